@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive mode on a board: looks at the load in each pump, and moves functions by requests (load_meter.hpp).
+// Adaptive mode on a board: measures the load in each pump, and moves functions (load_meter.hpp).
 //
-// What is to be done is done in a request of the pump's, which may have to wait for the next pump. The
-// table of what was moved is locked meanwhile; another pump leaves it alone.
+// The pump moves functions by a request, which may have to wait for the next pump. The table of
+// moved sites is locked meanwhile; another pump then skips it.
 #include "tracer/adaptive/adaptive.hpp"
 
 #include "tracer/arch/arm64/patch_site.hpp"
@@ -31,12 +31,12 @@ constexpr std::size_t at_once = 32;
 
 constinit Machine machine;
 
-// With this low half of its address, as records have it.
+// Finds a site by the low half of its address, which records hold.
 std::optional<std::uint32_t> site_of(std::uint32_t low) {
     const auto base = reinterpret_cast<std::uintptr_t>(__text_start);
     return lookup(base + (low - static_cast<std::uint32_t>(base)));
 }
-// By the recorder with this entry.
+// True if the recorder with this entry is on the site.
 bool is_recorded_by(const char* entry, std::uint32_t index) {
     struct Search {
         std::uint64_t entry;
@@ -52,17 +52,17 @@ bool is_recorded_by(const char* entry, std::uint32_t index) {
     return search.found;
 }
 
-// Of each core's calls that found the ring full. What races here costs a sample.
+// A core's calls that found the ring full. A race may lose one from the sample.
 struct Overflows {
     LeafSample leaves;
-    std::uint64_t seen = 0;       // calls, before these
+    std::uint64_t seen = 0;       // Core::overflowed before these
     std::uint64_t last_sp = 0;    // of the last call
     std::uint32_t last_site = 0;  // of the last call
 };
 constinit Overflows overflows[max_cores]{};
 
-// On core `number`, at a call of the function with this low half of its address. The last one was a leaf if this one's
-// stack pointer is not below its. Any context.
+// Notes a call on core `number` that found the ring full. `site`: the low half of the function's
+// address. The previous such call was a leaf if this call's SP is not below its. Any context.
 void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site) {
     __atomic_fetch_add(&core.overflowed, 1, __ATOMIC_RELAXED);
     Overflows& own = overflows[number];
@@ -81,7 +81,7 @@ public:
     void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
     bool is_wanted() const { return __atomic_load_n(&wanted_, __ATOMIC_RELAXED); }
     bool is_on() const { return __atomic_load_n(&on_, __ATOMIC_RELAXED); }
-    // Within a request, or before there are any.
+    // Only within a request, or in init().
     Status begin() {
         const Status status = prepare_profile();
         if (status != Status::ok) return status;
@@ -108,7 +108,7 @@ private:
     enum class ToDo : std::uint8_t { nothing, begin, end, go, come_back };
     using Site = DemotedSites::Site;
 
-    // ---- when ----
+    // ---- when to move ----
 
     struct Sum {
         std::uint64_t clock, records, overflowed, sent_records, sent_bytes;
@@ -153,7 +153,7 @@ private:
         }
     }
 
-    // ---- what ----
+    // ---- the moves ----
 
     void act() {
         switch (to_do_) {
@@ -210,7 +210,7 @@ private:
             for (const std::uint32_t index : indexes) note_gone(index);
             return;
         }
-        // Each alone: one that cannot go keeps no other from it.
+        // Moves each alone, so that one that cannot be moved does not stop the others.
         for (const std::uint32_t index : indexes) {
             if (move(Recorder::profile, {&index, 1})) note_gone(index);
             else if (demoted_sites.may_go(index)) demoted_sites.bar(index);
@@ -234,7 +234,7 @@ private:
         for (const Site* site : sites) {
             if (is_recorded_by(nopscope_profile_entry, site->index)) indexes[count++] = site->index;
         }
-        // Where it fails they are as they were, and the profile has them.
+        // If it fails, they stay in the profile.
         if (!move(Recorder::graph, {indexes, count})) return;
         for (Site* site : sites) demoted_sites.came_back(*site, machine.clock());
     }
@@ -252,7 +252,7 @@ private:
     Sum last_{};
     std::uint64_t begun_ = 0;   // clock: this window
     std::uint64_t window_ = 1;  // ticks
-    std::uint64_t scanned_[max_cores]{};  // positions up to which records are from before the last move
+    std::uint64_t scanned_[max_cores]{};  // positions: records before are older than the last move
     ToDo to_do_ = ToDo::nothing;
     bool wanted_ = false;
     bool on_ = false;
@@ -270,12 +270,12 @@ void open_adaptive(const Config& config) {
                     .forget = [](std::uint32_t first, std::uint32_t last) { demoted_sites.forget(first, last); }});
     if (config.mode != Mode::adaptive) return;
     adaptive.want(true);
-    (void)adaptive.begin();  // init() has seen to its memory
+    (void)adaptive.begin();  // init() has checked its memory
 }
 void want_adaptive(bool on) { adaptive.want(on); }
 void adapt() { adaptive.run(); }
 
-// As nopscope_profile_cell(), of a call that has found the ring full.
+// As nopscope_profile_cell(), for a call that has found the ring full.
 extern "C" std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller, std::uint64_t body) {
     note_overflow(*here, Machine().core(), sp, static_cast<std::uint32_t>(function_of_body(body)));
     return nopscope_profile_cell(here, sp, caller, body);

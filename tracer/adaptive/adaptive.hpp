@@ -9,11 +9,11 @@ namespace nopscope {
 extern DemotedSites demoted_sites;
 extern DemotedSender demoted_sender;
 
-// In init(), before anything is traced.
+// init() calls it, before anything is traced.
 void open_adaptive(const Config& config);
-// From the next pump that may make a request on, or no more. Any context.
+// Adaptive mode begins or ends in the next pump that can make a request. Any context.
 void want_adaptive(bool on);
-// In pump(), without its lock.
+// pump() calls it, without the pump's lock.
 void adapt();
 
 }  // namespace nopscope

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was moved -> payloads of moved frames, for the pump: all of it, every few seconds, and within one after
-// a move.
+// Makes frames of all moves for the pump, every few seconds and within a second after a move.
 #pragma once
 
 #include "tracer/adaptive/demoted_sites.hpp"
@@ -17,9 +16,9 @@ public:
         text_base_ = text_base;
         clock_hz_ = clock_hz;
     }
-    // From here on; before, nothing is sent. Any context.
+    // Nothing is sent before this call. Any context.
     void begin() { __atomic_store_n(&begun_, true, __ATOMIC_RELAXED); }
-    // All of it, now. Any context.
+    // Makes all moves due now. Any context.
     void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
 
     bool waits(std::uint64_t now) const {
@@ -28,7 +27,8 @@ public:
         const std::uint64_t since = now - sent_;
         return since >= again_seconds * clock_hz_ || (moved_.moves() != said_ && since >= clock_hz_);
     }
-    // While it waits; only the pump. 0: not now. Payload: protocol::max_payload_bytes.
+    // Writes the next payload (room for protocol::max_payload_bytes) and returns its size; 0: not
+    // now. Only the pump calls it, while waits() is true.
     std::size_t next(std::uint64_t now, protocol::Byte* payload) {
         if (!moved_.try_lock()) return 0;
         if (at_ == 0) {
@@ -60,7 +60,7 @@ private:
     std::uint64_t clock_hz_ = 1;
     std::uint64_t sent_ = 0;  // clock
     std::uint64_t said_ = 0;  // moves
-    std::size_t at_ = 0;      // in the set that is being sent
+    std::size_t at_ = 0;      // the next site to send; 0: none is being sent
     bool begun_ = false;
     bool requested_ = false;
 };

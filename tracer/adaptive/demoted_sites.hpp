@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was moved to the profile, by the sites' indexes, and when; and what came back, so that it does not
-// go to and fro (load_meter.hpp).
+// The functions that adaptive mode has moved to the profile, and when. The class also remembers
+// functions that came back, so that they do not move to and fro (load_meter.hpp).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <span>
 
 #ifndef NOPSCOPE_MOVED_SITES
-#define NOPSCOPE_MOVED_SITES 512  // of 32 bytes
+#define NOPSCOPE_MOVED_SITES 512  // 32 bytes each
 #endif
 
 namespace nopscope {
@@ -19,13 +19,13 @@ public:
         free,
         moved,
         back,
-        forgotten,  // somebody else has decided what records it
-        barred,     // it cannot go
+        forgotten,  // another request has changed its recorder
+        barred,     // it cannot be moved
     };
     struct Site {
         std::uint32_t index = 0;
         State state = State::free;
-        std::uint8_t times = 0;   // that it went
+        std::uint8_t times = 0;   // how often it was moved
         std::uint64_t since = 0;  // clock
         std::uint64_t calls = 0;  // as of note_calls()
         std::uint64_t rate = 0;   // calls a second
@@ -34,7 +34,7 @@ public:
 
     void open(std::uint64_t clock_hz) { clock_hz_ = clock_hz; }
 
-    // Whoever reads them, or changes more than a state. Any context; false: somebody else does.
+    // Needed to read the sites, or to change more than a state. Any context. False: it is taken.
     bool try_lock() { return !__atomic_exchange_n(&locked_, true, __ATOMIC_ACQUIRE); }
     void unlock() { __atomic_store_n(&locked_, false, __ATOMIC_RELEASE); }
 
@@ -42,13 +42,13 @@ public:
         const Site* const known = find(index);
         return known == nullptr || is_here(*known);
     }
-    // So many may go, or be barred.
+    // How many more may be moved or barred.
     std::size_t room() const {
         std::size_t room = capacity - count_;
         for (const Site& site : sites_) room += is_here(site);
         return room;
     }
-    // may_go(), and there is room. `calls`: in the profile so far.
+    // The site was moved. Needs may_go() and room(). `calls`: in the profile so far.
     void went(std::uint32_t index, std::uint64_t now, std::uint64_t calls) {
         Site& site = place(index);
         const std::uint8_t times = site.times;
@@ -60,7 +60,7 @@ public:
         ++moves_;
         ++away_;
     }
-    // It cannot be moved; it has not been.
+    // The site cannot be moved.
     void bar(std::uint32_t index) { place(index).state = State::barred; }
     void came_back(Site& site, std::uint64_t now) {
         site.state = State::back;
@@ -68,7 +68,7 @@ public:
         ++moves_;
         --away_;
     }
-    // [first, last): somebody else has decided what records them. Within a request.
+    // Another request has changed the recorder of the sites [first, last). Only within a request.
     void forget(std::uint32_t first, std::uint32_t last) {
         for (Site& site : sites_) {
             if (site.state != State::moved || site.index < first || site.index >= last) continue;
@@ -77,7 +77,7 @@ public:
         }
     }
 
-    // How often each of those that are away is called, since the last time. False: that is too long ago.
+    // Computes how often moved functions were called since last time. False: that was too long ago.
     template <typename Calls>
     bool note_calls(std::uint64_t now, Calls calls_of) {
         const std::uint64_t ticks = now - noted_;
@@ -85,7 +85,7 @@ public:
         for (Site& site : sites_) {
             if (site.state != State::moved) continue;
             const std::uint64_t calls = calls_of(site.index);
-            // Not since it went alone: its rate was what made it go.
+            // Not right after the move: that rate is the one that caused the move.
             if (now - site.since >= ticks && ticks != 0) {
                 site.rate = (calls - site.calls) * clock_hz_ / ticks;
             }
@@ -93,8 +93,8 @@ public:
         }
         return ticks < 4 * clock_hz_;
     }
-    // Of those that have been away for long enough the coldest, as long as they make no more than `spare`
-    // records a second.
+    // Chooses the coldest of the functions that have been moved for long enough, as many as make at
+    // most `spare` records a second.
     std::size_t choose_back(std::uint64_t spare, std::uint64_t now, std::span<Site*> out) {
         std::size_t chosen = 0;
         for (bool more = true; more && chosen < out.size();) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions' calls are leaves, and how often: among the newest records of the rings, and among the
-// calls that found no room there (load_meter.hpp).
+// Counts the leaf calls of functions: in the rings' newest records, and among the calls that found
+// no room there (load_meter.hpp).
 #pragma once
 
 #include "tracer/core/ring.hpp"
@@ -18,7 +18,7 @@ public:
         for (Leaf& leaf : leaves_) leaf = {};
         records_ = 0;
     }
-    // The records of a ring in [from, to); those that are not written (yet) are left out.
+    // Counts in the records of a ring in [from, to), without those that are not written (yet).
     void scan(const Core& core, std::uint64_t from, std::uint64_t to) {
         for (std::uint64_t at = from; at < to; at += record_bytes) {
             const auto record = ring_peek(core, at);
@@ -31,7 +31,7 @@ public:
             if (next->entry_index() == index) count(record->site_low());
         }
     }
-    // One call of a leaf. Where there is no place, those there lose one each: the hottest stay.
+    // Counts one leaf call. Without a free place all counts there decrease, so the hottest stay.
     void count(std::uint32_t site) {
         const std::uint32_t first = ((site >> 3) * 0x9e3779b1u) >> 25;
         for (unsigned n = 0; n < probes; ++n) {
@@ -43,10 +43,10 @@ public:
         }
         for (unsigned n = 0; n < probes; ++n) {
             Leaf& leaf = leaves_[(first + n) % places];
-            if (leaf.calls != 0) --leaf.calls;  // an interrupt may have, meanwhile
+            if (leaf.calls != 0) --leaf.calls;  // an interrupt may have set it to 0
         }
     }
-    // What was counted among `calls` that made no record.
+    // Adds the counts of another sample, which was taken from `calls` calls without a record.
     void add(const LeafSample& other, std::uint64_t calls) {
         records_ += 2 * calls;
         for (const Leaf& leaf : other.leaves_) {
@@ -59,8 +59,8 @@ public:
             }
         }
     }
-    // The hottest, to `out`, until they make up for `excess` 1024ths of the records. index_of(site), with the
-    // low half of the function's address, is what `out` gets, or nothing: it may not go. Once for each sample.
+    // Puts the hottest functions into `out` until they make `excess` 1024ths of the records; once a
+    // sample. index_of() returns the index for the low half of an address; nullopt: it must stay.
     template <typename IndexOf>
     std::size_t choose(std::uint64_t excess, std::span<std::uint32_t> out, IndexOf index_of) {
         std::size_t chosen = 0;
@@ -87,7 +87,7 @@ private:
         std::uint32_t site = 0;
         std::uint32_t calls = 0;
     };
-    // One call in the sample may be one that looks like a leaf because the ring was full inside it.
+    // One call may look like a leaf only because the ring was full inside it.
     static constexpr std::uint32_t least_calls = 2;
     static constexpr unsigned places = 128;
     static constexpr unsigned probes = 8;

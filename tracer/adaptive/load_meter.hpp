@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive mode moves functions from the trace to the profile, so that the line keeps up, and back. LoadMeter
-// says when. LeafSample (leaf_sample.hpp) chooses the functions to demote, DemotedSites (demoted_sites.hpp) those to
-// promote again. adaptive.cpp asks them and makes the requests.
+// Adaptive mode demotes functions from the trace to the profile, so that the line keeps up, and
+// promotes them later. LoadMeter decides when. LeafSample (leaf_sample.hpp) chooses which to
+// demote, DemotedSites (demoted_sites.hpp) which to promote. adaptive.cpp makes the requests.
 //
-// The pump measures the load twenty times a second. The target is overloaded if records are queued and arrive faster
-// than the line can send them, at the bytes that recent records took. Then the hottest leaves are demoted, as many as
-// make up for the excess. A leaf is a call whose return comes right behind its entry, in the newest records. Once they
-// are gone, their callers are leaves. A call that finds the ring full meanwhile goes to the profile, too (recorders.S).
+// The pump measures the load twenty times a second. The target is overloaded if records are queued
+// and arrive faster than the line can send them, at the bytes that recent records took. Then enough
+// of the hottest leaves are demoted to remove the excess. A leaf is a call whose return directly
+// follows its entry in the newest records. When leaves are demoted, their callers become leaves. A
+// call that finds the ring full meanwhile also goes to the profile (arch/arm64/recorders.S).
 //
-// When the line has been used by less than three fifths for two seconds, the coldest functions are promoted, as many as
-// leave it at seven tenths: their cells say how often they are called. A function that is demoted again waits twice as
-// long each time.
+// If less than three fifths of the line were used for two seconds, the coldest functions are
+// promoted, up to seven tenths of the line. Their cells tell how often they are called. After each
+// demotion a function waits twice as long.
 #pragma once
 
 #include <algorithm>
@@ -19,27 +20,27 @@
 
 namespace nopscope {
 
-// What happened in a time, on all cores.
+// The load of all cores in one window of time.
 struct Load {
     std::uint64_t ticks = 0;
     std::uint64_t records = 0;     // claimed in the rings
-    std::uint64_t overflowed = 0;  // calls that found the ring full, and made none
+    std::uint64_t overflowed = 0;  // calls that found the ring full, and made no record
     std::uint64_t sent_records = 0;
-    std::uint64_t sent_bytes = 0;  // of payload, that those took
-    std::uint64_t waiting = 0;     // in the fullest ring, now, in 1024ths of what it takes
+    std::uint64_t sent_bytes = 0;  // their payload
+    std::uint64_t waiting = 0;     // used part of the fullest ring now, in 1024ths
 };
 
 class LoadMeter {
 public:
     enum class State : std::uint8_t { steady, overloaded, underused };
 
-    // `bytes_per_second`: the line's pace; 0: none, then what it takes of a backlog is measured.
+    // `bytes_per_second`: the line's pace. 0: no pace, so it is measured while there is a backlog.
     void open(std::uint64_t clock_hz, std::uint64_t bytes_per_second) {
         clock_hz_ = clock_hz;
         set_pace(bytes_per_second);
     }
     void set_pace(std::uint64_t bytes_per_second) {
-        pace_ = bytes_per_second - bytes_per_second / 8;  // the rest: console, stats, what was moved
+        pace_ = bytes_per_second - bytes_per_second / 8;  // the rest: console, stats, moves
     }
     State judge(const Load& load) {
         note_cost(load);
@@ -53,22 +54,22 @@ public:
         return State::underused;
     }
 
-    // Underused: it will be, in half the time, if it goes on so.
+    // After State::underused: the same state comes again after half the time.
     void ask_again() { quiet_ = clock_hz_; }
 
-    // Of the last load, records a second.
+    // At the last load, in records a second: what was recorded, and what the line can carry.
     std::uint64_t demand() const { return demand_; }
     std::uint64_t carried() const { return carried_; }
-    // When overloaded: what has to go, in 1024ths of what is recorded.
+    // If overloaded: the part of the records to remove, in 1024ths.
     std::uint64_t excess() const { return 1024 - carried_ * 4 / 5 * 1024 / demand_; }
-    // When underused: what may come back, records a second.
+    // If underused: how many records a second may be added.
     std::uint64_t spare() const { return carried_ * 7 / 10 - demand_; }
 
 private:
     static constexpr std::uint64_t backlog = 1024 / 4;  // from here on the line is late
     static constexpr std::uint64_t enough_records = 256;
 
-    // What a record takes, in 256ths of a byte: the mean of the last frames and of what it was before.
+    // Updates a record's cost in 1/256 bytes: the mean of the last frames' cost and the old value.
     void note_cost(const Load& load) {
         bytes_ += load.sent_bytes;
         records_ += load.sent_records;

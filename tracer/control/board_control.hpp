@@ -9,7 +9,7 @@ namespace nopscope {
 extern Replies command_replies;
 
 void open_control(const Config& config, std::uint16_t session, std::uint64_t clock_hz);
-// In pump(), without its lock.
+// pump() calls it, without the pump's lock.
 void poll_commands();
 
 }  // namespace nopscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes from the host -> command frames whose CRC holds. Memory is one frame; what is longer, or no
-// frame, is counted and left out.
+// Collects bytes from the host into command frames with a correct CRC. It has memory for one frame.
+// Longer or invalid frames are dropped, and the caller counts them.
 #pragma once
 
 #include "tracer/protocol/command.hpp"
@@ -11,11 +11,11 @@ class CommandReceiver {
 public:
     enum class Got : std::uint8_t { nothing, frame, corrupt };
 
-    // One byte. `frame`: it is in frame() until the next byte.
+    // Takes one byte. Got::frame: frame() is valid until the next byte.
     Got push(protocol::Byte byte) {
         if (byte != 0) {
             if (count_ < sizeof bytes_) bytes_[count_] = byte;
-            if (count_ <= sizeof bytes_) ++count_;  // stays past the end: too long
+            if (count_ <= sizeof bytes_) ++count_;  // size + 1: too long
             return Got::nothing;
         }
         const std::size_t count = count_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board's side of control.hpp: what each command does here.
+// The board's side of control.hpp: executes each command.
 #include "tracer/control/control.hpp"
 #include "tracer/control/board_control.hpp"
 #include "tracer/patching/requests.hpp"
@@ -26,7 +26,7 @@ namespace {
 using protocol::Answer;
 using protocol::Command;
 
-// A command's number is the API's.
+// The numbers in commands are those of the API.
 #define SAME_NUMBER(type, name) \
     static_assert(static_cast<unsigned>(type::name) == static_cast<unsigned>(protocol::type::name))
 SAME_NUMBER(Recorder, none);
@@ -66,7 +66,7 @@ struct Input {
 constinit Input input;
 
 constinit SiteBits selected_sites;
-// Not made on the stack: that would be a call of memset.
+// Not local: the compiler would call memset.
 constexpr Sites chosen = Sites::chosen(selected_sites);
 constexpr Sites others = Sites::all().without(chosen);
 
@@ -117,7 +117,7 @@ private:
     struct Outcome {
         constexpr Outcome(Answer answer) : answer(answer) {}
         constexpr Outcome(Steps steps) : answer(answer_of(steps.status())), partly(steps.partly()) {}
-        Answer answer;  // partly: of the step that was refused
+        Answer answer;  // if `partly`: of the refused step
         bool partly = false;
     };
 
@@ -161,8 +161,8 @@ private:
         }
     }
 
-    // Says the clock of the stop, and for each core the index of its next record. Makes all records
-    // due.
+    // Result: the clock of the stop, and for each core the index of its next record. Makes all
+    // records due.
     static void stop_and_say(protocol::Writer& result) {
         stop();
         send_soon();
@@ -191,7 +191,7 @@ private:
         send_stats_soon();
     }
 
-    // Makes a request of thread context's, if that may be done now.
+    // Makes a request that needs thread context, if that is possible now.
     static std::optional<Outcome> change(const CommandRequest& request,
                                          Steps (*make)(const CommandRequest&)) {
         struct Work {

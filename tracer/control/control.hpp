@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control: commands from the host, to the one who does them (docs/control.md).
+// Control: reads the host's commands and makes the target execute them (docs/control.md).
 //
-// A command is done once, however often it comes: its number is the last one's or higher, and the
-// last few replies are kept and repeated. While one is being done, or its reply waits for the line, no
-// other is read, so the line's pace bounds the work. What is corrupt, foreign, malformed or unknown is
-// counted, and answered where the frame was whole.
+// A command is executed once, however often it comes: only a number above the last one is new. For
+// other numbers the reply is repeated; the last few are kept. While a command is executed, or its
+// reply waits for the line, no other is read. So the line's pace limits the work. Corrupt, foreign,
+// malformed and unknown commands are counted, and answered if their frame was complete.
 //
 // Target: std::uint32_t site_count();
-//         // Nothing: not now, ask again. `result`: room for max_result_bytes.
-//         std::optional<protocol::Answer> perform(const CommandRequest&, const SiteBits&, protocol::Writer& result);
-//         // When the line is quiet and all of it has left; false: not yet.
+//         // Executes. nullopt: not now, call again. `result`: room for max_result_bytes.
+//         std::optional<protocol::Answer> perform(const CommandRequest&, const SiteBits&,
+//                                                 protocol::Writer& result);
+//         // These act when all bytes have left the line; false: not yet.
 //         bool switch_baud(std::uint32_t baud);
 //         bool reset();
 //         std::uint32_t baud();
@@ -25,8 +26,8 @@ namespace nopscope {
 
 struct CommandRequest {
     protocol::Command what{};
-    std::uint64_t value = 0;  // the first argument, if it is a number; set_events: the numbers, 16 bits each
-    std::uint8_t flags = 0;   // the second, if it is a byte; set_events: how many
+    std::uint64_t value = 0;  // the first argument; set_events: the numbers, 16 bits each
+    std::uint8_t flags = 0;   // the second argument if it is a byte; set_events: how many
 };
 
 template <typename Target>
@@ -40,8 +41,8 @@ public:
         clock_hz_ = clock_hz;
     }
 
-    // One go: goes on with what could not be done the last time, else reads what has come, up to a
-    // bound. From one context at a time (a second one returns at once).
+    // Tries the pending command again. If none is pending, reads at most bytes_a_go bytes. Returns
+    // at once if another context runs it.
     void run(bool (*try_read)(std::uint8_t&), std::uint64_t now) {
         if (__atomic_exchange_n(&running_, true, __ATOMIC_ACQUIRE)) return;
         now_ = now;
@@ -72,7 +73,7 @@ private:
     }
     void take(const protocol::ParsedFrame& frame) {
         if (frame.header.stream != protocol::Stream::command) {
-            replies_.count_refused();  // an echo of our own frames, say: an answer would be echoed, too
+            replies_.count_refused();  // no answer: it may be an echo, which would echo that, too
             return;
         }
         protocol::Reader in(frame.payload, frame.payload_bytes);
@@ -115,7 +116,7 @@ private:
         replies_.post(reply, Command::ping, Answer::ok, result.size());
     }
 
-    // Arguments into request_; the selection's ranges are read when it is done.
+    // Reads the arguments into request_. Changes the selection at once.
     Answer read(Command what, protocol::Reader in) {
         request_.what = what;
         request_.value = 0;
@@ -144,7 +145,7 @@ private:
             case Command::set_subtree:
                 request_.value = in.fixed<std::uint8_t>();
                 selected = in.varint();
-                if (request_.value == 0) selected = selected_.count();  // of no selection
+                if (request_.value == 0) selected = selected_.count();  // needs no selection
                 break;
             case Command::set_events:
                 request_.flags = in.fixed<std::uint8_t>();
@@ -191,7 +192,7 @@ private:
         replies_.post(*reply_, request_.what, said, protocol::has_result(said) ? result.size() : 0);
     }
 
-    // Before the reply is posted: the line stays quiet behind it.
+    // Call it before the reply is posted: the line must stay quiet after the reply.
     void change_line() {
         if (request_.what != Command::set_baud && request_.what != Command::reset) return;
         const bool is_baud = request_.what == Command::set_baud;
@@ -200,7 +201,8 @@ private:
         new_baud_ = static_cast<std::uint32_t>(request_.value);
         replies_.hold_line(true);
     }
-    // A new rate is given up when nobody says anything at it.
+    // Switches the rate or resets when the line is quiet. Goes back to the old rate if no command
+    // comes at the new one in time.
     void keep_line() {
         if (line_ == Line::on_trial && now_ - trial_since_ >= trial_seconds * clock_hz_) {
             line_ = Line::to_go_back;
@@ -222,12 +224,12 @@ private:
     SiteBits& selected_;
     CommandReceiver receiver_;
     CommandRequest request_;
-    Replies::Reply* reply_ = nullptr;  // of the command that is being done
+    Replies::Reply* reply_ = nullptr;  // of the pending command
     bool running_ = false;
     bool pending_ = false;
     Line line_ = Line::steady;
     std::uint16_t session_ = 0;
-    std::uint32_t last_ = 0;  // number of the last command that was taken
+    std::uint32_t last_ = 0;  // number of the last accepted command
     std::uint32_t old_baud_ = 0;
     std::uint32_t new_baud_ = 0;
     std::uint64_t clock_hz_ = 1;

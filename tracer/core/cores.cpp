@@ -16,7 +16,7 @@ constinit Core core_states[max_cores]{};
 namespace {
 
 constinit Machine machine;
-constinit std::uint32_t joined = 0;  // cores, a bit each
+constinit std::uint32_t joined = 0;  // a bit for each core
 constexpr std::uint32_t thread_context = 0;
 void (*panic_handler)(const char*) = nullptr;
 std::uint64_t (*interrupted_pc_of_board)() = nullptr;

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flight: a ring whose newest records take the place of the oldest, until somebody wants to see it.
+// Flight mode: the newest records of a ring overwrite the oldest, until a snapshot is requested.
 //
-// settle() makes such a ring an ordinary one: entries are refused, what a return or an entry that was
-// under way may still claim is set aside, and `tail` is moved to the oldest record outside of that. What
-// it passes over is `overwritten`. From there on the pump sends the ring as always, and the same rules
-// keep producers off what it has not read.
+// settle() turns such a ring into an ordinary one:
+// - It refuses entries.
+// - It leaves room for records that returns, and unfinished entries, may still claim.
+// - It moves `tail` to the oldest record outside of that room. Skipped records are `overwritten`.
+// Then the pump sends the ring as usual, and producers do not overwrite what it has not read.
 //
-// At the new tail two things must be known that the records before it would have told: the 64-bit clock,
-// which is found by walking back from now (syncs are a quarter wrap apart), and the context, which the
-// first record of a switch tells (flush_pending_context).
+// At the new tail settle() needs two facts that the records before it would have told. It finds the
+// 64-bit clock by walking back from now (syncs are a quarter wrap apart). The first record of a
+// switch names the previous context (flush_pending_context).
 #pragma once
 
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {
 
-// One for each interrupt level: an entry that has seen the old limit. The rest is for marks.
+// On each interrupt level one entry may have read the old limit. The other half is for marks.
 inline constexpr std::uint64_t settle_slack_bytes = 2 * max_interrupt_depth * record_bytes;
 
-// Records that are no more in the ring, and were not read.
+// Records that were overwritten before the pump read them.
 inline std::uint64_t lapped_records(const Core& core) {
     const std::uint64_t waiting = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED) - core.tail;
     return waiting > ring_bytes ? (waiting - ring_bytes) / record_bytes : 0;
@@ -39,7 +40,7 @@ struct RingBegin {
     std::uint32_t context;
 };
 
-// What to begin with at `position`, from what was at `end`.
+// Walks back from `end` to `position`. Returns the state at `position`.
 inline RingBegin walk_back(const Core& core, std::uint64_t position, RingBegin end) {
     while (end.position != position) {
         end.position -= record_bytes;
@@ -51,7 +52,7 @@ inline RingBegin walk_back(const Core& core, std::uint64_t position, RingBegin e
     return end;
 }
 
-// The pump only; any core's ring.
+// Only the pump calls it, for any core's ring.
 template <MachineConcept M>
 void settle(M& machine, Core& core) {
     RingBegin end{0, 0, 0};
@@ -59,7 +60,7 @@ void settle(M& machine, Core& core) {
         const Locked locked(machine, core.context_lock);
         __atomic_store_n(&core.entries_held, 1, __ATOMIC_RELAXED);
         ring_set_limit_locked(machine, core);
-        // Whoever reads the limit from here on reads the new one.
+        // After this fence every core reads the new limit.
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         end = {__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), machine.clock(), core.last_context_recorded};
     }
@@ -67,7 +68,7 @@ void settle(M& machine, Core& core) {
         ring_bytes - core.reserve - own_reserve_bytes - settle_slack_bytes - core.pump_reserve;
     RingBegin begin{core.tail, core.pumped_clock, core.pumped_context};
     if (core.overwrites != 0 && end.position - core.tail > keep) {
-        // Before doubled_from nothing tells the context.
+        // Before doubled_from no record tells the previous context.
         std::uint64_t tail = end.position - keep;
         if (tail < core.doubled_from) tail = core.doubled_from;
         begin = walk_back(core, next_record(core, tail - record_bytes), end);
@@ -84,7 +85,7 @@ void settle(M& machine, Core& core) {
     ring_set_limit_locked(machine, core);
 }
 
-// The opposite. `doubled`: switches of context have been doubled since before the tail.
+// The opposite of settle(). `doubled`: each switch of context since the tail has two records.
 template <MachineConcept M>
 void overwrite(M& machine, Core& core, bool doubled) {
     const Locked locked(machine, core.context_lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard of this core and interrupt depth, as C++ takes it (arch/arm64/callbacks.S does on the hot path).
-// While it is taken, callbacks of this context are left out, and synchronize() waits (quiescence.hpp).
+// Takes the guard of this core and interrupt depth; callbacks.S does it on the hot path. While it
+// is taken, callbacks of this context are left out, and synchronize() waits (quiescence.hpp).
 #pragma once
 
 #include "tracer/core/core.hpp"
@@ -9,7 +9,7 @@ namespace nopscope {
 
 class Guard {
 public:
-    // Against interrupts of this core nothing is needed: each takes that of its own depth.
+    // An interrupt of this core takes the guard of its own depth, so they cannot conflict.
     explicit Guard(Core& core)
         : guard_(core.guards[*reinterpret_cast<const volatile std::uint32_t*>(core.depth)]),
           taken_(guard_ != 0) {
@@ -17,14 +17,13 @@ public:
         __atomic_store_n(&guard_, 0, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
-    // After the last use of what it guards.
     ~Guard() {
         if (taken_) __atomic_store_n(&guard_, reinterpret_cast<std::uintptr_t>(&guard_), __ATOMIC_RELEASE);
     }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
-    // False: a callback below had it already.
+    // False: an outer callback had taken it already.
     bool taken() const { return taken_; }
 
 private:

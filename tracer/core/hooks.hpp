@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels of the assembly; and the hooks that hooked calls return to. A shadow frame's `hook` says whose it is.
+// Labels of the assembly. Hooked calls return to a hook. It tells which recorder owns the frame.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscop
     nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[],
     nopscope_graph_events_entry[], nopscope_profile_events_entry[], nopscope_profile_events_entry_end[],
     nopscope_profile_events_hook_end[];
-// arch/arm64/recorders.S and profile.S: instructions, as protocol::EventCosts has them.
+// arch/arm64/recorders.S and profile.S: instructions, as in protocol::EventCosts.
 extern "C" const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
-// The words of the hooks (arch/arm64/hook.h), a list in each file: offsets from the list's own entries.
+// Lists of the hooks' words (arch/arm64/hook.h). An entry is the word's offset from the entry.
 extern "C" const std::int32_t nopscope_graph_hook_words[], nopscope_graph_hook_words_end[],  // recorders.S
     nopscope_profile_hook_words[], nopscope_profile_hook_words_end[], nopscope_duration_hook_words[],
     nopscope_duration_hook_words_end[], nopscope_callback_hook_words[], nopscope_callback_hook_words_end[],
@@ -41,7 +41,7 @@ inline std::uint64_t hook_address(Hook hook) {
     }
     return 0;
 }
-// Hooks are functions, so they begin where half of all calls do not return to.
+// Hooks are aligned functions. Half of all return addresses are not, so this is a quick test.
 inline constexpr std::uint64_t hook_alignment = 8;
 
 inline Hook hook_of(std::uint64_t address) {
@@ -54,13 +54,13 @@ inline Hook hook_of(std::uint64_t address) {
     if (address == hook_address(Hook::profile_events)) return Hook::profile_events;
     return Hook::none;
 }
-// What x30 is in a hook: a hook's address, or the address behind its first instruction, BL.
+// In a hook, x30 is a hook's address, or the address after its first instruction, a BL.
 inline bool is_hook_or_behind_its_bl(std::uint64_t address) {
     constexpr std::uint64_t bl_bytes = 4;
     return hook_of(address) != Hook::none || hook_of(address - bl_bytes) != Hook::none;
 }
 
-// visit(address) for each of their words.
+// Calls visit(address) for each word in the lists.
 template <typename Visit>
 void for_each_hook_word(Visit visit) {
     const auto each_of = [&](const std::int32_t* first, const std::int32_t* end) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the linker script says of the image (linker/sections.ld): the symbols a firmware with a
-// script of its own must define.
+// Symbols of linker/sections.ld, which a firmware with another linker script must define, too.
 #pragma once
 
 #include "tracer/protocol/hello.hpp"
@@ -11,7 +10,7 @@ extern "C" {
 extern const char __text_start[], __text_end[];
 extern std::uint64_t __nopscope_sites_start[], __nopscope_sites_end[];
 extern const std::uint8_t __build_id_note_start[], __build_id_note_end[];
-// Optional.
+// Optional: null if the image has no name table.
 [[gnu::weak]] extern const std::uint8_t __nopscope_names_start[], __nopscope_names_end[];
 }
 

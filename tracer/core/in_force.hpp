@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which recorders are in force, since when, and whether stop() was called. Stats frames tell the
-// host.
+// Which recorders are in use, since when, and whether stop() was called: for stats frames.
 #pragma once
 
 #include <cstdint>

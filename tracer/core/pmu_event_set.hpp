@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorders that count events share with C++ (events.hpp): how Core::events says what is counted, and two
-// counters of 32 bits in one word.
+// The format of Core::events, which says what is counted, and of two 32-bit counters in one word.
+// The recorders in assembly and C++ (recorders/events.cpp) share both.
 #pragma once
 
 #include "tracer/arch/arm64/pmu.hpp"
@@ -10,9 +10,10 @@
 
 namespace nopscope {
 
-// Core::events. Bits 0..15: the choice, which tells one from the next, not 0 nor 0xffff, so that a cell's address,
-// which has it above its 48 bits, never has it by itself. Bits 16..31: the bytes of the ring that a return takes. Bits
-// 32..63: the upper half of its `events` record. 0: nothing is counted.
+// Core::events; 0: nothing is counted.
+// - Bits 0..15: a number for each choice of events. It is not 0 nor 0xffff: the profile recorder
+//   puts it above a cell's 48-bit address, whose own upper bits are one of these.
+// - Bits 16..31: bytes of the ring for a return. Bits 32..63: upper half of its `events` record.
 struct EventSet {
     std::uint64_t word = 0;
 
@@ -34,7 +35,7 @@ struct EventSet {
 constexpr std::uint32_t counter_of(std::uint64_t both, unsigned which) {
     return static_cast<std::uint32_t>(both >> 32 * which);
 }
-// Each modulo 2^32.
+// Both counters are modulo 2^32.
 constexpr std::uint64_t counters_added(std::uint64_t a, std::uint64_t b) {
     return std::uint64_t{counter_of(a, 1) + counter_of(b, 1)} << 32 |
            static_cast<std::uint32_t>(counter_of(a, 0) + counter_of(b, 0));
@@ -44,7 +45,7 @@ constexpr std::uint64_t counters_between(std::uint64_t from, std::uint64_t to) {
            static_cast<std::uint32_t>(counter_of(to, 0) - counter_of(from, 0));
 }
 
-// While it lives, this core's counters stand still.
+// Pauses this core's event counters while it exists.
 class EventsPaused {
 public:
     explicit EventsPaused(const Core& core) : core_(core), counting_(core.events != 0 ? pause_counters() : 0) {}

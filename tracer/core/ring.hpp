@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring as C++ sees it: the tracer's own rare records, and the pump's end. The recorders'
-// hot path is in arch/arm64/recorders.S; core.hpp has the rules.
+// The ring in C++: it writes the tracer's rare records, and reads all records for the pump. The
+// recorders' hot path is in arch/arm64/recorders.S; core.hpp has the rules.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -20,8 +20,8 @@ constexpr std::uint64_t record_index(std::uint64_t position) {
     return (position - ring_bytes) / record_bytes;
 }
 
-// The recorders store what is at hand: the body's address rounded down, which is the site plus 8, and
-// the position of a return's entry, which counts from lap 1. This is what to take off.
+// What the pump subtracts from a record in the ring. The recorders store what they have: the body's
+// address rounded down (site + 8), and the position of a return's entry, which counts from lap 1.
 constexpr std::uint64_t recorder_excess(protocol::Record record) {
     switch (record.kind()) {
         case protocol::Kind::call:
@@ -36,15 +36,15 @@ inline std::uint64_t* ring_slot(const Core& core, std::uint64_t position) {
     return reinterpret_cast<std::uint64_t*>(core.ring + (position & (ring_bytes - 1)));
 }
 
-// popcount without FP registers, which the instruction would take, or libgcc.
+// A popcount without libgcc and without FP registers, which the instruction needs.
 constexpr unsigned ones(std::uint32_t bits) {
     unsigned count = 0;
     for (; bits != 0; bits &= bits - 1) ++count;
     return count;
 }
 
-// When the tracer's work began on this core: where its ring ended, and the clock then, read in this order. So what
-// is recorded at that position may have that time.
+// When the tracer's work began on this core: the ring's end, and then the clock. If the next record
+// is put at that position, it may have that time.
 struct Moment {
     std::uint64_t position = 0;  // 0: none
     std::uint64_t clock = 0;
@@ -59,8 +59,8 @@ struct Claim {
     std::uint64_t position;
     std::uint64_t clock;
 };
-// Claims `bytes` whose end is not above `limit`; the clock is read in between, or was when the work `began`, if
-// nothing else was recorded since. Any context on the core that owns the ring. Null: there is no room.
+// Claims `bytes` whose end is not above `limit`, and reads the clock, or takes that of `began` if
+// nothing was recorded since. Any context on the ring's core. Null: there is no room.
 template <MachineConcept M>
 std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std::uint64_t limit,
                                 Moment* began = nullptr) {
@@ -77,7 +77,7 @@ std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std
     return claim;
 }
 
-// The word of a record as the recorders store it.
+// Stores a record's word with the lap, as the recorders do.
 inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t word) {
     __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
 }
@@ -93,9 +93,8 @@ bool ring_put(M& machine, Core& core, protocol::Record record, std::uint64_t lim
     return true;
 }
 
-// The same for an extended record and its data, which are claimed together. They may be stored in any
-// order: nobody takes the head for written before all are (ring_peek). `data`: as many as data_count
-// says, 57 bits each.
+// The same for an extended record and its data, claimed together and stored in any order:
+// ring_read() returns the head only when all are written. `data`: data_count() words of 57 bits.
 inline void ring_store_many(const Core& core, const Claim& claim, protocol::Record head,
                             std::span<const std::uint64_t> data) {
     std::uint64_t position = claim.position;
@@ -113,12 +112,12 @@ bool ring_put_many(M& machine, Core& core, protocol::Record head, std::span<cons
     return claim.has_value();
 }
 
-// What data(site) holds, as a call record's payload: run-time bits 3..31 of the function's address.
+// A site in a data record, as in a call's payload: bits 3..31 of the function's run-time address.
 constexpr std::uint64_t site_of(std::uint64_t function) {
     return static_cast<std::uint32_t>(function) >> 3;
 }
 
-// Data records that follow this one.
+// How many data records follow this one.
 constexpr unsigned data_count(protocol::Record head) {
     if (head.kind() != protocol::Kind::extended) return 0;
     const std::uint32_t argument = head.argument();
@@ -134,8 +133,8 @@ constexpr unsigned data_count(protocol::Record head) {
     }
 }
 
-// The 64-bit clock of a record, from that of a neighbour, before or after it. They are at most half a wrap apart,
-// either way; a sync says the upper bits. A data record has none of its own: its head's.
+// Returns a record's 64-bit clock. `before`: the clock of the record before or after it, at most
+// half a wrap away. A sync has the upper bits itself. A data record has the clock of its head.
 constexpr std::uint64_t clock_of(protocol::Record record, std::uint64_t before) {
     if (record.is(protocol::Extended::data)) return before;
     if (record.is(protocol::Extended::sync)) {
@@ -147,7 +146,7 @@ constexpr std::uint64_t clock_of(protocol::Record record, std::uint64_t before) 
 }
 
 inline void add_one(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
-// Calls that a filter kept from making a record.
+// Calls that a filter left out.
 inline std::uint64_t filtered_of(const Core& core) {
     return __atomic_load_n(&core.filtered, __ATOMIC_RELAXED) +
            __atomic_load_n(&core.calls_skipped, __ATOMIC_RELAXED);
@@ -155,15 +154,14 @@ inline std::uint64_t filtered_of(const Core& core) {
 
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
 
-// How far the tracer's own records may go: all open calls can still return.
+// The limit of records that the tracer adds: it leaves room for the returns of all open calls.
 inline std::uint64_t own_limit(const Core& core) {
     if (__atomic_load_n(&core.overwrites, __ATOMIC_RELAXED) != 0) return no_limit;
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
 }
-// Puts a record that the tracer makes for itself. Needs: each switch of context has its record, and
-// interrupts are masked.
-// False: there was no room.
+// Puts a record that the tracer adds. Needs: no switch of context waits for its record, and
+// interrupts are masked. False: there was no room.
 template <MachineConcept M>
 bool put_own_said(M& machine, Core& core, protocol::Extended what, std::uint32_t argument = 0,
                   Moment* began = nullptr) {
@@ -172,23 +170,23 @@ bool put_own_said(M& machine, Core& core, protocol::Extended what, std::uint32_t
     __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
     return true;
 }
-// How far interrupts may go, which come when they come: in lossless mode beyond what stops the calls they interrupt.
+// The limit of interrupts' records. They cannot wait, so in lossless mode it is above entries'.
 inline std::uint64_t interrupt_limit(const Core& core) {
     if (__atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0) return 1;
     const std::uint64_t limit = own_limit(core);
     return limit == no_limit ? no_limit : limit - own_reserve_bytes;
 }
-// How far the firmware's records may go.
+// The limit of the firmware's records.
 inline std::uint64_t mark_limit(const Core& core) {
     const std::uint64_t limit = own_limit(core);
     return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.pump_reserve;
 }
-// How far entries may go. 1, below every position: they are refused, and counted.
+// The limit of entries. 1 lies below every position: entries are refused and counted.
 inline std::uint64_t entry_limit(const Core& core) {
     return __atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
 }
 
-// The word at `position` as it was before its lap was put in; with that bit it is last lap's.
+// The word at `position` without the lap; with unwritten_bit it is not written in this lap.
 inline constexpr std::uint64_t unwritten_bit = std::uint64_t{1} << (protocol::payload_shift - 1);
 inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
     return __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
@@ -201,7 +199,7 @@ inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
     }
     return true;
 }
-// The record at `position`. False: it, or the data that belong to it, are not written (yet).
+// Reads the record at `position`. False: it, or data that belong to it, are not written (yet).
 [[gnu::always_inline]] inline bool ring_read(const Core& core, std::uint64_t position,
                                              protocol::Record& record) {
     if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return false;
@@ -216,8 +214,8 @@ inline std::optional<protocol::Record> ring_peek(const Core& core, std::uint64_t
     return ring_read(core, position, record) ? std::optional(record) : std::nullopt;
 }
 
-// Interrupts masked, and the lock of a core's context or of other rare things: a holder that were
-// interrupted by who waits for it would never go on.
+// Masks interrupts and takes the lock of a core's context, or another rare lock. If an interrupt
+// waited for a lock that the interrupted code holds, neither would continue.
 template <MachineConcept M>
 class Locked {
 public:
@@ -238,7 +236,7 @@ private:
     std::uint64_t interrupts_;
 };
 
-// Notes that the core runs context `number` from now on; flush_pending_context() puts the record. Locked.
+// Notes a switch to context `number`; flush_pending_context() puts its record. The lock is held.
 template <MachineConcept M>
 void switch_context(M& machine, Core& core, std::uint32_t number) {
     const Moment now = moment(machine, core);
@@ -262,18 +260,18 @@ std::uint64_t clock_of_next(M& machine, Core& core) {
     return is_next ? core.left_context_clock : now;
 }
 
-// Puts the record of the last switch of context into the ring, if it is not there. Locked. False:
-// no room.
+// Puts the record of the last switch of context into the ring, if it is not there. The lock is
+// held. False: no room.
 //
-// The record may come late, because the ring was full or recording was stopped. It has the clock of
-// the switch all the same, if nothing was recorded since. If other contexts ran in between, one
+// The record may come late, because the ring was full or recording was stopped. If nothing was
+// recorded since, it still has the clock of the switch. If other contexts ran in between, one
 // record stands for all of them (several_contexts), so their time does not count for the previous
 // context.
 //
 // In flight mode a record of the previous context comes first. So the first such record that the
 // ring still holds names the context that the ring begins in.
 //
-// `began`: as ring_claim()'s, of a record that is to follow.
+// `began`: as in ring_claim(), for a record that will follow.
 template <MachineConcept M>
 bool flush_pending_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nullptr) {
     if (core.context_record_pending == 0) return true;
@@ -305,8 +303,8 @@ bool flush_pending_context(M& machine, Core& core, std::uint64_t limit, Moment* 
     return true;
 }
 
-// put(limit), for a record that may come while recording is stopped, in no other context than the host
-// takes it for. Its result; false, too, where there is no room to say the context.
+// Returns put(limit), which puts a record. The record of a pending switch of context comes first,
+// so the host assigns the other to the right context. False also if the switch has no room.
 template <MachineConcept M, typename Put>
 bool put_in_context(M& machine, Core& core, Put put,
                     std::uint64_t (*limit_of)(const Core&) = entry_limit) {
@@ -315,8 +313,8 @@ bool put_in_context(M& machine, Core& core, Put put,
     return flush_pending_context(machine, core, limit) && put(limit);
 }
 
-// Puts a record that the tracer makes for itself behind the record of the last switch, so that it lies in the
-// context that runs. Any context that does not hold the lock. False: there was no room for both.
+// Puts a record that the tracer adds after the record of the last switch, so that it belongs to the
+// running context. Any context that does not hold the lock. False: there was no room for both.
 template <MachineConcept M>
 bool put_own(M& machine, Core& core, protocol::Extended what, std::uint32_t argument = 0,
              Moment* began = nullptr) {
@@ -325,9 +323,9 @@ bool put_own(M& machine, Core& core, protocol::Extended what, std::uint32_t argu
            put_own_said(machine, core, what, argument, began);
 }
 
-// Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been
-// said comes first. Where there is no room for it there is none for an entry either, so the host
-// never takes one for another context's. Returns need no such care, since each names its entry.
+// Sets `limit`, unless recording is stopped (it stays 0). A switch of context without a record is
+// recorded first. If that has no room, an entry has none either, so the host never assigns an entry
+// to the wrong context. Returns need no such care, because each names its entry.
 template <MachineConcept M>
 void ring_set_limit_locked(M& machine, Core& core) {
     std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);

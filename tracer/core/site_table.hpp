@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of patch sites, ascending, without empty or repeated entries. A site's index in it is the
-// only name it has on the line. A refused site keeps its index.
+// The table of patch sites, ascending, without empty or repeated entries. Commands name a site by
+// its index in the table. A refused site keeps its index.
 //
-// The compiler leaves one pointer a function in __patchable_function_entries, to the first of the
-// two NOPs before it; prepare() turns that section, in place, into the table.
+// For each function, the compiler puts a pointer to the first of the two NOPs before it into the
+// section __patchable_function_entries. prepare() turns that section into the table, in place.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -21,7 +21,7 @@ class SiteTable {
 public:
     SiteTable() = default;
 
-    // Sorts and compacts `entries`. Returns how many were left out.
+    // Sorts `entries` and drops empty and repeated ones. Returns how many were dropped.
     std::uint32_t prepare(std::span<std::uint64_t> entries) {
         sites_ = ascending(entries) ? entries : entries.first(sort(entries));
         return static_cast<std::uint32_t>(entries.size() - sites_.size());
@@ -49,13 +49,13 @@ public:
         return low;
     }
 
-    // The low 32 bits of a usable site's address; the others are `text`'s.
+    // True if a usable site's address has these low 32 bits, and the upper bits of `text`.
     bool has_low(Address text, std::uint32_t low) const {
         return find((text & ~Address{0xffff'ffff}) | low).has_value();
     }
 
-    // Over the functions' link-time addresses, as u64 little-endian: what the host computes from the
-    // ELF.
+    // CRC-32C of the functions' link-time addresses, as u64 little-endian. The host computes the
+    // same from the ELF file.
     std::uint32_t crc(std::uint64_t load_bias) const {
         if (has_crc_instruction()) {
             std::uint32_t crc = ~std::uint32_t{0};
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    // Empty and repeated ones are not.
+    // False also if an entry is empty or repeated.
     static bool ascending(std::span<const std::uint64_t> entries) {
         std::uint64_t last = 0;
         for (const std::uint64_t entry : entries) {
@@ -82,8 +82,8 @@ private:
         }
         return true;
     }
-    // They come almost sorted (the linker keeps the order of the text), so insertion sort is the short
-    // and the fast way. Returns how many are left.
+    // Insertion sort is short, and fast here: the entries are almost sorted, because the linker
+    // keeps the order of the text. Returns how many remain.
     static std::size_t sort(std::span<std::uint64_t> entries) {
         for (std::size_t i = 1; i < entries.size(); ++i) {
             const std::uint64_t entry = entries[i];

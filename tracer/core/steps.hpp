@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request that has several steps. Takes one after another until a step is refused. A step that
-// timed out was carried out, so the next one follows.
+// A request of several steps. It runs one after another until a step is refused. A step that timed
+// out was carried out, so the next one follows.
 //
-//     return Steps().then([&] { return attach(ops, sites); }).then([&] { return detach(old); }).status();
+//     return Steps().then([&] { return attach(ops, sites); })
+//                   .then([&] { return detach(old); }).status();
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -22,7 +23,7 @@ public:
     }
     // The refusal; else timeout, if a step timed out; else ok.
     constexpr Status status() const { return status_; }
-    // A step was refused after another had been carried out.
+    // True if a step was refused after another had been carried out.
     constexpr bool partly() const { return partly_; }
 
 private:

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping and starting a core. Core::stops has the reasons, a bit each; while there is one, `limit`
-// is 0. Both are set without a lock, so whoever has set them looks again.
+// Stopping and starting a core. Core::stops has a bit for each reason; while one is set, `limit` is
+// 0. Both are set without a lock, so the code that sets them checks again afterwards.
 #pragma once
 
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {
 
-inline constexpr std::uint32_t stopped_by_request = 1;  // changed by anyone
-inline constexpr std::uint32_t stopped_outside = 2;     // of the subtree: changed on the core itself
-inline constexpr std::uint32_t stopped_absent = 4;      // it has not joined: likewise
+inline constexpr std::uint32_t stopped_by_request = 1;  // any core may change it
+inline constexpr std::uint32_t stopped_outside = 2;     // of the subtree: only this core changes it
+inline constexpr std::uint32_t stopped_absent = 4;      // not joined: only this core changes it
 
 inline std::uint32_t stops_of(const Core& core) {
     return __atomic_load_n(&core.stops, __ATOMIC_SEQ_CST);
 }
 
-// No lock, any context. Where `why` is another context's to clear, apply_stops() must follow.
+// Any context, without a lock. If another context may clear `why`, apply_stops() must follow.
 inline void stop_core(Core& core, std::uint32_t why) {
     __atomic_fetch_or(&core.stops, why, __ATOMIC_SEQ_CST);
     __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&core.sample_next, 0, __ATOMIC_RELEASE);
 }
 
-// Makes `limit` what the reasons say. Locked.
+// Makes `limit` agree with the reasons. The lock is held.
 template <MachineConcept M>
 void apply_stops_locked(M& machine, Core& core) {
     for (;;) {
@@ -30,7 +30,7 @@ void apply_stops_locked(M& machine, Core& core) {
         if (why != 0) {
             stop_core(core, 0);
         } else {
-            std::uint64_t stopped = 0;  // 1: not stopped, and no room; ring_set_limit has the real one
+            std::uint64_t stopped = 0;  // limit 1: not stopped, but no room until the next line
             __atomic_compare_exchange_n(&core.limit, &stopped, 1, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED);
             ring_set_limit_locked(machine, core);

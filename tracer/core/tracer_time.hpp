@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer's time and events, which no function's self time has. How the profile keeps self time: recorders/profile.hpp.
+// Keeps the tracer's time and events out of all self times (recorders/profile.hpp explains these).
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -12,13 +12,13 @@ namespace nopscope {
 inline constexpr unsigned profiled_shift = 8;  // Core::profiled is in 1/2^8 ticks
 static_assert(1u << profiled_shift == protocol::overhead_unit);
 
-// What was at one instant.
+// Clock and Core::profiled at one instant.
 struct ProfileInstant {
     std::uint64_t clock;
     std::uint64_t profiled;
 };
 
-// Reads both, and makes `profiled` what `next` says of them.
+// Reads both, and sets `profiled` to next(both).
 template <MachineConcept M, typename Next>
 ProfileInstant profile_instant(M& machine, Core& core, Next next) {
     ProfileInstant now{0, __atomic_load_n(&core.profiled, __ATOMIC_RELAXED)};
@@ -29,7 +29,7 @@ ProfileInstant profile_instant(M& machine, Core& core, Next next) {
     return now;
 }
 
-// While it lives, time and events are charged to the tracer, not to a function.
+// While it exists, time and events count for the tracer, not for a function.
 template <MachineConcept M>
 class TracerTimeScope {
 public:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian bytes and varints, the alphabet of every frame.
+// Little-endian numbers and varints, which all frames consist of. Both sides of the line use these.
 //
-// Both sides of the line use these. Writing is unchecked below a caller's own bound (the pump
-// knows how much room a frame has); reading is total: a Reader that runs off its end stays at the
-// end, says so through ok(), and yields zeros from then on, so a parser checks once, at the end.
+// A Writer does not check its room: the caller knows a bound (the pump knows a frame's room). A
+// Reader accepts any bytes. At the end of the bytes it stays there, returns zeros, and ok() becomes
+// false. So a parser checks ok() once, at its end.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-// Writes at `at` and moves it on. The caller has made sure of the room.
+// The caller makes sure that there is room.
 class Writer {
 public:
     constexpr explicit Writer(Byte* at) : begin_(at), at_(at) {}
@@ -60,7 +60,7 @@ public:
         }
         return static_cast<T>(bits);
     }
-    // A varint longer than 64 bits, or cut off, is an error.
+    // An error if the varint is longer than 64 bits, or incomplete.
     constexpr std::uint64_t varint() {
         std::uint64_t value = 0;
         for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -72,7 +72,7 @@ public:
         }
         return fail<std::uint64_t>();
     }
-    // `count` bytes in place, or nullptr.
+    // Returns the address of the next `count` bytes, or nullptr.
     constexpr const Byte* bytes(std::size_t count) {
         if (left() < count) return fail<const Byte*>();
         const Byte* here = at_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consistent Overhead Byte Stuffing (Cheshire and Baker, SIGCOMM 1997): a frame without a zero
-// byte, so that a zero byte can end it and a reader can start anywhere. Costs one byte, and one
+// Consistent Overhead Byte Stuffing (Cheshire and Baker, SIGCOMM 1997). An encoded frame has no
+// zero byte, so a zero byte ends it and a reader can start anywhere. It costs one byte, and one
 // more for each 254 bytes without a zero.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace nopscope::protocol {
 constexpr std::size_t cobs_max_encoded(std::size_t count) { return count + count / 254 + 1; }
 
 // Encodes `count` bytes to `to`, which has room for cobs_max_encoded(count) and does not overlap
-// `from`. Returns the bytes written; the delimiting zero is not among them.
+// `from`. Returns the bytes written, without a delimiting zero.
 constexpr std::size_t cobs_encode(const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
     std::size_t code_at = 0;
     std::size_t at = 1;

@@ -3,11 +3,11 @@
 //
 //     command frame   header: stream 6, core 0, session: the target's, sequence: the command's number
 //       payload       what u8, then its arguments
-//     reply frame     header: stream 7, core 0, sequence of its own
+//     reply frame     header: stream 7, core 0, sequence: the reply stream's
 //       payload       number u32 of the command, what u8, answer u8, then the result
 //
-// Sites are named by index only, as ranges: varints of how many to leave out since the range before,
-// and of how many to take, to the end of the payload. Ranges so ascend and do not overlap.
+// A command names sites by index, in ranges up to the end of the payload. A range is two varints:
+// how many sites to skip after the last range, and how many to take. So ranges do not overlap.
 #pragma once
 
 #include "nopscope/event_refusal.hpp"
@@ -18,9 +18,9 @@ namespace nopscope::protocol {
 
 // Numbers never change their meaning.
 enum class Command : std::uint8_t {
-    ping = 0,          // has no number: done at any time. Result: last number varint, refused varint
-    hello = 1,         // send a hello, and keyframes
-    stats = 2,         // send stats; result: Report
+    ping = 0,          // has no number: always executed. Result: last number varint, refused varint
+    hello = 1,         // send a hello, and key frames
+    stats = 2,         // send stats; result: TargetReport
     start = 3,
     stop = 4,
     mark = 5,          // id varint
@@ -33,17 +33,17 @@ enum class Command : std::uint8_t {
     set_mode = 12,      // mode u8
     set_depth = 13,     // calls, varint; 0: no limit
     set_min_duration = 14,  // ticks varint
-    set_sample = 15,        // one in so many, varint
-    set_subtree = 16,       // on u8; selected varint: record only below these
+    set_sample = 15,        // n varint: record every n-th call
+    set_subtree = 16,       // on u8; selected varint: record only below the selected functions
     set_capture = 17,       // argument mask u8, result u8, selected varint
     set_baud = 18,          // bits per second, u32
     reset = 19,
-    set_events = 20,        // how many u8, then as many events of the PMU's, u16 each
+    set_events = 20,        // how many u8, then the number of each PMU event, u16
 };
 inline constexpr unsigned command_count = 21;
 
 // The largest number that a command takes as its first argument; a larger one makes it malformed.
-// Commands not listed take no number, or a byte that is checked where it is used.
+// Other commands take no number, or numbers that are checked where they are used.
 constexpr std::uint64_t most_argument(Command what) {
     switch (what) {
         case Command::mark:
@@ -60,20 +60,20 @@ constexpr std::uint64_t most_argument(Command what) {
 enum class Answer : std::uint8_t {
     ok = 0,
     unknown = 1,          // no such command in this version
-    malformed = 2,        // arguments that make no sense, or of sites that are not there
-    foreign_session = 3,  // of another boot
-    stale = 4,            // a number that has passed, and whose reply is no longer kept
-    unsupported = 5,      // this firmware has not given the tracer what it takes
-    busy = 6,             // no moment in a second to do it in; nothing was changed
-    selection = 7,        // not as many sites are selected as the command says
-    unexpected_text = 8,  // a patch site is not what it had to be; nothing was changed
-    out_of_reach = 9,     // 9 to 12: as in tracer/include/nopscope/nopscope.hpp's Status; nothing was changed
+    malformed = 2,        // invalid arguments, or sites that do not exist
+    foreign_session = 3,  // the command is for another boot
+    stale = 4,            // an old number, whose reply is no longer kept
+    unsupported = 5,      // the firmware has not given the tracer the function that this needs
+    busy = 6,             // for a second the tracer could not execute it; nothing was changed
+    selection = 7,        // the command and the target disagree about how many sites are selected
+    unexpected_text = 8,  // a patch site's word is not as expected; nothing was changed
+    out_of_reach = 9,     // 9 to 12: see Status in nopscope/nopscope.hpp; nothing was changed
     too_many = 10,
     conflict = 11,
     no_profile_memory = 12,
     timeout = 13,         // done, but a core was still in the tracer's code after a second
-    events_refused = 14,  // result: EventRefusal u8, event u16, event counters u8; nothing was changed
-    partly = 15,          // a step was done, the next refused; result: u8 refusal, its result
+    events_refused = 14,  // result: EventRefusal u8, event u16, counters u8; nothing was changed
+    partly = 15,          // a step was done, the next refused; result: its Answer u8, its result
 };
 inline constexpr unsigned answer_count = 16;
 constexpr bool has_result(Answer answer) {
@@ -81,10 +81,10 @@ constexpr bool has_result(Answer answer) {
            answer == Answer::partly;
 }
 
-inline constexpr std::uint8_t recorder_as_before = 0xff;  // what was set last
+inline constexpr std::uint8_t recorder_as_before = 0xff;  // the recorder that was set last
 inline constexpr std::uint8_t only_selected = 1;          // set_recorder's flag
 
-// So a target needs little memory for what it receives.
+// The limit keeps the target's receive buffer small.
 inline constexpr std::size_t max_command_bytes = 240;  // of payload
 inline constexpr std::size_t max_encoded_command_bytes =
     cobs_max_encoded(frame_header_bytes + max_command_bytes + frame_crc_bytes);
@@ -96,7 +96,7 @@ struct SiteRange {
     std::uint32_t count = 0;  // never 0
 };
 
-// Ranges as they are in a command, ascending. False: at the end, or malformed.
+// Reads the ranges of a command. next() returns false at the end, or if a range is malformed.
 class RangeReader {
 public:
     constexpr RangeReader(Reader in, std::uint32_t site_count) : in_(in), sites_(site_count) {}
@@ -120,12 +120,12 @@ private:
     bool ok_ = true;
 };
 
-// The result of `stats`, a varint each. Later versions may append some.
+// The result of `stats`, a varint for each field. Later versions may append fields.
 struct TargetReport {
     std::uint64_t now = 0;        // clock, ticks
     std::uint64_t recording = 0;  // 0: stopped
     std::uint64_t enabled = 0;    // sites that are traced
-    std::uint64_t selected = 0;
+    std::uint64_t selected = 0;   // sites
     std::uint64_t generated = 0;
     std::uint64_t dropped = 0;
     std::uint64_t shadow_stack_full = 0;

@@ -20,7 +20,7 @@ struct Crc32cTable {
 };
 inline constexpr Crc32cTable crc32c_table{};
 
-// `crc` is what an earlier call returned, to go on where it stopped; 0 to start.
+// `crc`: 0 to start, or what an earlier call returned, to continue after its bytes.
 constexpr std::uint32_t crc32c(const std::uint8_t* from, std::size_t count, std::uint32_t crc = 0) {
     crc = ~crc;
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record of the line, taken apart: what decoders of calls work on.
+// A record from the line, split into its fields. Decoders of calls read these.
 #pragma once
 
 #include "tracer/protocol/record.hpp"
@@ -14,7 +14,7 @@ struct Event {
     std::uint32_t argument = 0;     // extended
     std::uint32_t entry_index = 0;  // ret: low 28 bits of its entry's record index
     std::uint64_t index = 0;        // this record's own index
-    std::uint64_t clock = 0;        // ticks; data: its head's
+    std::uint64_t clock = 0;        // ticks; a data record has its head's clock
     std::uint64_t data = 0;         // extended, data: 57 bits
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame: what travels on the line, one zero byte after each (docs/trace-format.md).
+// The frame: the unit of the line. A zero byte ends each (docs/trace-format.md).
 //
 //     COBS( header | payload | CRC-32C of both ) 0x00
 //
@@ -29,7 +29,7 @@ enum class Stream : std::uint8_t {
 struct FrameHeader {
     Stream stream{};
     std::uint8_t core = 0;
-    std::uint16_t session = 0;   // one boot of the target; frames of another session are not mixed
+    std::uint16_t session = 0;   // identifies one boot of the target
     std::uint32_t sequence = 0;  // per (session, stream, core), from 0, modulo 2^32
 };
 
@@ -45,7 +45,7 @@ class FrameBuilder {
 public:
     Byte* payload() { return raw_ + frame_header_bytes; }
 
-    // To `to` (room for max_encoded_bytes), with the delimiter. Returns the bytes written.
+    // Writes frame and delimiter to `to` (room for max_encoded_bytes). Returns the bytes written.
     std::size_t encode(const FrameHeader& header, std::size_t payload_bytes, Byte* to) {
         Writer head(raw_);
         head.fixed(static_cast<std::uint8_t>(header.stream));
@@ -70,9 +70,9 @@ struct ParsedFrame {
     std::size_t payload_bytes = 0;
 };
 
-// Decodes, in place, the `count` bytes between two delimiters. Not ok: not COBS, too short, or the
-// CRC does not match; nothing else of the result means anything then. An unknown stream is ok: a
-// reader skips it.
+// Decodes the `count` bytes between two delimiters, in place. If the bytes are not COBS, are too
+// short or have a wrong CRC, `ok` is false and the other fields mean nothing. An unknown stream is
+// ok: a reader skips it.
 inline ParsedFrame parse_frame(Byte* bytes, std::size_t count) {
     const CobsResult raw = cobs_decode(bytes, count, bytes);
     if (!raw.ok || raw.count < frame_header_bytes + frame_crc_bytes) return {};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moved: functions that the target has moved from trace to profile by itself, and back (docs/trace-format.md).
+// Moved: functions that adaptive mode moves from trace to profile and back (docs/trace-format.md).
 //
 //     moves varint   so far, both ways
 //     to the end, for each of some functions, its last move:
 //       site varint    (site - text_base) / 8, << 1; bit 0: to the profile, else back to the trace
 //       clock varint   ticks >> 16
 //
-// Every function's is sent again and again, so what is lost comes later.
+// The target repeats each function's last move, so a later frame replaces a lost one.
 #pragma once
 
 #include "tracer/protocol/frame.hpp"

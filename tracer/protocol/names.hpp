@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name table: the linkage name of each patch site, in the image (section .nopscope.names) when
-// nopscope_name_table(TARGET) asks for it. Written by `nopscope names`, read on the target.
+// The name table: the linkage name of each patch site, in the image's section .nopscope.names.
+// `nopscope names` writes it if the build uses nopscope_name_table(TARGET). The target reads it.
 //
 //     u32 magic          "NSN" and the version, 1
 //     u32 site_count
-//     u32 site_table_crc the site table's, as in hello: a table made for another image is refused
-//     u32 name_bytes     of what follows the blocks
+//     u32 site_table_crc as in hello; the target refuses a table of another image
+//     u32 name_bytes     size of `names`
 //     u32 block[n]       where each block of 16 names begins, n = ceil(site_count / 16)
 //     names              by site index: u8 shared, u8 rest, rest bytes
 //
-// A name is the first `shared` bytes of the one before it, 0 at the start of a block, and `rest` more.
-// Names longer than 255 bytes are cut there. A site without a symbol has an empty name.
+// A name is the first `shared` bytes of the name before it (0 at the start of a block), and `rest`
+// more. Names are cut to 255 bytes. A site without a symbol has an empty name.
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"
@@ -25,7 +25,7 @@ inline constexpr std::size_t max_name_bytes = 255;
 class NameTable {
 public:
     constexpr NameTable() = default;
-    // Empty unless the bytes are a whole table for these sites. They are not copied.
+    // The table is empty unless the bytes are a whole table for these sites. It keeps the pointer.
     NameTable(const Byte* bytes, std::size_t count, std::uint32_t site_count,
               std::uint32_t site_table_crc) {
         Reader in(bytes, count);
@@ -42,7 +42,7 @@ public:
         name_bytes_ = name_bytes;
         size_ = sites;
     }
-    // Of sites that have a name: all, or none.
+    // The number of names: that of all sites, or 0.
     constexpr std::uint32_t size() const { return size_; }
 
 private:
@@ -53,8 +53,8 @@ private:
     std::uint32_t size_ = 0;
 };
 
-// One name at a time. Ascending indexes cost one step each, any other at most 16. Where the table's
-// bytes are not what they should be the name is empty.
+// Reads one name at a time. Ascending indexes cost one step each, any other at most 16. If the
+// table's bytes are malformed, the name is empty.
 class NameCursor {
 public:
     explicit NameCursor(const NameTable& table) : table_(table) {}
@@ -86,7 +86,7 @@ private:
         const auto rest = in.fixed<Byte>();
         const Byte* const bytes = in.bytes(rest);
         if (!in.ok() || shared > size_ || shared + std::size_t{rest} > max_name_bytes) {
-            at_ = table_.name_bytes_;  // nothing more of this block
+            at_ = table_.name_bytes_;  // the block's other names are empty too
             size_ = 0;
             return;
         }
@@ -96,7 +96,7 @@ private:
     }
 
     const NameTable& table_;
-    std::uint32_t next_ = 0;  // the name is that of next_ - 1
+    std::uint32_t next_ = 0;  // index of the current name, plus 1
     std::uint32_t at_ = 0;
     std::size_t size_ = 0;
     char name_[max_name_bytes];

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The payload of a profile frame: what the target has added up for some functions of one core.
+// The payload of a profile frame: the profile's sums for some functions of one core.
 //
-//     number varint   of the read-out, from 1; all cores' frames of one read-out have the same
-//     part varint     of this core's frames of the read-out, from 0; << 1, bit 0: the last one
+//     number varint   of the read-out, from 1; the same in all cores' frames of one read-out
+//     part varint     number of the frame in this core's read-out, from 0; << 1, bit 0: the last
 //     now varint      clock, ticks
-//     then, to the end of the payload, for each function that has been called, by ascending site:
-//       site varint   (site - text_base) / 8, less the one before in this payload (the first: less 0)
+//     then, to the end of the payload, for each called function, by ascending site:
+//       site varint   (site - text_base) / 8, minus the previous one in this payload (at first 0)
 //       total varint, self varint (zigzag), min varint, max varint: ticks
 //       bins varint   how many are not zero; for each, by ascending bin:
-//         bin varint  less the one before in this function (the first: less 0)
+//         bin varint  minus the previous one in this function (at first 0)
 //         count varint
 //
-// Bin 0 is of calls of no tick, bin n of 2^(n-1) to 2^n - 1 ticks. All since boot, so a later read-out
-// takes the place of an earlier one.
+// Bin 0 counts calls of 0 ticks, bin n calls of 2^(n-1) to 2^n - 1 ticks. All values are since
+// boot, so a later read-out replaces an earlier one.
 #pragma once
 
 #include "tracer/protocol/frame.hpp"
@@ -45,8 +45,8 @@ struct ProfileEntry {
     }
 };
 
-// Shown whole to who adds entries: `last` is known at the end only, so the header is written then, and
-// the entries are moved up to it.
+// put() adds entries, finish() writes the header. `last` is known only then, so put() leaves room
+// for the longest header, and finish() moves the entries up to the real one.
 class ProfileWriter {
 public:
     static constexpr std::size_t header_room = 3 * max_varint_bytes;
@@ -56,7 +56,7 @@ public:
     bool has_room() const {
         return header_room + out_.size() + max_profile_entry_bytes <= max_payload_bytes;
     }
-    // bin(n): the count of bin n. Ascending sites.
+    // Adds a function. Call it in ascending order of sites. `bin(n)` returns the count of bin n.
     template <typename Bin>
     void put(std::uint32_t site_offset, std::uint64_t total, std::int64_t self, std::uint64_t min,
              std::uint64_t max, Bin bin) {
@@ -94,7 +94,6 @@ private:
     std::uint32_t before_ = 0;
 };
 
-// ok() is false after next() ran into something malformed.
 class ProfileReader {
 public:
     ProfileReader(const Byte* payload, std::size_t count) : in_(payload, count) {
@@ -107,7 +106,7 @@ public:
     const ProfileHeader& header() const { return header_; }
     bool ok() const { return in_.ok(); }
 
-    // False at the end of the payload, or when it is malformed.
+    // Returns false at the end of the payload, or if it is malformed: then ok() is false.
     bool next(ProfileEntry& entry) {
         if (!in_.ok() || in_.left() == 0) return false;
         entry = {};
@@ -132,7 +131,7 @@ public:
 private:
     bool fail() {
         in_ = Reader(nullptr, 0);
-        in_.fixed<std::uint8_t>();  // to "not ok"
+        in_.fixed<std::uint8_t>();  // makes ok() false
         return false;
     }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The payload of a profile_events frame: what the profile has added up of the PMU's events for some functions of one
-// core, since those events were chosen.
+// The payload of a profile_events frame: the profile's sums of PMU events for some functions of one
+// core, since these events were chosen.
 //
 //     number varint    of the read-out, as in the profile frames before it
-//     part varint      of this core's frames of the read-out, from 0; << 1, bit 0: the last one
+//     part varint      number of the frame in this core's read-out, from 0; << 1, bit 0: the last
 //     choice varint    tells one choice of events from the next
 //     which varint     the events: as an `events` record's argument (record.hpp)
-//     then, to the end of the payload, for each function with a call that was counted, by ascending site:
-//       site varint    (site - text_base) / 8, less the one before in this payload (the first: less 0)
-//       calls varint   that were counted
-//       total varint, self varint (zigzag), of each event
+//     then, to the end of the payload, for each function with a counted call, by ascending site:
+//       site varint    (site - text_base) / 8, minus the previous one in this payload (at first 0)
+//       calls varint   counted calls
+//       total varint, self varint (zigzag), for each event
 //
-// A later read-out takes the place of an earlier one of the same choice.
+// A later read-out replaces an earlier one of the same choice.
 #pragma once
 
 #include "tracer/protocol/frame.hpp"
@@ -34,7 +34,7 @@ struct ProfileEventsEntry {
     std::uint64_t self[max_events] = {};  // read as signed
 };
 
-// As ProfileWriter.
+// Used like ProfileWriter.
 class ProfileEventsWriter {
 public:
     ProfileEventsWriter(Byte* payload, std::uint32_t which)
@@ -71,7 +71,6 @@ private:
     std::uint32_t before_ = 0;
 };
 
-// ok() is false after next() ran into something malformed.
 class ProfileEventsReader {
 public:
     ProfileEventsReader(const Byte* payload, std::size_t count) : in_(payload, count) {
@@ -87,7 +86,7 @@ public:
     const ProfileEventsHeader& header() const { return header_; }
     bool ok() const { return ok_ && in_.ok(); }
 
-    // False at the end of the payload, or when it is malformed.
+    // Returns false at the end of the payload, or if it is malformed: then ok() is false.
     bool next(ProfileEventsEntry& entry) {
         if (!ok() || in_.left() == 0) return false;
         entry = {};

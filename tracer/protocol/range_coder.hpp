@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// A binary range coder (Martin 1979; Subbotin; the carry goes back into what is written): each
-// decision costs -log2 of the probability it was given, and the probability then moves towards it.
+// A binary range coder (Martin 1979; Subbotin). A decision of probability p costs -log2(p) bits.
+// The probability then moves towards the decision.
 //
-// The interval is [low, low + range) of 56 bits, most significant bits first in the output.
-// Whenever range falls below 2^24, 32 bits of low are settled but for a carry, and leave. A decoder
-// reads zeros after the end, so the last bytes are as few as name a number within the interval.
+// The interval is [low, low + range) of 56 bits; the output has the most significant bits first.
+// When range falls below 2^24, the upper 32 bits of low go to the output. Only a carry may change
+// them later, so carry() adds it to bytes already written. A decoder reads zeros after the end, so
+// finish() writes only as many bytes as a number within the interval needs.
 //
-// RangeEncoder and RangeDecoder have the same members, so one template is both directions of a
-// model: bit() takes what an encoder knows, and returns what both then know.
+// RangeEncoder and RangeDecoder have the same members, so one template of a model both encodes and
+// decodes. bit() takes the decision (the decoder ignores it) and returns it.
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::protocol {
 
-using Probability = std::uint16_t;  // of a one, in 65536ths; stays within 31..65504
+using Probability = std::uint16_t;  // that the bit is one, in 65536ths; stays within 31..65504
 inline constexpr Probability even_odds = 1 << 15;
 
 inline constexpr unsigned range_bits = 56;
-inline constexpr unsigned settled_bits = 32;  // that leave at once
+inline constexpr unsigned settled_bits = 32;  // go to the output together
 inline constexpr std::uint64_t least_range = std::uint64_t{1} << (range_bits - settled_bits);
 inline constexpr unsigned adaption_shift = 4;  // how fast probabilities move: docs/codec.md
 inline constexpr unsigned max_plain_bits = 16;
 inline constexpr std::size_t max_flush_bytes = range_bits / 8;
 
-// What a model spends its bits on, for who measures it; a coder does not ask.
+// What a model spends its bits on. Only a measuring coder uses it.
 enum class Spent : std::uint8_t { identity, time };
 
-// By even steps: the lowest bit is its owner's, who may keep something there.
+// Steps are even numbers, so the lowest bit never changes: the model may keep a flag in it.
 constexpr Probability more_likely(std::uint32_t p) {
     return static_cast<Probability>(p + 2 * ((0xffff - p) >> (adaption_shift + 1)));
 }
@@ -40,7 +41,7 @@ public:
     static constexpr bool encodes = true;
 
     RangeEncoder() = default;
-    // Member by member: copies then live in registers, for GCC moves whole objects through memory.
+    // Copies member by member: GCC copies a whole object through memory, but members in registers.
     RangeEncoder(const RangeEncoder& of) : low_(of.low_), range_(of.range_), at_(of.at_) {}
     RangeEncoder& operator=(const RangeEncoder& of) {
         low_ = of.low_;
@@ -72,7 +73,7 @@ public:
         return one;
     }
 
-    // The low `count` bits of value, at most max_plain_bits, at one bit each.
+    // Writes the low `count` bits of value, at most max_plain_bits. Each costs one bit.
     std::uint32_t plain(std::uint32_t value, unsigned count) {
         value &= (1u << count) - 1;
         range_ >>= count;
@@ -85,7 +86,7 @@ public:
 
     // Writes at most max_flush_bytes, and returns where the output ends.
     Byte* finish() {
-        unsigned open = range_bits;  // low bits of the number that the reader's zeros stand for
+        unsigned open = range_bits;  // low bits that are not written: the decoder reads zeros
         std::uint64_t number = 0;
         do {
             open -= 8;
@@ -101,7 +102,7 @@ public:
     }
 
 private:
-    // Bounded by what is written: low + range never passes 1 in units of the whole output.
+    // Adds a carry to the bytes written. It ends there: the whole output is a fraction below 1.
     void carry(std::uint64_t number) {
         if ((number >> range_bits) == 0) return;
         for (Byte* back = at_ - 1; ++*back == 0;) --back;
@@ -164,7 +165,7 @@ public:
 
     std::uint32_t plain(std::uint32_t, unsigned count) {
         range_ >>= count;
-        // No division: bit by bit, which is rare enough.
+        // Bit by bit, without a division. Plain bits are rare enough.
         std::uint32_t value = 0;
         for (unsigned i = count; i-- > 0;) {
             const std::uint64_t part = range_ << i;
@@ -185,7 +186,7 @@ private:
         range_ <<= settled_bits;
     }
 
-    std::uint64_t code_ = 0;  // the number, less the encoder's low; below range
+    std::uint64_t code_ = 0;  // the encoded number minus the encoder's low; below range_
     std::uint64_t range_ = 0;
     const Byte* at_ = nullptr;
     const Byte* end_ = nullptr;

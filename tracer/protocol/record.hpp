@@ -3,20 +3,21 @@
 //
 //     bits  0..31   low 32 bits of the clock, in ticks
 //     bits 32..33   kind
-//     bit  34       zero; in the ring, what tells a written slot from last lap's (see ring.hpp)
+//     bit  34       zero; in the ring it tells a written slot from last lap's (core/core.hpp)
 //     bits 35..63   payload, 29 bits, by kind:
 //       call, entry   bits 3..31 of the address of the traced function's first instruction
 //       ret           bit 35: unwound; bits 36..63: the low 28 bits of the record index of the
 //                     entry that this return closes
 //       extended      bits 35..38: Extended; bits 39..63: its argument
 //
-// An `extended` record may have data records after it, claimed together with it. One carries 57 bits
-// where others have clock and argument: the word's bits 0..31, and above them its bits 39..63.
+// Data records may follow an `extended` record; the recorder claims all of them together. A data
+// record carries 57 bits in place of clock and argument: the word's bits 0..31, and above them its
+// bits 39..63.
 //
-// A `call` is the function recorder's: a point in time, without a return. An `entry` is the graph
-// recorder's and has exactly one `ret`, unless the function never returned. A `ret` names its entry
-// by identity, not by depth: a decoder that lost anything in between still knows which open call
-// ended, and nested interrupts cannot confuse it.
+// The function recorder writes a `call`: a point in time, without a return. The graph recorder
+// writes an `entry`, which has exactly one `ret` unless the function never returned. A `ret` names
+// its entry by index, not by depth. So a decoder that lost records in between still knows which
+// open call ended, and nested interrupts cannot confuse it.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +31,17 @@ enum class Extended : std::uint8_t {
     tracer_begin = 1,  // from here to tracer_end the core worked for the tracer: the pump ran
     tracer_end = 2,
     context = 3,     // argument: number of the context that the core runs from here on
-    marker = 4,      // argument: the firmware's own
-    interrupt = 5,   // an interrupt begins, ended by a `ret` that names this record. argument: its number
+    marker = 4,      // argument: the firmware's number
+    interrupt = 5,   // argument: its number. A `ret` that names this record ends the interrupt
     duration = 6,    // of a call. argument: its depth; the clock is its end. data: site, ticks
     arguments = 7,   // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
     result = 8,      // bit 0: wide. data: site, value
     counter = 9,     // bit 0: wide; bits 1..24: its number. data: value
-    sample = 10,     // bits 0..5: addresses; 6: the second is from x30; 7: callers left out. data: addresses
-    events = 11,     // of the call whose ret comes before. bits 0..11: which, 12..23: the second, 24: there is
-                     // one. data: how many of each
-    masked = 12,     // interrupts were masked, up to now, for longer than ever. data: where (as a sample's), ticks
-    data = 15,       // of the record before
+    sample = 10,     // bits 0..5: addresses; 6: the second is from x30; 7: some left out. data: all
+    events = 11,     // of the call of the previous ret. bits 0..11: first event; 12..23: second;
+                     // 24: there is a second. data: the count of each
+    masked = 12,     // ends the longest masked section so far. data: where (as in a sample), ticks
+    data = 15,       // belongs to the record before
 };
 
 constexpr bool is_known(Extended what) {
@@ -53,8 +54,8 @@ inline constexpr unsigned payload_shift = 35;
 inline constexpr unsigned payload_bits = 29;
 inline constexpr unsigned entry_index_bits = 28;
 inline constexpr std::uint32_t entry_index_mask = (1u << entry_index_bits) - 1;
-inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // of an extended record
-// Number in a `context` record: several contexts ran one after another, and no record says which.
+inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // an extended record's argument
+// Number in a `context` record: several contexts ran one after another, and no record names them.
 inline constexpr std::uint32_t several_contexts = argument_mask;
 inline constexpr unsigned data_bits = 32 + 25;
 inline constexpr std::uint64_t data_mask = (std::uint64_t{1} << data_bits) - 1;
@@ -64,7 +65,6 @@ struct Record {
     std::uint64_t word = 0;
 
     constexpr std::uint32_t clock_low() const { return static_cast<std::uint32_t>(word); }
-    // All but the clock.
     constexpr std::uint32_t high() const { return static_cast<std::uint32_t>(word >> kind_shift); }
     constexpr Kind kind() const { return static_cast<Kind>((word >> kind_shift) & 3); }
     constexpr std::uint32_t payload() const {
@@ -78,7 +78,7 @@ struct Record {
     constexpr bool is(Extended what) const {
         return kind() == Kind::extended && extended() == what;
     }
-    // Of a data record.
+    // For a data record only.
     constexpr std::uint64_t data() const {
         return static_cast<std::uint64_t>(argument()) << 32 | clock_low();
     }
@@ -103,13 +103,13 @@ constexpr Record make_data(std::uint64_t value) {
     return make_record(Kind::extended, high << 4 | what, value);
 }
 
-// Its first data record is the call record's payload: which function it is about.
+// True if the first data record holds the function's site, in the form of a call's payload.
 constexpr bool has_site(Extended what) {
     return what == Extended::duration || what == Extended::arguments || what == Extended::result;
 }
 
-// A value is one data record where sign extension gives it back, else it is wide: a second one has
-// what is above.
+// A value is one data record if sign extension restores it. Otherwise it is wide: a second data
+// record holds the bits above.
 constexpr std::uint64_t narrow_value(std::uint64_t low) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(low << (64 - data_bits)) >>
                                       (64 - data_bits));
@@ -119,7 +119,7 @@ constexpr std::uint64_t wide_value(std::uint64_t low, std::uint64_t high) {
 }
 constexpr bool is_wide(std::uint64_t value) { return narrow_value(value) != value; }
 
-// A sample's addresses, innermost first: from text_base on, signed, in instructions.
+// A sample's addresses, innermost first: signed distances from text_base, in instructions.
 inline constexpr unsigned max_sample_addresses = 63;
 constexpr std::uint32_t sample_argument(unsigned addresses, bool has_link, bool cut) {
     return addresses | (has_link ? 1u << 6 : 0) | (cut ? 1u << 7 : 0);
@@ -134,7 +134,7 @@ constexpr std::int64_t sampled_offset(std::uint64_t data) {
     return static_cast<std::int64_t>(narrow_value(data)) * 4;
 }
 
-// Of an event of the PMU's that a record can name: below 0x800, or from 0x4000 to 0x47ff.
+// A record can name the PMU's events below 0x800 and from 0x4000 to 0x47ff.
 inline constexpr unsigned max_events = 2;
 constexpr bool has_event_code(std::uint32_t number) { return (number & ~0x47ffu) == 0; }
 constexpr std::uint32_t event_code(std::uint32_t number) { return (number & 0x7ff) | (number >> 14 & 1) << 11; }
@@ -148,7 +148,8 @@ constexpr std::uint32_t event_of(std::uint32_t argument, unsigned which) {
     return event_number(argument >> 12 * which & 0xfff);
 }
 
-// A record and all of its clock, whose low half is the record's. A data record's is its head's.
+// A record and its 64-bit clock, whose low half is in the record. A data record has the clock of
+// the record that it belongs to.
 struct StampedRecord {
     Record record;
     std::uint64_t clock = 0;  // ticks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorders and the modes: their numbers on the line and in recordings, and their names.
-// Numbers never change their meaning.
+// Recorders and modes: their names, and their numbers on the line and in recordings. Numbers never
+// change their meaning.
 #pragma once
 
 #include <cstddef>

@@ -5,16 +5,15 @@
 //     count u16         records
 //     dropped varint    records this core dropped: so far if key, else since the frame before
 //     if key:
-//       first_index varint    of the first record; this core's records count from 0
-//       base u64              clock (ticks, 64 bits) that its delta counts from
-//       overwritten varint    records so far that never were sent, since newer ones took their place
-//       context varint        number of the one that the frame begins in
+//       first_index varint    index of the first record; this core's records count from 0
+//       base u64              clock (ticks, 64 bits) that the first record's delta counts from
+//       overwritten varint    records so far that newer ones overwrote before they were sent
+//       context varint        number of the context that the frame begins in
 //     then, to the end, the range coder's output (range_coder.hpp) for trace_model.hpp's decisions
 //
-// The range coder starts anew in each frame, the model in each key frame. So a group decodes
-// without the ones before it, and a frame that is lost takes the rest of its group along: how many
-// records follows from the counts and from the next first_index. A group is at most max_group_bytes
-// of line.
+// The range coder restarts in each frame, the model in each key frame. So a group decodes without
+// the groups before it. If a frame is lost, the rest of its group is lost too; the counts and the
+// next first_index tell how many records that was. A group takes at most max_group_bytes of line.
 #pragma once
 
 #include "tracer/protocol/frame.hpp"
@@ -24,9 +23,9 @@ namespace nopscope::protocol {
 
 inline constexpr std::size_t max_group_bytes = 64 * 1024;
 inline constexpr std::uint32_t max_group_frame_records = 0xffff;
-// More than any record takes, 96: data with the largest delta and value makes 140 decisions. Of them 50
-// have odds of their own and cost at most 11.1 bits; the others repeat more_bits[14], which learns: 46 bits
-// in each of the two sizes. And 117 plain bits.
+// More than any record takes. The worst one, a data record with the largest delta and value, takes
+// 96 bytes: 117 plain bits and 140 decisions. 50 of these use a probability once and cost at most
+// 11.1 bits each. The others repeat more_bits[14], which adapts: 46 bits in each of two sizes.
 inline constexpr std::size_t max_packed_record_bytes = 176;
 
 struct GroupHeader {
@@ -43,22 +42,22 @@ struct GroupHeader {
 struct GroupStart {
     std::uint64_t index = 0;        // of its first record
     std::uint64_t clock = 0;        // of the record before
-    std::uint64_t dropped = 0;      // by this core so far
-    std::uint64_t overwritten = 0;  // likewise
-    std::uint32_t context = 0;      // that the record before left it in
+    std::uint64_t dropped = 0;      // records of this core, so far
+    std::uint64_t overwritten = 0;  // records of this core, so far
+    std::uint32_t context = 0;      // after the record before
 };
 
-// One core's, for as long as it records. About 63 KiB: static, never on a stack.
+// Encodes one core's records. About 63 KiB: static, never on a stack.
 class TraceEncoder {
 public:
     TraceEncoder() = default;
     TraceEncoder(const TraceEncoder&) = delete;
     TraceEncoder& operator=(const TraceEncoder&) = delete;
 
-    // The next frame begins a group. After a frame was not sent, or at a reader's request.
+    // Makes the next frame begin a group. Needed if a frame was not sent, or if a reader asks.
     void restart() { group_bytes_ = 0; }
 
-    // A frame's payload goes to `payload`, max_payload_bytes.
+    // Begins a frame, whose payload goes to `payload` (room for max_payload_bytes).
     void begin(Byte* payload, const GroupStart& from) {
         const bool key = group_bytes_ == 0 || group_bytes_ + max_encoded_bytes > max_group_bytes ||
                          from.index != next_index();
@@ -81,8 +80,8 @@ public:
         walk_.start(payload + out.size());
     }
 
-    // Takes records in index order while there is room, at most `at_most`: `next(record, clock)`
-    // fills in one and its 64-bit clock, or returns false.
+    // Encodes records in index order while there is room, at most `at_most`. `next(record, clock)`
+    // fills in one record and its 64-bit clock, or returns false if there is none.
     template <typename Next>
     void fill(std::size_t at_most, Next next) {
         TraceWalk<RangeEncoder> walk = walk_;
@@ -96,11 +95,11 @@ public:
         }
         walk_ = walk;
     }
-    // The frame that has been begun begins a group.
+    // True if the current frame begins a group.
     bool is_key() const { return (payload_[0] & 1) != 0; }
     bool has_room() const { return walk_.at() <= full_ && count() != max_group_frame_records; }
 
-    // Returns the payload's bytes.
+    // Ends the frame. Returns the payload's size in bytes.
     std::size_t end() {
         const auto bytes = static_cast<std::size_t>(walk_.finish() - payload_);
         Writer(payload_ + 1).fixed(static_cast<std::uint16_t>(count()));
@@ -120,16 +119,15 @@ private:
     const Byte* full_ = nullptr;
     std::uint64_t first_ = 0;
     std::uint64_t dropped_ = 0;
-    std::size_t group_bytes_ = 0;  // at most what the group's frames so far are on the line
+    std::size_t group_bytes_ = 0;  // upper bound for the group's frames so far, on the line
 };
 static_assert(sizeof(TraceEncoder) <= 64 * 1024);
 
 class TraceDecoder {
 public:
     enum class Opened : std::uint8_t {
-        ready,    // read() gives its records
-        skipped,  // no key frame yet, since the start or since lose(): header().count records are
-                  // lost
+        ready,    // call read()
+        skipped,  // no key frame yet (since the start or lose()): header().count records are lost
         malformed,
     };
 
@@ -137,7 +135,7 @@ public:
     TraceDecoder(const TraceDecoder&) = delete;
     TraceDecoder& operator=(const TraceDecoder&) = delete;
 
-    // The frame before this one is lost.
+    // Call it if the frame before the next one is lost.
     void lose() { in_group_ = false; }
 
     Opened open(const Byte* payload, std::size_t count) {
@@ -175,11 +173,11 @@ public:
         return Opened::ready;
     }
     const GroupHeader& header() const { return header_; }
-    // So far, as the frames of this group say.
+    // Records that this core has dropped, by the frames of this group so far.
     std::uint64_t dropped() const { return dropped_; }
 
-    // Gives `each(record, clock)` the frame's records. False: it was malformed, and its group is
-    // lost from there on.
+    // Calls each(record, clock) for the frame's records. False: the frame is malformed, and the
+    // rest of its group is lost.
     template <typename Each>
     bool read(Each each) {
         TraceWalk<RangeDecoder> walk = walk_;
@@ -196,7 +194,7 @@ public:
         walk_ = walk;
         return true;
     }
-    // Of the record that comes next; in a group.
+    // The index of the next record. Only within a group.
     std::uint64_t next_index() const {
         return first_ + (walk_.index - static_cast<std::uint32_t>(first_));
     }
@@ -205,7 +203,7 @@ private:
     TraceModel model_;
     TraceWalk<RangeDecoder> walk_;
     GroupHeader header_;
-    std::uint64_t first_ = 0;  // of the group
+    std::uint64_t first_ = 0;  // index of the group's first record
     std::uint64_t dropped_ = 0;
     std::uint32_t left_ = 0;
     bool in_group_ = false;

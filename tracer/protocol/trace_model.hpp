@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both sides of the line expect a core to do next: the adaptive model of format 2.
+// The adaptive model of format 2: it predicts what a core does next, on both sides of the line.
 //
-// Programs repeat themselves. Which event follows is nearly decided by the function on top of the
-// stack and the last two calls that it completed, and how long it takes by that and by how the
-// clock ticked last. So each such context has a slot with the two likeliest events, and, for the
-// likelier, the two likeliest times. An event is a few yes-or-no decisions (is it this one? does it
-// take so long?), each coded by a range coder in far less than a bit when it is what was expected:
+// Programs repeat themselves. The function on top of the stack, and the last two calls that it
+// completed, nearly decide the next record. They and the last time step nearly decide its time. So
+// each such context has a slot with the two likeliest records (tokens), and the two likeliest times
+// of the likelier one. A record is a few yes-or-no decisions. The range coder codes an expected
+// decision in far less than a bit:
 //
-//     main event? else other? else the guess of (function, last call)? else a token known in this
+//     main token? else other? else the guess of (function, last call)? else a token known in this
 //     group? else 31 plain bits
 //     likelier time a? else b? else below or above a, and by how much: bits, first bit, the rest
 //
-// A return needs no name: the model's own stack knows whose it is. What a data record holds comes
-// after it, by its size; a site as a token. Everything is reset by a key
-// frame, in both sides; nothing else moves but by what has been coded. code() is both directions:
-// the coder decides. Bounded work, no division, no call of libc.
+// A return does not name its entry: the model's stack knows it. A data record's content follows it,
+// by its size; a site follows as a token. Both sides reset the model at a key frame, and otherwise
+// change it only by what was coded. code() encodes and decodes, depending on the coder. The work
+// per record is bounded, without division or a call of libc.
 #pragma once
 
 #include <bit>
@@ -24,34 +24,33 @@
 
 namespace nopscope::protocol {
 
-// A call that is open, as the model sees it.
+// An open call in the model's stack.
 struct TraceFrame {
-    std::uint32_t key;      // its token, multiplied: as good a name
+    std::uint32_t key;      // its token times token_factor, which identifies it as well
     std::uint32_t index;    // of its entry
-    std::uint32_t last;     // the call that it completed last: its key, multiplied
-    std::uint32_t context;  // offset of its slot: by key and its last two calls, or who called it
+    std::uint32_t last;     // key times call_factor of the call that it completed last
+    std::uint32_t context;  // offset of its slot: from key and its last two calls, or its caller's
 };
 
-// Where a side is, and its coder: what changes with each decision.
+// The state that changes with each decision: the coder, and the position in the records.
 template <typename Coder>
 struct TraceWalk : Coder {
     Coder& coder() { return *this; }
 
     std::uint64_t clock = 0;
-    std::uint32_t index = 0;    // of the next record, its low bits
+    std::uint32_t index = 0;    // low bits of the next record's index
     TraceFrame* top = nullptr;  // in the model's stack
-    std::size_t last_time = 0;  // how the last one was coded: the shorter, the longer, 2: neither
+    std::size_t last_time = 0;  // the last time was: 0: the shorter, 1: the longer, 2: neither
 };
 
 class TraceModel {
 public:
-    // Forgets everything. `index` and `clock`: of the first record to come, and what its delta
-    // counts from.
+    // Forgets everything. `index`: of the next record. `clock`: its delta counts from it.
     template <typename Walk>
     void reset(Walk& walk, std::uint32_t index, std::uint64_t clock);
 
-    // One record and its 64-bit clock, whose low half is the record's. False: a decoder met what no
-    // encoder writes; the rest of the group means nothing.
+    // Codes one record and its 64-bit clock, whose low half is in the record. False: a decoder
+    // found something that no encoder writes; the rest of the group means nothing.
     template <typename Walk>
     [[gnu::always_inline]] bool code(Walk& walk, Record& record, std::uint64_t& clock) {
         Token token = 0;
@@ -84,32 +83,33 @@ public:
     }
 
 private:
-    // A record's upper half, as it can be expected: never 0, for bit 2 is set. A ret says
-    // whether it is the top's, instead of its entry's index; a sync lacks what the clock says, and a data record its data.
+    // A record's upper half in a form that repeats. Bit 2 is set, so a token is never 0. A ret's
+    // token says whether it ends the top call, and lacks the index of its entry. A sync's token
+    // lacks the clock's bits, a data record's token its data.
     using Token = std::uint32_t;
     static constexpr Token token_mark = 4;
     static constexpr unsigned token_payload_shift = payload_shift - kind_shift;
     static constexpr Token ret_token = token_mark | static_cast<Token>(Kind::ret);
-    static constexpr Token named_ret = 2 << token_payload_shift;  // not the top's: its index is next
+    static constexpr Token named_ret = 2 << token_payload_shift;  // not the top's: an index follows
     static constexpr Token unwound_ret = 1 << token_payload_shift;
 
-    // The two likeliest times, the shorter first. One is expected, by how the time before was met
-    // (TraceWalk::last_time): bit 0 of as_expected says which.
+    // The two likeliest times, the shorter first. as_expected is indexed by TraceWalk::last_time.
+    // Its bit 0 says which time is expected, its value is the probability.
     struct Times {
         std::uint16_t value[2];
         Probability as_expected[3], is_second;
     };
     struct Context {
         Token main, other;
-        Probability is_main;  // given that it is not main in the expected time
+        Probability is_main;  // given that it is not main at the expected time
         Probability is_other;
-        Times times;  // of main; its as_expected: and it is main
+        Times times;  // of main; as_expected: that it is main, and at the expected time
     };
     struct Guess {
         Token token;
         Probability is_it;
     };
-    // Times that are neither, by the size of the longer.
+    // For other times. rest_ is indexed by the size of the longer of the two times.
     struct Rest {
         Probability below, more_bits[15], first_bit[16];
     };
@@ -125,7 +125,7 @@ private:
     static constexpr std::uint32_t entry_mask = (1u << entry_index_bits) - 1;
     static constexpr std::uint32_t no_entry = ~0u;
 
-    // In units of 8 bytes: so the multiplication is out of the way where the slot is used.
+    // In units of 8 bytes: the multiplication is then done before the slot is needed.
     static constexpr std::uint32_t context_offset(std::uint32_t hash) {
         return (hash >> (32 - context_bits)) * static_cast<std::uint32_t>(sizeof(Context) / 8);
     }
@@ -134,7 +134,7 @@ private:
                                            std::size_t{offset} * 8);
     }
 
-    // Of hashes by multiplication the upper bits are the better ones.
+    // Factors of hashes. The upper bits of a product are the better hash.
     static constexpr std::uint32_t token_factor = 0x9e3779b1u;
     static constexpr std::uint32_t caller_factor = 0x85ebca6bu << 3;
     static constexpr std::uint32_t call_factor = 0xc2b2ae35u;
@@ -164,7 +164,7 @@ private:
         if ((token & data_token) == data_token) return data_token;
         return is_sync(token) ? token ^ sync_high(clock) : token;
     }
-    // Of a ret.
+    // The index that a ret names.
     static constexpr std::uint32_t entry_of(Token upper) {
         return upper >> (token_payload_shift + 1);
     }
@@ -180,14 +180,14 @@ private:
     [[gnu::always_inline]] Token unexpected_token(Walk& walk, Context& context, Token token);
     template <typename Coder>
     [[gnu::noinline]] Token spell(Coder& coder, Token token);
-    // Not the time that was expected.
+    // Codes a time that is not the expected one.
     template <typename Walk>
     [[gnu::always_inline]] std::uint64_t code_second(Walk& walk, Times& times,
                                                      std::uint64_t ticks) {
         Probability& as_expected = times.as_expected[walk.last_time];
         const std::size_t second = ~as_expected & 1;
         if (walk.bit(times.is_second, ticks == times.value[second])) [[likely]] {
-            // The other one from now on, and as likely as this one was not.
+            // From now on the other time is expected, with the complement of the probability.
             if (as_expected < even_odds) as_expected = static_cast<Probability>(~as_expected);
             walk.last_time = second;
             return times.value[second];
@@ -202,11 +202,11 @@ private:
     [[gnu::noinline]] std::uint64_t unexpected_time(Coder& coder, Times& times,
                                                     Probability& as_expected, std::uint64_t ticks);
     static void forget(Rest& rest);
-    // A number that is not 0, sign apart: how many bits, the first after the leading one, the rest.
+    // Codes a number above 0: how many bits follow the leading one, the first of them, the rest.
     template <typename Coder>
     static std::uint64_t code_size(Coder& coder, Rest& rest, std::uint64_t size);
 
-    // What the event does to the stack; a decoder gets its record.
+    // Updates the stack by the record. A decoder gets the record from here.
     template <typename Walk>
     [[gnu::always_inline]] bool follow(Walk& walk, Token token, std::uint32_t now, Record& record,
                                        std::uint64_t& clock) {
@@ -244,7 +244,7 @@ private:
         return true;
     }
 
-    // Frames below the lowest known, and those that fell off the far end, have no_entry.
+    // The stack is circular. Frames that were popped, or never pushed, have no_entry.
     template <typename Walk>
     void pop(Walk& walk) {
         walk.top->index = no_entry;
@@ -257,13 +257,13 @@ private:
         top.context = context_offset((top.key ^ std::rotl(top.last, 16)) + key);
         top.last = key;
     }
-    // The same of an extended record, and of a ret that names its entry. A decoder's goes to decoded_.
+    // follow() for an extended record, and for a ret that names its entry. Sets decoded_.
     template <typename Walk>
     [[gnu::noinline]] bool follow_rare(Walk& walk, Token token, Record record);
-    // The index of the entry that a ret names: that call is over, and so are those above it.
+    // Codes the index of the entry that a ret names, and pops that call and the calls above it.
     template <typename Walk>
     std::uint32_t code_entry(Walk& walk, std::uint32_t entry);
-    // What a data record holds: `data`, of an encoder. False: a site that is none.
+    // Codes a data record's content; an encoder's is `data`. False: a site's token is not a site.
     template <typename Walk>
     bool code_data(Walk& walk, std::uint64_t data);
 
@@ -274,16 +274,16 @@ private:
     Probability known_tree_[1 << known_bits]{};
     Rest rest_[17]{};
     Rest entry_rest_{};
-    Rest data_rest_[4]{};  // by what it is of: its lower two bits
+    Rest data_rest_[4]{};  // indexed by the lower two bits of data_of_
     Probability is_known_ = 0;
     TraceFrame stack_[stack_frames]{};
-    std::uint32_t named_entry_ = 0;  // the last that was
+    std::uint32_t named_entry_ = 0;  // the last entry that a ret named
     Extended data_of_{};             // the last record that may have data
     Record decoded_;
-    bool site_next_ = false;         // in the next data record
+    bool site_next_ = false;         // the next data record holds a site
 };
 
-// Where the model was wrong, and its beginning.
+// reset(), and the code for wrong predictions.
 
 template <typename Walk>
 void TraceModel::reset(Walk& walk, std::uint32_t index, std::uint64_t clock) {
@@ -369,7 +369,7 @@ template <typename Walk>
     return token;
 }
 
-// By its place among the tokens of this group, or plainly.
+// Codes a token by its place among the tokens of this group, or as plain bits.
 template <typename Coder>
 TraceModel::Token TraceModel::spell(Coder& coder, Token token) {
     constexpr unsigned places = 1 << known_bits;
@@ -458,7 +458,7 @@ bool TraceModel::follow_rare(Walk& walk, Token token, Record record) {
     } else if (is_sync(token)) {
         upper ^= sync_high(walk.clock);
     } else if (extended_of(token) >= Extended::duration) {
-        // It and its data move the context as calls do: else each would be as likely as the others.
+        // It and its data change the context, as a call does. Otherwise their order is unknown.
         data_of_ = extended_of(token);
         if (data_of_ == Extended::data) return false;
         site_next_ = has_site(data_of_);

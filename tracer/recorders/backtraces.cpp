@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a backtrace asks the tracer: the addresses that its hooks and entries hide.
+// Functions for backtraces: they find the addresses that the tracer's hooks and entries hide.
 #include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
@@ -40,7 +40,7 @@ std::uint64_t hooked_return_address(unsigned depth) {
     const Core* const core = joined_core();
     if (core == nullptr) return 0;
     for_each_open(*core, [&](const ShadowFrame& frame) {
-        // Another frame of the same call, or of one that tail-called it.
+        // Skips further frames of the same call, or of a call that tail-called it.
         if (is_return_hook(frame.return_address)) return true;
         if (depth-- != 0) return true;
         found = frame.return_address;

@@ -12,16 +12,16 @@ namespace {
 
 constinit Machine machine;
 
-// The data of a record: a site, or none, and values of 57 or 64 bits.
+// A record's data: a site or none, and values of 57 or 64 bits.
 class Data {
 public:
     Data() = default;
     explicit Data(std::uint64_t function) { words_[count_++] = site_of(function); }
 
-    // True: it is wide.
+    // Returns true if the value is wide.
     bool add(std::uint64_t value) {
         const bool wide = protocol::is_wide(value);
-        words_[count_++] = value;  // its low bits: make_data() takes no others
+        words_[count_++] = value;  // make_data() takes only its low bits
         if (wide) words_[count_++] = value >> protocol::data_bits;
         return wide;
     }
@@ -68,7 +68,7 @@ constexpr unsigned max_masks = 8;
 constinit Arguments captures[max_masks]{};
 constinit ReturnOps result_capture(nullptr, put_result);
 
-// The one with this mask, or one that nobody uses; null: there is none.
+// Returns the capture with this mask, or an unused one; null: there is none.
 Arguments* find(std::uint32_t mask) {
     Arguments* unused = nullptr;
     for (Arguments& one : captures) {
@@ -85,7 +85,7 @@ Arguments* find(std::uint32_t mask) {
     return unused;
 }
 
-// All but `stays`.
+// Detaches all captures except `stays`.
 void detach_arguments(Steps& steps, const Sites& sites, const Arguments* stays) {
     for (Arguments& one : captures) {
         if (&one == stays || one.sites == 0) continue;

@@ -6,9 +6,9 @@
 
 namespace nopscope {
 
-// capture_arguments(), unless `mask` is 0, then capture_result(), if `result` says so.
+// Calls capture_arguments() unless `mask` is 0, then capture_result() if `result` is true.
 Steps change_captures(const Sites& sites, std::uint8_t mask, bool result);
-// capture_nothing().
+// As capture_nothing().
 Steps end_captures(const Sites& sites);
 
 }  // namespace nopscope

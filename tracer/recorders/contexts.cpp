@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's shadow stack and bounds, swapped. The record that tells the host comes from the same
-// masked stretch, so every record lies on the right side of it (ring.hpp has what happens when there
-// is no room).
+// A switch of context swaps the core's shadow stack and bounds. The tracer notes it before it
+// unmasks interrupts, so all other records are on the correct side of its record (ring.hpp explains
+// what happens if there is no room).
 #include "nopscope/contexts.hpp"
 
 #include "tracer/core/cores.hpp"
@@ -16,7 +16,7 @@ static_assert(sizeof(ContextFrame) == sizeof(ShadowFrame));
 
 constinit Machine machine;
 constinit Context mains[max_cores]{};
-Context* created = nullptr;  // all that were, and not destroyed
+Context* created = nullptr;  // list of all contexts that exist
 std::uint32_t created_lock = 0;
 std::uint32_t last_number = 0;
 
@@ -34,7 +34,7 @@ Context& context_of(Core& core) {
 
 std::uint64_t room_left(const Core& core) { return ring_bytes / 2 - own_reserve_bytes - core.reserve; }
 
-// The first time on this core: room for its calls' returns.
+// Binds a context to this core at its first switch, and reserves room for its calls' returns.
 Status bind(Core& core, Context& context) {
     const std::uint32_t here = machine.core() + 1;
     if (&context == &mains[machine.core()] || context.core == here) return Status::ok;
@@ -46,9 +46,9 @@ Status bind(Core& core, Context& context) {
     return Status::ok;
 }
 
-// True if no core has room for the returns of the calls in so many more frames, or if all cores
-// together lack room for these and for the contexts that have not run yet. It is not known on which
-// core a context will run.
+// True if no core has room for the returns of a new context's calls, or if all cores together lack
+// room for these and for the contexts that have not run yet. It is not known on which core a
+// context will run.
 bool lacks_room(std::size_t frames) {
     std::uint64_t most = 0, all = 0;
     for (unsigned n = 0; n < hello.cores; ++n) {
@@ -66,7 +66,7 @@ bool lacks_room(std::size_t frames) {
     return needed > most || needed + waiting > all;
 }
 
-// In the context that runs from here on, so many calls of the functions that are traced below are open.
+// Sets how many calls of trace_only_below()'s functions are open in the new running context.
 void set_subtree_depth(Core& core, std::uint32_t calls) {
     core.subtree_depth = calls;
     if (core.subtree != 0 && calls == 0) {
@@ -76,7 +76,7 @@ void set_subtree_depth(Core& core, std::uint32_t calls) {
     }
 }
 
-// Interrupts masked, this core's lock held.
+// Interrupts are masked, and this core's lock is held.
 void swap_to(Core& core, Context& to) {
     Context& from = context_of(core);
     from.top = core.top;
@@ -84,12 +84,12 @@ void swap_to(Core& core, Context& to) {
     from.frames_end = core.frames_end;
     from.stack_low = core.stack_low;
     from.stack_high = core.stack_high;
-    // The time away is in the totals of the context's open profiled calls, and in no self time.
+    // Time without running counts in the total time of open profiled calls, but in no self time.
     const std::uint64_t now = machine.clock();
     from.profiled = core.profiled;
     from.left = now;
     core.profiled = to.profiled + ((now - to.left) << profiled_shift);
-    // Each counts its own events.
+    // Each context counts its own events.
     from.evented = core.evented;
     core.evented = to.evented;
     if (core.events != 0) {
@@ -147,7 +147,7 @@ Status context_switch(Context& to) {
     const Status status = bind(*core, to);
     if (status != Status::ok) return status;
     swap_to(*core, to);
-    // Calls that have returned while another context ran end here.
+    // Ends calls that have returned while another context ran.
     if (top_frame(*core)->sp == stray_frame_sp) unwind(machine, *core, stray_frame_sp + 1, false);
     return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The duration recorder where its hot path (arch/arm64/duration.S) does not go: the ring is full, recording
-// is stopped, or the call was left by longjmp. `position` of its frame is the body, `rest[0]` the clock
-// at the entry.
+// The duration recorder's slow paths: the ring is full, recording is stopped, or longjmp ended the
+// call. arch/arm64/duration.S has the hot path. In its frame, `position` is the body and `rest[0]`
+// the clock at the entry.
 #pragma once
 
 #include "tracer/arch/arm64/patch_site.hpp"
@@ -9,13 +9,13 @@
 
 namespace nopscope {
 
-// Ticks; the counter may have been read too early.
+// In ticks. 0 if `now` is before the entry, because the counter was read too early.
 constexpr std::uint64_t duration_of(const ShadowFrame& frame, std::uint64_t now) {
     const std::uint64_t ticks = now - frame.rest[0];
     return static_cast<std::int64_t>(ticks) < 0 ? 0 : ticks;
 }
 
-// Ends now. The frame is on the shadow stack or has just left it. False: there is no room.
+// Records a call that ends now. Its frame is the top or was just popped. False: there is no room.
 template <MachineConcept M>
 bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t limit) {
     const std::optional<Claim> claim = ring_claim(machine, core, 3 * record_bytes, limit);
@@ -28,7 +28,7 @@ bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_
     return true;
 }
 
-// A call that was left by longjmp ends here, interrupts masked; its context's lock may be held.
+// Ends a call that longjmp ended. Interrupts are masked; the context's lock may be held.
 template <MachineConcept M>
 void duration_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     if (duration_of(frame, machine.clock()) < core.min_duration) {

@@ -11,13 +11,13 @@
 namespace nopscope {
 
 EventSet events_chosen();
-// What events_refusal() then says. Returns Status::events_refused.
+// Sets what events_refusal() returns. Returns Status::events_refused.
 Status refuse_events(protocol::EventRefusal why);
-// Whether each core that has joined can count them. Within a request, as the next.
+// Checks that each core that has joined can count these events. Only within a request.
 Status check_events(std::span<const std::uint16_t> numbers);
-// On all cores, in their rings and counters. None: nothing is counted. False: a core did not come within a second.
+// Makes all cores count these events, or none. Only within a request. False: a core did not answer.
 bool choose_events(std::span<const std::uint16_t> numbers);
-// On a core that has just joined.
+// Makes a core that has just joined count the chosen events.
 void count_events_here();
 
 }  // namespace nopscope

@@ -25,7 +25,7 @@ struct Wanted {
     EventsRefusal refusal;
 };
 
-// Can this core count them? Others ask, too, at the same time: they have the same to say.
+// Checks whether this core can count the events. Cores may write at once: they write the same.
 void check_here(Wanted& wanted) {
     using protocol::EventRefusal;
     if (!has_cycle_counter()) {
@@ -39,7 +39,7 @@ void check_here(Wanted& wanted) {
     }
 }
 
-// Interrupts masked: nobody records in between.
+// Interrupts are masked, so nothing is recorded in between.
 void follow_choice(Core& core) {
     core.events = core.profile_events = chosen.word;
     if (!chosen.any()) return;
@@ -51,7 +51,7 @@ std::uint64_t reserve_for(const Core& core, std::uint64_t return_bytes) {
     return core.reserve / core.return_bytes * return_bytes;
 }
 
-// On all cores. False: one did not come.
+// Runs follow_choice() on all cores. False: a core did not answer.
 bool follow_everywhere() {
     {
         const std::uint64_t interrupts = machine.mask_interrupts();
@@ -93,7 +93,7 @@ Status check_events(std::span<const std::uint16_t> numbers) {
 }
 Status refuse_events(protocol::EventRefusal why) { return refuse(why); }
 
-// Room first: who sees the new events finds it.
+// Makes room first, so that each core that sees the new events has room for them.
 bool choose_events(std::span<const std::uint16_t> numbers) {
     if (!numbers.empty()) {
         do ++last_choice;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters that need no recorder of their own: settings of all cores, and the subtree.
+// The filters: settings of all cores, and the subtree of trace_only_below().
 //
-// The subtree's functions have a ReturnOps, which counts the open calls of the running context
-// (Core::subtree_depth) and stops the core where there is none. Its frame lies below the recorder's, so the
-// function's own call is recorded whole. A call that longjmp skipped has no exit: close_unwound()
-// counts it down. `subtree_depth` and the reason are changed on the core itself, and an interrupt that changes
-// them puts them back, so neither needs a lock.
+// The subtree's functions have a ReturnOps. It counts their open calls in the running context
+// (Core::subtree_depth) and stops the core when none is open. Its frame lies below the recorder's,
+// so the function's own call is recorded with entry and return. A call that longjmp ended has no
+// exit: close_unwound() counts it. Only the core itself changes `subtree_depth` and the stop
+// reason, and an interrupt that changes them restores them, so they need no lock.
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/open_calls.hpp"
@@ -33,9 +33,9 @@ void leave_subtree(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallDa
     if (left == 0) stop_core(core, stopped_outside);
 }
 constinit ReturnOps subtree(enter_subtree, leave_subtree);
-constexpr Sites everywhere = Sites::all();  // made on the stack it would be a call of memset
+constexpr Sites everywhere = Sites::all();  // a local one would call memset
 
-// change(core), on each core, interrupts masked. False: one did not answer.
+// Runs change(core) for each core, with interrupts masked. False: a core did not answer.
 template <typename Change>
 bool on_each_core(Change change) {
     const auto call = [](void* argument, const Interrupted& here) {

@@ -11,8 +11,8 @@ namespace {
 
 constinit Machine machine;
 
-// A traced function may give a hook as its return address: returns the caller behind it. `sp`:
-// below the function's frame.
+// Returns the caller's address if `address` is a hook, as in a traced function. `sp`: below that
+// function's frame.
 std::uint64_t real_address(std::uint64_t address, std::uint64_t sp) {
     if (!is_return_hook(address)) return address;
     const std::uint64_t real = hooked_return_address_of(sp, ~std::uint64_t{0});

@@ -5,7 +5,7 @@
 
 namespace nopscope {
 
-// interrupt_begin(), called from `where`.
+// As interrupt_begin(), called from the address `where`.
 std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where);
 
 }  // namespace nopscope

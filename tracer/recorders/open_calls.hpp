@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open calls of contexts that do not run, and of other cores.
+// Open calls of contexts that do not run, and of other cores.
 #pragma once
 
 #include "nopscope/return_ops.hpp"
@@ -9,9 +9,9 @@
 
 namespace nopscope {
 
-// No context is in a subtree that is traced below.
+// Sets the depth in the subtree to 0 for all contexts that do not run.
 void forget_subtree_of_contexts();
-// The open calls in these frames forget the ops: its exit is not called.
+// Removes the ops from the open calls in these frames: its exit is not called.
 void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops);
 // The same for all contexts, and for all cores.
 void forget_ops_of_contexts(ReturnOps& ops);
@@ -19,8 +19,8 @@ void forget_ops_of_cores(ReturnOps& ops);
 
 }  // namespace nopscope
 
-// Unwinds to an open call with this SP, for `hook` of a recorder that found out at `began`, after
-// `before` of its instructions. Returns the top; the frame below it is the call's. If no open call
-// has this SP: returns the call's return address plus stray_return (strays.hpp), or panics.
+// Unwinds to the open call with this SP, for its `hook`, whose work `began` after `before` of its
+// instructions. Returns the top; the frame below it is the call's. If no open call has this SP:
+// returns the call's return address plus stray_return (strays.hpp), or panics.
 extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, nopscope::Moment began,
                                                    std::uint32_t before, std::uint64_t hook);

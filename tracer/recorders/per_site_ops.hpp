@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a request is about: one ops for all sites, or a family, which has an ops for each site.
+// The ops of a request: one ops for all sites, or a family, which has an ops for each site.
 #pragma once
 
 #include "nopscope/ops.hpp"
@@ -11,18 +11,18 @@ namespace nopscope {
 
 inline constexpr std::size_t max_attached = 256;
 
-// The members of a family lie in an array by the sites' indexes, and differ in nothing but their
-// data: func, direct and flags are the same. The first one's `sites` counts for all.
+// The members of a family lie in an array, indexed by site. They have the same func, direct and
+// flags, and differ only in their data. The first one's `sites` counts for all.
 //
-// A direct entry that finds its data through the slot may find any object there during a change, also
-// one that has none for it, and must be waited for as the far trampoline is, for a list may be freed.
+// During a change, a direct entry that reads its data through the slot may find any object there,
+// also one without data for it. A change waits for these entries: it may free a list.
 struct PerSiteOps {
-    Ops* first = nullptr;      // null: nobody
+    Ops* first = nullptr;      // null: no ops
     std::uint32_t stride = 0;  // bytes; 0: one ops for all sites
-    std::uint32_t count = 1;   // members; as many as there are sites, if there is a stride
+    std::uint32_t count = 1;   // members; if there is a stride, one for each site
 
     static constexpr PerSiteOps of(Ops& ops) { return {.first = &ops}; }
-    // Member: Ops or derived from it alone.
+    // Member: Ops, or a class whose only base is Ops.
     template <typename Member>
     static constexpr PerSiteOps each(Member* members, std::uint32_t count) {
         return {members, sizeof(Member), count};
@@ -34,14 +34,15 @@ struct PerSiteOps {
     }
 };
 
-// A request adds one ops at the end of each site's set and removes others. An ops named in both lists stays attached.
+// A request adds one ops at the end of each site's set and removes others. An ops named in both
+// lists stays attached.
 struct Change {
     PerSiteOps add{};
     std::span<const PerSiteOps> remove{};
 };
 inline constexpr std::size_t max_removed = 8;
 
-// Those who trace some site, so that a slot may hold their address.
+// All ops that are on some site: a slot may hold their address.
 class Attached {
 public:
     // False: there are too many.
@@ -61,7 +62,7 @@ public:
             }
         }
     }
-    // Who has `ops` at this site, or null.
+    // Returns the family whose member at this site is `ops`, or null.
     const PerSiteOps* owner(const Ops* ops, std::uint32_t index) const {
         for (std::uint32_t i = 0; i < count_; ++i) {
             if (all_[i].at(index) == ops) return &all_[i];

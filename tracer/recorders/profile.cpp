@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile's cells on a board: who reads them, and how a call finds its own where the slot has none.
+// The board's profile: reads its cells, and finds a call's cell if the slot has none.
 #include "tracer/recorders/profile_sender.hpp"
 
 #include "tracer/arch/machine.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile: what the profile recorder adds up, one cell for each site and core (arch/arm64/profile.S).
+// The profile recorder's sums: one cell for each site and core (arch/arm64/profile.S).
 //
-// Self time. Core::profiled holds, at each moment, the time of the calls that have ended at the present
-// level. A call notes it at its entry. What has been added when it ends are the calls that ended in it,
-// which are its callees and interrupts; then the call itself takes their place:
+// Self time. Core::profiled is the time of the calls that have ended at the current level. A call
+// notes it at its entry. At its exit, the difference is the time of the calls that ended in it: its
+// callees and interrupts. Then the call's own time replaces theirs:
 //
 //     entry: begin = clock, before = profiled                   (at one instant)
 //     exit:  duration = clock - begin, inside = profiled - before,
@@ -14,14 +14,14 @@
 // no call's self time. So each call adds it, as `cost`, to `profiled`:
 //
 //     exit:  profiled = before + duration + cost
-//            self = duration + cost - inside                    (the cost once too often: ProfileCell::self_ticks)
+//            self = duration + cost - inside                    (self_ticks() subtracts the cost)
 //
 // `profiled`, `cost` and `self` are in 1/256 ticks, because the cost is less than a tick of some
 // clocks.
 //
-// "At one instant": an interrupt that is profiled itself changes `profiled`, so a load and a store of
-// it that nothing came between, with the clock read in the middle, are one instant for it. The recorder
-// uses exclusives, C++ compares. Whatever lies outside of both is the caller's.
+// "At one instant": a profiled interrupt changes `profiled`. So if no interrupt came between a load
+// and a store of it, with the clock read in the middle, they are one instant. The recorder uses
+// exclusives for this, C++ compare-and-exchange. Time outside of entry and exit is the caller's.
 #pragma once
 
 #include "tracer/core/tracer_time.hpp"
@@ -33,32 +33,32 @@
 
 namespace nopscope {
 
-// Ticks, but for `self`. One core changes it, another may read it. Zeroed but for `min`.
+// In ticks, except `self`. One core writes it, others may read it. Initially 0, except `min`.
 struct alignas(16) ProfileCell {
     struct Events {
         std::uint64_t total;
         std::uint64_t self;
     };
     Events events[protocol::max_events];  // since they were chosen
-    std::uint64_t counted;            // calls of which they are
+    std::uint64_t counted;            // calls whose events were counted
     std::uint64_t unused;
     std::uint64_t min;
     std::uint64_t max;
-    std::uint64_t total;  // the recorder knows the cell by this one's address
-    std::uint64_t self;   // 1/256 ticks, and Core::profile_cost for each call
-    std::uint64_t bins[63];  // of durations, by leading zeros from 2 on. Their sum is the number of calls
+    std::uint64_t total;  // the recorder uses this field's address for the cell
+    std::uint64_t self;   // 1/256 ticks; includes Core::profile_cost for each call
+    std::uint64_t bins[63];  // by a duration's leading zeros, from 2 on; the sum is all calls
 
-    // Self time of all calls, which are `calls`: without the profiled calls inside, and without the
-    // overhead of recording these.
+    // Self time of all `calls` calls: without the profiled calls inside and the overhead of
+    // recording these.
     std::int64_t self_ticks(std::uint64_t calls, std::uint64_t cost) const {
         const std::uint64_t all = __atomic_load_n(&self, __ATOMIC_RELAXED) - calls * cost;
         return static_cast<std::int64_t>(all + (1u << (profiled_shift - 1))) >> profiled_shift;
     }
-    // Of the wire's bin: calls whose duration has so many significant bits.
+    // Calls whose duration has `bits` significant bits: bin number `bits` on the wire.
     std::uint64_t count(unsigned bits) const {
         return __atomic_load_n(&bins[protocol::profile_bins - 1 - bits], __ATOMIC_RELAXED);
     }
-    static constexpr unsigned first_bin = 2;  // of leading zeros; 2^62 ticks are 146 years at 1 GHz
+    static constexpr unsigned first_bin = 2;  // leading zeros; 2^62 ticks are 146 years at 1 GHz
     static unsigned bin_of(std::uint64_t duration) {
         return static_cast<unsigned>(__builtin_clzll(duration | 1)) + (duration == 0) - first_bin;
     }
@@ -66,7 +66,7 @@ struct alignas(16) ProfileCell {
 inline constexpr std::size_t cell_total = offsetof(ProfileCell, total);
 static_assert(offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin && sizeof(ProfileCell) == 592);
 
-// The recorder that counts events keeps their choice above a cell's address.
+// Removes the choice of events, which the recorder keeps above a cell's 48-bit address.
 constexpr std::uint64_t cell_address(std::uint64_t frame_cell) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(frame_cell << 16) >> 16);
 }
@@ -74,7 +74,7 @@ inline ProfileCell& cell_of(const ShadowFrame& frame) {
     return *reinterpret_cast<ProfileCell*>(cell_address(frame.position) - cell_total);
 }
 
-// A call that was left by longjmp ends here: as in nopscope_profile_hook, with interrupts masked.
+// Ends a call that longjmp ended, as nopscope_profile_hook does. Interrupts are masked.
 template <MachineConcept M>
 void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     const std::uint64_t begin = frame.rest[0], before = frame.rest[1];
@@ -92,7 +92,7 @@ void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     ++cell.bins[ProfileCell::bin_of(ticks)];
 }
 
-// And as in nopscope_profile_events_hook.
+// The same for its events, as nopscope_profile_events_hook does.
 inline void profile_events_unwound(Core& core, const ShadowFrame& frame) {
     const EventSet set{core.profile_events};
     if (!set.any() || frame.position >> 48 != set.choice()) return;
@@ -108,7 +108,7 @@ inline void profile_events_unwound(Core& core, const ShadowFrame& frame) {
     ++cell.counted;
 }
 
-// The recorder's ops, one for each site, and the cells behind them: each core's by the sites' indexes.
+// The recorder's ops, and after them each core's cells. All are indexed by site.
 class ProfileMemory {
 public:
     static constexpr std::size_t alignment = 128;
@@ -131,14 +131,14 @@ public:
     std::uint64_t cost() const { return cost_; }
     std::uint32_t sites() const { return sites_; }
     unsigned cores() const { return cores_; }
-    // From core 0's cells to this core's.
+    // Bytes from core 0's cells to this core's.
     std::uint64_t distance(unsigned core) const { return core * core_bytes(sites_); }
     ProfileCell& cell(unsigned core, std::uint32_t site) const {
         return reinterpret_cast<ProfileCell*>(cells_ + distance(core))[site];
     }
 
-    // All that is in it. The first call of this clears it: 592 bytes a site and core. Later ones' `entry` is that of
-    // the first, or of set_entry().
+    // Returns all ops. The first call makes them and clears the cells: 592 bytes a site and core.
+    // Later calls ignore `entry`.
     PerSiteOps family(std::uint64_t entry) {
         auto* const ops = reinterpret_cast<Ops*>(ops_);
         if (!made_) {
@@ -150,7 +150,7 @@ public:
         }
         return PerSiteOps::each(ops, sites_);
     }
-    // What the recorder's sites reach from here on; none must be traced by it.
+    // Changes the entry of all ops. The recorder must be on no site.
     void set_entry(std::uint64_t entry) {
         for (std::uint32_t site = 0; made_ && site < sites_; ++site) reinterpret_cast<Ops*>(ops_)[site].direct = entry;
     }
@@ -159,14 +159,13 @@ public:
             for (std::uint32_t site = 0; site < sites_; ++site) clear_events(cell(core, site));
         }
     }
-    // family() has been called.
-    bool made() const { return made_; }
+    bool made() const { return made_; }  // family() has been called
 
 private:
     static constexpr std::uint64_t round_up(std::uint64_t bytes) {
         return (bytes + alignment - 1) & ~std::uint64_t{alignment - 1};
     }
-    // Cores do not share a line.
+    // Rounded up, so that cores do not share a cache line.
     static constexpr std::uint64_t core_bytes(std::size_t sites) {
         return round_up(sites * sizeof(ProfileCell));
     }
@@ -199,10 +198,10 @@ private:
 };
 extern ProfileMemory profile_memory;  // of this image
 
-// On all cores.
+// The function's profiled calls, on all cores.
 std::uint64_t profiled_calls(std::uint32_t index);
-// The address by which the recorder knows the function's cell of core 0; 0: it has none. `body`: where its code goes on
-// behind the patch site.
+// Returns the address that the recorder uses for the function's cell of core 0; 0: it has none.
+// `body`: the address after the patch site.
 extern "C" std::uint64_t nopscope_profile_cell(Core*, std::uint64_t sp, std::uint64_t caller, std::uint64_t body);
 
 }  // namespace nopscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the profile out, a frame at a time, for the pump.
+// Makes read-outs of the profile, one frame at a time, for the pump.
 #pragma once
 
 #include "tracer/recorders/profile.hpp"
@@ -19,30 +19,30 @@ public:
         due_ = now + period_ticks;
     }
 
-    // What cells have added up of events is these, since the choice that `set` is.
+    // The cells' events are those of `set` from here on.
     void count(EventSet set) { events_ = set; }
 
-    // A read-out from its beginning, after the one that is under way. Any context.
+    // Requests a read-out. It begins when the current one has ended. Any context.
     void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
 
-    // There is a frame to send.
+    // True if there is a frame to send.
     bool waits() const {
         if (!memory_.made()) return false;
         return part_ != none || __atomic_load_n(&requested_, __ATOMIC_RELAXED);
     }
-    // Requests what is due. Not while the line is flushed: that would never end on a slow one.
+    // Requests a read-out if its period has ended. A flush on a slow line would not end with it.
     void keep_period(std::uint64_t now) {
         if (period_ticks_ != 0 && static_cast<std::int64_t>(now - due_) >= 0) request();
     }
 
     // True if there are cells, which may have calls.
     bool keeps() const { return memory_.made(); }
-    // Number of the last read-out that has been made whole, of all cores; 0: none.
+    // Number of the last read-out that is complete for all cores; 0: none.
     std::uint64_t last_whole() const { return part_ == none ? number_ : number_ - 1; }
     // Number of the first read-out that begins after this call; 0: no profile is kept.
     std::uint64_t next_number() const { return keeps() ? number_ + 1 : 0; }
 
-    // Calls of a core's that are in its last whole read-out.
+    // Calls in the core's last complete read-out.
     std::uint64_t aggregated(unsigned core) const { return aggregated_[core]; }
 
     struct Frame {
@@ -50,8 +50,8 @@ public:
         unsigned core;
         std::size_t payload_bytes;
     };
-    // While it waits; only the pump. Payload: protocol::max_payload_bytes. Of each core its profile, and then
-    // its events, if they are counted.
+    // Writes the next frame to `payload` (room for protocol::max_payload_bytes): each core's
+    // profile, then its events if they are counted. Only the pump calls it, while waits() is true.
     Frame next(std::uint64_t now, protocol::Byte* payload) {
         if (part_ == none) begin();
         if (of_events_) return next_events(payload);
@@ -131,11 +131,11 @@ private:
     std::uint64_t period_ticks_ = 0;
     std::uint64_t due_ = 0;
     std::uint64_t number_ = 0;
-    std::uint64_t part_ = none;  // of the read-out under way
+    std::uint64_t part_ = none;  // of the current read-out
     std::uint64_t aggregated_[max_cores]{};
     std::uint64_t calls_ = 0;  // in the parts of this core's read-out so far
     EventSet events_{};
-    EventSet set_{};  // of this core's part
+    EventSet set_{};  // in this core's read-out
     bool of_events_ = false;
     std::uint32_t core_ = 0;
     std::uint32_t site_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes through all cores' rings, and needs nothing else of the tracer.
+// Functions that need only the cores' rings.
 #include "tracer/core/cores.hpp"
 #include "tracer/stream/board_pump.hpp"
 #include "nopscope/nopscope.hpp"
@@ -16,7 +16,7 @@ constinit Machine machine;
 void stop() {
     for (Core& core : all_cores()) {
         stop_core(core, stopped_by_request);
-        // A start() in the middle of that saw a limit that was not 0 yet.
+        // A start() meanwhile may have seen a limit that was not 0 yet.
         if (stops_of(core) == 0) apply_stops(machine, core);
     }
     in_force.set_stopped_at(machine.clock());

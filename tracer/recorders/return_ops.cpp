@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushes and pops the shadow frames of ReturnOps. The order of stores is the recorders' (core.hpp), so
-// an interrupt anywhere is harmless. `position` is the function, `rest` {ReturnOps, CallData}; detach()
-// clears the ReturnOps from another core, which is why it is read once and only under the guard.
+// Pushes and pops the shadow frames of ReturnOps. The order of stores is that of the recorders
+// (core.hpp), so an interrupt anywhere is harmless. `position` is the function, `rest` {ReturnOps,
+// CallData}. Another core's detach() may clear the ReturnOps, so it is read once, under the guard.
 #include "nopscope/return_ops.hpp"
 
 #include "tracer/arch/arm64/system.hpp"
@@ -25,7 +25,7 @@ bool has_frame_left(Core& core) {
     return has_frame_left(core);
 }
 
-// Room on top of the shadow stack for a call with this SP and return address.
+// Makes room on the shadow stack for a call with this SP and return address. False: there is none.
 bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
     if (sp < core.stack_low || sp >= core.stack_high) {
         __atomic_fetch_add(&core.off_stack, 1, __ATOMIC_RELAXED);
@@ -34,7 +34,7 @@ bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
     return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address) : has_frame_left(core);
 }
 
-// Against interrupts of this core: the compiler keeps the order of stores.
+// Keeps the compiler from reordering stores, for interrupts of this core.
 template <typename T>
 void store(T& to, T value) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -50,10 +50,10 @@ void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     if (!make_place(core, regs->sp, regs->lr)) return;
     CallData data{};
     if (self.entry != nullptr) {
-        // Our own call's frames, if others have hooked it, are on top: they lead to its caller.
+        // If others have hooked this call, their frames are on top and lead to its caller.
         const std::uint64_t parent = caller_behind(core, regs->lr);
         if (!self.entry(ip, parent, &self, regs, &data)) return;
-        // What the entry called may have left frames behind, by longjmp.
+        // A longjmp in `entry` may have left frames behind.
         if (!make_place(core, regs->sp, regs->lr)) return;
     }
     auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
@@ -66,7 +66,7 @@ void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     store(frame->sp, regs->sp);
 }
 
-// A frame that has been popped, or is another hook's, may hold the same word: it means nothing there.
+// The same word in a popped frame, or in another hook's, means nothing.
 void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops) {
     for (ShadowFrame& frame : frames) {
         std::uint64_t expected = reinterpret_cast<std::uintptr_t>(&ops);
@@ -88,7 +88,7 @@ extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
         if ((top & stray_return) != 0) return top - stray_return;
         frame = reinterpret_cast<ShadowFrame*>(top) - 1;
     }
-    // Where it is taken already, by a callback below, that keeps `ops` alive as well.
+    // If an outer callback has taken the guard already, that keeps `ops` alive, too.
     const Guard guard(core);
     auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame->rest[0], __ATOMIC_RELAXED));
     if (ops != nullptr) {

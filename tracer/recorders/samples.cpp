@@ -31,7 +31,7 @@ public:
             add_link(hooked_return_address_of(at.sp, record), first);
         } else if (is_behind_call(x30)) {
             add_link(x30, first);
-            // Where a patch site has called the tracer, x9 is the function's return address.
+            // If a patch site has called the tracer, x9 is the function's return address.
             const std::uint64_t x9 = machine.without_pac(at.x[9]);
             if (is_body(x30) && (is_return_hook(x9) || is_behind_call(x9))) (void)add(real(x9, at.sp));
         }
@@ -54,14 +54,14 @@ private:
         return record % 8 == 0 && record >= above && record >= core_.stack_low && core_.stack_high != unbounded &&
                record <= core_.stack_high - sizeof(FrameRecord);
     }
-    // The return address, or the one behind the hook: of the innermost call whose SP at its entry was `low` or more.
+    // Replaces a hook by the return address of the innermost call with an SP of `low` or more.
     static std::uint64_t real(std::uint64_t address, std::uint64_t low) {
         return is_return_hook(address) ? hooked_return_address_of(low, ~std::uint64_t{0}) : address;
     }
     static std::uint64_t caller_at(std::uint64_t record) {
         return real(machine.without_pac(read(record).return_address), record + 1);
     }
-    // The instruction before, in the text, is BL, or BLR or one of its authenticating forms (Arm ARM DDI 0487, C6.2).
+    // True behind BL, BLR, or an authenticating form of BLR, in the text (Arm ARM DDI 0487, C6.2).
     static bool is_behind_call(std::uint64_t address) {
         const auto begin = reinterpret_cast<std::uintptr_t>(__text_start);
         const auto end = reinterpret_cast<std::uintptr_t>(__text_end);
@@ -69,7 +69,7 @@ private:
         const std::uint32_t word = machine.read_word(address - 4);
         return (word & 0xfc00'0000) == 0x9400'0000 || (word & 0xfeff'f000) == 0xd63f'0000;
     }
-    // The call is a patch site's.
+    // True if the call is that of a patch site.
     static bool is_body(std::uint64_t behind_call) {
         return machine.read_word(behind_call - 8) == insn::mov_x9_lr;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow side of the shadow stack: calls that longjmp skipped, and real return addresses. Rules in
-// core.hpp.
+// The slow paths of the shadow stack: calls that longjmp ended, and real return addresses. core.hpp
+// has the rules.
 #pragma once
 
 #include "tracer/recorders/duration.hpp"
@@ -15,7 +15,7 @@ inline ShadowFrame* top_frame(const Core& core) {
     return reinterpret_cast<ShadowFrame*>(core.top) - 1;
 }
 
-// How many frames recorders may use: `max_depth`, or all if there are fewer.
+// Limits recorders to `max_depth` frames, or to all if there are fewer.
 inline void set_shadow_end(Core& core) {
     const std::uint64_t end = core.shadow_base + core.max_depth * sizeof(ShadowFrame);
     const std::uint64_t there = (core.frames_end - core.shadow_base) / sizeof(ShadowFrame);
@@ -23,7 +23,7 @@ inline void set_shadow_end(Core& core) {
     __atomic_store_n(&core.shadow_end, lower ? end : core.frames_end, __ATOMIC_RELAXED);
 }
 
-// Empties the stack of `count` frames, the sentinel among them, for calls with an SP below stack_high.
+// Empties a shadow stack of `count` frames, the sentinel included. Calls lie below stack_high.
 inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t count,
                                std::uint64_t stack_high) {
     for (std::size_t i = 0; i < count; ++i) frames[i].sp = free_frame_sp;
@@ -34,25 +34,27 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
     set_shadow_end(core);
 }
 
-// Where a longjmp is told of (arch/arm64/longjmp.S): its own instructions before it has read the clock and after, and those of a
-// recorder's way back from unwind(), less what it saves on the usual one, as GCC 15 and 12 make it (tests/verification/oracle/truth.py).
+// Counts of instructions with GCC 15 and 12 (tests/verification/oracle/truth.py): in the report of
+// a longjmp (arch/arm64/longjmp.S) before and after it reads the clock, and on a recorder's way
+// back from unwind(), minus those of its usual way that it then saves.
 inline constexpr std::uint32_t told_before = 5;
 inline constexpr std::uint32_t told_after = 2;
 inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 68;
 
-// Who found out that calls were left: when, and after how many of its instructions.
+// The code that found out that calls have ended: when its work began, after how many instructions.
 struct Finder {
     Moment began;
     std::uint32_t before = 0;
 };
 
-// Of the calls that one unwind() closes, interrupts masked: when they ended. Where a longjmp was told of and nothing was
-// recorded since, that is then, in a bracket around their returns; another has the work since it was found out.
+// The end time of the calls that unwind() closes, with interrupts masked. If nothing was recorded
+// since a reported longjmp, it is the longjmp's time. Then a tracer_begin and a tracer_end enclose
+// the returns, and two more the work since the finder began.
 template <MachineConcept M>
 class Unwinding {
 public:
     Unwinding(M& machine, Core& core, const Finder& finder) : machine_(machine), core_(core), finder_(finder) {}
-    // A return is about to be recorded.
+    // Call it before a return is recorded.
     Moment& ended() {
         // A return may come before the record of its switch, because it names its entry. A bracket
         // may not.
@@ -84,7 +86,8 @@ private:
     bool told_ = false;
 };
 
-// As nopscope_graph_events_hook, of a call that ends by longjmp. Interrupts masked. False: its events are not known.
+// As nopscope_graph_events_hook, for a call that longjmp ended. Interrupts are masked. False: its
+// events are not known.
 template <MachineConcept M>
 bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret, Moment& ended) {
     const EventSet set{frame.rest[1]};
@@ -98,7 +101,7 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, p
     return true;
 }
 
-// What a call that ends by longjmp leaves to do, by whose frame it is.
+// Ends a call that longjmp ended, in the way of the recorder that owns the frame.
 template <MachineConcept M>
 void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M>& unwinding) {
     switch (hook_of(frame.hook)) {
@@ -116,8 +119,7 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M
         case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
         case Hook::profile: profile_unwound(machine, core, frame); break;
         case Hook::duration: duration_unwound(machine, core, frame); break;
-        case Hook::callback:  // its exit is not called
-            // But for what trace_only_below() counts.
+        case Hook::callback:  // its exit is not called, so trace_only_below() counts here
             if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.subtree_depth == 0) {
                 stop_core(core, stopped_outside);
             }
@@ -126,15 +128,15 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M
     }
 }
 
-// Whether a call with this SP shows the top frame to be dead: a lower SP and, when `same_sp_too`, the same. A free frame
-// on top belongs to a call that an interrupt caught while it was pushing or popping: it ends the search.
+// True if a call with this SP proves that the top frame's call has ended: its SP is lower or, with
+// `same_sp_too`, equal. A free frame on top ends the search: its call is pushing or popping it.
 inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
     const std::uint64_t top = top_frame(core)->sp;
     return top != free_frame_sp && top < core.stack_high && (top < sp || (top == sp && same_sp_too));
 }
 
-// Closes, with the flag `unwound`, every frame that is dead. Returns the new top. Interrupts are masked meanwhile, for a
-// traced one would pop the same frames.
+// Closes every dead frame with the flag `unwound`, with interrupts masked, because a traced one
+// would pop the same frames. Returns the new top.
 template <MachineConcept M>
 std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too, Finder finder = {}) {
     const std::uint64_t interrupts = machine.mask_interrupts();
@@ -168,9 +170,9 @@ inline bool has_open(const Core& core, std::uint64_t sp) {
     return found;
 }
 
-// The address behind the hooks: where a call really returns to whose return address is `address`, one
-// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does. If it is a hook,
-// it is that of the frame right below: nothing else can have left it.
+// Returns where a call with the return address `address` really returns to. A hook there is that of
+// the frame right below `frame` (null: the top frame), because only that can have left it. Then the
+// result is the next return address below that is no hook; for a tail call, its caller's.
 inline std::uint64_t caller_behind(const Core& core, std::uint64_t address,
                                    const ShadowFrame* frame = nullptr) {
     if (address % hook_alignment != 0) return address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorders and trampolines call where their straight line ends.
+// Slow paths of the recorders and trampolines: the assembly calls them.
 #include "tracer/arch/machine.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/cores.hpp"
@@ -21,7 +21,7 @@ std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
 
 extern "C" {
 
-// At a call's return: its duration is in the ring now, unless there was no room.
+// At a call's return, if the ring is full or recording is stopped: records the duration if it can.
 void nopscope_duration_without_room(Core* here) {
     const auto put = [here](std::uint64_t limit) {
         return put_duration(machine, *here, *top_frame(*here), limit);
@@ -32,14 +32,12 @@ void nopscope_duration_without_room(Core* here) {
     add_one(here->dropped);
 }
 
-// At a function's entry; its SP and return address. Returns the shadow stack's top.
+// At a function's entry, with its SP and return address. Returns the shadow stack's top.
 std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
                                        std::uint64_t return_address) {
     return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
 }
 
-// At a hooked call's return. Returns the top; the frame below it is this call's. If the call's
-// frame is not on this shadow stack, returns its return address + stray_return.
 std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
                                         std::uint64_t hook) {
     if (has_open(*here, sp)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the assembly knows of the structures and of the records. Never linked: cmake/assembly_offsets.cmake reads the
-// lines of text from the object file and makes nopscope_offsets.h of them.
+// Offsets and constants for the assembly. This file is never linked: cmake/assembly_offsets.cmake
+// reads the lines of text from the object file and writes nopscope_offsets.h.
 //
-// Some instructions load or store two neighbours. PAIR is a neighbour that the next word must be.
+// Some instructions load or store two words. PAIR checks that the second follows the first.
 #include "tracer/core/core.hpp"
 #include "tracer/patching/ops_list_pool.hpp"
 #include "tracer/protocol/record.hpp"
@@ -37,7 +37,7 @@ constexpr auto line(const char (&name)[N], long value) {
     static_assert(offsetof(type, first) + sizeof(type::first) == offsetof(type, second) && offsetof(type, first) % 8 == 0)
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // OpsList derives from Ops
 
-static_assert(offsetof(Core, cursor) == 0);  // exclusives take no offset
+static_assert(offsetof(Core, cursor) == 0);  // exclusive loads and stores have no offset
 PAIR(Core, cursor, events);
 OFFSET(CORE_EVENTS, Core, events);
 OFFSET(CORE_PROFILED, Core, profiled);
@@ -99,7 +99,7 @@ PAIR(Regs, lr, sp);
 OFFSET(REGS_PC, Regs, pc);
 static_assert(offsetof(Regs, fp) == sizeof(Regs::x));
 
-// A cell is known by the address of its total.
+// The recorder has the address of a cell's `total`.
 VALUE(CELL_MIN, offsetof(ProfileCell, min) - cell_total);
 PAIR(ProfileCell, min, max);
 VALUE(CELL_EVENTS, offsetof(ProfileCell, events) - cell_total);

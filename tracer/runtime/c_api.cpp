@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tracer/include/nopscope/nopscope.h over tracer/include/nopscope/nopscope.hpp. Objects that both sides keep are the same objects: their
-// layouts are asserted here.
+// Implements nopscope.h with nopscope.hpp. C and C++ share objects, so this file asserts that their
+// layouts are the same.
 #include "nopscope/nopscope.h"
 
 #include "tracer/arch/machine.hpp"
@@ -93,7 +93,7 @@ const char* nopscope_describe(nopscope_status status) { return describe(static_c
 
 nopscope_status nopscope_init(const nopscope_config* from) {
     try_read = from->try_read;
-    // In one piece: a Config of defaults that is changed afterwards would be copied by memcpy.
+    // One initializer: to copy a Config of defaults and change it, the compiler would call memcpy.
     return as_c(init({.image = from->image != nullptr ? from->image : "",
                       .board = from->board != nullptr ? from->board : "",
                       .clock_hz = from->clock_hz,

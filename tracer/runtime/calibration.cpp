@@ -30,7 +30,7 @@ constinit Machine machine;
 constinit Core scratch{};
 constinit ProfileCell cell{};
 
-// A table in place of a local one, which the compiler would call memcpy for.
+// Not local: the compiler would call memcpy.
 constexpr struct {
     protocol::Recorder number;
     void (*function)();
@@ -51,7 +51,7 @@ struct Measured {
     std::uint64_t told = ~std::uint64_t{0};  // ticks that the recorder says the calls took
 };
 
-// Of all calls, to 1/256 ticks of one.
+// Converts the ticks of all calls to 1/256 ticks of one call.
 std::int32_t per_call(std::uint64_t ticks) {
     static_assert(protocol::overhead_unit % calls == 0);
     return static_cast<std::int32_t>(ticks * (protocol::overhead_unit / calls));
@@ -60,7 +60,7 @@ void least(std::uint64_t& of, std::uint64_t ticks) {
     if (ticks < of) of = ticks;
 }
 
-// Between the entries and returns that the graph recorder has left.
+// The sum of times between the graph recorder's entries and returns.
 std::uint64_t told_by_calls(const Core& core) {
     std::uint64_t ticks = 0;
     for (std::uint64_t at = ring_bytes; at < core.cursor; at += 2 * record_bytes) {
@@ -69,7 +69,7 @@ std::uint64_t told_by_calls(const Core& core) {
     }
     return ticks;
 }
-// Of records of three words, the last of which has it.
+// The sum of the duration recorder's times. A record has three words; the last is the time.
 std::uint64_t told_by_durations(const Core& core) {
     std::uint64_t ticks = 0;
     for (std::uint64_t at = ring_bytes; at < core.cursor; at += 3 * record_bytes) {
@@ -132,8 +132,8 @@ void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow,
             measure(measured[i], recorders[i].number, recorders[i].function);
         }
     }
-    // Nothing takes less than no time, but one loop can be slower than another for reasons that are not its own: the
-    // layout of the image, or, where the clock of an emulator is its host's, the host.
+    // No cost is below 0, but a difference may be: a loop may also be slow because of the image's
+    // layout, or because of the host if an emulator uses the host's clock.
     hello.landing_pad = per_call(idle - std::min(idle, local));
     for (std::size_t i = 0; i < std::size(recorders); ++i) {
         const protocol::Recorder number = recorders[i].number;
@@ -144,7 +144,7 @@ void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow,
         protocol::Overhead& overhead = hello.overheads[protocol::overhead_index(number)];
         overhead.inside = std::max(timed_itself ? told - own : 0, 0);
         overhead.outside = std::max(loop - (timed_itself ? told : own), 0);
-        hello.landing_pad = std::min(hello.landing_pad, overhead.outside);  // the host takes it from there
+        hello.landing_pad = std::min(hello.landing_pad, overhead.outside);  // the host subtracts it
     }
     hello.calibrated = true;
     set_current_core(nullptr);

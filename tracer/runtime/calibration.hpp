@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording costs, measured at boot: each recorder on an empty function, with a core of its own that
-// leaves no trace. The host takes it off the times it shows (docs/trace-format.md, "Overhead").
+// Measures the cost of recording at boot: each recorder traces an empty function on a scratch Core.
+// The host subtracts the cost from the times that it shows (docs/trace-format.md, "Overhead").
 //
-//     none    = loop with calls - loop without                the empty function's own time, with a landing
-//                                                             pad; what that takes is measured, too
-//     inside  = the time that the recorder gives - none       in the call's own time, and not its own
-//     outside = loop with traced calls - loop without - the time that the recorder gives
-//                                                             in its caller's
+//     none    = loop with calls - loop without calls     the empty function's own time, with a
+//                                                        landing pad, whose time is measured, too
+//     inside  = recorded time - none                     cost in the call's recorded time
+//     outside = loop with traced calls - loop without calls - recorded time
+//                                                        cost in the caller's time
 //
-// So both add up to what a traced call takes more than an idle one. The least of a few repetitions.
+// inside + outside is the extra time of a traced call. All are the least of a few repetitions.
 #pragma once
 
 #include "tracer/core/core.hpp"
@@ -17,9 +17,9 @@
 
 namespace nopscope {
 
-// On the core that calls it, before anything is traced, interrupts masked for some 15 microseconds of a
-// 1 GHz core at a time; 290,000 instructions in all, whatever the image has. Uses `ring` (ring_bytes) and `shadow`
-// (shadow_frames + 1), whose contents are void after it.
+// Call it before anything is traced. It masks interrupts for about 15 microseconds at a time at
+// 1 GHz. It takes 290,000 instructions in all, independent of the image. It overwrites `ring`
+// (ring_bytes) and `shadow` (shadow_frames + 1).
 void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config);
 
 }  // namespace nopscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image built with NOPSCOPE_CLOCK=pmccntr counts the PMU's cycles instead of CNTVCT's ticks: finer where
-// CNTVCT is slow. Each core has its own counter, which stops while the core waits for an interrupt (WFI)
-// and follows its frequency; docs/limits.md. join() sets a core's to what core 0's is at that time.
+// An image built with NOPSCOPE_CLOCK=pmccntr records the PMU's cycles in place of CNTVCT's ticks,
+// which may be coarse. Each core has a counter, which stops while the core waits for an interrupt
+// (WFI) and follows the core's frequency (docs/limits.md). join() sets it to core 0's value.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -16,12 +16,13 @@ inline constexpr bool clock_is_cycles = true;
 inline constexpr bool clock_is_cycles = false;
 #endif
 
-// Both counters at one time.
+// Both counters at one instant.
 struct ClockPair {
     std::uint64_t ticks = 0;   // CNTVCT
     std::uint64_t cycles = 0;  // PMCCNTR
 
-    // Right after CNTVCT has moved on, for it may be slow. The closest of a few: an interrupt may come in between.
+    // Reads both right after CNTVCT has changed, because it may be slow. Returns the closest pair
+    // of a few, because an interrupt may come in between.
     static ClockPair read() {
         ClockPair closest;
         std::uint64_t least = ~std::uint64_t{0};
@@ -43,8 +44,8 @@ struct ClockPair {
 
 class CycleClock {
 public:
-    // Core 0, once. Measures for a millisecond, and makes hello's CNTVCT rate that of the cycles. False:
-    // this CPU counts none.
+    // Call it once, on core 0. Measures for a millisecond, and replaces CNTVCT's rate in hello by
+    // that of the cycles. False: this CPU has no cycle counter.
     bool open(protocol::Hello& hello) {
         const std::uint64_t ticks_hz = hello.clock_hz;
         if (!has_cycle_counter()) return false;
@@ -58,8 +59,8 @@ public:
         hello.clock_hz = hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
         return true;
     }
-    // Any other core, before it records. Where core 0 does not answer, from what its clock was when it
-    // was opened: right if it has run at one frequency and never waited.
+    // Call it on each other core before it records. If core 0 does not answer, it uses core 0's
+    // value at open(): correct if that core has run at one frequency and never waited.
     template <MachineConcept M>
     void join(M& machine) const {
         start_cycles();
@@ -75,7 +76,7 @@ public:
     }
 
 private:
-    // a * b / c, which has room in 64 bits, rounded down, without a product of 128 bits.
+    // a * b / c, rounded down, without a product of 128 bits. The result must fit in 64 bits.
     static std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
         return a / c * b + a % c * (b / c) + a % c * (b % c) / c;
     }

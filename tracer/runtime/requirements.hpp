@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What init() refuses to work with. Asked of the CPU, which says what the firmware's tables come to, and
-// only once: no path that records looks at any of it.
+// The machine's properties that init() requires. It asks the CPU for the result of the firmware's
+// translation tables. Recorders do not check them again.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -13,8 +13,8 @@
 
 namespace nopscope {
 
-// Exclusives need Normal write-back memory, and other cores, which see the rings, inner shareable. Looks
-// at both ends.
+// Exclusives need Normal write-back memory. It must be inner shareable because other cores access
+// the rings. Checks both ends of `memory`.
 inline bool is_for_records(std::span<const std::byte> memory) {
     if (memory.empty()) return true;
     for (const std::byte* const end : {&memory.front(), &memory.back()}) {
@@ -25,7 +25,7 @@ inline bool is_for_records(std::span<const std::byte> memory) {
     return true;
 }
 
-// The same memory, twice: as text, and where the machine writes it.
+// True if the text and its writable alias are mapped to the same memory, both write-back.
 template <typename M>
 bool is_writable_text(M& machine, Address address) {
     const Translation text = translate(address, Access::read);
@@ -39,11 +39,11 @@ inline Status check_processor() {
     return mmu_and_cache_on() ? Status::ok : Status::mmu_or_cache_off;
 }
 
-// After check_processor(), and the configuration's own.
+// Call it after check_processor() and the checks of `config`.
 template <typename M>
 Status check_surroundings(M& machine, std::span<const std::byte> rings, std::span<const std::byte> cores,
                           const Config& config) {
-    const auto saved = machine.mask_interrupts();  // a handler may translate, too
+    const auto saved = machine.mask_interrupts();  // a handler may change PAR_EL1, too
     Status status = Status::ok;
     const auto text_end = reinterpret_cast<Address>(__text_end) - sizeof(std::uint32_t);
     if (!is_for_records(rings) || !is_for_records(cores) || !is_for_records(config.profile_memory)) {

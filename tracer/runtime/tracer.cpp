@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// init(), and the pump of the board's line, made of its parts.
+// init(), and the board's pump, which is built from its parts here.
 #include "tracer/runtime/calibration.hpp"
 #include "tracer/runtime/cycle_clock.hpp"
 #include "tracer/core/descriptor.hpp"
@@ -58,7 +58,7 @@ void prepare_core(unsigned number, const Config& config) {
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
 }
 
-// What a warm reset has left is sent, as the session that it was; then nothing of it is left.
+// Sends the session before a warm reset, and makes its header invalid.
 void send_what_was_kept(const Config& config) {
     const WarmResetImage mine =
         kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(core_memory));
@@ -72,7 +72,7 @@ void send_what_was_kept(const Config& config) {
     begin_keeping(machine, kept, mine);
 }
 
-// On the core itself: from here on it records.
+// Starts recording on this core.
 void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     Core& core = this_core();
     core.stack_low = stack_low;
@@ -209,7 +209,7 @@ void run_as_tracers(void (*work)(void* user), void* user) {
 }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 
-// Sends the moves, too: without them a reader does not know which functions only the profile has.
+// Also sends the moves: from them a reader knows which functions are only in the profile.
 void send_profile() {
     demoted_sender.request();
     profile_sender.request();
@@ -273,7 +273,7 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     }
 }
 
-// ---- slow paths of arch/arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
+// A slow path of arch/arm64/recorders.S. slow_paths.cpp has the others.
 
 bool nopscope_wait_for_room(Core*, std::uint64_t, Moment began, std::uint32_t before) {
     return line_pump.make_room(began, before);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's account at one instant: what was generated is delivered, dropped, overwritten, aggregated or
-// filtered, each exactly one of them.
+// A core's account at one instant: each generated record is either delivered, dropped, overwritten,
+// aggregated or filtered.
 #pragma once
 
 #include "tracer/core/flight.hpp"
@@ -8,15 +8,15 @@
 
 namespace nopscope {
 
-// What the pump has taken off the ring: no field counts a record that is still in it. Reads each
-// counter once, so the fields agree whatever a core records meanwhile. The pump only.
+// Counts only records that the pump has taken off the ring, none that is still in it. Reads each
+// counter once, so the fields agree even if a core records meanwhile. Only the pump calls it.
 inline protocol::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t console_dropped,
                             std::uint64_t final) {
     const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
     const std::uint64_t filtered = filtered_of(core), aggregated = core.aggregated;
     const std::uint64_t delivered = record_index(core.tail) - core.overwritten;
     const std::uint64_t overwritten = core.overwritten + lapped_records(core);
-    // All fields at once: clearing them first would be a call of memset.
+    // Sets all fields at once: if it cleared them first, the compiler would call memset.
     return {
         .now = now,
         .generated = delivered + overwritten + dropped + aggregated + filtered,

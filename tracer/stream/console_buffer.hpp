@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The console's bytes on their way to the pump. Writers may be any context of the core and mask
-// interrupts while they copy; the pump is the only reader.
+// A buffer for console text. Any context of any core writes, the pump reads, both under
+// Pump::with_console(), which masks interrupts and takes a lock.
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"
@@ -11,7 +11,7 @@ namespace nopscope {
 
 class ConsoleBuffer {
 public:
-    // Takes as many of the `count` bytes as there is room for.
+    // Copies as many of the `count` bytes as there is room for. Returns how many.
     std::size_t put(const char* bytes, std::size_t count) {
         std::size_t taken = 0;
         for (; taken < count && head_ - tail_ < bytes_.size(); ++taken) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pump asks of the parts that send frames of their own, which lie above it: the profile's read-outs
-// (recorders/profile_sender.hpp), and what adaptive mode has moved (adaptive/demoted_sender.hpp).
+// The pump's interface to two sources of frames in rooms above it: the profile's read-outs
+// (recorders/profile_sender.hpp), and adaptive mode's moves (adaptive/demoted_sender.hpp).
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"
@@ -10,9 +10,9 @@
 
 namespace nopscope {
 
-// `waits`: there is a frame to send. `next`, while it waits: writes the payload of a frame of this core's in this stream.
-// `request`: all of it is due. `keep_period`: what is due by now is requested. For stats frames: `keeps`, `last_whole`,
-// and `aggregated` of a core.
+// `waits`: true if there is a frame to send. `next`, only if so: writes the frame's payload, and
+// returns its stream, core and size. `request`: requests a read-out. `keep_period`: requests one if
+// its period has ended. `keeps`, `last_whole` and `aggregated` are for stats frames.
 template <typename S>
 concept ProfileSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload, unsigned core) {
     { seen.waits() } -> std::same_as<bool>;
@@ -26,7 +26,7 @@ concept ProfileSource = requires(S source, const S seen, std::uint64_t now, prot
     { seen.aggregated(core) } -> std::same_as<std::uint64_t>;
 };
 
-// `next` returns the bytes of payload; 0: not now.
+// `next` returns the payload's size; 0: not now.
 template <typename S>
 concept MovedSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload) {
     { seen.waits(now) } -> std::same_as<bool>;
@@ -34,7 +34,7 @@ concept MovedSource = requires(S source, const S seen, std::uint64_t now, protoc
     source.request();
 };
 
-// For a pump that sends neither.
+// For a pump without these sources.
 struct NoProfile {
     struct Frame {
         protocol::Stream stream;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line: one encoded frame at a time, at the pace of the real line.
+// The line: sends one encoded frame at a time, at the pace of the real line.
 //
 // Credit grows with the clock at `bytes_per_second`, up to a burst; each byte costs one. So an
-// emulated UART, which takes bytes infinitely fast, behaves as the real one would.
+// emulated UART, which accepts bytes infinitely fast, behaves like a real one.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -29,7 +29,7 @@ public:
         at_ = 0;
         count_ = count;
     }
-    // Ends a frame that the boot before has begun. Only while idle().
+    // Ends a frame that the previous boot began. Only while idle().
     void queue_delimiter() {
         bytes_[0] = 0;
         queue(1);
@@ -37,12 +37,12 @@ public:
     bool idle() const { return at_ == count_; }
     bool has_pace() const { return bytes_per_second_ != 0; }
 
-    // The pace allows no more than `bytes` now.
+    // True if the pace allows no more than `bytes` now.
     bool allows_only(std::uint64_t bytes) {
         earn();
         return has_pace() && credit_ < (bytes + 1) * clock_hz_;
     }
-    // Sends what the pace and the transmitter allow. True when all of the frame is out.
+    // Sends what the pace and the transmitter allow. True if the whole frame has been sent.
     bool send() {
         earn();
         for (; at_ < count_; ++at_) {
@@ -53,19 +53,18 @@ public:
         return true;
     }
 
-    // Bytes a second; 0: none. While idle().
+    // In bytes a second; 0: no pace. Only while idle().
     void set_pace(std::uint32_t bytes_per_second) {
         bytes_per_second_ = bytes_per_second;
         credit_ = 0;
     }
-    // For a panic: no pace any more.
-    void unpace() { bytes_per_second_ = 0; }
+    void unpace() { bytes_per_second_ = 0; }  // for a panic
     void drain() {
         if (output_.drain != nullptr) output_.drain();
     }
 
 private:
-    // A pump that comes every 50 ms still uses the whole line.
+    // A burst of 50 ms: a pump every 50 ms still uses the whole line.
     static constexpr std::uint64_t bursts_per_second = 20;
 
     void earn() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modes of the rings, and the snapshots of flight mode: the pump's, between two frames.
+// The rings' modes, and the snapshots of flight mode. The pump changes them between two frames.
 //
-// A snapshot settles all rings at once (flight.hpp), the pump sends up to where they ended then, and
-// they are left to overwrite themselves again.
+// A snapshot settles all rings (flight.hpp). The pump sends them up to their ends at that time.
+// Then the rings overwrite their oldest records again.
 #pragma once
 
 #include "tracer/core/flight.hpp"
@@ -18,7 +18,7 @@ class Modes {
 public:
     constexpr explicit Modes(M& machine) : machine_(machine) {}
 
-    // `pace`: of the line, bytes a second, or 0.
+    // `pace`: the line's, in bytes a second, or 0.
     void open(std::span<Core> cores, std::uint64_t clock_hz, std::uint64_t pace) {
         cores_ = cores;
         pace_ = pace;
@@ -28,7 +28,7 @@ public:
         sending_ = ending_ = false;
     }
 
-    // Any context; keep() does it.
+    // These only request; keep() executes them. Any context.
     void want(Mode mode) { __atomic_store_n(&wanted_, static_cast<std::uint8_t>(mode), __ATOMIC_RELAXED); }
     void want_snapshot() {
         if (mode_ != Mode::flight) return;
@@ -36,23 +36,23 @@ public:
             __atomic_store_n(&core.entries_held, 1, __ATOMIC_RELAXED);
             ring_set_limit(machine_, core);
         }
-        // Last: a pump in between would let them go before it knows what for.
+        // Last: otherwise a pump in between would admit entries before it knows of the snapshot.
         __atomic_fetch_add(&snapshots_wanted_, 1, __ATOMIC_RELEASE);
     }
     bool wait() const { return !ending_ && (mode_changes() || snapshot_waits() || is_out()); }
 
-    // Nothing is recorded any more: all that the rings hold is for the line. A slot that is not written
-    // is waited for no longer than `patience` ticks.
+    // Recording has ended: all that the rings hold will be sent. `patience`: ticks to wait for a
+    // slot that is claimed and not written.
     void end(std::uint64_t patience) {
         ending_ = true;
         hole_patience_ = patience;
         settle_all();
     }
 
-    // The rest is the pump's own, with its lock; `here`: the core it runs on.
+    // Only the pump calls the functions below, with its lock. `here`: the core that it runs on.
 
-    // True: what was asked for began or ended, so each core's next frame should stand alone. A snapshot that waits for
-    // another one to be out has not begun.
+    // Executes requests. True: a mode or a snapshot began or ended, so each core's next frame
+    // should be a key frame. A snapshot that waits for the end of another one has not begun.
     bool keep(const Core& here) {
         if (ending_) return false;
         const bool changes = mode_changes() || is_out() || (snapshot_waits() && !sending_);
@@ -69,8 +69,8 @@ public:
             ring_set_limit(machine_, core);
         }
     }
-    // Bytes. Lossless: for interrupts while the pump makes room. Adaptive: no more waits than the line
-    // carries in about half a second, a byte a record. What waits longer keeps out what is new.
+    // Bytes that `limit` leaves free. Lossless: for interrupts while the pump makes room. Adaptive:
+    // all but half a second of the line at a byte a record, so old records do not block new ones.
     std::uint64_t margin() const {
         if (mode_ == Mode::lossless) return ring_bytes / 8;
         if (mode_ != Mode::adaptive || pace_ == 0) return 0;
@@ -79,8 +79,8 @@ public:
         return all > room ? all - room : 0;
     }
 
-    // The slot at the tail was claimed, and whoever did so has not stored its record for so long that
-    // he never may: it is left out. False: it is not so. In stream mode one waits for it.
+    // Skips the slot at the tail if it was claimed, but not written for so long that it may never
+    // be. False: nothing was skipped. In stream mode the pump waits for the record.
     bool skip_unwritten(Core& core) {
         if (mode_ != Mode::flight && !ending_) return false;
         if (core.overwrites != 0 || core.tail >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED) ||
@@ -101,7 +101,8 @@ public:
         machine_.restore_interrupts(interrupts);
         return true;
     }
-    // A producer has got over the limit and over what was just read: that is overwritten, and left out.
+    // True if a producer has overwritten the records that were just read. Then they count as
+    // overwritten.
     bool skip_lap(Core& core) {
         if (mode_ != Mode::flight || lapped_records(core) == 0) return false;
         overwrite(machine_, core, true);
@@ -116,7 +117,7 @@ private:
         return mode_ == Mode::flight &&
                __atomic_load_n(&snapshots_wanted_, __ATOMIC_ACQUIRE) != snapshots_seen_;
     }
-    // The snapshot that is being sent.
+    // True if the current snapshot has been sent.
     bool is_out() const {
         if (!sending_) return false;
         for (const Core& core : cores_) {
@@ -165,7 +166,7 @@ private:
     std::uint32_t snapshots_wanted_ = 0;
     std::uint32_t snapshots_seen_ = 0;
     Mode mode_ = Mode::stream;
-    std::uint8_t wanted_ = static_cast<std::uint8_t>(Mode::stream);  // a Mode: clang has atomics of integers only
+    std::uint8_t wanted_ = static_cast<std::uint8_t>(Mode::stream);  // clang: no atomics of enums
     bool sending_ = false;
     bool ending_ = false;
 };

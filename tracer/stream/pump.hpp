@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pump: empties the rings and the console into frames, and feeds them to the line.
+// The pump: moves records and console text from the buffers into frames, and sends them.
 //
-// It runs where the firmware calls it, in an idle loop or a timer interrupt, and in a recorder's slow
-// path when recording is lossless. Only one runs at a time (`try_lock`); it never waits, except
-// in the two loops that are asked to (make_room, flush). What it does for longer than a glance is
-// bracketed by tracer_begin and tracer_end records, so no function is charged for it.
+// The firmware calls it in an idle loop or a timer interrupt. In lossless mode a recorder's slow
+// path calls it, too. Only one core pumps at a time (`try_lock`). run() never waits; functions that
+// must wait say so. A tracer_begin and a tracer_end record enclose the pump's work unless it sends
+// only a few bytes (glances), so the work counts for no function.
 #pragma once
 
 #include "tracer/stream/accounting.hpp"
@@ -27,8 +27,7 @@ namespace nopscope {
 template <MachineConcept M, ProfileSource Profile = NoProfile, MovedSource Moved = NoMoved>
 class Pump {
 public:
-    // `cores`: of all that may ever record; core n is the machine's core n.
-    // `encoders`: one for each of them.
+    // `cores`: all that may ever record; core n is the machine's core n. `encoders`: one for each.
     constexpr Pump(M& machine, std::span<Core> cores, protocol::TraceEncoder* encoders,
                    Profile* profile = nullptr, Replies* replies = nullptr,
                    Moved* moved = nullptr, const InForce* in_force = nullptr)
@@ -36,17 +35,18 @@ public:
           profile_(profile), replies_(replies), moved_(moved),
           in_force_(in_force), modes_(machine), keeper_(machine) {}
 
-    // `hello` is kept by pointer; `session` tells this boot from the last.
-    // `kept`: what to bring up to date for a warm reset, or null.
+    // Keeps the address of `hello`. `session` tells this boot from the last. `kept`: the header to
+    // update for a warm reset, or null.
     void open(const Config& config, const protocol::Hello& hello, std::uint16_t session,
               WarmResetHeader* kept = nullptr) {
         open_line(config, hello, session, kept, config.mode);
     }
 
-    void end_cut_frame() { line_.queue_delimiter(); }  // of the boot before; before the first frame
+    // Ends a frame that a reset has cut. Call it before the first frame.
+    void end_cut_frame() { line_.queue_delimiter(); }
     Moment now() { return moment(machine_, here()); }
 
-    // One go within the pace; see nopscope::pump(), whose work began then.
+    // Does one call of nopscope::pump(), within the line's pace. `began`: when that call began.
     void run(Moment began = {}) {
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
@@ -63,8 +63,8 @@ public:
         release_lock(interrupts);
     }
 
-    // Now, or when the pump that runs has finished its frame. Any context.
-    // False: no such mode.
+    // Changes the mode now, or when the running pump has finished its frame. Any context. False: no
+    // such mode.
     bool set_mode(Mode mode) {
         if (mode > Mode::adaptive) return false;
         modes_.want(mode);
@@ -74,8 +74,8 @@ public:
         return true;
     }
 
-    // In flight mode: what the rings hold is due. Entries are refused until the pump has seen the rings.
-    // Any context.
+    // In flight mode: makes the rings' records due. Entries are refused until the pump has looked
+    // at the rings. Any context.
     void send_snapshot() { modes_.want_snapshot(); }
 
     // Runs `work` and charges its time to the tracer, not to a function. Any context.
@@ -87,19 +87,19 @@ public:
         if (marked) put_own(machine_, here(), protocol::Extended::tracer_end);
     }
 
-    // They are due. Any context.
+    // These make frames due. Any context.
     void send_hello() { hello_due_ = machine_.clock(); }
     void send_keys() {
         for (Core& core : cores_) trace_.want_key(core);
     }
-    // All cores', one after another.
+    // One frame for each core.
     void send_stats() { __atomic_store_n(&stats_owed_, cores_.size(), __ATOMIC_RELAXED); }
 
-    // Payload of trace frames so far.
+    // Bytes of payload in trace frames so far.
     std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
 
-    // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
-    // false: it is not, or another pump runs.
+    // If no frame is on the line, waits until all bytes have left and runs `use`, which returns the
+    // line's new pace. False: a frame is on the line, or another pump runs.
     template <typename Use>
     bool with_quiet_line(Use use) {
         if (!try_lock()) return false;
@@ -114,10 +114,10 @@ public:
         return quiet;
     }
 
-    // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
-    // that pumps. False when that cannot be, because the pump, or a recorder in the middle of a
-    // record, is what was interrupted. While it pumps interrupts wait, too: their records might come
-    // faster than the line takes them, and have nowhere to go. `before`: the recorder's instructions before that `began`.
+    // For a recorder's slow path: pumps until half of this core's ring is free, or waits for the
+    // core that pumps. False if it cannot, because it interrupted the pump, or a recorder that has
+    // not stored a claimed record. Masks interrupts while it pumps: their records could come faster
+    // than the line takes them. `before`: the recorder's instructions before its work `began`.
     bool make_room(Moment began = {}, std::uint32_t before = 0) {
         if (pumping_core() == machine_.core() + 1) return false;
         Core& core = here();
@@ -136,9 +136,9 @@ public:
         }
     }
 
-    // Instead of open(): sends all that a warm reset has left, in the session that it was, with
-    // sequence numbers from the kept limit on. The cores are as recover_core() makes them, and
-    // stopped. `hello` says so meanwhile.
+    // Called in place of open(): sends all records of the session before a warm reset, under that
+    // session's number, with sequence numbers from the header's limit on. recover_core() has
+    // prepared the cores, and they are stopped. Changes `hello` meanwhile.
     void send_recovered(const Config& config, protocol::Hello& hello, WarmResetHeader& kept) {
         const bool flight = hello.flight, lossless = hello.lossless;
         hello.recovered = true;
@@ -158,14 +158,14 @@ public:
         hello.lossless = lossless;
     }
 
-    // All that a reset would leave behind reaches memory. Waits for the pump of another core.
+    // Cleans the rings and the header to memory. Waits for the pump of another core.
     void prepare_reset() {
         const bool locked = lock();
         keeper_.keep_all(cores_, state());
         if (locked) unlock();
     }
 
-    // Sends everything, waiting for the line.
+    // Sends everything, and waits for the line.
     void flush() {
         if (!lock()) return;
         send_all();
@@ -173,9 +173,9 @@ public:
         unlock();
     }
 
-    // The same, and the profile and the last stats frame; recording has been stopped. An interrupt
-    // may still record the return of an open call, so the counters are read when the ring is seen
-    // empty with interrupts masked.
+    // As flush(), and sends the profile and the last stats frames. Recording has been stopped. An
+    // interrupt may still record the return of an open call, so finish() reads the counters when
+    // the rings are empty with interrupts masked.
     void finish() { finish(clock_hz_ / 50); }
     // `patience`: ticks that a slot may stay unwritten.
     void finish(std::uint64_t patience) {
@@ -200,7 +200,7 @@ public:
         unlock();
     }
 
-    // From here on nothing else runs: whoever held the lock will not come back.
+    // From here on nothing else may run, so it releases all locks: their holders will not return.
     void enter_panic() {
         panicking_ = true;
         locked_ = console_locked_ = 0;
@@ -210,7 +210,7 @@ public:
         }
         line_.unpace();
         if (!try_lock()) return;
-        // What other cores are just storing arrives; what was interrupted here never does.
+        // Other cores may still store records. A record interrupted on this core is never stored.
         const std::uint64_t begin = machine_.clock();
         while (machine_.clock() - begin < clock_hz_ / 1000) {
         }
@@ -225,8 +225,8 @@ public:
         unlock();
     }
 
-    // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted. In a
-    // panic they are sent at once: nobody pumps any more.
+    // Puts bytes into the console's buffer. If it is full, waits for the line. If it cannot wait,
+    // drops and counts the rest. In a panic it sends at once, because no other pump runs.
     void console(const char* bytes, std::size_t count) {
         while (count > 0) {
             const std::size_t taken = with_console([&] { return console_.put(bytes, count); });
@@ -248,8 +248,8 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
-    static constexpr std::uint64_t goes_per_second = 100;  // on a line with a pace, which may be slower than that: an emulated one
-    // Instructions from where make_room() notes its end to where the recorder tries again, some.
+    static constexpr std::uint64_t goes_per_second = 100;  // with a pace, run() takes at most 10 ms
+    // About how many instructions follow make_room()'s tracer_end until the recorder tries again.
     static constexpr std::uint32_t make_room_after = 80;
 
     void open_line(const Config& config, const protocol::Hello& hello, std::uint16_t session, WarmResetHeader* kept,
@@ -269,7 +269,7 @@ private:
         hello_due_ = stats_due_ = mode_since_ = machine_.clock();
     }
 
-    void number_frames_from(std::uint32_t sequence) { // in all streams
+    void number_frames_from(std::uint32_t sequence) {  // in all streams
         hello_sequence_ = console_sequence_ = reply_sequence_ = moved_sequence_ = sequence;
         for (Core& core : cores_) {
             core.trace_sequence = core.stats_sequence = sequence;
@@ -277,7 +277,8 @@ private:
         }
     }
 
-    // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
+    // True if the pace allows only a few bytes of the current frame, and they have been sent. Most
+    // pumps on a slow line do only this. It needs no tracer_begin and tracer_end.
     bool glances() {
         if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
         const TracerTimeScope own_time(machine_, here());
@@ -298,7 +299,7 @@ private:
         return bytes;
     }
 
-    // Waits for another core's pump. False: it is this core's own, below.
+    // Waits for another core's pump. False: it interrupted this core's pump.
     bool lock() {
         while (!try_lock()) {
             if (pumping_core() == machine_.core() + 1) return false;
@@ -306,8 +307,8 @@ private:
         }
         return true;
     }
-    // The lock and the limit change together: an interrupt between them would find the ring full and
-    // nobody free to empty it.
+    // The lock and the limit change together: an interrupt in between could find the ring full, and
+    // no pump could empty it.
     bool try_lock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
         unsigned free = 0;
@@ -331,7 +332,7 @@ private:
         note_cursors();
         keeper_.keep(cores_, state());
     }
-    // Interrupts are masked from here on: none finds the lock held, and the limit as of who has it not.
+    // Masks interrupts until release_lock(): none may find the lock held with this limit.
     std::uint64_t restore_limit() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().pump_reserve = modes_.margin();
@@ -353,7 +354,7 @@ private:
     bool locked_make_room() {
         Core& core = here();
         bool room = true;
-        // A ring that flight mode has begun for overwrites itself.
+        // In flight mode a ring needs no room: it overwrites.
         while (room && !modes_.is(Mode::flight) && core.cursor - core.tail > ring_bytes / 2) {
             advance(Until::empty);
             room = !line_.idle() || ring_peek(core, core.tail).has_value();
@@ -367,8 +368,8 @@ private:
         }
     }
 
-    // A sync record before the 32-bit clock can be misread: every quarter wrap. Where nobody has looked
-    // for half a wrap or more, what was recorded since is read with care (TraceSender).
+    // Puts a sync record every quarter wrap, before a 32-bit clock becomes ambiguous. If no pump
+    // has looked for half a wrap or more, TraceSender resolves the clocks of the records since.
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
         const auto since = [now](std::uint64_t then) { return static_cast<std::int64_t>(now - then); };
@@ -390,9 +391,9 @@ private:
         return false;
     }
 
-    // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
-    // now. Paced: records that came after note_cursors() are left, or it would go on for as long as other cores
-    // record faster than one packs.
+    // One step: sends from the current frame, or builds the next. False if there is nothing to do
+    // now. Until::paced leaves records that came after note_cursors(). Otherwise it would not end
+    // while other cores record faster than this one encodes.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
         keep_modes();
@@ -416,8 +417,8 @@ private:
             const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
             if (bytes != 0) return queue({protocol::Stream::moved, 0, session_, moved_sequence_++}, bytes);
         }
-        // One a second and core, and one after each change. They come before the records: a line that never
-        // catches up would carry none.
+        // One frame a second for each core, and one after each change. They come before records:
+        // otherwise an overloaded line would never carry them.
         if (stats_wait()) {
             const std::uint64_t owed = __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED);
             if (owed != 0) __atomic_store_n(&stats_owed_, owed - 1, __ATOMIC_RELAXED);
@@ -489,7 +490,7 @@ private:
             stream == protocol::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
         return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++}, payload_bytes);
     }
-    // False when the record at the ring's tail is not written (yet).
+    // False if the record at the ring's tail is not written (yet).
     bool queue_trace(Core& core) {
         if (core.overwrites != 0) return false;
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());

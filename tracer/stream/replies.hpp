@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies to commands, from who makes them (control.hpp) to who sends them (pump.hpp): one waits at a
-// time, and the last few are kept, for a host that has missed one asks again.
+// Replies to commands. control.hpp makes them, pump.hpp sends them, one at a time. The last few are
+// kept, because a host that has missed a reply sends its command again.
 #pragma once
 
 #include "tracer/protocol/command.hpp"
@@ -19,21 +19,21 @@ public:
         protocol::Byte* result() { return payload + protocol::reply_head_bytes; }
     };
 
-    // ---- the maker's: one context at a time, and only while none waits ----
+    // ---- for control.hpp: one context at a time, and only while no reply waits ----
 
-    // Of this command; null: not kept.
+    // Returns the reply to this command; null: it is not kept.
     Reply* find(std::uint32_t number) {
         for (Reply& one : replies_) {
             if (one.is_kept && one.number == number) return &one;
         }
         return nullptr;
     }
-    // For the next command that is done: the oldest one's place.
+    // Returns room for the reply to the next command. It replaces the oldest reply.
     Reply& next() { return replies_[next_++ % kept]; }
-    // For what is not to be kept.
+    // Returns room for a reply that is not kept.
     Reply& passing() { return replies_[kept]; }
 
-    // `reply`: of those above, its number set and its result written.
+    // Sends `reply`: one of those above, with its number and its result written.
     void post(Reply& reply, protocol::Command what, protocol::Answer answer, std::size_t result_bytes = 0) {
         protocol::Writer out(reply.payload);
         out.fixed(reply.number);
@@ -45,18 +45,17 @@ public:
     }
     void repeat(Reply& reply) { __atomic_store_n(&waiting_, &reply, __ATOMIC_RELEASE); }
 
-    // Commands, of any kind of refusal.
     void count_refused() { __atomic_fetch_add(&refused_, 1, __ATOMIC_RELAXED); }
     std::uint64_t refused() const { return __atomic_load_n(&refused_, __ATOMIC_RELAXED); }
 
-    // The line is to stay quiet once what waits has been sent.
+    // true: the pump sends the waiting reply, and then nothing until hold_line(false).
     void hold_line(bool hold) { __atomic_store_n(&holds_, hold, __ATOMIC_RELEASE); }
 
-    // ---- the pump's ----
+    // ---- for the pump ----
 
     bool wait() const { return __atomic_load_n(&waiting_, __ATOMIC_ACQUIRE) != nullptr; }
     bool hold() const { return __atomic_load_n(&holds_, __ATOMIC_ACQUIRE); }
-    // Takes the one that waits. Returns the bytes of payload.
+    // Takes the waiting reply. Returns the payload's size in bytes.
     std::size_t take(protocol::Byte* payload) {
         const Reply& reply = *__atomic_load_n(&waiting_, __ATOMIC_ACQUIRE);
         const std::size_t size = reply.size;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rings' records -> payloads of trace frames, for the pump.
+// Encodes the rings' records into payloads of trace frames, for the pump.
 //
-// A frame is built whole and only then taken off the ring, so a panic in between loses nothing. The
-// encoder has moved on by then, and is told to restart().
+// It takes records off the ring only when their frame is complete, so a panic in between loses
+// nothing. The encoder has encoded them by then, so the panic calls restart().
 #pragma once
 
 #include "tracer/core/ring.hpp"
@@ -24,8 +24,8 @@ public:
         clock_hz_ = clock_hz;
     }
 
-    // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
-    // are not worth a frame, until their reserve runs low.
+    // True if there are enough records for a frame, or if they have waited long enough. Records
+    // that the tracer adds do not count until they use half of their reserve.
     bool due(const Core& core) const {
         if (core.overwrites != 0) return false;
         const std::uint64_t records = waiting_records(core);
@@ -36,8 +36,8 @@ public:
                machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
     }
 
-    // Of core `number`, to `payload`, protocol::max_payload_bytes. 0: the record at the ring's tail is not
-    // written (yet).
+    // Builds a frame of core `number` in `payload` (room for protocol::max_payload_bytes). Returns
+    // its size. 0: the record at the ring's tail is not written (yet).
     std::size_t build(Core& core, unsigned number, protocol::Byte* payload) {
         if (!ring_peek(core, core.tail)) return 0;
         protocol::TraceEncoder& encoder = encoders_[number];
@@ -57,9 +57,9 @@ public:
         end_ = end;
         return encoder.end();
     }
-    // What was built is on the line.
+    // The frame is queued: takes its records off the ring.
     void release(Core& core) {
-        // At once, for an interrupt that panics sends anew what is in the ring.
+        // Not interruptible: an interrupt that panics sends again what is in the ring.
         const std::uint64_t interrupts = machine_.mask_interrupts();
         core.pumped_clock = end_.clock;
         core.pumped_context = end_.context;
@@ -70,9 +70,9 @@ public:
         machine_.restore_interrupts(interrupts);
     }
 
-    // The next frame of this core begins a group. Any context.
+    // Makes this core's next frame a key frame. Any context.
     void want_key(Core& core) { core.last_key_frame = machine_.clock() - key_seconds * clock_hz_; }
-    // The same, of the pump.
+    // The same, but only the pump may call it.
     void restart(unsigned number) { encoders_[number].restart(); }
 
     static std::uint64_t waiting_records(const Core& core) {
@@ -81,18 +81,18 @@ public:
     }
 
 private:
-    // Header, CRC and flush take some 25 bytes of a frame, a record a tenth of one.
+    // Header, CRC and flush take about 25 bytes of a frame, a record about a tenth of a byte.
     static constexpr std::uint64_t frame_records =
         std::min<std::uint64_t>(4096, ring_bytes / record_bytes / 8);
     static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
-    static constexpr std::uint64_t key_seconds = 2;  // at most, for a host that comes late
+    static constexpr std::uint64_t key_seconds = 2;  // between key frames: a host may start late
 
     struct End {
         std::uint64_t position;
         std::uint64_t clock;
         std::uint32_t context;
-        bool site_next;     // the next record is the site that this one's is about
-        std::uint64_t own;  // records of the tracer's
+        bool site_next;     // the next record is data: the site of this one
+        std::uint64_t own;  // records that the tracer added
     };
 
     [[gnu::always_inline]] bool next(const Core& core, End& end, protocol::Record& record,
@@ -105,7 +105,7 @@ private:
             return true;
         }
         end.clock = clock = clock_near(record, end.clock);
-        // Sites count from text_base on the line.
+        // On the line, sites are relative to text_base.
         if (record.kind() != protocol::Kind::ret) record.word -= std::uint64_t{text_base_} << protocol::kind_shift;
         return true;
     }
@@ -122,8 +122,8 @@ private:
         return is_site ? protocol::make_data(site_of((record.data() << 3) - text_base_)) : record;
     }
 
-    // As clock_of(), of a record that is not known to be near: up to a sixteenth of a wrap earlier than the
-    // one before it, or less than the rest later.
+    // As clock_of(), for records that may be further apart: up to 1/16 of a wrap earlier than the
+    // record before, or less than 15/16 later.
     static constexpr std::uint32_t backwards_ticks = 1u << 28;
     static std::uint64_t clock_after(protocol::Record record, std::uint64_t before) {
         if (record.is(protocol::Extended::data)) return before;
@@ -136,8 +136,8 @@ private:
         return before + forwards - backwards_ticks;
     }
 
-    // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
-    // Whole wraps that the records in between do not account for passed in the longest pause.
+    // No pump looked between last_certain_clock, before the record at `tail`, and the next sync
+    // record, or now. If whole wraps are missing, they passed in the longest pause between records.
     void settle_doubt(Core& core) const {
         std::uint64_t clock = core.pumped_clock = core.last_certain_clock;
         std::uint64_t longest = 0;
@@ -160,12 +160,12 @@ private:
             return;
         }
     }
-    // Of the frame that begins at the tail. Returns how many records it may have: up to the next one
-    // whose clock does not simply follow.
+    // Prepares the clock of the frame that begins at the tail. Returns how many records it may
+    // have: it ends before a record whose clock does not follow from the one before.
     std::uint64_t mind_clock(Core& core) const {
         if (core.clock_uncertain_from == core.tail) settle_doubt(core);
         if (core.clock_base_slot == core.tail) core.pumped_clock = core.clock_base;
-        // Flight mode may have passed over them: it knows the clock there (flight.hpp).
+        // Flight mode may have skipped these positions. It knows the clock at the tail.
         if (core.clock_uncertain_from <= core.tail) core.clock_uncertain_from = 0;
         if (core.clock_base_slot <= core.tail) core.clock_base_slot = 0;
         const std::uint64_t next = core.clock_base_slot != 0 ? core.clock_base_slot : core.clock_uncertain_from;

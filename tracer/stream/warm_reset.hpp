@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept over a warm reset: the rings, which boot does not clear, and this header beside
-// them.
+// Two things survive a warm reset: the rings, which boot does not clear, and this header.
 //
-// The pump brings the header up to date with what it has sent, and cleans it and the rings to the
-// point of coherency, a bounded piece at a time. So a reset that nobody announced finds the header
-// as of the last pump. The next boot finds later records in the ring: from the header's cursor on,
-// slots that were written (and reached memory) hold this lap's parity.
+// The pump updates the header when it has sent frames. It cleans the header and the rings to the
+// point of coherency, a bounded piece at a time. So after a sudden reset the header is that of the
+// last pump. The next boot finds later records in the ring: from the header's cursor on, slots that
+// were written (and reached memory) hold this lap's parity.
 //
 // The pump uses no sequence number twice, even if the header is out of date. The header holds a
-// limit, `sequence_limit`. The number of every frame that went to the line lies below it, in each
-// stream: before the first byte of a frame that reaches the limit, the pump raises it and cleans
-// the header to memory (WarmResetWriter::cover). The next boot numbers all streams of the recovered session
+// limit, `sequence_limit`. In each stream, the numbers of all frames that were sent lie below it:
+// before the first byte of a frame that reaches the limit, the pump raises it and cleans the header
+// to memory (WarmResetWriter::cover). The next boot numbers all streams of the recovered session
 // from the limit on.
 //
 // - A reset while the pump writes the header leaves a wrong CRC: the next boot recovers nothing,
 //   and its session has another number (session_after).
 // - A session's limit begins at 0, so its first frame writes its first header. Before that the
-//   header is invalid (begin_keeping): nothing of the session before is sent once more.
-// - The boot that sends a recovered session raises the limit in the same way. After a reset
-//   meanwhile the next boot sends the session again, from the new limit on.
-// - All of this works whatever the clock reads.
+//   header is invalid (begin_keeping): the previous session is not sent again.
+// - The boot that sends a recovered session raises the limit in the same way. If another reset
+//   interrupts it, the next boot sends the session again, from the new limit on.
+// - None of this depends on the clock.
 //
-// Nothing of it is believed: the header must have its CRC and be of this very image, and each
-// record must be of a kind there is, name a site in the table or an entry before it, and not go
-// back in time. Any other is left out, as a slot that was never written.
+// Boot checks everything. The header must have the right CRC and belong to this image. Each record
+// must have a known kind, name a site in the table or an entry before it, and not go back in time.
+// Boot treats any other record as a slot that was never written.
 #pragma once
 
 #include "tracer/core/flight.hpp"
@@ -32,7 +31,7 @@
 
 namespace nopscope {
 
-// What a frame begins with: the ring's tail, and what is known there.
+// The state at a ring's tail: a frame begins with it.
 struct WarmResetTail {
     std::uint64_t position;
     std::uint64_t clock;    // as pumped_clock
@@ -54,29 +53,28 @@ struct WarmResetCore {
 
 struct alignas(64) WarmResetHeader {
     static constexpr std::uint64_t right_magic = 0x6e6f'7073'636f'7031;  // "nopscop1"
-    static constexpr std::uint64_t number_magic = 0x6e6f'7073'636f'7030;  // nothing but `session` is valid
+    static constexpr std::uint64_t number_magic = 0x6e6f'7073'636f'7030;  // only `session` is valid
 
     std::uint64_t magic;
-    std::uint64_t image;  // CRCs of the build-id and, above, of the site table
-    std::uint64_t layout;  // of the rings: ring_log2, and where the first begins
+    std::uint64_t image;  // CRC-32C of the build-id, continued from the site table's CRC
+    std::uint64_t layout;  // of the rings: address of the first, XOR ring_log2
     std::uint64_t cores;
     std::uint64_t session;
     std::uint64_t flight;  // 1: in flight mode
     std::uint64_t lossless;
     std::uint64_t clock_hz;
     std::uint64_t now;  // clock
-    std::uint64_t sequence_limit;  // every stream's numbers that were used lie below it
+    std::uint64_t sequence_limit;  // all used sequence numbers lie below it
     std::uint64_t console_dropped;
     WarmResetCore core[max_cores];
     std::uint64_t crc;  // CRC-32C of all before it
 };
 
-// Of the words, as they lie in memory.
 inline std::uint32_t crc_of(const WarmResetHeader& kept) {
     return protocol::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(WarmResetHeader, crc));
 }
 
-// [from, from + bytes) to the point of coherency; data_barrier() completes it.
+// Cleans [from, from + bytes) to the point of coherency. A data_barrier() must follow.
 template <MachineConcept M>
 void clean_to_poc(M& machine, Address from, std::size_t bytes) {
     const std::size_t line = machine.poc_line_bytes();
@@ -89,12 +87,12 @@ void clean_header(M& machine, const WarmResetHeader& kept) {
     machine.data_barrier();
 }
 
-// What the ring has got since, at most `most` bytes of it.
+// Cleans the ring's new records, at most `most` bytes.
 template <MachineConcept M>
 void clean_ring(M& machine, Core& core, std::uint64_t most) {
     const std::uint64_t cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
     if (cursor - core.cleaned > ring_bytes) core.cleaned = cursor - ring_bytes;
-    // From the whole line before: its last slots may have been written since.
+    // From the begin of the last cleaned line: its last slots may have been written since.
     const std::uint64_t from = core.cleaned & ~std::uint64_t{63};
     const std::uint64_t to = cursor - from > most ? from + most : cursor;
     for (std::uint64_t at = from; at < to; at += 64) {
@@ -121,27 +119,26 @@ inline void keep_core(WarmResetCore& kept, const Core& core) {
     kept.aggregated = core.aggregated;
 }
 
-// What the header must be of: nothing of another image, or of rings elsewhere, can be read.
+// What the header must agree with: records of another image or of other rings cannot be read.
 struct WarmResetImage {
     std::uint64_t image;
     std::uint64_t layout;
     std::uint64_t cores;
     std::uint64_t clock_hz;
 };
-// `clock_hz`: CNTVCT's, for hello's may be a measured one.
+// `clock_hz`: CNTVCT's rate. Hello's may be measured, so it is not the same at each boot.
 inline WarmResetImage kept_image(const protocol::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
     return {protocol::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
             rings ^ ring_log2, hello.cores, clock_hz};
 }
-// A reader takes a number for a later one if it is less than 2^31 ahead: beyond that nothing is
-// recovered.
+// To a reader a sequence number is later if it is less than 2^31 ahead: no limit may be beyond.
 inline constexpr std::uint64_t most_sequence_limit = (std::uint64_t{1} << 31) - 1;
 inline bool is_whole(const WarmResetHeader& kept, const WarmResetImage& of) {
     return kept.magic == WarmResetHeader::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
            kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz &&
            kept.sequence_limit <= most_sequence_limit;
 }
-// A boot of some image of ours has left its session's number.
+// True if an earlier boot with the tracer, of any image, has left its session's number.
 inline bool is_after_reset(const WarmResetHeader& kept) {
     return kept.magic == WarmResetHeader::right_magic || kept.magic == WarmResetHeader::number_magic;
 }
@@ -151,7 +148,7 @@ inline std::uint16_t session_after(const WarmResetHeader& kept, std::uint64_t cl
     if (is_after_reset(kept)) return static_cast<std::uint16_t>(kept.session + 1);
     return static_cast<std::uint16_t>(clock ^ clock >> 16 ^ clock >> 32);
 }
-// From here on nothing of the session before is recovered; the rings may be cleared.
+// Makes the old header invalid in memory. After it the rings may be cleared.
 template <MachineConcept M>
 void begin_keeping(M& machine, WarmResetHeader& kept, const WarmResetImage& of) {
     kept.crc = ~std::uint64_t{0};
@@ -163,8 +160,9 @@ void begin_keeping(M& machine, WarmResetHeader& kept, const WarmResetImage& of) 
     clean_header(machine, kept);
 }
 
-// Instead of begin_keeping(), where nothing is kept: from here on no boot finds a header, not even one of an earlier
-// session, whose rings lose their records now. Its number is found: it lies in the first line.
+// In place of begin_keeping() if the rings are not kept over a reset: no later boot finds a valid
+// header, also not that of an earlier session, whose records are lost now. It finds only the
+// session's number, which lies in the header's first cache line.
 template <MachineConcept M>
 void keep_number_only(M& machine, WarmResetHeader& kept, std::uint16_t session) {
     kept.magic = WarmResetHeader::number_magic;
@@ -173,12 +171,12 @@ void keep_number_only(M& machine, WarmResetHeader& kept, std::uint16_t session) 
     machine.data_barrier();
 }
 
-// Makes of a slot one that was never written.
+// Makes a slot look as if it was never written.
 inline void unwrite(const Core& core, std::uint64_t position) {
     __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten_bit, __ATOMIC_RELAXED);
 }
 
-// `is_site(low 32 bits of a run-time address)`.
+// `is_site` takes the low 32 bits of a run-time address.
 template <typename IsSite>
 bool is_plausible(protocol::Record record, std::uint64_t position, IsSite is_site) {
     switch (record.kind()) {
@@ -194,10 +192,11 @@ bool is_plausible(protocol::Record record, std::uint64_t position, IsSite is_sit
     return protocol::is_known(record.extended());
 }
 
-// Returns how many laps after `cursor`'s own the slots before it were written last. No slot alone tells: one that was
-// claimed and not written holds what it had a lap before, which reads like a lap later, and one that was never written
-// is zero. But a call's site and a return's index are XORed with the lap. So it is the lap in which most calls and
-// returns of 256 slots are plausible, or else the one in which most slots are written.
+// Returns how many laps after the lap of `cursor` the slots before it were last written. One slot
+// does not tell: one that was claimed and not written holds the record of a lap before, which reads
+// like one of a later lap; one that was never written is zero. But a call's site and a return's
+// index are XORed with the lap. So the result is the lap in which most calls and returns of 256
+// slots are plausible, or without any, the lap in which most slots are written.
 template <typename IsSite>
 std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site) {
     constexpr std::uint64_t most_laps = 64, looked_at = 256;
@@ -219,10 +218,10 @@ std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site)
     return laps;
 }
 
-// How far the ring was written: from `cursor`, or so many laps later if that has been written over.
+// Returns where the ring's written part ends: from `cursor` on, or laps_since() laps later.
 template <typename IsSite>
 std::uint64_t find_cursor(Core& core, std::uint64_t cursor, IsSite is_site) {
-    constexpr std::uint64_t holes = 2 * max_interrupt_depth;  // claimed, and not written when it came
+    constexpr std::uint64_t holes = 2 * max_interrupt_depth;  // slots not written at the reset
     core.cursor = ~std::uint64_t{0};
     const std::uint64_t from = cursor + laps_since(core, cursor, is_site) * ring_bytes;
     std::uint64_t end = from;
@@ -236,11 +235,11 @@ std::uint64_t find_cursor(Core& core, std::uint64_t cursor, IsSite is_site) {
 struct Recovered {
     std::uint64_t records;
     std::uint64_t refused;
-    std::uint32_t headers_refused;  // 1: there was one, and nothing of what it says can be believed
+    std::uint32_t headers_refused;  // 1: there was a header, but it is invalid
 };
 
-// Looks at what lies between tail and cursor, makes of each record that cannot be one that was never
-// written, and counts. `clock`: before the record at the tail.
+// Checks the records between tail and cursor, counts them, and unwrites implausible ones. `clock`:
+// of the record before the tail.
 template <typename IsSite>
 void leave_out_implausible(Core& core, std::uint64_t clock, std::uint64_t clock_hz, IsSite is_site,
                            Recovered& found) {
@@ -259,7 +258,7 @@ void leave_out_implausible(Core& core, std::uint64_t clock, std::uint64_t clock_
     }
 }
 
-// Makes `core`, cleared but for `ring`, what the pump would have gone on with. `now`: WarmResetHeader::now.
+// Restores in `core`, which is cleared except for `ring`, the pump's state. `now`: the header's.
 template <typename IsSite>
 Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now, std::uint64_t clock_hz,
                        IsSite is_site) {
@@ -287,7 +286,7 @@ Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now,
     return found;
 }
 
-// Cores that are all zero, and the addresses of their rings.
+// Restores all cores, which have been cleared. ring_of(n) returns the address of core n's ring.
 template <typename RingOf, typename IsSite>
 Recovered recover(const WarmResetHeader& kept, const WarmResetImage& of, Core* cores, RingOf ring_of, IsSite is_site) {
     Recovered all{0, 0, 0};

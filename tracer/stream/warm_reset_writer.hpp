@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the header of warm_reset.hpp up to date, and it and the rings in memory: the pump's, each time
-// that it ends. At boot the opposite: what is there is made what the pump would have gone on with.
+// Updates the header of warm_reset.hpp, and cleans it and the rings to memory, when a pump ends.
 #pragma once
 
 #include "tracer/stream/modes.hpp"
@@ -10,7 +9,7 @@
 
 namespace nopscope {
 
-// What the pump knows besides its cores.
+// The pump's state apart from its cores.
 struct PumpState {
     std::uint16_t session;
     std::uint64_t console_dropped;
@@ -38,8 +37,7 @@ public:
         recovers_ = true;
     }
 
-    // Call before the first byte of a frame with this number: the header in memory then allows for
-    // it.
+    // Call before the first byte of a frame with this number: raises the limit if it is needed.
     void cover(std::uint32_t sequence, std::span<const Core> cores, const PumpState& state) {
         sent_ = true;
         held_ = nullptr;
@@ -52,14 +50,16 @@ public:
         }
     }
 
-    // Call before the records of the frame on the line are taken off the ring. Until the frame has left, a header says
-    // what was before it: the next boot sends a frame again that a reset has cut.
+    // Call before the records of the frame on the line are taken off the ring. Until the frame has
+    // left, headers contain the tail before it: if a reset cuts the frame, the next boot sends it
+    // again.
     void hold(const Core& core) {
         held_ = &core;
         keep_tail(held_tail_, core);
     }
 
-    // It has more to do than two records are worth: some 30 instructions for 8 records.
+    // True if so much is to be cleaned that it is worth a tracer_begin and a tracer_end record. To
+    // clean 8 records takes about 30 instructions.
     bool lags(std::span<const Core> cores) const {
         for (const Core& core : cores) {
             const std::uint64_t cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
@@ -68,7 +68,7 @@ public:
         return false;
     }
 
-    // A piece of the rings each time; the header when it is out of date.
+    // Cleans a piece of each ring. Writes the header if it is out of date.
     void keep(std::span<Core> cores, const PumpState& state) {
         if (kept_ == nullptr || recovers_) return;
         constexpr std::uint64_t piece_bytes = 4096;
@@ -82,8 +82,8 @@ public:
     }
 
 private:
-    // A stream can send so many frames before cover() must write a header. keep() mostly writes one
-    // before, after each pump that has sent a frame.
+    // How many frames a stream can send before cover() must write a header. Usually keep() writes
+    // one earlier, after each pump that has sent a frame.
     static constexpr std::uint64_t numbers_ahead = 4096;
 
     void write_header(std::span<const Core> cores, const PumpState& state) {
@@ -102,7 +102,7 @@ private:
     }
     template <typename Fill>
     void write(Fill fill) {
-        kept_->crc = ~std::uint64_t{0};  // until it is whole
+        kept_->crc = ~std::uint64_t{0};  // invalid until it is complete
         fill();
         kept_->sequence_limit = limit_;
         kept_->crc = crc_of(*kept_);
@@ -113,10 +113,10 @@ private:
     WarmResetHeader* kept_ = nullptr;
     std::uint64_t period_ticks_ = 0;
     std::uint64_t limit_ = 0;  // WarmResetHeader::sequence_limit
-    const Core* held_ = nullptr;  // whose records the last frame has; null: it has none
-    WarmResetTail held_tail_{};  // before them
+    const Core* held_ = nullptr;  // the core of the last frame's records; null: it has none
+    WarmResetTail held_tail_{};  // its tail before these records
     bool recovers_ = false;
-    bool sent_ = false;  // frames, since the last header
+    bool sent_ = false;  // a frame, since the last header
 };
 
 }  // namespace nopscope

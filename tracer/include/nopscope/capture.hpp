@@ -6,8 +6,8 @@
 ///     nopscope::capture_result(nopscope::Sites::named("uart_read"));
 ///     nopscope::counter(queue_length, queue.size());
 ///
-/// Nothing is captured while recording is stopped. A record of several words is in the ring as a
-/// whole, or the tracer drops it and counts it once.
+/// Nothing is captured while recording is stopped. A record of several words is either complete in
+/// the ring, or the tracer drops it and counts it once.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -25,7 +25,7 @@ void counter(std::uint32_t id, std::int64_t value);
 
 /// Records registers at each entry of these functions, before the recorder's own record. Bit n of
 /// `mask` stands for xn, n from 0 to 7. The tracer does not know which of them are arguments. The
-/// mask replaces the last one of these functions; 0 ends the capture.
+/// mask replaces the previous mask of these functions; 0 ends the capture.
 ///
 /// Contexts and errors are those of attach(). Status::too_many: more than 8 different masks are in
 /// use. After an error both masks may be attached.

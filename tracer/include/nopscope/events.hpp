@@ -6,7 +6,7 @@
 ///     constexpr std::uint16_t events[] = {0x03, 0x10};  // L1D_CACHE_REFILL, BR_MIS_PRED
 ///     if (nopscope::count_events(events) == nopscope::Status::events_refused) ...
 ///
-/// The graph recorder then records how many of them came while each call was open. The profile
+/// The graph recorder then records how many of them occurred while each call was open. The profile
 /// recorder adds them up. Event numbers are the architecture's (Arm ARM DDI 0487, D13.12).
 ///
 /// From then on the tracer owns the PMU's event counters 0 and 1 on each core. It does not touch
@@ -24,9 +24,9 @@ namespace nopscope {
 /// \name Events
 /// \{
 
-/// Counts up to two different events in the place of those before. An empty list stops counting.
-/// The sites stay as they are. Calls that are open meanwhile are recorded without events. Other
-/// events clear the profile's counts, so read them before, for example with send_profile().
+/// Counts up to two different events, which replace the previous ones. An empty list stops
+/// counting. The sites stay as they are. Calls that are open meanwhile are recorded without events.
+/// New events clear the profile's counts, so read these first, for example with send_profile().
 ///
 /// Contexts and errors are those of enable(). Status::events_refused: nothing was changed, and
 /// events_refusal() says why.

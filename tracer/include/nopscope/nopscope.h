@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The API for C. Each function does what the C++ function does that its comment names: contexts,
-/// costs and errors are the same.
+/// The API for C. Each function does the same as the C++ function that its comment names, with the
+/// same contexts, costs and errors.
 ///
 ///     static struct nopscope_ops counter = {.func = seen, .user = &count};
 ///     nopscope_init(&config);
@@ -31,7 +31,7 @@ extern "C" {
 #define NOPSCOPE_API static inline  // empty.h has the definitions
 #endif
 
-/// What a call came to: nopscope::Status. nopscope_describe() turns it into a sentence.
+/// The result of a request: nopscope::Status. nopscope_describe() turns it into a sentence.
 enum nopscope_status {
     NOPSCOPE_OK,                   ///< The request was carried out.
     NOPSCOPE_MMU_OR_CACHE_OFF,     ///< The MMU or the data cache is off.
@@ -39,11 +39,11 @@ enum nopscope_status {
     NOPSCOPE_ALREADY_INITIALISED,  ///< nopscope_init() has been called, or this core has joined.
     NOPSCOPE_NOT_INITIALISED,      ///< No nopscope_init(), or no nopscope_join() on this core.
     NOPSCOPE_UNKNOWN_FUNCTION,     ///< A function has no usable site, or no site has such a name.
-    NOPSCOPE_NO_NAMES,             ///< The image has no name table, or that of another image.
+    NOPSCOPE_NO_NAMES,             ///< The image has no name table, or another image's.
     NOPSCOPE_UNEXPECTED_TEXT,      ///< A word was not as expected: nopscope_last_error().
     NOPSCOPE_OUT_OF_REACH,         ///< A recorder is more than 128 MiB from a site.
-    NOPSCOPE_TOO_MANY,             ///< Too many ops on one function, or different sets of ops.
-    NOPSCOPE_CONFLICT,             ///< Two ops of a function have a direct entry or redirect.
+    NOPSCOPE_TOO_MANY,             ///< Too many ops on one function, or too many sets of ops.
+    NOPSCOPE_CONFLICT,             ///< Two ops of a function have a direct entry or a redirect.
     NOPSCOPE_TIMEOUT,              ///< Carried out, but a core may not have seen it yet.
     NOPSCOPE_NO_PROFILE_MEMORY,    ///< The profile's memory is absent or too small.
     NOPSCOPE_BAD_CONFIG,           ///< An argument or a field of the configuration is out of range.
@@ -70,13 +70,13 @@ enum nopscope_recorder {
 /// \name Sites
 /// \{
 
-/// The patch sites that a request is about: nopscope::Sites.
+/// Selects the patch sites of a request: nopscope::Sites.
 struct nopscope_sites {
     uint32_t first;                ///< The range's first index.
-    uint32_t count;                ///< The range's size. The end of the table cuts it.
-    const void* const* functions;  ///< If not null: these replace the range.
-    size_t function_count;         ///< Of `functions`.
-    const char* pattern;           ///< If not null: of these, only the names that it matches.
+    uint32_t count;                ///< The range's size. The range ends at the table's end.
+    const void* const* functions;  ///< If not null: these functions replace the range.
+    size_t function_count;         ///< The size of `functions`.
+    const char* pattern;           ///< If not null: only sites whose name matches it.
 };
 /// `count` sites from index `first` on, by ascending address.
 static inline struct nopscope_sites nopscope_range(uint32_t first, uint32_t count) {
@@ -109,14 +109,14 @@ struct nopscope_config {
     const char* board;                       ///< The board's name, at most 255 bytes.
     uint64_t clock_hz;                       ///< Rate of CNTVCT_EL0 in Hz.
     unsigned cores;                          ///< How many cores will ever record.
-    const struct nopscope_machine* machine;  ///< How text is written and other cores are reached.
+    const struct nopscope_machine* machine;  ///< How the tracer writes text and calls other cores.
     bool (*try_write)(uint8_t byte);         ///< Sends a byte, or returns false at once.
     void (*drain)(void);                     ///< Waits until the last byte has left.
     uint32_t line_bytes_per_second;          ///< The line's pace: baud / 10. 0: no pace.
     bool (*try_read)(uint8_t* byte);         ///< Takes a received byte, or returns false at once.
     uint64_t (*interrupted_pc)(void);        ///< In an interrupt: the pc of the thread context.
     uint32_t baud;                           ///< The line's rate now.
-    bool (*set_baud)(uint32_t baud, bool only_ask);  ///< Sets the line's rate, or says if it could.
+    bool (*set_baud)(uint32_t baud, bool only_ask);  ///< Sets or checks the line's rate.
     void (*reset)(void);                             ///< Resets the machine and does not return.
     uint64_t stack_low;                              ///< The lowest SP of the boot core's stack.
     uint64_t stack_high;                             ///< The end of the boot core's stack.
@@ -124,8 +124,8 @@ struct nopscope_config {
     enum nopscope_recorder recorder;  ///< nopscope_init() enables it on `trace`.
     struct nopscope_sites trace;      ///< The sites for `recorder`.
     void* profile_memory;             ///< For NOPSCOPE_PROFILE: nopscope_profile_bytes().
-    size_t profile_memory_bytes;      ///< Of `profile_memory`.
-    uint32_t profile_period_ms;       ///< From read-out to read-out, in ms. 0: on request.
+    size_t profile_memory_bytes;      ///< The size of `profile_memory`.
+    uint32_t profile_period_ms;       ///< Time between two read-outs, in ms. 0: on request.
     bool uncalibrated;                ///< True: Config::calibrate is false.
     bool forgets_at_reset;            ///< True: Config::keep_over_reset is false.
     /// Returns the address of a core's count of exceptions: Config::interrupt_depth.
@@ -168,7 +168,7 @@ struct nopscope_ops {
     void* user;         ///< For the callback.
     uint32_t flags;     ///< NOPSCOPE_OPS_REDIRECTS, NOPSCOPE_OPS_UNGUARDED.
     uint32_t sites;     ///< How many sites it is attached to. The tracer writes it.
-    void* reserved[2];  ///< The tracer's.
+    void* reserved[2];  ///< For the tracer.
 };
 /// \name Callbacks of your own
 /// \{
@@ -265,7 +265,7 @@ NOPSCOPE_API void nopscope_interrupts_unmasked(void);
 /// \name Counters
 /// \{
 
-/// What the tracer has counted since nopscope_init(): nopscope::Counters, without a warm reset's.
+/// What the tracer has counted since nopscope_init(): a part of nopscope::Counters.
 struct nopscope_counters {
     uint32_t sites;               ///< Usable sites.
     uint32_t refused_misaligned;  ///< Sites refused: not 8-byte aligned.
@@ -276,8 +276,8 @@ struct nopscope_counters {
     uint64_t generated;           ///< Records put into the rings, plus `dropped` and `filtered`.
     uint64_t dropped;             ///< Records that found no room.
     uint64_t filtered;            ///< Calls that a filter left out.
-    uint64_t shadow_stack_full;            ///< Calls without a seen return: the shadow stack was full.
-    uint64_t off_stack;             ///< Calls without a seen return: SP lay outside the bounds.
+    uint64_t shadow_stack_full;   ///< Calls not hooked: the shadow stack was full.
+    uint64_t off_stack;           ///< Calls not hooked: SP lay outside the stack's bounds.
     uint64_t recursions;          ///< Callbacks left out: this context was in one.
     uint64_t stray_returns;       ///< Hooked calls that returned unrecorded, in another context.
 };

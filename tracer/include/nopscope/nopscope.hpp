@@ -31,7 +31,7 @@
 /// The tracer's C++ API.
 namespace nopscope {
 
-/// What a call came to. describe() turns it into a sentence.
+/// The result of a request. describe() turns it into a sentence.
 enum class [[nodiscard]] Status : std::uint8_t {
     ok,  ///< The request was carried out.
     /// The MMU or the data cache is off. Exclusives and coherent text need both.
@@ -42,20 +42,20 @@ enum class [[nodiscard]] Status : std::uint8_t {
     /// A function of the request has no usable patch site, or no site has such a name. Nothing was
     /// changed.
     unknown_function,
-    /// The image has no name table, or that of another image. Nothing was changed.
+    /// The image has no name table, or its table belongs to another image. Nothing was changed.
     no_names,
     unexpected_text,  ///< A word was not as expected: see last_error(). Nothing was changed.
     out_of_reach,     ///< A recorder is more than 128 MiB from a site. Nothing was changed.
     /// Too many ops on one function, or too many different sets of ops. Nothing was changed.
     too_many,
-    /// Two ops of one function have a direct entry or redirect its calls. Nothing was changed.
+    /// One function would have two ops with a direct entry or a redirect. Nothing was changed.
     conflict,
-    /// The request was carried out, but a core did not leave the tracer's code within a second (see
-    /// detach()), or a core took no inter-processor call and may still execute the old words.
+    /// Carried out, but a core did not leave the tracer's code within a second (see detach()), or
+    /// did not answer an inter-processor call: it may still execute the old words.
     timeout,
     no_profile_memory,  ///< Config::profile_memory is absent or smaller than profile_bytes().
     bad_config,         ///< An argument or a field of Config is out of range.
-    wrong_level,        ///< init() was called at another exception level than EL1.
+    wrong_level,        ///< init() was not called at EL1.
     /// The rings or the profile's memory are not Normal write-back inner shareable.
     wrong_memory,
     text_not_writable,  ///< Neither the text itself nor its alias is writable.
@@ -86,19 +86,19 @@ enum class Recorder : std::uint8_t {
 enum class Mode : std::uint8_t {
     stream,    ///< The ring drops new records and counts them.
     lossless,  ///< The producer runs the pump until there is room.
-    /// A new record takes the place of the oldest. The tracer sends the ring at a snapshot(), in a
-    /// panic, in finish(), and after a warm reset.
+    /// A new record overwrites the oldest. The tracer sends the ring at a snapshot(), in a panic,
+    /// in finish(), and after a warm reset.
     flight,
-    /// Functions whose records the line cannot carry move from the graph to the profile recorder,
-    /// the hottest first, and later back. A graph call that finds the ring full goes to the
-    /// profile, too. Only the function and the duration recorder drop records. Needs
+    /// If the line cannot carry all records, the tracer moves functions from the graph to the
+    /// profile recorder, the hottest first, and later back. A graph call that finds the ring full
+    /// also goes to the profile. Only the function and duration recorders drop records. Needs
     /// Config::profile_memory.
     adaptive,
 };
 
 class SiteBits;
 
-/// The patch sites that a request is about: by index, by address, by name.
+/// Selects the patch sites of a request: by index, by address, or by name.
 ///
 ///     nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::named("luaV_*"));
 struct Sites {
@@ -117,23 +117,23 @@ struct Sites {
     /// the request returns Status::no_names. Matching takes several times as long as patching. The
     /// pattern must outlive the request.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
-    /// The sites that the host has selected by commands. For the tracer itself.
+    /// The sites that the host has selected by commands. Only the tracer uses it.
     static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
     /// These sites without those of `less`. `less` must outlive the request (a temporary in the
-    /// request's call does) and must not have a `without` of its own.
+    /// request's call does) and must not be the result of without() itself.
     constexpr Sites without(const Sites& less) const {
         Sites rest = *this;
         rest.notrace = &less;
         return rest;
     }
     std::uint32_t first = 0;  ///< The range's first index.
-    /// The range's size. The end of the table cuts it.
+    /// The range's size. The range ends at the table's end at the latest.
     std::uint32_t count = ~std::uint32_t{0};
     std::span<const void* const> functions = {};  ///< The list of of().
     bool listed = false;                          ///< True: `functions` replaces the range.
-    const char* pattern = nullptr;   ///< If not null: of these, only the sites that it matches.
-    const Sites* notrace = nullptr;  ///< If not null: these are left out.
-    const SiteBits* bits = nullptr;  ///< If not null: of these, only the sites that it has.
+    const char* pattern = nullptr;   ///< If not null: only sites whose name matches it.
+    const Sites* notrace = nullptr;  ///< If not null: without these sites.
+    const SiteBits* bits = nullptr;  ///< If not null: only sites that this set contains.
 };
 
 /// What init() needs to know. `clock_hz` and `output.try_write` are required.
@@ -141,25 +141,25 @@ struct Config {
     /// The firmware's name, which the host shows. At most 255 bytes; init() keeps the pointer.
     const char* image = "";
     const char* board = "";  ///< The board's name, as `image`.
-    /// Rate of CNTVCT_EL0 in Hz, also where records hold another clock (NOPSCOPE_CLOCK).
+    /// Rate of CNTVCT_EL0 in Hz, even if records hold another clock (NOPSCOPE_CLOCK).
     std::uint64_t clock_hz = 0;
     /// How many cores will ever record: core 0 and those that call join(). At most the library's
     /// NOPSCOPE_CORES.
     unsigned cores = 1;
-    /// How the tracer writes text and reaches other cores, in a library that was built with
-    /// NOPSCOPE_MACHINE=given. init() copies it.
+    /// How the tracer writes text and calls other cores. Only a library that was built with
+    /// NOPSCOPE_MACHINE=given reads it. init() copies it.
     const nopscope_machine* machine = nullptr;
 
     /// The line to the host. The tracer holds the pump's lock during both calls, so they never run
     /// in two contexts at once, except in a panic.
     struct Output {
-        /// Sends one byte. Returns false at once when the transmitter is full.
+        /// Sends one byte. Returns false at once if the transmitter is full.
         bool (*try_write)(std::uint8_t byte) = nullptr;
         /// Waits until the last byte has left. Null: the tracer does not wait.
         void (*drain)() = nullptr;
     } output = {};  ///< The line to the host.
-    /// The line's pace in bytes per second: baud / 10. The pump keeps to it by the clock, also on
-    /// an emulated line. 0: as fast as `try_write` takes bytes.
+    /// The line's pace in bytes per second: baud / 10. The pump keeps this pace by the clock, even
+    /// on an emulated line. 0: as fast as `try_write` takes bytes.
     std::uint32_t line_bytes_per_second = 0;
 
     /// Commands from the host over the same line (docs/control.md). pump() executes them. All may
@@ -192,19 +192,19 @@ struct Config {
     Sites trace = Sites::all();                ///< The sites for `recorder`.
     std::span<const void* const> except = {};  ///< Functions that `recorder` leaves out.
 
-    /// Where the profile recorder adds up: profile_bytes(cores) or more, static storage, Normal
-    /// write-back memory. The tracer clears it when that recorder is first enabled.
+    /// Memory for the profile recorder's sums: profile_bytes(cores) or more, static storage, Normal
+    /// write-back. The tracer clears it when that recorder is first enabled.
     std::span<std::byte> profile_memory = {};
     /// Time between the end of one read-out of the profile and the next, in ms. 0: only on request.
     std::uint32_t profile_period_ms = 0;
 
-    /// Measures what recording a call costs, so that the host can remove it. Takes init() 290,000
-    /// instructions more.
+    /// Measures the cost of recording a call, so that the host can subtract it. init() then takes
+    /// 290,000 instructions more.
     bool calibrate = true;
 
-    /// Keeps the rings for the boot after a warm reset. Each pump then writes the rings' new lines
-    /// from the caches to memory. Give false where a reset loses the memory's contents: the pump
-    /// then writes none, and init() sends nothing of the session before.
+    /// Keeps the rings for the boot after a warm reset. Each pump then cleans new records from the
+    /// caches to memory. Set it to false if a reset loses the memory's contents: the pump then
+    /// cleans nothing, and init() sends nothing of the previous session.
     bool keep_over_reset = true;
 
     /// Returns the address of a core's count of exceptions below the running code: 0 in thread
@@ -213,16 +213,16 @@ struct Config {
     /// interrupts.
     const volatile std::uint32_t* (*interrupt_depth)(unsigned core) = nullptr;
 
-    /// Called when the tracer finds its own state impossible (a return that no open call matches).
-    /// It must print the message and stop the machine. Null: a BRK exception.
+    /// Called when the tracer finds an impossible state (a return that matches no open call). It
+    /// must print the message and stop the machine. Null: a BRK exception.
     void (*panic)(const char* message) = nullptr;
 };
 
 /// \name Set-up and recorders
 /// \{
 
-/// Starts the tracer: turns every patch site into its idle form, sets up the rings, sends hello,
-/// and enables what `config` says. Call it once, in thread context of the boot core. Takes some 50
+/// Starts the tracer: puts every patch site into its idle form, sets up the rings, sends hello, and
+/// enables Config::recorder. Call it once, in thread context of the boot core. It takes about 50
 /// instructions a site.
 ///
 /// On an error the image runs untraced. The errors are Status::already_initialised,
@@ -234,8 +234,8 @@ struct Config {
 /// PMU.
 Status init(const Config& config);
 
-/// Makes the sites record with `recorder`, in the place of the recorder that each had. Traced
-/// functions may be running. Takes some 60 instructions a site, 75 where caches need maintenance.
+/// Makes the sites record with `recorder`, which replaces the recorder that each had. Traced
+/// functions may be running. It takes about 60 instructions a site, 75 if caches need maintenance.
 ///
 ///     if (nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::named("uart_*")) !=
 ///         nopscope::Status::ok) ...
@@ -251,8 +251,8 @@ Status disable(const Sites& sites);
 
 /// Makes a core other than the boot core record. Call it on that core, in thread context, before
 /// the core runs instrumented code. The bounds of its stack are [stack_low, stack_high). The errors
-/// are Status::not_initialised, Status::already_initialised, and Status::bad_config for a core
-/// number of Config::cores or more, or for bounds the wrong way round.
+/// are Status::not_initialised, Status::already_initialised, and Status::bad_config (a core number
+/// of Config::cores or more, or `stack_low` not below `stack_high`).
 Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 
 /// \}
@@ -273,8 +273,8 @@ Status attach(Ops& ops, const Sites& sites);
 /// no exit called after this, although calls that it hooked may still be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
 /// Makes `sites` the whole set of `ops`: attaches it to the sites that lack it, then detaches it
-/// from all others. A site that is in both sets loses no call. After a timeout of the first step it
-/// still does the second. If the second step fails, the first stays.
+/// from all others. A site in both the old and the new set loses no call. After a timeout of the
+/// first step it still does the second. If the second step fails, the first is not undone.
 Status set_filter(Ops& ops, const Sites& sites);
 /// Waits until every core has been seen outside the tracer's trampolines and callbacks. Returns
 /// false if that took more than a second, or before init().
@@ -289,7 +289,7 @@ bool synchronize();
 std::uint32_t site_count();
 /// A patch site.
 struct SiteInfo {
-    std::uint64_t address;  ///< Of the function.
+    std::uint64_t address;  ///< The function's address.
     bool usable;            ///< False: init() refused the site, so it is never traced.
 };
 /// Returns a site by its index, which must be below site_count().
@@ -304,8 +304,8 @@ template <typename Visit>
 void for_each_site(Visit visit) {
     for (std::uint32_t i = 0; i < site_count(); ++i) visit(i, site(i));
 }
-/// Calls visit(ops, user) for each ops of a site, the tracer's own included, in the order of
-/// attachment. Thread context, on the core that makes the requests. `visit` must make no request.
+/// Calls visit(ops, user) for each ops of a site, also the tracer's, in the order of attachment.
+/// Thread context, on the core that makes the requests. `visit` must make no request.
 void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user = nullptr);
 
 /// \}
@@ -319,34 +319,34 @@ void stop();
 void start();
 
 /// Changes the mode, at once or when the running pump has finished its frame. Functions that
-/// adaptive mode has moved come back. The pump sends what the rings hold in the new mode, except in
-/// flight mode. Any context. The errors are Status::not_initialised, Status::no_profile_memory and
-/// Status::events_refused (both only for Mode::adaptive), and Status::bad_config for no such mode.
+/// adaptive mode has moved go back to the graph recorder. The pump sends what the rings hold in the
+/// new mode, except in flight mode. Any context. The errors are Status::not_initialised,
+/// Status::bad_config, and for Mode::adaptive Status::no_profile_memory and Status::events_refused.
 Status set_mode(Mode mode);
 
 /// \}
 /// \name Filters
-/// What recorders leave out. Counters::filtered counts the calls that are left out. The settings
-/// are the same for all cores, and each may change while calls are recorded. Any context, except
-/// for the two requests trace_only_below() and trace_everywhere().
+/// Filters make recorders leave out calls. Counters::filtered counts these calls. The settings are
+/// the same for all cores, and each may change while calls are recorded. Any context, except for
+/// the two requests trace_only_below() and trace_everywhere().
 /// \{
 
 /// Makes the duration recorder leave out calls that are shorter than `ticks` of the recorded clock.
 /// Initially 0.
 void set_min_duration(std::uint64_t ticks);
-/// Makes the graph, sampled and duration recorders leave out calls that have `calls` or more hooked
-/// calls open below them in their context. An interrupt's calls lie on top of those that it
-/// interrupted. A function with a ReturnOps counts twice. Initially 0: only the shadow stack's size
-/// limits the depth.
+/// Limits the depth: the graph, sampled and duration recorders leave out a call if `calls` or more
+/// hooked calls are open in its context already. In an interrupt, the interrupted calls count too.
+/// A function with a ReturnOps counts twice. Initially 0: only the shadow stack's size limits the
+/// depth.
 void set_max_depth(std::uint32_t calls);
 /// Makes the sampled recorder record every n-th call of each core, from the next call on. Initially
 /// 1.
 void set_sample(std::uint32_t n);
 
 /// Makes each core record only while a call of one of these functions is open in the running
-/// context. That call is in the recording. Calls that are open now do not count. It replaces the
-/// last such request. Thread context, on a core that has joined. The errors are those of attach();
-/// Status::timeout as in detach().
+/// context. That call itself is recorded. Calls that are already open do not count. The request
+/// replaces the previous one. Thread context, on a core that has joined. The errors are those of
+/// attach(); Status::timeout as in detach().
 Status trace_only_below(const Sites& sites);
 /// Ends trace_only_below(): each core records everywhere again. Same context and errors.
 Status trace_everywhere();
@@ -363,53 +363,53 @@ Status trace_everywhere();
 /// it interrupted another pump. A command that changes what is traced waits for a pump that did not
 /// interrupt a callback or the tracer itself.
 ///
-/// Call it at least every quarter wrap of the recorded 32-bit clock (1 s at 1 GHz). Recorded times
-/// may be ambiguous otherwise.
+/// Call it at least every quarter wrap of the recorded 32-bit clock (1 s at 1 GHz). Otherwise
+/// recorded times may be ambiguous.
 void pump();
 
 /// Returns the bytes that Config::profile_memory needs for this image: 640 a site with one core,
 /// 592 more for each other core. Any context, also before init().
 std::size_t profile_bytes(unsigned cores);
-/// Makes the pump send the whole profile once: some 30 bytes for each called function and core. The
-/// pump reads a function's values when it sends them. Open calls are not included. Any context.
+/// Makes the pump send the whole profile once: about 30 bytes for each called function and core.
+/// The pump reads a function's values when it sends them. Open calls are not included. Any context.
 void send_profile();
 /// What the profile recorder has added up for one function on one core. Times are ticks of the
 /// recorded clock.
 struct SiteProfile {
     std::uint64_t calls;  ///< Calls that have returned.
     std::uint64_t total;  ///< Sum of the calls' times from entry to return.
-    /// Sum of the calls' own times: without profiled calls and interrupts inside, without what
-    /// recording these costs, and without the pump. Read it as a signed number: the cost is a mean,
-    /// so the self time of a few calls may be below zero.
+    /// Sum of the calls' self times: without the profiled calls and interrupts inside, without the
+    /// cost of recording these, and without the pump. Read it as a signed number: the cost is a
+    /// mean, so the self time of a few calls may be below zero.
     std::uint64_t self;
-    std::uint64_t min;  ///< The shortest call. The largest number: there was no call.
+    std::uint64_t min;  ///< The shortest call. 2^64 - 1: there was no call.
     std::uint64_t max;  ///< The longest call.
     /// The histogram. Bin 0 counts calls of 0 ticks, bin n calls of 2^(n-1) up to 2^n - 1 ticks.
     std::uint64_t bins[63];
 };
-/// Reads one function's profile without a host. Thread context of that core; elsewhere a call that
-/// ends meanwhile may be in some fields only. Returns false if there is no such site or core, or if
-/// the profile recorder has not been enabled yet.
+/// Reads one function's profile without a host. Call it in thread context of that core. Elsewhere,
+/// a call that ends meanwhile may be in some fields only. Returns false if there is no such site or
+/// core, or if the profile recorder has not been enabled yet.
 bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 
 /// Stops recording, and sends all records, the profile and the last counters. Waits for the line.
 /// Thread context.
 void finish();
 
-/// Prepares a reset that the firmware makes: stops recording and cleans the rings out of the
-/// caches. Thread context.
+/// Prepares a reset by the firmware: stops recording and cleans the rings from the caches to
+/// memory. Thread context.
 ///
-/// The init() of the next boot sends what the rings held, as the session that it was, and waits for
-/// the line. Without this call it sends what a pump had cleaned before the reset. After a cold boot
-/// there is nothing to send.
+/// At the next boot, init() sends what the rings held under the old session's number, and waits for
+/// the line. Without this call it sends only what a pump had cleaned before the reset. After a cold
+/// boot there is nothing to send.
 void prepare_reset();
 
 /// \}
 /// \name Console
 /// \{
 
-/// Sends text to the host's console over the line. It waits for the line when the console's buffer
-/// is full. Inside the pump, or in an interrupt of it, it does not wait: it drops the rest and
+/// Sends text to the host's console over the line. If the console's buffer is full, it waits for
+/// the line. Inside the pump, or in an interrupt of it, it does not wait: it drops the rest and
 /// counts it. Any context. Before init() it does nothing.
 void console_write(const char* bytes, std::size_t count);
 /// For an exception reporter: stops recording and sends what the rings hold. From then on
@@ -419,18 +419,18 @@ void enter_panic();
 /// \}
 /// \name Backtraces
 /// While a traced call is open, its return address in memory or x30 is one of the tracer's hooks.
-/// These functions find the caller. Any context, also an exception reporter: they answer for the
-/// running context of their core.
+/// These functions find the caller in the running context of this core. Any context, also an
+/// exception reporter.
 /// \{
 
 /// True if a return address is one of the tracer's hooks instead of the caller.
 bool is_return_hook(std::uint64_t address);
-/// Returns the caller's address behind a hook: that of the innermost open hooked call whose SP at
-/// its entry lay in [low, high]. 0: there is none. For a frame record at address r give (r + 1,
+/// Returns the real return address behind a hook: that of the innermost open hooked call whose SP
+/// at its entry lay in [low, high]. 0: there is none. For a frame record at address r give (r + 1,
 /// ~0). For x30 in a function without a frame record give (SP, x29).
 std::uint64_t hooked_return_address_of(std::uint64_t low, std::uint64_t high);
-/// Returns the caller's address of an open hooked call by number, 0 for the innermost. 0: there is
-/// none.
+/// Returns the real return address of the open hooked call number `depth`. The innermost is 0.
+/// Returns 0 if there is none.
 std::uint64_t hooked_return_address(unsigned depth);
 /// True if `pc` lies in the tracer's code that runs before a traced function. There x9 is the
 /// function's return address, x30 points to its body, and x29 is the caller's.
@@ -448,18 +448,18 @@ struct Counters {
     std::uint32_t refused_words;       ///< Sites refused: the words are no patch site.
     std::uint32_t duplicates;          ///< Table entries dropped: empty or repeated.
     std::uint32_t enabled;             ///< Sites whose word is a BL now.
-    /// Records of the session before a warm reset that init() sent.
+    /// Records that init() sent of the session before a warm reset.
     std::uint64_t reset_records;
     std::uint64_t reset_refused;  ///< Records of that session that init() found invalid.
     /// 1: init() sent nothing of that session, because its header was another image's or damaged.
     std::uint32_t reset_headers_refused;
     std::uint64_t generated;  ///< Records put into the rings, plus `dropped` and `filtered`.
     std::uint64_t dropped;    ///< Records that found no room.
-    /// Calls that found the ring full in adaptive mode. The profile has them.
+    /// Calls that found the ring full in adaptive mode. The profile counts them.
     std::uint64_t overflowed;
     std::uint64_t filtered;       ///< Calls that a filter left out.
-    std::uint64_t shadow_stack_full;       ///< Calls without a seen return: the shadow stack was full.
-    std::uint64_t off_stack;        ///< Calls without a seen return: SP lay outside the bounds.
+    std::uint64_t shadow_stack_full;  ///< Calls not hooked: the shadow stack was full.
+    std::uint64_t off_stack;      ///< Calls not hooked: SP lay outside the stack's bounds.
     std::uint64_t recursions;     ///< Callbacks left out: this context was in one.
     std::uint64_t stray_returns;  ///< Hooked calls that returned unrecorded, in another context.
 };

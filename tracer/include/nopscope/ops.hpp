@@ -51,8 +51,8 @@ enum OpsFlags : std::uint32_t {
     ops_unguarded = 2,
 };
 
-/// A tracer of your own. It needs static storage: slots hold its address until detach() has
-/// returned.
+/// Your callback and its settings. It needs static storage: slots hold its address until detach()
+/// has returned.
 struct alignas(16) Ops {
     Callback func = nullptr;  ///< The callback. Null only with a direct entry.
     /// Address of code that the BL reaches without a trampoline. x9 is the return address, x30 the
@@ -63,11 +63,11 @@ struct alignas(16) Ops {
     std::uint32_t flags = 0;  ///< ::OpsFlags.
     /// How many sites it is attached to. The tracer writes this and all that follows.
     std::uint32_t sites = 0;
-    Callback unguarded = nullptr;  ///< The tracer's: `func`, behind a guard if it needs one.
-    void* data = nullptr;          ///< The tracer's: of the direct entry.
+    Callback unguarded = nullptr;  ///< For the tracer: `func`, behind a guard if it needs one.
+    void* data = nullptr;          ///< For the tracer: data of the direct entry.
 };
 
-// What arch/arm64/callbacks.S knows.
+// arch/arm64/callbacks.S relies on these offsets.
 static_assert(offsetof(Ops, func) == 0 && offsetof(Ops, direct) == 8 &&
               offsetof(Ops, unguarded) == 32 && offsetof(Ops, data) == 40 && sizeof(Ops) == 48);
 static_assert(offsetof(Regs, fp) == 72 && offsetof(Regs, lr) == 80 && offsetof(Regs, sp) == 88 &&

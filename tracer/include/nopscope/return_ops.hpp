@@ -14,8 +14,8 @@
 ///     static nopscope::ReturnOps timer(begin, end);
 ///     nopscope::attach(timer, nopscope::Sites::of(functions));
 ///
-/// Several may be on one function, beside other callbacks and a recorder. They nest, the first
-/// attached outermost. stop() does not affect them.
+/// A function may have several, beside other callbacks and a recorder. They nest: the first one
+/// attached is the outermost. stop() does not affect them.
 #pragma once
 
 #include "nopscope/ops.hpp"
@@ -27,7 +27,7 @@ struct CallData {
     std::uint64_t words[3];  ///< Initially 0.
 };
 
-/// The registers at a function's return. The tracer keeps v0 to v7.
+/// The registers at a function's return. The tracer preserves v0 to v7.
 struct ReturnRegs {
     std::uint64_t x[9];  ///< x0 to x8. x0 to x7 may be results; a callback may change them.
     std::uint64_t sp;    ///< The stack pointer.
@@ -39,12 +39,12 @@ struct ReturnOps : Ops {
     /// A callback at a function's entry, under the rules of ::Callback. `parent_ip` is where the
     /// call returns to, also for a tail call. Return true to have `exit` called for this call.
     ///
-    /// The tracer does not call it where it could not call `exit`: the shadow stack is full
+    /// The tracer does not call it if it could not call `exit`: the shadow stack is full
     /// (Counters::shadow_stack_full), or SP lies outside the stack (Counters::off_stack).
     using Entry = bool (*)(std::uint64_t ip, std::uint64_t parent_ip, ReturnOps* ops, Regs* regs,
                            CallData* data);
     /// A callback when the call returns to `return_address`, under the rules of ::Callback. The
-    /// tracer does not call it for a call that longjmp leaves, nor after detach().
+    /// tracer does not call it for a call that longjmp ends, nor after detach().
     using Exit = void (*)(std::uint64_t ip, std::uint64_t return_address, ReturnOps* ops,
                           ReturnRegs* regs, CallData* data);
 
@@ -62,7 +62,7 @@ void hook_call(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 constexpr ReturnOps::ReturnOps(Entry at_entry, Exit at_exit, void* argument)
     : Ops{.func = hook_call, .user = argument}, entry(at_entry), exit(at_exit) {}
 
-// What arch/arm64/callback_hook.S knows.
+// arch/arm64/callback_hook.S relies on these offsets.
 static_assert(offsetof(ReturnRegs, sp) == 72 && sizeof(ReturnRegs) == 80);
 
 #if !NOPSCOPE_ENABLED

@@ -7,7 +7,7 @@
 ///     nopscope::attach(trigger, nopscope::Sites::of(functions));
 ///
 /// A trigger is a callback, so it works while recording is stopped. It runs before the function's
-/// recorder: after `start` the recording has the call that triggered, after `stop` it does not.
+/// recorder: `start` records the call that triggered it, `stop` does not.
 #pragma once
 
 #include "nopscope/ops.hpp"
@@ -25,14 +25,14 @@ void mark(std::uint32_t id);
 /// Records a mark, and makes pump() send what every core has recorded so far without waiting for a
 /// whole frame. Any context.
 ///
-/// In flight mode that is what the rings hold. From here on entries are dropped and counted: until
-/// the pump has seen the rings, and then while there is no room. When all is on the line, the
-/// newest records replace the oldest again. A second snapshot meanwhile follows the first.
+/// In flight mode pump() sends what the rings hold. Until it has looked at the rings, and later
+/// while there is no room, entries are dropped and counted. When pump() has sent all, new records
+/// overwrite the oldest again. If a second snapshot is requested meanwhile, it follows the first.
 void snapshot(std::uint32_t id);
 
 /// \}
 
-/// What a Trigger does.
+/// The action of a Trigger.
 enum class Action : std::uint8_t {
     start,     ///< start()
     stop,      ///< stop()
@@ -56,8 +56,8 @@ struct Trigger : Ops {
     bool has_acted() const { return __atomic_load_n(&left, __ATOMIC_RELAXED) == 0; }
 
     std::uint32_t left;  ///< Entries until it acts.
-    std::uint32_t id;    ///< Of a snapshot's mark.
-    Action action;       ///< What it does.
+    std::uint32_t id;    ///< The mark's number, for Action::snapshot.
+    Action action;       ///< The action.
 };
 
 #if !NOPSCOPE_ENABLED

@@ -41,7 +41,7 @@ FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"
 # What each room may include of the repository, most particular first; None: no rule.
 INCLUDES = [
     ("tracer/include/", r"nopscope/"),
-    ("tracer/protocol/", r"tracer/protocol/|nopscope/event_refusal\.hpp$"),
+    ("tracer/protocol/", r"tracer/protocol/|nopscope/(?:event_refusal|recorders)\.hpp$"),
     ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/(?:cpu|machine)\.hpp$"),
     *floors("tracer", TRACER, "nopscope/"),
     ("hal/", r"hal/|tracer/arch/machine\.hpp$"),

@@ -26,21 +26,6 @@ namespace {
 using protocol::Answer;
 using protocol::Command;
 
-// The numbers in commands are those of the API.
-#define SAME_NUMBER(type, name) \
-    static_assert(static_cast<unsigned>(type::name) == static_cast<unsigned>(protocol::type::name))
-SAME_NUMBER(Recorder, none);
-SAME_NUMBER(Recorder, function);
-SAME_NUMBER(Recorder, graph);
-SAME_NUMBER(Recorder, profile);
-SAME_NUMBER(Recorder, duration);
-SAME_NUMBER(Recorder, sampled);
-SAME_NUMBER(Mode, stream);
-SAME_NUMBER(Mode, lossless);
-SAME_NUMBER(Mode, flight);
-SAME_NUMBER(Mode, adaptive);
-#undef SAME_NUMBER
-
 constexpr Answer answer_of(Status status) {
     switch (status) {
         case Status::ok: return Answer::ok;
@@ -226,7 +211,7 @@ private:
         return static_cast<Recorder>(request.value);
     }
     static std::optional<Outcome> set_recorder(const CommandRequest& request) {
-        const bool known = request.value <= static_cast<std::uint64_t>(Recorder::sampled);
+        const bool known = request.value < std::size(protocol::recorder_names);
         if (!known && request.value != protocol::recorder_as_before) return Outcome(Answer::unsupported);
         return change(request, [](const CommandRequest& asked) {
             Steps steps;

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "commit.hpp"
-#include "host-tools/recording/format.hpp"
 #include "host-tools/base/version.hpp"
-#include "tracer/protocol/frame.hpp"
+#include "host-tools/recording/format.hpp"
+#include "host-tools/target/stream/hello_reader.hpp"
 
 namespace nopscope::host {
 
@@ -14,11 +14,11 @@ std::string version_lines() {
     const std::string build_type = NOPSCOPE_BUILD_TYPE;
     return fmt::format(
         "nopscope {}\n"
-        "line: reads format {}\n"
+        "line: reads formats {} and {}\n"
         "recording: writes format {}, reads format {}\n"
         "build: {}, {}, commit {}",
-        version_text, protocol::format_version, nsc::version, nsc::version, NOPSCOPE_COMPILER,
-        build_type.empty() ? "no build type" : build_type, nopscope_commit);
+        version_text, oldest_format_version, protocol::format_version, nsc::version, nsc::version,
+        NOPSCOPE_COMPILER, build_type.empty() ? "no build type" : build_type, nopscope_commit);
 }
 
 }  // namespace nopscope::host

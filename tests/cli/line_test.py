@@ -58,12 +58,12 @@ class Silent(cli.Case):
         self.assertIn("speaks trace format 77", self.record(f"file:{line}", status=3))
         line.write_bytes(other + b"\0" + good)
         said = self.record(f"file:{line}", status=0)
-        self.assertIn("speaks trace format 77, and this nopscope reads 2: its sessions were left out", said)
+        self.assertIn("speaks trace format 77, and this nopscope reads 2 and 3: its sessions were left out", said)
         self.assertIn("in 1 session;", said)
 
     def test_refused_sites_and_a_missing_build_id_are_said_once(self):
-        texts = b"\0" + b"\1b" + b"\1i"  # no build-id; board, image
-        hello = struct.pack("<HBBQQQIII", 2, 0, 1, 10 ** 9, 0x40000000, 0, 100, 0, 0) + texts + bytes(2 + 5) + b"\3\0\2"
+        # Board, image, refused sites; no build-id.
+        hello = trace2.hello_payload({2: b"b", 3: b"i", 8: b"\3\0\2"}, site_count=100)
         line = self.directory / "line"
         line.write_bytes(trace2.frame(trace2.HELLO, 1, hello) + trace2.frame(trace2.HELLO, 2, hello))
         said = self.record(f"file:{line}", "-q", status=0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A second reader of trace format 2, written from docs/trace-format.md and sharing no code with the
+"""A second reader of trace formats 2 and 3, written from docs/trace-format.md and sharing no code with the
 first. It is short, not fast. Frames and records: trace2.py.
 
     decode.py LINE [REPORT.json]
@@ -9,10 +9,10 @@ Prints calls, total and self ticks of each site, of the records and of the profi
 --format json` of the same line, fails (1) where the two disagree.
 """
 import json
-import struct
 import sys
 from collections import defaultdict
 
+import trace2
 from captured import Captured, summary
 from trace2 import (CALL, CONTEXT, ENTRY, EXTENDED, HELLO, IDENTITY, INTERRUPT, PROFILE, RET, STATS, TRACE,
                     TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, Varints, frames, stats)
@@ -299,21 +299,6 @@ def add_up(profile, core):
             of[5][number] += count
 
 
-def sequences_from(payload):
-    """Returns the number in a hello with which each stream goes on after the last reset, or 0."""
-    at = struct.calcsize("<HBBQQQIII")
-    for _ in range(3):
-        at += 1 + payload[at]
-    if payload[2] & 4 == 0 or at == len(payload):
-        return 0
-    numbers = Varints(payload, at + 2)
-    for _ in range((1 + 2 * payload[at + 1] if payload[at + 1] else 0) + 5 + 3):
-        if not numbers.more():
-            return 0
-        numbers.next()
-    return numbers.next() if numbers.more() else 0
-
-
 def behind(number, other):
     """Returns how far a sequence number lies ahead of another, signed."""
     return (number - other + (1 << 31) & 0xFFFFFFFF) - (1 << 31)
@@ -387,16 +372,15 @@ def decode(line):
             end_session()
             session, order = frame_session, Sequences()
         if stream == HELLO:
-            order.hello(sequences_from(payload))
+            said = trace2.hello(payload)
+            order.hello(said["sequences_from"] if said["flags"] & trace2.RECOVERED else 0)
         is_new, jumps = order.frame(stream, number, sequence, payload)
         if stream == TRACE and jumps and number in cores:
             cores[number].decoder.lose()
         if not is_new:
             continue
         if stream == HELLO:
-            names = ("version flags cores clock_hz text_base load_bias site_count crc pace").split()
-            hello = dict(zip(names, struct.unpack_from("<HBBQQQIII", payload)))
-            assert hello["version"] == 2
+            hello = said
         elif stream == PROFILE:
             added[number].frame(payload)
         elif stream in (TRACE, STATS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames, and the packed records of trace frames, of format 2: written from docs/trace-format.md, sharing
+"""Frames, hellos, and the packed records of trace frames, of formats 2 and 3: written from docs/trace-format.md, sharing
 no code with the first reader. For the second readers in tests/conformance and tests/e2e, and for lines that
 tests make. Short, not fast.
 """
@@ -16,6 +16,11 @@ STATS_FIELDS = ("now", "generated", "delivered", "dropped", "shadow_stack_full",
 LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile",
                       "stray_returns")
 IDENTITY = (1 << 28) - 1  # of an entry, in a ret
+HELLO_HEAD = struct.Struct("<HBBQQQII")  # of both formats
+HELLO_HEAD_FIELDS = ("version", "flags", "cores", "clock_hz", "text_base", "load_bias", "site_count", "site_table_crc")
+HELLO_TEXTS = {1: "build_id", 2: "board", 3: "image"}
+HELLO_NUMBERS = {4: "line_bytes_per_second", 9: "sequences_from"}
+RECOVERED = 4  # a flag
 
 
 class Malformed(Exception):
@@ -112,6 +117,55 @@ def stats(payload):
     fields = {name: numbers.next() for name in STATS_FIELDS}
     fields |= {name: numbers.next() for name in LATER_STATS_FIELDS if numbers.more()}
     return fields
+
+
+def hello(payload):
+    """The fields that a second reader needs; those that a hello does not have are empty or 0."""
+    fields = dict(zip(HELLO_HEAD_FIELDS, HELLO_HEAD.unpack_from(payload)))
+    fields |= {name: b"" for name in HELLO_TEXTS.values()} | {name: 0 for name in HELLO_NUMBERS.values()}
+    if fields["version"] == 2:
+        return fields | _rest_of_hello_2(payload)
+    if fields["version"] != 3:
+        raise Malformed(f"a hello of format {fields['version']}")
+    at = HELLO_HEAD.size
+    last = 0
+    while at < len(payload):
+        tag, size = payload[at], payload[at + 1]
+        value = payload[at + 2:at + 2 + size]
+        if tag <= last or len(value) < size:
+            raise Malformed(f"extension {tag} of a hello")
+        if tag in HELLO_TEXTS:
+            fields[HELLO_TEXTS[tag]] = value
+        elif tag in HELLO_NUMBERS:
+            fields[HELLO_NUMBERS[tag]] = Varints(value).next()
+        last = tag
+        at += 2 + size
+    return fields
+
+
+def _rest_of_hello_2(payload):
+    at = HELLO_HEAD.size
+    fields = {"line_bytes_per_second": struct.unpack_from("<I", payload, at)[0]}
+    at += 4
+    for name in HELLO_TEXTS.values():
+        fields[name] = payload[at + 1:at + 1 + payload[at]]
+        at += 1 + payload[at]
+    if at == len(payload):
+        return fields
+    overheads = payload[at + 1]
+    numbers = Varints(payload, at + 2)
+    for _ in range((1 + 2 * overheads if overheads else 0) + 5 + 3):
+        if numbers.more():
+            numbers.next()
+    return fields | ({"sequences_from": numbers.next()} if numbers.more() else {})
+
+
+def hello_payload(extensions=None, **head):
+    """The payload of a hello of format 3. `extensions`: values (bytes) by tag."""
+    fields = {"version": 3, "flags": 0, "cores": 1, "clock_hz": 10 ** 9, "text_base": 0x40000000, "load_bias": 0,
+              "site_count": 0, "site_table_crc": 0} | head
+    return HELLO_HEAD.pack(*fields.values()) + b"".join(bytes([tag, len(value)]) + value
+                                                         for tag, value in sorted((extensions or {}).items()))
 
 
 EVEN, UNLIKELY, UNEXPECTED, LIKELY = 1 << 15, 1 << 12, 3 << 13, 3 << 14

@@ -19,6 +19,7 @@ import machines  # puts tests/verification/oracle on the path
 import sites
 import wire  # puts tests/conformance on the path  # noqa: F401
 import nsc2
+import trace2
 from trace2 import Varints
 
 MACHINE = "virt-max"
@@ -82,7 +83,7 @@ def clock_pairs(path):
             numbers = Varints(item)
             pairs.append(tuple(numbers.next() for _ in range(4)))
             assert not numbers.more()
-    hertz = int.from_bytes(recording.hellos[0][1][4:12], "little")
+    hertz = trace2.hello(recording.hellos[0][1])["clock_hz"]
     return sorted(pairs), hertz
 
 

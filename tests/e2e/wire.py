@@ -9,7 +9,6 @@ from docs/trace-format.md, so that no test has only the host tools' word for wha
 import dataclasses
 import pathlib
 import re
-import struct
 import sys
 from collections import Counter
 
@@ -77,7 +76,7 @@ class Line:
         self.sequence_gaps += sequence != self._next_sequence.get((stream, core), 0)
         self._next_sequence[stream, core] = sequence + 1
         if stream == HELLO:
-            self._hello(payload)
+            self.hello = trace2.hello(payload)
         elif stream == TRACE:
             self._trace(self._decoders.setdefault(core, trace2.TraceDecoder()), payload)
         elif stream == CONSOLE:
@@ -86,16 +85,6 @@ class Line:
             self.stats = trace2.stats(payload)
         elif stream == PROFILE:
             self._profile(core, Varints(payload))
-
-    def _hello(self, payload):
-        names = ("version", "lossless", "cores", "clock_hz", "text_base", "load_bias", "site_count",
-                 "site_table_crc", "line_bytes_per_second")
-        self.hello = dict(zip(names, struct.unpack_from("<HBBQQQIII", payload)))
-        at = struct.calcsize("<HBBQQQIII")
-        for name in ("build_id", "board", "image"):
-            size = payload[at]
-            self.hello[name] = payload[at + 1:at + 1 + size]
-            at += 1 + size
 
     def _profile(self, core, numbers):
         _number, part, _now = numbers.next(), numbers.next(), numbers.next()

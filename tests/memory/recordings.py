@@ -49,16 +49,7 @@ def of_data(value):
 
 
 def hello(cores=CORES, sites=FUNCTIONS):
-    """A payload: version, flags, cores, then 8, 8, 8, 4, 4, 4 bytes and three texts (trace-format.md)."""
-    return struct.pack("<HBBQQQIII", VERSION, 1, cores, 10 ** 9, 0x40000000, 0, sites, 0, 0) + b"\2id\1b\1i"
-
-
-def _version():
-    line = (HERE.parent / "conformance" / "stream.bin").read_bytes()
-    return next(struct.unpack_from("<H", payload)[0] for stream, *_, payload in trace2.frames(line) if stream == trace2.HELLO)
-
-
-VERSION = _version()
+    return trace2.hello_payload({1: b"id", 2: b"b", 3: b"i"}, flags=1, cores=cores, site_count=sites)
 
 
 class Recording:

@@ -12,7 +12,7 @@
 
 namespace nopscope::protocol {
 
-inline constexpr std::uint16_t format_version = 2;
+inline constexpr std::uint16_t format_version = 3;
 
 enum class Stream : std::uint8_t {
     hello = 1,

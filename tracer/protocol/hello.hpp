@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hello: who is speaking. Sent first, and again about once a second, so a host that comes late
 // can decode. Layout in docs/trace-format.md.
+//
+// A hello is a head, which each reader needs, and extensions: tag, length, value. extensions_of()
+// is the one list of them. A new field is a member of HelloFields and a line of that list.
 #pragma once
+
+#include <array>
+#include <type_traits>
 
 #include "tracer/protocol/frame.hpp"
 #include "tracer/protocol/recorders.hpp"
@@ -12,6 +18,12 @@ namespace nopscope::protocol {
 struct Text {
     const Byte* data = nullptr;
     std::uint8_t size = 0;
+
+    // As std::string's.
+    constexpr void assign(const Byte* first, const Byte* last) {
+        *this = {first, static_cast<std::uint8_t>(last - first)};
+    }
+    constexpr bool empty() const { return size == 0; }
 };
 
 enum class Clock : std::uint8_t { cntvct = 0, pmccntr = 1 };
@@ -33,23 +45,19 @@ struct EventCosts {
     std::uint16_t profile_inside = 0;
     std::uint16_t profile_outside = 0;
 };
-inline constexpr std::uint16_t EventCosts::*event_cost_fields[] = {
-    &EventCosts::graph_inside, &EventCosts::graph_outside, &EventCosts::graph_outside_both,
-    &EventCosts::profile_inside, &EventCosts::profile_outside,
-};
 
-// Patch sites that the target never changes, by reason. Written behind the event costs.
+// Patch sites that the target never changes, by reason.
 struct RefusedSites {
     bool known = false;
     std::uint32_t misaligned = 0;  // the slot is not 8-byte aligned
     std::uint32_t outside = 0;     // not in the text
     std::uint32_t words = 0;       // the words there are no patch site
 };
-inline constexpr std::uint32_t RefusedSites::*refused_sites_fields[] = {
-    &RefusedSites::misaligned, &RefusedSites::outside, &RefusedSites::words,
-};
 
-struct Hello {
+// `TextType`: Text, or a type that owns its bytes and has the same assign().
+template <typename TextType>
+struct HelloFields {
+    // The head.
     std::uint16_t version = format_version;
     bool lossless = false;   // the mode it began in; neither: stream
     bool flight = false;
@@ -61,23 +69,157 @@ struct Hello {
     std::uint64_t load_bias = 0;  // run-time minus link-time address of the image
     std::uint32_t site_count = 0;
     std::uint32_t site_table_crc = 0;  // CRC-32C of the link-time sites, ascending, u64 each
+
+    // Extensions.
+    TextType build_id{};
+    TextType board{};
+    TextType image{};
     std::uint32_t line_bytes_per_second = 0;  // what the pump paces itself to; 0: it does not
-    Text build_id;
-    Text board;
-    Text image;
     Clock clock = Clock::cntvct;
     bool calibrated = false;
     std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
-    Overhead overheads[overhead_count] = {};  // by overhead_index()
-    EventCosts event_costs;
-    RefusedSites refused_sites;
+    std::array<Overhead, overhead_count> overheads{};  // by overhead_index()
+    EventCosts event_costs{};
+    RefusedSites refused_sites{};
     std::uint32_t sequences_from = 0;  // recovered: each stream's number after the reset
 };
+using Hello = HelloFields<Text>;
 
-inline constexpr std::size_t max_hello_bytes = 160 + 3 * 256;
+// The extensions, by ascending tag. A tag is never given to another field.
+//
+//     list.field(tag, name, member)               sent if it has not its default
+//     list.group(tag, name, known, members...)    sent if `known`
+//
+// A group grows at its end: a reader leaves members that it does not get at their defaults, and
+// ignores what follows those that it knows.
+template <typename Fields, typename List>
+constexpr void extensions_of(Fields& hello, List&& list) {
+    list.field(1, "build_id", hello.build_id);
+    list.field(2, "board", hello.board);
+    list.field(3, "image", hello.image);
+    list.field(4, "line_bytes_per_second", hello.line_bytes_per_second);
+    list.field(5, "clock", hello.clock);
+    list.group(6, "overheads", hello.calibrated, hello.landing_pad, hello.overheads);
+    list.group(7, "event_costs", hello.event_costs.known, hello.event_costs.graph_inside,
+               hello.event_costs.graph_outside, hello.event_costs.graph_outside_both,
+               hello.event_costs.profile_inside, hello.event_costs.profile_outside);
+    list.group(8, "refused_sites", hello.refused_sites.known, hello.refused_sites.misaligned,
+               hello.refused_sites.outside, hello.refused_sites.words);
+    list.field(9, "sequences_from", hello.sequences_from);
+}
+
+// Calls `use` for each number in a member of an extension.
+template <typename Member, typename Use>
+constexpr void numbers_of(Member& member, Use&& use) {
+    if constexpr (requires { member.inside; }) {
+        use(member.inside);
+        use(member.outside);
+    } else if constexpr (requires { member.begin(); }) {
+        for (auto& each : member) numbers_of(each, use);
+    } else {
+        use(member);
+    }
+}
+
+// How an extension's number stands on the line: a varint, of a signed one its zigzag.
+template <typename Number>
+constexpr std::uint64_t as_varint(Number number) {
+    if constexpr (std::is_signed_v<Number>) return zigzag(number);
+    return static_cast<std::uint64_t>(number);
+}
+
+inline constexpr std::size_t hello_head_bytes = 2 + 1 + 1 + 3 * 8 + 2 * 4;
+inline constexpr std::size_t max_extension_bytes = 255;  // of its value
+
+// What hello's extensions take at most.
+struct ExtensionBounds {
+    std::size_t bytes = 0;
+    unsigned last_tag = 0;
+    bool well_formed = true;  // tags ascend, each fits a byte, and so does each length
+
+    template <typename Member>
+    constexpr void field(unsigned tag, const char*, const Member& member) {
+        if constexpr (std::is_same_v<Member, Text>) {
+            add(tag, max_extension_bytes);
+        } else {
+            group(tag, nullptr, true, member);
+        }
+    }
+    template <typename... Members>
+    constexpr void group(unsigned tag, const char*, bool, const Members&... members) {
+        std::size_t most = 0;
+        const auto add_number = [&](auto number) { most += (8 * sizeof number + 6) / 7; };
+        (numbers_of(members, add_number), ...);
+        add(tag, most);
+    }
+
+private:
+    constexpr void add(unsigned tag, std::size_t most) {
+        well_formed = well_formed && tag > last_tag && tag <= 255 && most <= max_extension_bytes;
+        last_tag = tag;
+        bytes += 2 + most;
+    }
+};
+consteval ExtensionBounds extension_bounds() {
+    ExtensionBounds bounds;
+    const Hello hello;
+    extensions_of(hello, bounds);
+    return bounds;
+}
+static_assert(extension_bounds().well_formed);
+
+inline constexpr std::size_t max_hello_bytes = hello_head_bytes + extension_bounds().bytes;
+static_assert(max_hello_bytes <= max_payload_bytes);
+
+class ExtensionWriter {
+public:
+    explicit ExtensionWriter(Byte* at) : at_(at) {}
+
+    template <typename Member>
+    void field(std::uint8_t tag, const char*, const Member& member) {
+        if constexpr (std::is_same_v<Member, Text>) {
+            text(tag, member);
+        } else if (const std::uint64_t value = as_varint(member); value != as_varint(Member{})) {
+            begin(tag);
+            number(value);
+        }
+    }
+    template <typename... Members>
+    void group(std::uint8_t tag, const char*, bool known, const Members&... members) {
+        if (!known) return;
+        begin(tag);
+        (numbers_of(members, [this](auto value) { number(as_varint(value)); }), ...);
+    }
+    Byte* at() const { return at_; }
+
+private:
+    void begin(std::uint8_t tag) {
+        *at_ = tag;
+        value_ = at_ += 2;
+    }
+    // Not inline: once in the code of a target, for all extensions.
+    [[gnu::noinline]] void number(std::uint64_t value) {
+        Writer out(at_);
+        out.varint(value);
+        end(at_ + out.size());
+    }
+    [[gnu::noinline]] void text(std::uint8_t tag, const Text& text) {
+        if (text.empty()) return;
+        begin(tag);
+        Writer(at_).bytes(text.data, text.size);
+        end(at_ + text.size);
+    }
+    void end(Byte* at) {
+        at_ = at;
+        value_[-1] = static_cast<Byte>(at - value_);
+    }
+
+    Byte* at_;
+    Byte* value_ = nullptr;  // where the value begins; its length is before it
+};
 
 // Returns the payload bytes written; at most max_hello_bytes.
-inline std::size_t write_hello(const Hello& hello, Byte* to) {
+[[gnu::noinline]] inline std::size_t write_hello(const Hello& hello, Byte* to) {
     Writer out(to);
     out.fixed(hello.version);
     out.fixed(static_cast<std::uint8_t>((hello.lossless ? 1 : 0) | (hello.flight ? 2 : 0) |
@@ -89,34 +231,62 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
     out.fixed(hello.load_bias);
     out.fixed(hello.site_count);
     out.fixed(hello.site_table_crc);
-    out.fixed(hello.line_bytes_per_second);
-    const Text* const texts[] = {&hello.build_id, &hello.board, &hello.image};
-    for (const Text* text : texts) {
-        out.fixed(text->size);
-        out.bytes(text->data, text->size);
-    }
-    out.fixed(static_cast<std::uint8_t>(hello.clock));
-    const std::size_t count = hello.calibrated ? overhead_count : 0;
-    out.fixed(static_cast<std::uint8_t>(count));
-    if (count != 0) out.varint(zigzag(hello.landing_pad));
-    for (std::size_t n = 0; n < count; ++n) {
-        out.varint(zigzag(hello.overheads[n].inside));
-        out.varint(zigzag(hello.overheads[n].outside));
-    }
-    if (!hello.event_costs.known && hello.sequences_from == 0) return out.size();
-    for (const auto field : event_cost_fields) out.varint(hello.event_costs.*field);
-    if (!hello.refused_sites.known && hello.sequences_from == 0) return out.size();
-    for (const auto field : refused_sites_fields) out.varint(hello.refused_sites.*field);
-    out.varint(hello.sequences_from);
-    return out.size();
+    ExtensionWriter extensions(to + out.size());
+    extensions_of(hello, extensions);
+    return static_cast<std::size_t>(extensions.at() - to);
 }
 
-// False: malformed. With another `version` only that field is set, and the result is true.
-inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
-    Reader in(payload, count);
-    hello = {};
-    hello.version = in.fixed<std::uint16_t>();
-    if (in.ok() && hello.version != format_version) return true;
+// Takes one extension into the member that has its tag, if there is one.
+class ExtensionReader {
+public:
+    ExtensionReader(std::uint8_t tag, const Byte* value, std::size_t count)
+        : tag_(tag), value_(value), count_(count) {}
+
+    template <typename Member>
+    void field(std::uint8_t tag, const char*, Member& member) {
+        if constexpr (requires { member.assign(value_, value_); }) {
+            if (tag == tag_) member.assign(value_, value_ + count_);
+        } else {
+            bool known = false;
+            group(tag, nullptr, known, member);
+        }
+    }
+    template <typename... Members>
+    void group(std::uint8_t tag, const char*, bool& known, Members&... members) {
+        if (tag != tag_) return;
+        Reader in(value_, count_);
+        bool is_first = true;
+        const auto take = [&](auto& number) {
+            if (is_first || in.left() != 0) ok_ = read_number(in, number) && ok_;
+            is_first = false;
+        };
+        (numbers_of(members, take), ...);
+        known = ok_;
+    }
+    // False: the value ends inside a number, or a number is too large for its member.
+    bool ok() const { return ok_; }
+
+private:
+    template <typename Number>
+    static bool read_number(Reader& in, Number& number) {
+        const std::uint64_t bits = in.varint();
+        if constexpr (std::is_signed_v<Number>) {
+            number = static_cast<Number>(unzigzag(bits));
+        } else {
+            number = static_cast<Number>(bits);
+        }
+        return in.ok() && as_varint(number) == bits;
+    }
+
+    std::uint8_t tag_;
+    const Byte* value_;
+    std::size_t count_;
+    bool ok_ = true;
+};
+
+// Reads what versions 2 and 3 have alike, between the version and the first text or extension.
+template <typename Fields>
+void read_hello_head(Reader& in, Fields& hello) {
     const auto flags = in.fixed<std::uint8_t>();
     hello.lossless = (flags & 1) != 0;
     hello.flight = (flags & 2) != 0;
@@ -128,33 +298,25 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     hello.load_bias = in.fixed<std::uint64_t>();
     hello.site_count = in.fixed<std::uint32_t>();
     hello.site_table_crc = in.fixed<std::uint32_t>();
-    hello.line_bytes_per_second = in.fixed<std::uint32_t>();
-    Text* const texts[] = {&hello.build_id, &hello.board, &hello.image};
-    for (Text* text : texts) {
-        text->size = in.fixed<std::uint8_t>();
-        text->data = in.bytes(text->size);
+}
+
+// False: malformed. With another `version` only that field is set, and the result is true.
+template <typename Fields>
+bool read_hello(const Byte* payload, std::size_t count, Fields& hello) {
+    Reader in(payload, count);
+    hello = {};
+    hello.version = in.fixed<std::uint16_t>();
+    if (in.ok() && hello.version != format_version) return true;
+    read_hello_head(in, hello);
+    for (unsigned last_tag = 0; in.ok() && in.left() != 0;) {
+        const auto tag = in.fixed<std::uint8_t>();
+        const auto bytes = in.fixed<std::uint8_t>();
+        ExtensionReader extension(tag, in.bytes(bytes), bytes);
+        if (!in.ok() || tag <= last_tag) return false;
+        extensions_of(hello, extension);
+        if (!extension.ok()) return false;
+        last_tag = tag;
     }
-    if (in.ok() && in.left() == 0) return hello.clock_hz != 0 && hello.cores != 0;
-    hello.clock = static_cast<Clock>(in.fixed<std::uint8_t>());
-    const auto overheads = in.fixed<std::uint8_t>();
-    hello.calibrated = overheads != 0;
-    if (hello.calibrated) hello.landing_pad = static_cast<std::int32_t>(unzigzag(in.varint()));
-    for (std::size_t n = 0; n < overheads && in.ok(); ++n) {
-        const Overhead one{static_cast<std::int32_t>(unzigzag(in.varint())),
-                           static_cast<std::int32_t>(unzigzag(in.varint()))};
-        if (n < overhead_count) hello.overheads[n] = one;
-    }
-    if (in.ok() && in.left() != 0) {
-        for (const auto field : event_cost_fields) hello.event_costs.*field = static_cast<std::uint16_t>(in.varint());
-        hello.event_costs.known = in.ok();
-    }
-    if (in.ok() && in.left() != 0) {
-        for (const auto field : refused_sites_fields) {
-            hello.refused_sites.*field = static_cast<std::uint32_t>(in.varint());
-        }
-        hello.refused_sites.known = in.ok();
-    }
-    if (in.ok() && in.left() != 0) hello.sequences_from = static_cast<std::uint32_t>(in.varint());
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The payload of a trace frame, format 2: packed.
+// The payload of a trace frame, formats 2 and 3: packed.
 //
 //     flags u8          bit 0: key, this frame begins a group
 //     count u16         records

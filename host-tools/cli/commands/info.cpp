@@ -153,13 +153,42 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
     print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
                report.cores, report.clock_hz, mode_text(report),
                hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
-    print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
-               report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
-               with_commas(file.counters().line.bytes));
+    print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes, trace format {}\n",
+          report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
+          with_commas(file.counters().line.bytes), hello.version);
     const auto& frames = stream.frames_by_stream;
     print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
                frames[3], frames[4], frames[5]);
     print("{}\n", integrity_line(report.integrity));
+}
+
+// Each extension of hello by its name in docs/trace-format.md: a text, a number, or of a group its
+// numbers in that order, null if it is not known.
+class HelloJson {
+public:
+    template <typename Member>
+    void field(unsigned, const char* name, const Member& member) {
+        if constexpr (requires { member.c_str(); }) {
+            json[name] = to_utf8(member);
+        } else {
+            json[name] = protocol::as_varint(member);
+        }
+    }
+    template <typename... Members>
+    void group(unsigned, const char* name, bool known, const Members&... members) {
+        Json& numbers = json[name] = nullptr;
+        if (known)
+            (protocol::numbers_of(members, [&](auto number) { numbers.push_back(number); }), ...);
+    }
+    Json json;
+};
+
+Json hello_json(const HelloInfo& hello, const Report& report) {
+    HelloJson said;
+    said.json["format"] = hello.version;
+    protocol::extensions_of(hello, said);
+    said.json["build_id"] = report.build_id;  // its bytes are no text
+    return said.json;
 }
 
 Json recording_json(const nsc::Reader& file, const Profile& profile, const Report& report) {
@@ -184,6 +213,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["load_bias"] = hex_address(hello.load_bias);
     json["site_count"] = hello.site_count;
     json["line_bytes_per_second"] = hello.line_bytes_per_second;
+    json["hello"] = hello_json(hello, report);
     json["sessions"] = report.sessions;
     json["duration_ns"] = report.duration_ns;
     json["tracer_ns"] = report.tracer_ns;

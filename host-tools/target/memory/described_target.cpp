@@ -8,6 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/diagnosis.hpp"
+#include "host-tools/target/stream/hello_reader.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -74,7 +75,7 @@ void DescribedTarget::read_descriptor(const ElfFile& image) {
     if (descriptor_.ring_log2 < least_ring_log2 || descriptor_.ring_log2 > most_ring_log2 ||
         descriptor_.core_count == 0 || descriptor_.core_count > most_cores ||
         descriptor_.core_stride_bytes == 0 || descriptor_.core_stride_bytes > 0x10000 ||
-        descriptor_.hello_bytes > protocol::max_hello_bytes) {
+        descriptor_.hello_bytes > protocol::max_payload_bytes) {
         throw Error(fmt::format("the tracer's descriptor at {} makes no sense: was it written over?",
                                 hex_address(*at)));
     }
@@ -83,14 +84,15 @@ void DescribedTarget::read_descriptor(const ElfFile& image) {
 void DescribedTarget::read_hello() {
     hello_bytes_.resize(descriptor_.hello_bytes);
     memory_.read(address_of(descriptor_.hello), hello_bytes_);
-    const bool is_hello = protocol::read_hello(hello_bytes_.data(), hello_bytes_.size(), hello_);
-    if (is_hello && hello_.version != protocol::format_version) {
+    const bool is_hello = read_any_hello(hello_bytes_, hello_);
+    if (is_hello && !reads_format(hello_.version)) {
         throw Error(refused_version_sentence(hello_.version));
     }
     if (!is_hello || hello_.cores > descriptor_.core_count) {
         throw Error(fmt::format("the tracer's hello at {} makes no sense: was it written over?",
                                 hex_address(address_of(descriptor_.hello))));
     }
+    hello_.version = protocol::format_version;  // of the line that pull_rings() writes
 }
 
 DescribedCore DescribedTarget::core(unsigned number) const {

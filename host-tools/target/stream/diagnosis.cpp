@@ -7,6 +7,7 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/baud.hpp"
+#include "host-tools/target/stream/hello_reader.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -82,8 +83,8 @@ Diagnosis diagnose(const LineSample& sample) {
 }
 
 std::string refused_version_sentence(std::uint16_t version) {
-    return fmt::format("the target speaks trace format {}, and this nopscope reads {}", version,
-                       protocol::format_version);
+    return fmt::format("the target speaks trace format {}, and this nopscope reads {} and {}",
+                       version, oldest_format_version, protocol::format_version);
 }
 
 }  // namespace nopscope::host

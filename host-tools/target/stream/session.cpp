@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "host-tools/target/stream/hello_reader.hpp"
+
 namespace nopscope::host {
 namespace {
 
@@ -19,35 +21,13 @@ bool is_known(protocol::Stream stream) {
            stream != protocol::Stream::command;
 }
 
-std::string to_string(const protocol::Text& text) {
-    return {reinterpret_cast<const char*>(text.data), text.size};
-}
-
-HelloInfo to_info(const protocol::Hello& hello, std::uint16_t session,
-                  std::span<const std::uint8_t> payload) {
-    return {.session = session,
-            .payload = {payload.begin(), payload.end()},
-            .lossless = hello.lossless,
-            .flight = hello.flight,
-            .recovered = hello.recovered,
-            .cores = hello.cores,
-            .clock_hz = hello.clock_hz,
-            .text_base = hello.text_base,
-            .load_bias = hello.load_bias,
-            .site_count = hello.site_count,
-            .site_table_crc = hello.site_table_crc,
-            .line_bytes_per_second = hello.line_bytes_per_second,
-            .build_id = to_string(hello.build_id),
-            .board = to_string(hello.board),
-            .image = to_string(hello.image),
-            .clock = hello.clock,
-            .calibrated = hello.calibrated,
-            .landing_pad = hello.landing_pad,
-            .overheads = std::to_array(hello.overheads),
-            .event_costs = hello.event_costs,
-            .takes_commands = hello.takes_commands,
-            .refused_sites = hello.refused_sites,
-            .sequences_from = hello.sequences_from};
+// False: malformed.
+bool read_info(std::span<const std::uint8_t> payload, std::uint16_t session, HelloInfo& info) {
+    protocol::HelloFields<std::string>& fields = info;
+    if (!read_any_hello(payload, fields)) return false;
+    info.session = session;
+    info.payload.assign(payload.begin(), payload.end());
+    return true;
 }
 
 }  // namespace
@@ -58,10 +38,9 @@ std::uint64_t utc_now_ns() {
 }
 
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session) {
-    protocol::Hello hello;
-    if (!protocol::read_hello(payload.data(), payload.size(), hello)) return std::nullopt;
-    if (hello.version != protocol::format_version) return std::nullopt;
-    return to_info(hello, session, payload);
+    HelloInfo info;
+    if (!read_info(payload, session, info) || !reads_format(info.version)) return std::nullopt;
+    return info;
 }
 
 SessionReader::Core& SessionReader::core(unsigned number) {
@@ -116,18 +95,16 @@ void SessionReader::on_hello(const protocol::ParsedFrame& frame) {
         ++done_.frames_without_hello;
         return;
     }
-    protocol::Hello hello;
-    if (!protocol::read_hello(frame.payload, frame.payload_bytes, hello)) {
+    HelloInfo info;
+    if (!read_info({frame.payload, frame.payload_bytes}, frame.header.session, info)) {
         ++done_.malformed_frames;
         return;
     }
-    if (hello.version != protocol::format_version) {
-        done_.refused_version = hello.version;
+    if (!reads_format(info.version)) {
+        done_.refused_version = info.version;
         ignored_ = true;
         return;
     }
-    HelloInfo info =
-        to_info(hello, frame.header.session, {frame.payload, frame.payload_bytes});
     if (hello_seen_) {
         const bool same = info.same_image(hello_);
         // A hello counts whatever its sequence number is, because its contents say which numbers

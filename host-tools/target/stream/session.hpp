@@ -24,31 +24,10 @@
 
 namespace nopscope::host {
 
-// A hello that owns its texts.
-struct HelloInfo {
+// A session's hello. It owns its texts.
+struct HelloInfo : protocol::HelloFields<std::string> {
     std::uint16_t session = 0;
-    std::string payload;     // all of it, as the line has it
-    bool lossless = false;
-    bool flight = false;     // the mode it began in
-    bool recovered = false;  // kept over a warm reset, and sent after it
-    unsigned cores = 1;
-    std::uint64_t clock_hz = 0;
-    std::uint64_t text_base = 0;
-    std::uint64_t load_bias = 0;
-    std::uint32_t site_count = 0;
-    std::uint32_t site_table_crc = 0;
-    std::uint32_t line_bytes_per_second = 0;
-    std::string build_id;  // bytes
-    std::string board;
-    std::string image;
-    protocol::Clock clock = protocol::Clock::cntvct;
-    bool calibrated = false;
-    std::int32_t landing_pad = 0;
-    std::array<protocol::Overhead, protocol::overhead_count> overheads{};  // by protocol::overhead_index()
-    protocol::EventCosts event_costs{};
-    bool takes_commands = false;
-    protocol::RefusedSites refused_sites{};
-    std::uint32_t sequences_from = 0;  // recovered: each stream's number after the last reset
+    std::string payload;  // all of it, as the line has it
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;
@@ -64,7 +43,7 @@ struct HelloInfo {
     }
 };
 
-// Nothing: malformed, or of another format version than this reader's.
+// Nothing: malformed, or of a format that this host does not read.
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session);
 
 // Records of one core, in index order.

@@ -116,39 +116,6 @@ TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
     }
 }
 
-TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
-    protocol::Byte payload[protocol::max_payload_bytes];
-    protocol::Hello hello;
-    hello.cores = 4;
-    hello.clock_hz = 62500000;
-    hello.site_table_crc = 0xabcdef01;
-    const std::string board = "rpi4";
-    hello.board = {reinterpret_cast<const protocol::Byte*>(board.data()), 4};
-    const std::size_t without_overheads = protocol::write_hello(hello, payload) - 2;
-    hello.clock = protocol::Clock::pmccntr;
-    hello.calibrated = true;
-    hello.landing_pad = -3;
-    hello.overheads[1] = {-7, 5000};
-    const std::size_t count = protocol::write_hello(hello, payload);
-    protocol::Hello back;
-    ASSERT_TRUE(protocol::read_hello(payload, count, back));
-    EXPECT_EQ(back.cores, 4);
-    EXPECT_EQ(back.clock_hz, 62500000u);
-    EXPECT_EQ(back.site_table_crc, 0xabcdef01u);
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
-    EXPECT_EQ(back.clock, protocol::Clock::pmccntr);
-    EXPECT_TRUE(back.calibrated);
-    EXPECT_EQ(back.landing_pad, -3);
-    EXPECT_EQ(back.overheads[1].inside, -7);
-    EXPECT_EQ(back.overheads[1].outside, 5000);
-    for (std::size_t cut = 0; cut < count; ++cut)
-        EXPECT_EQ(protocol::read_hello(payload, cut, back), cut == without_overheads) << cut;
-    hello.version = 3;
-    protocol::write_hello(hello, payload);
-    ASSERT_TRUE(protocol::read_hello(payload, 5, back));
-    EXPECT_EQ(back.version, 3);
-}
-
 TEST(Stats, RoundTrip) {
     protocol::Byte payload[protocol::max_payload_bytes];
     protocol::Stats stats;
@@ -195,25 +162,6 @@ TEST(Stats, SayWhatIsInForceOrNothingOfItAndLaterFieldsAreSkipped) {
     EXPECT_EQ(back.stray_returns, 0u);
     for (std::size_t cut = without + 1; cut < count; ++cut) {
         EXPECT_FALSE(protocol::read_stats(payload, cut, back)) << cut;
-    }
-}
-
-TEST(Hello, SaysWhichSitesAreRefusedAndWhetherItTakesCommands) {
-    protocol::Byte payload[protocol::max_payload_bytes];
-    protocol::Hello hello;
-    hello.clock_hz = 1;
-    hello.event_costs.known = true;
-    protocol::Hello back;
-    ASSERT_TRUE(protocol::read_hello(payload, protocol::write_hello(hello, payload), back));
-    EXPECT_FALSE(back.refused_sites.known);
-    EXPECT_FALSE(back.takes_commands);
-    hello.takes_commands = true;
-    hello.refused_sites = {true, 819, 2, 300};
-    ASSERT_TRUE(protocol::read_hello(payload, protocol::write_hello(hello, payload), back));
-    EXPECT_TRUE(back.takes_commands);
-    EXPECT_TRUE(back.refused_sites.known);
-    for (const auto field : protocol::refused_sites_fields) {
-        EXPECT_EQ(back.refused_sites.*field, hello.refused_sites.*field);
     }
 }
 

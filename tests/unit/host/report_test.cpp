@@ -182,13 +182,14 @@ TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
 
 TEST_F(ReportTest, RefusalsAreSentences) {
     EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
-    target.version = 3;
+    target.version = 4;
     target.hello();
     try {
         report();
         FAIL();
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "the target speaks trace format 3, and this nopscope reads 2");
+        EXPECT_STREQ(error.what(),
+                     "the target speaks trace format 4, and this nopscope reads 2 and 3");
     }
 }
 

@@ -100,6 +100,20 @@ TEST_F(Session, AnotherFormatVersionIsRefused) {
     EXPECT_FALSE(counters.complete);
 }
 
+TEST_F(Session, AHelloWithAWrongLengthIsMalformed) {
+    target.hello();
+    test::Bytes payload(target.payload(), target.payload() + protocol::hello_head_bytes);
+    target = {};
+    payload.insert(payload.end(), {2, 200, 'b'});
+    malformed(protocol::Stream::hello, payload);
+    four_calls();
+    target.flush();
+    read();
+    EXPECT_EQ(counters.malformed_frames, 1u);
+    EXPECT_EQ(counters.sessions, 0u);
+    EXPECT_EQ(counters.frames_without_hello, 1u);
+}
+
 TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
     target.hello();
     four_calls();

@@ -72,7 +72,7 @@ public:
         hello.lossless = lossless;
         hello.sequences_from = sequences_from;
         hello.landing_pad = landing_pad;
-        std::copy(overheads.begin(), overheads.end(), hello.overheads);
+        hello.overheads = overheads;
         frame(protocol::Stream::hello, 0, protocol::write_hello(hello, builder_.payload()));
     }
 

@@ -9,6 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/memory/pull.hpp"
 #include "tests/unit/host/elf_builder.hpp"
+#include "tests/unit/host/hello_2.hpp"
 #include "tests/unit/host/told.hpp"
 #include "tracer/core/descriptor.hpp"
 
@@ -91,8 +92,9 @@ protected:
     void extended(protocol::Extended what, std::uint32_t argument) { record(Kind::extended, argument << 4 | unsigned(what)); }
 
     Pulled pull() {
-        protocol::Byte payload[protocol::max_hello_bytes];
-        descriptor.hello_bytes = static_cast<std::uint32_t>(write_hello(hello, payload));
+        protocol::Byte payload[protocol::max_payload_bytes];
+        descriptor.hello_bytes = static_cast<std::uint32_t>(
+            hello.version == 2 ? test::write_hello_2(hello, payload) : write_hello(hello, payload));
         memory.blocks[hello_at].assign(payload, payload + descriptor.hello_bytes);
         memory.put(descriptor_at, descriptor);
         memory.put(cores_at, core);
@@ -205,6 +207,20 @@ TEST_F(Pull, TheContextThatItBeginsIn) {
     calls(slots);
     EXPECT_EQ(read(pull()).delivered, slots);
     EXPECT_EQ(std::get<1>(told.gaps.begin()->second.front()), 6u);
+}
+
+// The rest of such a target's memory is as today.
+TEST_F(Pull, ATargetOfFormat2IsPulledIntoALineOfThisFormat) {
+    calls(10);
+    hello.version = 2;
+    hello.refused_sites = {true, 1, 2, 3};
+    const Pulled pulled = pull();
+    EXPECT_EQ(read(pulled).delivered, 20u);
+    SessionReader reader(told);
+    reader.feed(pulled.line);
+    ASSERT_TRUE(reader.has_session());
+    EXPECT_EQ(reader.hello().version, protocol::format_version);
+    EXPECT_EQ(reader.hello().refused_sites.words, 3u);
 }
 
 TEST_F(Pull, WhatCannotBeReadIsSaid) {

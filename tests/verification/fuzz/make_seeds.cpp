@@ -5,6 +5,7 @@
 
 #include "host-tools/recording/journal.hpp"
 #include "tests/unit/host/elf_builder.hpp"
+#include "tests/unit/host/hello_2.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tracer/protocol/profile.hpp"
 
@@ -55,6 +56,29 @@ nopscope::host::test::TargetStream recording() {
     return target;
 }
 
+// Hellos of formats 3 and 2 with all that they can say.
+nopscope::host::test::TargetStream hellos() {
+    nopscope::host::test::TargetStream target;
+    const Bytes text{'t', 'e', 'x', 't'};
+    protocol::Hello hello;
+    hello.clock_hz = 1'000'000;
+    hello.recovered = true;
+    for (protocol::Text* each : {&hello.build_id, &hello.board, &hello.image})
+        each->assign(text.data(), text.data() + 4);
+    hello.line_bytes_per_second = 300'000;
+    hello.clock = protocol::Clock::pmccntr;
+    hello.calibrated = true;
+    hello.overheads[1] = {-300, 5000};
+    hello.event_costs = {true, 30, 54, 60, 55, 65};
+    hello.refused_sites = {true, 819, 2, 300};
+    hello.sequences_from = 4096;
+    target.frame(protocol::Stream::hello, 0, protocol::write_hello(hello, target.payload()));
+    target.reset();
+    target.frame(protocol::Stream::hello, 0,
+                 nopscope::host::test::write_hello_2(hello, target.payload()));
+    return target;
+}
+
 // The frames of a line in the form that frames.hpp seals.
 Bytes described(const nopscope::host::test::TargetStream& target) {
     Bytes result;
@@ -90,6 +114,7 @@ int main(int argc, char** argv) {
     const auto target = recording();
     write(root / "line" / "raw", 0, target.bytes);
     write(root / "line" / "described", 1, described(target));
+    write(root / "line" / "hellos", 1, described(hellos()));
 
     for (std::uint8_t format = 0; format < 13; ++format) {
         const std::string names = "main\n<b>&\"x'\n</script>";

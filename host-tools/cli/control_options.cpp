@@ -14,12 +14,6 @@ struct Wanted {
     std::vector<std::vector<std::string>> words;  // of each verb's option
 };
 
-void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
-    command->add_option("--notrace", choice.notrace, "Not functions of this name; may be repeated")->type_name(kind::glob);
-    add_count(command, "--size-above", choice.size_above, 0, ~std::uint64_t{0}, "Only functions of more bytes");
-    add_word(command, "--recorder", recorder, recorder_names(), "What of each call is recorded");
-}
-
 void wants_image(const LineOptions& options, bool needed) {
     if (needed && options.image.empty()) {
         throw Error("functions are found by name in the image: give --image ELF", Exit::usage);
@@ -68,28 +62,22 @@ void add_verb(CLI::App* group, const Verb& verb, std::vector<std::string>& words
     option->transform(one_of(verb.argument.values()))->type_name(choices(verb.argument.values()));
 }
 
-// "  trace [GLOB...]   Trace functions ...", of each verb.
-std::string verb_list() {
-    std::string list = "Requests:\n";
-    for (const Verb& verb : verbs()) {
-        const std::string words = fmt::format("{} {}", verb.name, verb.argument.text);
-        list += fmt::format("  {:<20} {}{}\n", words, verb.help, verb.more_help);
-        if (verb.argument.has_other_values) continue;
-        list += fmt::format("  {:<20} ({})\n", "", fmt::join(verb.argument.values(), ", "));
-    }
-    return list + "Details: docs/cli.md.";
-}
-
 }  // namespace
 
+void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
+    add_value(command, "--notrace", choice.notrace, kind::glob,
+              "Not functions of this name; may be repeated");
+    add_count(command, "--size-above", choice.size_above, 0, ~std::uint64_t{0},
+              "Only functions of more bytes");
+    add_word(command, "--recorder", recorder, recorder_names(), "What of each call is recorded");
+}
+
 void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
-    command
-        ->add_option("--from", options.from,
-                     "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
-                     "gdb:HOST:PORT, or - for standard input")
-        ->required()
-        ->type_name(kind::uri);
-    command->add_option("--image", options.image, image_help)->type_name(kind::elf);
+    add_value(command, "--from", options.from, kind::uri,
+              "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
+              "gdb:HOST:PORT, or - for standard input")
+        ->required();
+    add_value(command, "--image", options.image, kind::elf, image_help);
     add_count(command, "--memory-base", options.memory.base, 0, ~std::uint64_t{0},
               "file: is an image of the target's memory, from this address on")
         ->type_name("ADDRESS");
@@ -109,31 +97,13 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
         if (verb.is_option) add_verb(group, verb, wanted->words[n]);
         if (verb.has_recorder) add_choice_options(group, wanted->choice, wanted->recorder);
     }
-    group->add_option("--control", options.steering.socket, "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile")
-        ->type_name(kind::uri);
+    add_value(group, "--control", options.steering.socket, kind::uri,
+              "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile");
     return [wanted, &options] {
         options.steering.at_start = requests_of(*wanted, options);
         std::string& path = options.steering.socket;
         if (path.starts_with("unix:")) path.erase(0, 5);
     };
-}
-
-Action add_ctl(CLI::App& app, CLI::App*& command) {
-    auto options = std::make_shared<CtlOptions>();
-    command = app.add_subcommand("ctl", "Send a request to a running target");
-    CLI::Option* const from = command->add_option("--from", options->from, "The line, as `record` takes it")->type_name(kind::uri);
-    command->add_option("--via", options->via, "unix:PATH: the recorder that holds the line (record --control unix:PATH)")
-        ->excludes(from)
-        ->type_name(kind::uri);
-    command->add_option("--image", options->image, "The ELF that runs there, to find functions by name")->type_name(kind::elf);
-    add_choice_options(command, options->request.choice, options->request.recorder);
-    command->add_flag("--also", options->request.also,
-                      "trace: besides what is traced already, instead of it");
-    command->add_option("request", options->request.words, "A verb and its arguments")
-        ->required()
-        ->type_name(kind::request);
-    command->footer(verb_list());
-    return [options] { return ctl(*options); };
 }
 
 }  // namespace nopscope::host

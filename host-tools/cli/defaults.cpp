@@ -133,12 +133,12 @@ public:
     }
 
 private:
-    void apply(CLI::App& command, const Items& items) const {
-        check(app_, items, file_);
-        const std::string board = board_of(command, items, file_);
+    void apply(CLI::App& command, const Items& all) const {
+        check(app_, all, file_);
+        const std::string board = board_of(command, all, file_);
         // A command's own section first: the first value stays.
         for (const std::size_t depth : {std::size_t{2}, std::size_t{1}}) {
-            for (const CLI::ConfigItem& item : items) {
+            for (const CLI::ConfigItem& item : all) {
                 if (item.parents.size() != depth || item.parents[0] != board) continue;
                 if (depth == 2 && item.parents[1] != command.get_name()) continue;
                 const std::string name = option_of(app_, command, item);

@@ -10,14 +10,13 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
-#include "host-tools/cli/generated/examples.hpp"
 #include "host-tools/cli/generated/manual.hpp"
-#include "host-tools/cli/generated/reference.hpp"
 #include "host-tools/cli/input_guard.hpp"
+#include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/old_spellings.hpp"
-#include "host-tools/cli/options.hpp"
 #include "host-tools/cli/usage.hpp"
 #include "host-tools/cli/version.hpp"
 
@@ -26,28 +25,6 @@ namespace {
 using namespace nopscope::host;
 
 constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
-
-// Hidden: of the build.
-Action add_reference(CLI::App& app, CLI::App*& command) {
-    auto directory = std::make_shared<std::string>();
-    command = app.add_subcommand("reference", "Write man pages and completions");
-    command->add_option("directory", *directory, "Where share/ is")->required();
-    return [&app, directory] {
-        write_reference(app, *directory);
-        return Exit::ok;
-    };
-}
-
-// Hidden: of the completions, for --board.
-Action add_boards(CLI::App& app, CLI::App*& command) {
-    command = app.add_subcommand("boards", "List the boards of nopscope.toml");
-    return [] {
-        if (const std::string file = defaults_file(); !file.empty()) {
-            for (const std::string& board : boards_of(file)) print(board + "\n");
-        }
-        return Exit::ok;
-    };
-}
 
 // Each command that reads a recording, a line or an image has --memory.
 void add_memory(CLI::App& command, std::string& memory) {
@@ -79,18 +56,6 @@ public:
     }
 };
 
-Action add_help(CLI::App& app, CLI::App*& command) {
-    auto about = std::make_shared<std::string>();
-    command = app.add_subcommand("help", "Say what there is, or what a command takes");
-    command->add_option("command", *about, "Its name")->type_name(kind::command);
-    return [&app, about] {
-        const CLI::App* const one = about->empty() ? &app : find_command(app, *about);
-        if (one == nullptr) throw Error(unknown_command(app, *about), Exit::usage);
-        print(one->get_formatter()->make_help(one, one == &app ? "nopscope" : "nopscope " + *about, CLI::AppFormatMode::Normal));
-        return Exit::ok;
-    };
-}
-
 // The options that each command has, and how CLI11 is to take a command's own.
 void finish_command(CLI::App& command, std::string& board) {
     command.add_option("--board", board, board_help)->type_name(kind::board)->configurable(false);
@@ -99,25 +64,6 @@ void finish_command(CLI::App& command, std::string& board) {
         // Else `html --source-root DIR FILE` takes FILE for a second DIR.
         if (!option->get_positional() && option->get_name() != "--after") option->allow_extra_args(false);
     }
-    command.footer(examples_of(command.get_name()) + "\n" + command.get_footer());
-}
-
-struct CommandGroup {
-    const char* name;  // in --help; empty: hidden
-    std::vector<Action (*)(CLI::App&, CLI::App*&)> commands;
-};
-std::vector<CommandGroup> command_groups() {
-    return {
-        {"Record and watch", {add_record, add_top, add_serve}},
-        {"Look at a recording",
-         {add_report, add_graph, add_callers, add_callees, add_latency, add_outliers, add_irq,
-          add_stack_depth, add_diff, add_query, add_info}},
-        {"Export a recording", {add_html, add_export}},
-        {"Ask a target", {add_ctl, add_events}},
-        {"Look at an image", {add_check, add_names}},
-        {"Help", {add_doctor, add_help}},
-        {"", {add_reference, add_boards}},
-    };
 }
 
 // Never returns the codes of CLI11.

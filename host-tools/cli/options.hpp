@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the nopscope command: what several commands share, and one function for each command. It
-// adds the command to `app`, sets `command`, and returns what runs it once its options have been parsed.
+// What several commands share of the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
-#include <functional>
+#include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
-#include "host-tools/cli/commands/commands.hpp"
 
 namespace nopscope::host {
 
-using Action = std::function<Exit()>;
+enum class Format : std::uint8_t { text, json, csv };
 
-Action add_record(CLI::App& app, CLI::App*& command);
-Action add_top(CLI::App& app, CLI::App*& command);
-Action add_ctl(CLI::App& app, CLI::App*& command);
-Action add_serve(CLI::App& app, CLI::App*& command);
+struct ReportOptions {
+    std::string file;
+    std::string image;
+    Format format = Format::text;
+    bool raw = false;  // show times as recorded
+};
 
-Action add_report(CLI::App& app, CLI::App*& command);
-Action add_graph(CLI::App& app, CLI::App*& command);
-Action add_callers(CLI::App& app, CLI::App*& command);
-Action add_callees(CLI::App& app, CLI::App*& command);
-Action add_latency(CLI::App& app, CLI::App*& command);
-Action add_outliers(CLI::App& app, CLI::App*& command);
-Action add_irq(CLI::App& app, CLI::App*& command);
-Action add_stack_depth(CLI::App& app, CLI::App*& command);
-Action add_html(CLI::App& app, CLI::App*& command);
-Action add_export(CLI::App& app, CLI::App*& command);
-Action add_diff(CLI::App& app, CLI::App*& command);
-Action add_query(CLI::App& app, CLI::App*& command);
+// A command. Its help ends with `examples`, each a command line that makes sense as it is, and with
+// `notes` or the exit codes.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help,
+                      std::initializer_list<std::string_view> examples,
+                      const std::string& notes = {});
 
-Action add_info(CLI::App& app, CLI::App*& command);
-Action add_check(CLI::App& app, CLI::App*& command);
-Action add_names(CLI::App& app, CLI::App*& command);
-Action add_events(CLI::App& app, CLI::App*& command);
-Action add_doctor(CLI::App& app, CLI::App*& command);
+// An option or an argument, with the kind of its value.
+template <typename Value>
+CLI::Option* add_value(CLI::App* app, const std::string& name, Value& value, const char* of_kind,
+                       const std::string& help) {
+    return app->add_option(name, value, help)->type_name(of_kind);
+}
 
 inline const std::map<std::string, Format> formats{
     {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
@@ -67,17 +65,18 @@ CLI::Option* add_count(CLI::App* app, const std::string& name, Value& value, std
     return app->add_option(name, value, help)->transform(whole_number(least, most))->type_name("N");
 }
 inline constexpr std::uint64_t most_rows = 1'000'000;  // of a table
+inline constexpr double longest_seconds = 1e9;         // 31 years
 // 0 to 100.
 CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value, const std::string& help);
 CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least, double most, const std::string& help);
 
 // The positional `file`, which is returned, and --image: the options of each command that reads one recording.
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help = "The ELF that was recorded");
+// The positional `function`: a name or a glob.
+void add_function(CLI::App* command, std::string& function);
 // --raw of the commands that show times.
 void add_raw(CLI::App* command, bool& raw);
 // --yes of the commands that sum up.
 void add_yes(CLI::App* command, bool& yes);
-// --no-source and --source-root: with --image a page has the hottest functions' instructions.
-void add_source(CLI::App* command, HtmlOptions& options);
 
 }  // namespace nopscope::host

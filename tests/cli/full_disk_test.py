@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of output_table_test.py, on a disk that is full: a tmpfs of a few pages, which this process mounts for
+"""The rows of command_lines.py, on a disk that is full: a tmpfs of a few pages, which this process mounts for
 itself. Where nobody may mount one, ctest lists the test as skipped; cli.output_table's limit of a file's size stands for it.
 
 Exit status 77: skipped.
@@ -59,7 +59,7 @@ class FullDisk(output_table_test.Base):
             if "{out}" not in line:
                 continue
             out = self.disk / "out"
-            is_directory = any(f"--format {name} " in line for name in output_table_test.DIRECTORY_FORMATS)
+            is_directory = any(f"--format {name} " in line for name in output_table_test.export_formats.DIRECTORIES)
             if not is_directory:
                 out.write_bytes(old)
             self.fill()

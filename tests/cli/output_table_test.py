@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command with an output that cannot be written: an exit code and one sentence, and no file is harmed.
 
-TABLE has a row for each command of `nopscope --help`; a command without a row fails the test. A line of a row is a
-command line. It writes to {out} if it has that word, else to standard output.
+Each command of `nopscope --help` has a row in command_lines.py; a command without one fails the test.
 """
 
 import json
@@ -14,60 +13,22 @@ import resource
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import unittest
 
 import cli
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "interop/export"))
-import export_formats  # noqa: E402  (its directory is known only now)
+import command_lines
+import export_formats
 
 GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "stream.bin"
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
-LIVE = "--once --delay 0 --interval 0.1"
-# What a line reads, of {nsc}, {line} and {elf}, must be as before.
-TABLE = {
-    "record": ["record --from file:{line} -o {new}", "record -q --from file:{line} -o {out}",
-               "record -q --from file:{line} -o {new} --save-line {out}"],
-    "top": [f"top {LIVE} --from file:{{line}}", f"top {LIVE} --format json --from file:{{line}}",
-            f"top {LIVE} --from file:{{line}} -o {{out}}"],
-    "ctl": ["ctl --via unix:{socket} hello"],
-    "report": ["report {nsc}", "report {nsc} --format json", "report {nsc} --format csv"],
-    "graph": ["graph {nsc}", "graph {nsc} --format json"],
-    "html": ["html {nsc} -o {out}", "html {nsc} -o -"],
-    "serve": ["serve {nsc}", "serve --from file:{line} -o {out}"],
-    "export": [f"export {{nsc}} --format {name} -o {{out}}" for name in export_formats.WHAT]
-              + [f"export {{nsc}} --format {name} -o -" for name in export_formats.FILES],
-    "diff": ["diff {nsc} {nsc}", "diff {nsc} {nsc} --format json", "diff {nsc} {nsc} --format folded",
-             "diff {nsc} {nsc} --html {out}", "diff {nsc} {nsc} --html -"],
-    "query": ["query {nsc} 'SELECT * FROM calls'", "query {nsc} 'SELECT * FROM calls' --format json",
-              "query {nsc} 'SELECT * FROM calls' --format csv"],
-    "info": ["info {nsc}", "info {nsc} --format json", "info {elf} --sites"],
-    "check": ["check {elf}", "check {elf} --format json"],
-    "names": ["names {elf}", "names {elf} -o {out}"],
-    "events": ["events"],
-    "doctor": ["doctor", "doctor --format json"],
-    "help": ["help", "help report"],
-    "callers": ["callers {nsc} f2"],
-    "callees": ["callees {nsc} f1"],
-    "latency": ["latency {nsc} f2", "latency {nsc} f2 --format json"],
-    "outliers": ["outliers {nsc} f1"],
-    "irq": ["irq {nsc}"],
-    "stack-depth": ["stack-depth {nsc}"],
-}
 FAULTS = {  # of standard output: the sentence
     "full": "cannot write standard output: No space left on device",
     "pipe": "cannot write standard output: Broken pipe",
     "closed": "cannot write standard output: Bad file descriptor",
     "disk": "cannot write (standard output|the temporary database|{temporary}/nopscope-.*): ",
 }
-
-
-def words_of(line, files):
-    """The line's words; one in quotes is one word."""
-    return [word.strip("'").format_map(files) for word in re.findall(r"'[^']*'|\S+", line)]
 
 
 def no_room():
@@ -116,11 +77,11 @@ class Base(cli.Case):
         self.there = set(os.listdir(self.directory))
 
     def lines(self):
-        return [line for command in cli.commands() for line in TABLE[command]]
+        return [line for command in cli.commands() for line in command_lines.TABLE[command]]
 
     def check(self, line, status, sentence, out="/dev/null", stdout=subprocess.DEVNULL, **options):
         files = self.files | {"out": out, "new": self.directory / "new"}
-        words = words_of(line, files)
+        words = command_lines.words_of(line, files)
         done = subprocess.run([cli.NOPSCOPE, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True,
                               timeout=cli.HANG_SECONDS, check=False, env=os.environ | {"TMPDIR": str(self.directory)}, **options)
         said = done.stderr.splitlines()
@@ -155,7 +116,7 @@ class Table(Base):
                 self.check(line, 3, FAULTS[fault], stdout=file, preexec_fn=no_room)
 
     def test_each_command_has_a_row(self):
-        self.assertLessEqual(set(cli.commands()), set(TABLE))
+        self.assertLessEqual(set(cli.commands()), set(command_lines.TABLE))
 
     def test_help_is_checked_as_any_output(self):
         for words in ("--help", "--version", *(f"{command} --help" for command in cli.commands())):
@@ -176,7 +137,7 @@ class Table(Base):
         for line in self.lines():
             if "{out}" not in line:
                 continue
-            is_directory = any(f"--format {name} " in line for name in DIRECTORY_FORMATS)
+            is_directory = any(f"--format {name} " in line for name in export_formats.DIRECTORIES)
             self.check(line, 3, "/dev/full " if is_directory else "cannot write /dev/full: No space left on device", out="/dev/full")
             self.check(line, 3, "cannot (write|make) ", out=self.directory / "out", preexec_fn=no_room)
             self.check(line, 3, "cannot (write|make|create) ", out=self.directory / "no" / "out")

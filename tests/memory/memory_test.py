@@ -21,7 +21,7 @@ import time
 import urllib.request
 
 import recordings  # which knows where the next one is
-import export_formats
+import command_lines
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 LIMIT_BYTES = 300_000_000
@@ -30,11 +30,9 @@ CPU_SECONDS_OF_CALLS = 5  # of `paths`, which holds 3.4 million calls and claims
 HANG_SECONDS = 60
 # Instrumented or shared machines: the same work takes more of the CPU's time there.
 SLACK = 2
-COMMANDS = (
-    [["report"], ["report", "--format", "json"], ["graph"], ["graph", "--format", "json"], ["callers", "*"], ["callees", "*"],
-     ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]
-    + [["html", "-o", "{}/page.html"], ["diff", "{recording}"]]
-    + [["export", "--format", name, "-o", "{}/" + name] for name in export_formats.WHAT])
+# Those of one recording that end by themselves; not what goes to standard output instead of a file, which is the same work.
+COMMANDS = [line for lines in command_lines.TABLE.values() for line in lines
+            if "{nsc}" in line and not line.startswith("serve ") and not line.endswith(" -")]
 # {}: a line.
 LIVE = (["record", "-q", "--from", "file:{}", "-o", "{}.nsc"], ["report", "{}.nsc"], ["report", "{}"],
         ["top", "--once", "--delay", "0", "--interval", "0.1", "--from", "file:{}"])
@@ -50,12 +48,6 @@ def run(directory, words):
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), out
-
-
-def of_recording(directory, words, recording):
-    """The words of a command that reads the recording."""
-    filled = [word.replace("{recording}", str(recording)).replace("{}", str(directory)) for word in words]
-    return [filled[0], str(recording), *filled[1:]]
 
 
 def serve(directory, line):
@@ -147,8 +139,9 @@ def main():
                 turn += OTHERS_A_RECORDING
             for command in [COMMANDS[0], *others]:
                 seconds = SLACK * (CPU_SECONDS_OF_CALLS if make is recordings.paths else CPU_SECONDS)
-                done = run(directory, of_recording(directory, command, recording))
-                wrong += faults(name, command, done, most_bytes, seconds)
+                with tempfile.TemporaryDirectory(dir=directory) as fresh:
+                    done = run(directory, command_lines.words_of(command, {"nsc": recording, "out": f"{fresh}/out"}))
+                wrong += faults(name, [command], done, most_bytes, seconds)
         for make in recordings.LINES:
             line = directory / "line"
             line.write_bytes(make())

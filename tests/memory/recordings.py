@@ -11,7 +11,7 @@ import struct
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "interop/export"), str(HERE.parent / "conformance")]
+sys.path += [str(HERE.parent / part) for part in ("cli", "interop/export", "conformance")]
 import hostile_names  # noqa: E402
 import trace2  # noqa: E402
 from hostile_names import varint  # noqa: E402

@@ -5,14 +5,23 @@
 
 #include <algorithm>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
-#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct CheckOptions {
+    std::string image;
+    std::vector<std::string> allow;  // functions whose address may be taken without a landing pad
+    std::optional<bool> bti;         // whether the CPU enforces BTI; nothing: as the image tells
+    bool verbose = false;
+    Format format = Format::text;
+};
 
 // Up to five names.
 template <typename List, typename Name>
@@ -61,8 +70,6 @@ void print_notes(const std::string& image, const CheckResult& result) {
     }
 }
 
-}  // namespace
-
 Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
     const CheckResult result = check_image(elf, options.allow, options.bti);
@@ -101,6 +108,30 @@ Exit check(const CheckOptions& options) {
                result.uninstrumented.size(), result.problems.size(),
                result.problems.size() == 1 ? "" : "s");
     return verdict;
+}
+
+}  // namespace
+
+Action add_check(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<CheckOptions>();
+    command = add_command(app, "check", "Is every instrumented function of an image traceable?",
+                          {"nopscope check firmware.elf --verbose"});
+    add_value(command, "image", options->image, kind::elf, "The ELF")->required();
+    command
+        ->add_option("--allow", options->allow,
+                     "A function whose address may be taken without a landing pad")
+        ->type_name("FUNCTION");
+    auto bti = std::make_shared<bool>(false), no_bti = std::make_shared<bool>(false);
+    CLI::Option* const enforced = command->add_flag(
+        "--bti", *bti,
+        "The CPU enforces BTI (as the image's property note or its patch sites tell)");
+    command->add_flag("--no-bti", *no_bti, "The CPU does not enforce BTI")->excludes(enforced);
+    command->add_flag("-v,--verbose", options->verbose, "Name the uninstrumented functions");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options, bti, no_bti] {
+        if (*bti || *no_bti) options->bti = *bti;
+        return check(*options);
+    };
 }
 
 }  // namespace nopscope::host

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ctl`: one request to a target, over a line of its own or through the recorder that holds it.
+#include <fmt/format.h>
+
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/control_options.hpp"
+#include "host-tools/cli/options.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/target/control/socket.hpp"
 #include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct CtlOptions {
+    std::string from;  // the line; or
+    std::string via;   // a recorder's control socket
+    std::string image;
+    ControlRequest request;
+};
 
 // Only hellos and replies matter here.
 class Listener final : public SessionSink {
@@ -52,7 +63,17 @@ std::string over_line(const CtlOptions& options) {
     return perform(options.request, {client, symbols ? &*symbols : nullptr, listener.hello}).text;
 }
 
-}  // namespace
+// "  trace [GLOB...]   Trace functions ...", of each verb.
+std::string verb_list() {
+    std::string list = "Requests:\n";
+    for (const Verb& verb : verbs()) {
+        const std::string words = fmt::format("{} {}", verb.name, verb.argument.text);
+        list += fmt::format("  {:<20} {}{}\n", words, verb.help, verb.more_help);
+        if (verb.argument.has_other_values) continue;
+        list += fmt::format("  {:<20} ({})\n", "", fmt::join(verb.argument.values(), ", "));
+    }
+    return list + "Details: docs/cli.md.";
+}
 
 Exit ctl(const CtlOptions& options) {
     check(options.request);
@@ -71,6 +92,30 @@ Exit ctl(const CtlOptions& options) {
     }
     print(for_terminal(answer.text) + "\n");
     return Exit::ok;
+}
+
+}  // namespace
+
+Action add_ctl(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<CtlOptions>();
+    command = add_command(
+        app, "ctl", "Send a request to a running target",
+        {"nopscope ctl --from serial:/dev/ttyUSB0 stats",
+         "nopscope ctl --via unix:/tmp/steer --image firmware.elf trace 'luaH_*' --recorder graph"},
+        verb_list());
+    CLI::Option* const from =
+        add_value(command, "--from", options->from, kind::uri, "The line, as `record` takes it");
+    add_value(command, "--via", options->via, kind::uri,
+              "unix:PATH: the recorder that holds the line (record --control unix:PATH)")
+        ->excludes(from);
+    add_value(command, "--image", options->image, kind::elf,
+              "The ELF that runs there, to find functions by name");
+    add_choice_options(command, options->request.choice, options->request.recorder);
+    command->add_flag("--also", options->request.also,
+                      "trace: besides what is traced already, instead of it");
+    add_value(command, "request", options->request.words, kind::request, "A verb and its arguments")
+        ->required();
+    return [options] { return ctl(*options); };
 }
 
 }  // namespace nopscope::host

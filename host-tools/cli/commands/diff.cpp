@@ -10,16 +10,38 @@
 #include <iterator>
 #include <utility>
 
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/html.hpp"
 #include "host-tools/views/page/html.hpp"
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct DiffOptions {
+    ReportOptions report;  // image, raw
+    std::vector<std::string> before;
+    std::vector<std::string> after;
+    enum Format : std::uint8_t { text, json, folded } format = text;
+    std::string page;                  // a differential flame graph to write; empty: none
+    std::optional<double> fail_above;  // percent
+    double min_percent = 0.1;  // of all functions' own time: smaller ones are counted, not shown
+    bool yes = false;          // an output may have more than most_unasked_bytes
+    std::size_t most = 30;     // rows of a table
+};
+
+// "5%" or "5".
+CLI::Validator percentage() {
+    return {[number = real_number(0, 1e6, "percent")](std::string& text) {
+                if (text.ends_with('%')) text.pop_back();
+                return number(text);
+            },
+            ""};
+}
 
 const char* verdict_text(Verdict verdict) {
     switch (verdict) {
@@ -248,8 +270,6 @@ private:
     Difference difference_;
 };
 
-}  // namespace
-
 Exit diff(const DiffOptions& options) {
     const Comparison comparison(options);
     if (!options.page.empty()) {
@@ -270,6 +290,50 @@ Exit diff(const DiffOptions& options) {
         break;
     }
     return verdict;
+}
+
+}  // namespace
+
+Action add_diff(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DiffOptions>();
+    command = add_command(
+        app, "diff", "Show what became slower, faster, new, or gone",
+        {"nopscope diff before.nsc after.nsc",
+         "nopscope diff old1.nsc old2.nsc old3.nsc -- new1.nsc new2.nsc new3.nsc --fail-above 5%"});
+    add_value(command, "before", options->before, kind::recording, "Recordings before the change")
+        ->required();
+    add_value(command, "--after", options->after, kind::recording,
+              "Recordings after it; -- is short for this");
+    command
+        ->add_option(
+            "--fail-above", options->fail_above,
+            "Exit with 1 when a function, or all together, is more than so much slower (5%)")
+        ->transform(percentage())
+        ->type_name("PERCENT");
+    add_percent(command, "--min-share", options->min_percent,
+                "Only functions and paths of so many percent of the time (0.1)");
+    add_count(command, "--top", options->most, 1, most_rows,
+              "Only the first so many rows of each table (30)");
+    add_value(command, "--image", options->report.image, kind::elf,
+              "The ELF that was recorded, if they carry no symbols");
+    const std::map<std::string, DiffOptions::Format> kinds{
+        {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
+    add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
+    add_value(command, "--html", options->page, kind::file,
+              "Write a page with a differential flame graph, too");
+    add_raw(command, options->report.raw);
+    add_yes(command, options->yes);
+    return [options] {
+        if (options->after.empty() && options->before.size() == 2) {
+            options->after.push_back(options->before.back());
+            options->before.pop_back();
+        }
+        if (options->after.empty()) {
+            throw Error("diff: two recordings are wanted, or several before and after --",
+                        Exit::usage);
+        }
+        return diff(*options);
+    };
 }
 
 }  // namespace nopscope::host

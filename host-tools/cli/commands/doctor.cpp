@@ -10,20 +10,30 @@
 #include <cstdio>
 #include <iterator>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/target/doctor/board.hpp"
+#include "host-tools/cli/defaults.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/live/line.hpp"
-#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/target/doctor/board.hpp"
 #include "host-tools/target/transport/ports.hpp"
 #include "host-tools/target/transport/source.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct DoctorOptions {
+    std::string from;              // a line to listen to; empty: none
+    std::string image;             // an ELF to look at; empty: none
+    std::string defaults_file;     // that is in use; empty: none
+    std::string devices = "/dev";  // where serial ports are
+    double seconds = 3;            // to listen for
+    Format format = Format::text;
+};
 
 using State = Finding::State;
 
@@ -219,8 +229,6 @@ const char* state_text(State state) {
     return "problem";
 }
 
-}  // namespace
-
 Exit doctor(const DoctorOptions& options) {
     Findings findings;
     look_at_qemu(findings);
@@ -239,6 +247,27 @@ Exit doctor(const DoctorOptions& options) {
     print(options.format == Format::json ? json_text(json) : text);
     const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& one) { return one.state == Finding::problem; });
     return bad ? Exit::check_failed : Exit::ok;
+}
+
+}  // namespace
+
+Action add_doctor(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DoctorOptions>();
+    command = add_command(
+        app, "doctor", "Look whether ports, tools and images are as they should be",
+        {"nopscope doctor",
+         "nopscope doctor --from serial:/dev/ttyUSB0?baud=1500000 --image firmware.elf"});
+    add_value(command, "--from", options->from, kind::uri,
+              "Listen to this line, too: is a target on it, at this rate?");
+    add_value(command, "--image", options->image, kind::elf, "Look at this ELF, too");
+    add_seconds(command, "--duration", options->seconds, 0.1, 3600, "How long to listen (3)");
+    add_value(command, "--devices", options->devices, kind::directory,
+              "Where serial ports are (/dev)");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options] {
+        options->defaults_file = defaults_file();
+        return doctor(*options);
+    };
 }
 
 }  // namespace nopscope::host

@@ -12,6 +12,14 @@
 namespace nopscope::host {
 namespace {
 
+struct ExportOptions {
+    ReportOptions report;  // file, image, raw
+    std::string format;    // a name of export_formats()
+    std::string output;
+    bool cut_tracer = false;
+    bool yes = false;  // sums may have more than most_unasked_bytes
+};
+
 // What was left out, as the sink says.
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     const TimeAxis axis = options.cut_tracer ? TimeAxis::without_tracer : TimeAxis::wall;
@@ -25,8 +33,6 @@ std::string aggregate(const ExportOptions& options, const ExportFormat& format, 
     say_unknown_sites(options.report, loaded.report.integrity.value("unknown_sites"));
     return format.aggregate(output, {loaded.report, *loaded.profile, options.report.raw});
 }
-
-}  // namespace
 
 Exit export_recording(const ExportOptions& options) {
     const ExportFormat* const format = find_export_format(options.format);
@@ -47,6 +53,34 @@ Exit export_recording(const ExportOptions& options) {
         fmt::print(stderr, "nopscope: {} has no place for {}: left out\n", format->name, left_out);
     }
     return Exit::ok;
+}
+
+}  // namespace
+
+Action add_export(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ExportOptions>();
+    std::vector<std::string> names;
+    std::string list = "Formats:\n";
+    for (const ExportFormat& format : export_formats()) {
+        names.emplace_back(format.name);
+        list += fmt::format("  {:<11}{}\n", format.name, format.what);
+    }
+    command = add_command(app, "export", "Write a recording in another tool's format",
+                          {"nopscope export run.nsc --format perfetto -o run.perfetto-trace",
+                           "nopscope export run.nsc --format callgrind -o callgrind.out.run"},
+                          list + "Details: docs/exports.md.");
+    add_recording(command, options->report);
+    add_word(command, "--format", options->format, names, "The format")->required();
+    add_value(command, "-o,--output", options->output, kind::file, "The file or directory to write")
+        ->required();
+    command->add_flag("--raw", options->report.raw,
+                      "Sum formats: times as recorded, with the recording overhead left in");
+    command->add_flag("--cut-tracer", options->cut_tracer,
+                      "Event formats: stop the clock while a core works for the tracer, so that "
+                      "durations are those of "
+                      "report --raw; one core only");
+    add_yes(command, options->yes);
+    return [options] { return export_recording(*options); };
 }
 
 }  // namespace nopscope::host

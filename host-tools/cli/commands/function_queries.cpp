@@ -7,14 +7,20 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands/load.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct FunctionQueryOptions {
+    ReportOptions report;  // file, image, format, raw
+    std::string function;  // a name or a glob
+};
 
 std::string head(const FunctionPlace& place, const std::string& rest) {
     const std::string where = short_place(place);
@@ -128,8 +134,6 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
     for (const Latency::Bin& bin : latency.bins) bins.push_back({bin.from_ns, bin.calls});
 }
 
-}  // namespace
-
 Exit callers(const FunctionQueryOptions& options) { return neighbours(options, "called by", "callers", callers_by_function); }
 Exit callees(const FunctionQueryOptions& options) { return neighbours(options, "calls to", "callees", callees_by_function); }
 Exit latency(const FunctionQueryOptions& options) {
@@ -158,6 +162,47 @@ Exit stack_depth(const FunctionQueryOptions& options) {
     if (found.unknown != 0) out += fmt::format("of {} calls the depth is not known\n", with_commas(found.unknown));
     print(out + "\n" + integrity_line(loaded.report.integrity) + "\n");
     return Exit::ok;
+}
+
+struct Question {
+    const char* name;
+    const char* help;
+    bool has_function;  // as its argument
+    Exit (*ask)(const FunctionQueryOptions&);
+    const char* example;
+};
+
+Action add_function_query(CLI::App& app, CLI::App*& command, const Question& question) {
+    auto options = std::make_shared<FunctionQueryOptions>();
+    command = add_command(app, question.name, question.help, {question.example});
+    add_recording(command, options->report);
+    if (question.has_function) add_function(command, options->function);
+    add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
+    add_raw(command, options->report.raw);
+    return [options, ask = question.ask] { return ask(*options); };
+}
+
+}  // namespace
+
+Action add_callers(CLI::App& app, CLI::App*& command) {
+    return add_function_query(app, command,
+                              {"callers", "Who calls a function, how often and for how long", true,
+                               callers, "nopscope callers run.nsc malloc"});
+}
+Action add_callees(CLI::App& app, CLI::App*& command) {
+    return add_function_query(app, command,
+                              {"callees", "What a function calls, how often and for how long", true,
+                               callees, "nopscope callees run.nsc 'luaV_*'"});
+}
+Action add_latency(CLI::App& app, CLI::App*& command) {
+    return add_function_query(app, command,
+                              {"latency", "How long a function's calls take, as a distribution",
+                               true, latency, "nopscope latency run.nsc on_packet"});
+}
+Action add_stack_depth(CLI::App& app, CLI::App*& command) {
+    return add_function_query(app, command,
+                              {"stack-depth", "How deep calls get, and on which path", false,
+                               stack_depth, "nopscope stack-depth run.nsc"});
 }
 
 }  // namespace nopscope::host

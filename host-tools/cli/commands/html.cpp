@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `html`: a recording as a page.
-#include "host-tools/views/page/html.hpp"
+#include "host-tools/cli/commands/html.hpp"
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/cli/commands/load.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/views/page/html.hpp"
 
 namespace nopscope::host {
 
@@ -36,10 +37,34 @@ std::string view_of_file(const HtmlOptions& options) {
                      {.timeline = &timeline, .code = code ? &*code : nullptr});
 }
 
-Exit html(const HtmlOptions& options) {
-    const std::string view = view_of_file(options);
-    write_page(options.output, html_page(page_template(), view), options.yes);
-    return Exit::ok;
+void add_source(CLI::App* command, HtmlOptions& options) {
+    command->add_flag("!--no-source", options.source,
+                      "Instructions without the text of source files");
+    add_value(command, "--source-root", options.source_roots, kind::directory,
+              "Where source files with a relative name are looked for (.); "
+              "PREFIX=DIRECTORY: what stands for PREFIX/ "
+              "in their names; may be repeated");
+}
+
+Action add_html(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<HtmlOptions>();
+    command = add_command(
+        app, "html",
+        "Write a page for a browser: flame graph, timeline, functions, callers and callees",
+        {"nopscope html run.nsc -o report.html"});
+    add_recording(command, options->report,
+                  "The ELF that was recorded: then the page has the hottest functions' "
+                  "instructions and source lines, too");
+    add_value(command, "-o,--output", options->output, kind::file, "The page to write")->required();
+    add_source(command, *options);
+    command->add_option("--title", options->title, "The page's title (the recording's name)");
+    add_raw(command, options->report.raw);
+    add_yes(command, options->yes);
+    return [options] {
+        const std::string view = view_of_file(*options);
+        write_page(options->output, html_page(page_template(), view), options->yes);
+        return Exit::ok;
+    };
 }
 
 }  // namespace nopscope::host

@@ -7,14 +7,21 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/image/sites.hpp"
-#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct InfoOptions {
+    std::string file;
+    Format format = Format::text;
+    bool sites = false;
+};
 
 bool is_elf(const std::string& path) {
     std::error_code ignored;  // what a pipe has is read once
@@ -228,8 +235,6 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     return json;
 }
 
-}  // namespace
-
 Exit info(const InfoOptions& options) {
     if (is_elf(options.file)) return elf_info(options);
     Profile profile;
@@ -242,6 +247,19 @@ Exit info(const InfoOptions& options) {
         print_recording(file, profile, report);
     }
     return Exit::ok;
+}
+
+}  // namespace
+
+Action add_info(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<InfoOptions>();
+    command = add_command(app, "info", "Say what a recording or an image is",
+                          {"nopscope info run.nsc", "nopscope info firmware.elf --sites"});
+    add_value(command, "file", options->file, kind::file, "A recording, a raw capture, or an ELF")
+        ->required();
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    command->add_flag("--sites", options->sites, "Of an ELF: list its patch sites");
+    return [options] { return info(*options); };
 }
 
 }  // namespace nopscope::host

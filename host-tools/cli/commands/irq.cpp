@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands/load.hpp"
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -87,12 +88,22 @@ Json json(const Loaded& loaded) {
     return json;
 }
 
+Exit irq(const ReportOptions& options) {
+    const Loaded loaded = load(options, true);
+    print(options.format == Format::json ? json_text(json(loaded)) : text(loaded));
+    return Exit::ok;
+}
+
 }  // namespace
 
-Exit irq(const FunctionQueryOptions& options) {
-    const Loaded loaded = load(options.report, true);
-    print(options.report.format == Format::json ? json_text(json(loaded)) : text(loaded));
-    return Exit::ok;
+Action add_irq(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ReportOptions>();
+    command = add_command(app, "irq", "How long interrupts take, and how long they are masked",
+                          {"nopscope irq run.nsc"});
+    add_recording(command, *options);
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    add_raw(command, options->raw);
+    return [options] { return irq(*options); };
 }
 
 }  // namespace nopscope::host

@@ -5,10 +5,11 @@
 
 #include <cstdio>
 
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {

@@ -4,11 +4,9 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 
-#include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/analysis/events/event_sink.hpp"
-#include "host-tools/views/page/code.hpp"
+#include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
 
@@ -43,15 +41,6 @@ Loaded load(const ReportOptions& options, bool durations = false,
 // Passes the recording's balanced events to `sink`, and its sums if the sink wants them, and
 // finishes it. Says on stderr what the user should know. Throws Error.
 void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
-
-// What a page shows of a recording: view_json() (views/page/html.hpp).
-std::string view_of_file(const HtmlOptions& options);
-
-// `yes`: it may have more than most_unasked_bytes. Throws Error.
-void write_page(const std::string& name, const std::string& page, bool yes);
-
-// The hottest functions' instructions; nothing: no image is given. Throws Error.
-std::optional<CodeView> code_of_image(const HtmlOptions& options);
 
 // Warns on stderr if there are any.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);

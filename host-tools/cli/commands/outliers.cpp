@@ -6,16 +6,24 @@
 
 #include <algorithm>
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands/load.hpp"
-#include "host-tools/target/control/choice.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct OutliersOptions {
+    ReportOptions report;  // file, image, format, raw
+    std::string function;  // a name or a glob
+    std::size_t count = 3;
+    double min_percent = 1;  // what of a call its tree shows
+};
 
 std::string name_of(const OutlierSink& sink, std::uint32_t function) {
     if (function == away_function) return "(other tasks)";
@@ -42,7 +50,7 @@ void visit_tree(const Outlier& call, double min_percent, Visit visit) {
     }
 }
 
-std::string text_of(const OutlierSink& sink, const Outlier& call, const FunctionQueryOptions& options) {
+std::string text_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     std::string where = fmt::format("core {}", call.track.core);
     if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
     std::string out = fmt::format("{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
@@ -60,7 +68,7 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Function
     return out;
 }
 
-Json json_of(const OutlierSink& sink, const Outlier& call, const FunctionQueryOptions& options) {
+Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
               {"duration_ns", call.duration()},
               {"at_ns", call.from - sink.begin()},
@@ -79,9 +87,7 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const FunctionQueryOp
     return json;
 }
 
-}  // namespace
-
-Exit outliers(const FunctionQueryOptions& options) {
+Exit outliers(const OutliersOptions& options) {
     OutlierSink sink([&](const std::string& name) { return names_function(options.function, Function{.name = name, .file = {}}); },
                      options.count);
     const Loaded loaded = load(options.report, false, [&](const NamedFile& file) {
@@ -99,6 +105,22 @@ Exit outliers(const FunctionQueryOptions& options) {
     for (const Outlier& call : sink.slowest()) out += text_of(sink, call, options) + "\n";
     print(out + integrity_line(loaded.report.integrity) + "\n");
     return Exit::ok;
+}
+
+}  // namespace
+
+Action add_outliers(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<OutliersOptions>();
+    command =
+        add_command(app, "outliers", "The slowest calls of a function, each with what it called",
+                    {"nopscope outliers run.nsc on_packet --top 5"});
+    add_recording(command, options->report);
+    add_function(command, options->function);
+    add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
+    add_count(command, "--top", options->count, 1, 1000, "How many (3)");
+    add_percent(command, "--min-share", options->min_percent,
+                "Of a call's tree only what took so many percent of it (1)");
+    return [options] { return outliers(*options); };
 }
 
 }  // namespace nopscope::host

@@ -9,15 +9,21 @@
 #include <memory>
 #include <string_view>
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands/load.hpp"
-#include "host-tools/views/export/formats.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct QueryOptions {
+    ReportOptions report;  // file (also a database that `export` wrote), image, format
+    std::string sql;
+};
 
 struct Close {
     void operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -210,13 +216,27 @@ private:
     std::vector<std::string> names_;
 };
 
-}  // namespace
-
 Exit query(const QueryOptions& options) {
     const Database database = tables_of(options.report);
     const Statement statement = prepare(database.get(), options.sql);
     Answer(database.get(), statement.get()).write(options.report.format);
     return Exit::ok;
+}
+
+}  // namespace
+
+Action add_query(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<QueryOptions>();
+    command = add_command(app, "query", "Ask a recording in SQL",
+                          {"nopscope query run.nsc 'SELECT name, MAX(duration_ns) FROM named_calls "
+                           "GROUP BY name ORDER BY 2 DESC LIMIT 10'"});
+    add_recording(command, options->report)
+        ->description(
+            "A recording, a raw capture, or a database that `export --format sqlite` wrote");
+    command->add_option("sql", options->sql, "One statement; the tables are in docs/exports.md")
+        ->required();
+    add_choice(command, "--format", options->report.format, formats, "Output");
+    return [options] { return query(*options); };
 }
 
 }  // namespace nopscope::host

@@ -9,20 +9,36 @@
 #include <chrono>
 #include <set>
 
+#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/control_options.hpp"
+#include "host-tools/cli/options.hpp"
+#include "host-tools/live/live_recording.hpp"
+#include "host-tools/live/screen.hpp"
+#include "host-tools/live/series.hpp"
 #include "host-tools/target/control/ending.hpp"
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/stream/tee.hpp"
-#include "host-tools/live/screen.hpp"
-#include "host-tools/live/live_recording.hpp"
-#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope::host {
 namespace {
+
+const std::string rotation_wanted =
+    "expected a time from 1s on (90s, 30m, 1h, 7d) or a size from 10kB on (500MB, 1GB), not ";
+
+struct RecordOptions {
+    LineOptions line;
+    std::string output;
+    std::string raw;                   // where the line's bytes go, too; empty: nowhere
+    double duration_seconds = 0;       // 0: no limit
+    bool until_end = true;             // stop when every core has sent its final stats
+    bool quiet = false;                // neither console nor progress
+    std::optional<Rotation> rotation;  // the output's name is that of a series
+};
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -316,8 +332,6 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     return all_came ? Exit::ok : Exit::input;
 }
 
-}  // namespace
-
 Exit record(const RecordOptions& options) {
     std::optional<Symbols> symbols;
     if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
@@ -333,6 +347,55 @@ Exit record(const RecordOptions& options) {
     }
     const bool shown = screen.finish();
     return exit == Exit::ok && !shown ? Exit::input : exit;
+}
+
+}  // namespace
+
+Action add_record(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<RecordOptions>();
+    command = add_command(
+        app, "record", "Record a target's line to a file",
+        {"nopscope record --from serial:/dev/ttyUSB0?baud=1500000 --image firmware.elf -o run.nsc",
+         "nopscope record --from tcp:localhost:4444 --image firmware.elf --trace 'lua_*' --depth 5 "
+         "-o run.nsc",
+         "nopscope record --from exec:'qemu-system-aarch64 -M virt -cpu max -nographic -kernel "
+         "firmware.elf' -o run.nsc"});
+    add_line(command, options->line, "The ELF that runs there: its symbols go into the recording");
+    add_value(command, "-o,--output", options->output, kind::recording, "The recording to write")
+        ->required();
+    add_value(command, "--save-line", options->raw, kind::file,
+              "Keep the line's bytes, too, as they came: report reads them as well");
+    add_seconds(command, "--duration", options->duration_seconds, 0, longest_seconds,
+                "Stop after so many seconds; 0: never");
+    command->add_flag("--until-end,!--no-until-end", options->until_end,
+                      "Stop when the target says it has finished (the default)");
+    command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
+    auto rotate = std::make_shared<std::string>();
+    auto keep = std::make_shared<std::uint64_t>(0);
+    command
+        ->add_option(
+            "--rotate", *rotate,
+            "Go on in a new file after this time or size (1h, 500MB); docs/cli.md has their names")
+        ->type_name("LIMIT")
+        ->check([](const std::string& text) {
+            return read_rotation(text) ? "" : rotation_wanted + for_cell(text);
+        });
+    add_count(command, "--keep", *keep, 1, most_rows,
+              "Of --rotate's files keep only so many, the newest");
+    const auto read_steering = add_steering(command, options->line);
+    return [options, read_steering, rotate, keep] {
+        read_steering();
+        options->rotation = read_rotation(*rotate);
+        if (options->rotation) options->rotation->keep = *keep;
+        if (!options->rotation && *keep != 0)
+            throw Error("--keep is for the files of --rotate: give that, too", Exit::usage);
+        if (options->rotation && !options->raw.empty()) {
+            throw Error(
+                "--save-line keeps one file, and --rotate makes several: give one of the two",
+                Exit::usage);
+        }
+        return record(*options);
+    };
 }
 
 }  // namespace nopscope::host

@@ -12,13 +12,23 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/html.hpp"
+#include "host-tools/cli/control_options.hpp"
 #include "host-tools/live/finish.hpp"
 #include "host-tools/views/serve/server.hpp"
 #include "host-tools/views/serve/subjects.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct ServeOptions {
+    HtmlOptions page;    // its report's file, or nothing; title: empty: that of a line is its URI
+    LineOptions line;    // from, or nothing
+    std::string output;  // of a line: the recording on the side; empty: none
+    std::string listen;  // an address and a port
+    std::string token;   // that each request brings; empty: as the address wants it
+};
 
 // Knows when the last page was closed for good. A page that is reloaded comes back within `grace`.
 class ClosedPage {
@@ -79,8 +89,6 @@ Exit serve_line(const ServeOptions& options) {
     return live.status().state == LineState::failed ? Exit::input : ended;
 }
 
-}  // namespace
-
 Exit serve(const ServeOptions& options) {
     const bool is_file = !options.page.report.file.empty();
     if (is_file == !options.line.from.empty()) {
@@ -88,6 +96,48 @@ Exit serve(const ServeOptions& options) {
     }
     catch_interrupts();
     return is_file ? serve_file(options) : serve_line(options);
+}
+
+}  // namespace
+
+Action add_serve(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ServeOptions>();
+    command = add_command(
+        app, "serve", "Show a recording, or a target while it runs, in a browser",
+        {"nopscope serve run.nsc",
+         "nopscope serve --from 'serial:/dev/ttyUSB0?baud=3000000' --image demo.elf -o run.nsc"});
+    CLI::Option* const file = add_value(command, "file", options->page.report.file, kind::recording,
+                                        "A recording, or a raw capture");
+    add_line(command, options->line, "The ELF that was recorded, or that runs there");
+    command->get_option("--from")->required(false);
+    add_value(command, "-o,--output", options->output, kind::recording,
+              "Of a line: record it to this file, too");
+    command
+        ->add_option("--listen", options->listen,
+                     "The address and port; port 0 is any that is free")
+        ->default_val("127.0.0.1:0");
+    command->add_option("--token", options->token,
+                        "What each request must bring; other addresses than this machine's own "
+                        "have one in any case");
+    add_source(command, options->page);
+    command->add_option("--title", options->page.title,
+                        "The page's title (the recording's name, or the line)");
+    add_raw(command, options->page.report.raw);
+    const auto read_steering = add_steering(command, options->line);
+    for (const char* const name :
+         {"--from", "--output", "--memory-base", "--keep-tracing", "--resume"}) {
+        file->excludes(command->get_option(name));
+    }
+    for (CLI::App* const steering : command->get_subcommands({})) {
+        for (CLI::Option* const option : steering->get_options()) {
+            if (option != steering->get_help_ptr()) file->excludes(option);
+        }
+    }
+    return [options, read_steering] {
+        read_steering();
+        options->page.report.image = options->line.image;
+        return serve(*options);
+    };
 }
 
 }  // namespace nopscope::host

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `top`: a running target in a terminal, or, with --once, one look at it.
-#include "host-tools/cli/commands/top.hpp"
-
 #include <fmt/format.h>
 #include <langinfo.h>
 #include <signal.h>
@@ -16,14 +14,28 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/cli/control_options.hpp"
 #include "host-tools/live/finish.hpp"
 #include "host-tools/views/top/frame.hpp"
 #include "host-tools/views/top/once.hpp"
+#include "host-tools/views/top/rows.hpp"
 #include "host-tools/views/top/terminal.hpp"
 
 namespace nopscope::host {
 namespace {
+
+struct TopOptions {
+    LiveOptions live;
+    double interval = 1;  // seconds between two updates
+    bool once = false;    // one view, without a terminal; then
+    double after = 2;     // seconds before it
+    Format format = Format::text;
+    std::size_t top = 0;  // functions; 0: all
+    top::Column sort = top::Column::now;
+    bool raw = false;
+};
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -181,8 +193,6 @@ void once(Live& live, const TopOptions& options) {
     }
 }
 
-}  // namespace
-
 Exit watch(const TopOptions& options) {
     if (!options.once && (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)) {
         throw Error("standard input and output are no terminal: give --once to look once, without one", Exit::usage);
@@ -201,6 +211,43 @@ Exit watch(const TopOptions& options) {
     const LiveStatus status = live.status();
     if (status.state == LineState::failed) throw Error(status.sentence);
     return ended;
+}
+
+}  // namespace
+
+Action add_top(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<TopOptions>();
+    auto sort = std::make_shared<std::string>(top::head_of(options->sort));
+    command = add_command(
+        app, "top", "Watch a running target in the terminal",
+        {"nopscope top --from serial:/dev/ttyUSB0?baud=1500000 --image firmware.elf",
+         "nopscope top --from tcp:localhost:4444 --image firmware.elf --once --format json"},
+        "Press ? for its keys. Details: docs/top.md.");
+    add_line(command, options->live.line, "The ELF that runs there: names of functions");
+    add_value(command, "-o,--output", options->live.record, kind::recording,
+              "Record the line on the side, too");
+    add_seconds(command, "--interval", options->interval, 0.1, 3600,
+                "Seconds between two updates (1)");
+    std::vector<std::string> columns;
+    for (const top::Column column : top::all_columns) columns.emplace_back(top::head_of(column));
+    add_word(command, "--sort", *sort, columns, "By this column (now)");
+    add_value(
+        command, "--idle", options->live.idle, kind::glob,
+        "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)");
+    add_raw(command, options->raw);
+    command->add_flag("--once", options->once,
+                      "Print one view; for scripts, no terminal is needed");
+    add_seconds(command, "--delay", options->after, 0, longest_seconds,
+                "--once: seconds before it begins (2)");
+    add_choice(command, "--format", options->format, formats_without_csv, "--once: output");
+    add_count(command, "--top", options->top, 1, most_rows,
+              "--once: only the first so many functions");
+    const auto read_steering = add_steering(command, options->live.line);
+    return [options, sort, read_steering] {
+        options->sort = top::column_named(*sort);
+        read_steering();
+        return watch(*options);
+    };
 }
 
 }  // namespace nopscope::host

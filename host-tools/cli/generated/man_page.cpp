@@ -2,7 +2,6 @@
 // Pages in man(7).
 #include "host-tools/cli/generated/reference.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
-#include "host-tools/cli/generated/examples.hpp"
 #include "host-tools/cli/generated/manual.hpp"
 #include "host-tools/base/version.hpp"
 
@@ -95,13 +94,14 @@ std::string verbatim(const char* heading, std::string_view text) {
     return text.empty() ? "" : fmt::format(".SH {}\n.nf\n{}\n.fi\n", heading, roff(text));
 }
 
-// The footer of --help without what has a section of its own.
-std::string notes(const CLI::App& app) {
-    std::string text = app.get_footer();
-    for (const std::string& part : {examples_of(app.get_name()), exit_codes_help()}) {
-        if (const std::size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
-    }
-    return verbatim("NOTES", text);
+// A command's footer, by add_command(): a heading, examples, an empty line, notes or the footer of
+// nopscope itself.
+std::string examples_and_notes(const CLI::App& app, const CLI::App& command) {
+    const std::string footer = command.get_footer();
+    const std::size_t end = footer.starts_with("Examples:\n") ? footer.find("\n\n") : 0;
+    const std::string examples = footer.substr(0, end), notes = footer.substr(end);
+    return verbatim("EXAMPLES", examples.substr(std::min(examples.find('\n'), examples.size()))) +
+           (notes.ends_with(app.get_footer()) ? "" : verbatim("NOTES", notes));
 }
 
 }  // namespace
@@ -127,10 +127,9 @@ std::string man_page(const CLI::App& app, const CLI::App* command) {
         }
     }
     const std::string about = command != nullptr ? command->get_name() : "";
-    if (const std::string examples = examples_of(about); !examples.empty()) {
-        out += verbatim("EXAMPLES", std::string_view(examples).substr(examples.find('\n') + 1));
-    }
-    out += notes(of) + table("EXIT STATUS", exit_codes(), about) + table("ENVIRONMENT", environment(), about) + table("FILES", files(), about);
+    if (command != nullptr) out += examples_and_notes(app, *command);
+    out += table("EXIT STATUS", exit_codes(), about) + table("ENVIRONMENT", environment(), about) +
+           table("FILES", files(), about);
     out += ".SH SEE ALSO\n.nh\n.ad l\n" + page_list((command != nullptr ? "nopscope(1) " : "") + std::string(related_pages(about)));
     return out;
 }

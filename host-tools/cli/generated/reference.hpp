@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <string>
 
 namespace nopscope::host {
@@ -14,8 +13,5 @@ std::string man_page(const CLI::App& app, const CLI::App* command);
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);
-
-// Below `directory`, as they are installed below share/. Throws Error.
-void write_reference(const CLI::App& app, const std::filesystem::path& directory);
 
 }  // namespace nopscope::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines a board prints first, as they come, and as a hostile or damaged line has them.
+// The lines that a board prints first: undamaged, damaged and hostile.
 #include "host-tools/target/stream/boot_lines.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To which call time goes if records are missing, and while a context does not run.
+// Which call gets the time where records are missing, and while a context does not run.
 #include "tests/unit/host/decoder_fixture.hpp"
 
 namespace nopscope::host {
@@ -13,7 +13,7 @@ TEST_F(Decoder, AContextThatDoesNotRunAfterAGapHasNoTimeOfIt) {
     entry(2, 20);
     decoder.suspend(50);
     gap(3);
-    decoder.resume(1000, 400);  // as at the session's end; the tracer had 400 elsewhere
+    decoder.resume(1000, 400);  // as at the session's end; 400 are the tracer's, in another context
     decoder.finish();
     expect(0, 2, Outcome::open, 580, 30);
     expect(1, 1, Outcome::open, 600, 20);
@@ -63,7 +63,7 @@ TEST_F(Decoder, NorDoSeveralGaps) {
     expect(2, 1, Outcome::open, 210, 5);
 }
 
-// A task that pumps outside of all calls gives way meanwhile.
+// A task that pumps outside of all calls is switched out meanwhile.
 TEST_F(Decoder, TheTimeAwayIsNotTheTracers) {
     extended(protocol::Extended::tracer_begin, 10);
     decoder.suspend(20);

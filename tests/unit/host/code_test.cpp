@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page has of an image: the real instructions, whatever the image says; and of its source files only text.
+// What a page shows of an image's code: the real instructions, whatever the image says. Of source
+// files it shows text only.
 #include "host-tools/views/page/code.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a command writes: those of a series, the one that takes another's place, and no input.
+// Files that a command writes: a series of files, a file that replaces another, and an output that
+// is also an input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

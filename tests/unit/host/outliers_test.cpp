@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Functions 1 (wanted), 2 and 3 on tracks that the test tells.
+// Functions 1 (the wanted one), 2 and 3, on tracks that the test fills.
 class Outliers : public testing::Test {
 protected:
     Outliers() {
@@ -43,7 +43,7 @@ TEST_F(Outliers, TheSlowestAreKeptTheSlowestFirst) {
         leave(0, now += each);
     }
     EXPECT_THAT(durations(), ElementsAre(30, 30));
-    EXPECT_EQ(sink.slowest()[0].from, 105u);  // of equal ones the first
+    EXPECT_EQ(sink.slowest()[0].from, 105u);  // the first of two equal calls
     EXPECT_EQ(sink.calls(), 5u);
     EXPECT_EQ(sink.begin(), 100u);
 }

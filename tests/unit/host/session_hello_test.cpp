@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What begins a session: resets, frames before their hello, what was kept over a reset, others' hellos.
+// The begin of a session: resets, frames before their hello, frames kept over a reset, and the
+// hello of another image.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {

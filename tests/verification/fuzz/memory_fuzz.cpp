@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rings in a target's memory: whatever is there, one sentence, or a line that is decoded and whose sums hold.
+// The rings in a target's memory, for any content: the result is one sentence, or a line that
+// decodes with correct sums.
 //
 //     shape u8     bits 0..1 log2 of a ring's bytes, less 13; bit 2: two cores; bit 3: the rings' memory repeats what is
 //                  given without an end; bit 4: flight mode
@@ -65,7 +66,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_bytes_read = std::size_t{1} << 21;  // of rings: what an input may take of time
+    static constexpr std::size_t most_bytes_read = std::size_t{1} << 21;  // of rings, to limit the time
     std::size_t bytes_read_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The demo behind the hostile stub, recorded to its end: nothing lost, nothing damaged, Lua's calls in it.
+"""Records the demo behind the hostile stub to its end. Nothing is lost or damaged, and Lua's calls
+are recorded.
 
     demo_test.py MACHINE    one of hostile.MACHINES
 

@@ -221,7 +221,7 @@ TEST_F(Elf, LabelsAndNumbersAreNoPointers) {
     builder.symbol("__text_start", ElfBuilder::text_base, 0);
     const auto first = builder.function("first", false, false);
     ASSERT_EQ(first, ElfBuilder::text_base);
-    builder.data_word(first);  // the bound of a memory map
+    builder.data_word(first);      // the bound of a memory map
     builder.data_word(first + 4);  // inside a function, as in a jump table
     builder.symbol("$d", ElfBuilder::data_base, 0, 0, true);
     EXPECT_THAT(problems(), IsEmpty());

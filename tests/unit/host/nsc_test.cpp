@@ -144,7 +144,7 @@ protected:
         std::filesystem::temp_directory_path() / ("nopscope-nsc-test-" + std::to_string(getpid()));
     Bytes line = busy_target().bytes;
     Symbols symbols;
-    Told told;  // told by the line
+    Told told;              // told by the line
     nsc::Counters counted;  // counted by the line
 };
 

@@ -292,8 +292,8 @@ protected:
 };
 
 TEST_F(Settled, WhatAPathIsBelowZeroItsCallerHasLess) {
-    pair(1, 3, 4);  // its self time becomes 6 below zero
-    pair(2, 3, 40);  // 30 above zero
+    pair(1, 3, 4);    // its self time becomes 6 below zero
+    pair(2, 3, 40);   // 30 above zero
     pair(4, 3, 110);  // 100 above zero
     const Report result = report();
     EXPECT_EQ(row(result, 3).corrected_self_ns, 30u + 100);
@@ -308,7 +308,7 @@ TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
     target.ret(target.entry(3, 50), 4);  // 6 below zero
     const std::uint64_t outer = target.entry(1, 100);
     target.ret(target.entry(3, 1), 4);  // 6 below zero
-    target.ret(outer, 2);  // 7 below zero
+    target.ret(outer, 2);               // 7 below zero
     const Report result = report();
     EXPECT_EQ(row(result, 1).corrected_total_ns, 0u);
     EXPECT_EQ(row(result, 3).corrected_total_ns, 0u);

@@ -69,7 +69,7 @@ struct Told : SessionSink {
     using Key = std::pair<unsigned, unsigned>;  // session, core
     unsigned session = 0;
     std::uint64_t count = 0;  // records
-    std::uint64_t lost = 0;  // records in missing parts
+    std::uint64_t lost = 0;   // records in missing parts
     std::map<Key, std::vector<Record>> records;
     std::map<Key, std::vector<Gap>> gaps;
     std::vector<ClockPair> pairs;

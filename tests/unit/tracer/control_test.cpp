@@ -77,7 +77,7 @@ TEST_F(ControlTest, TheSameNumberAgainRepeatsTheReplyAndDoesNothing) {
 TEST_F(ControlTest, ANumberThatHasPassedIsNeverDone) {
     for (std::uint32_t number = 10; number < 16; ++number) target.ask(number, Command::start);
     EXPECT_EQ(target.ask(10, Command::start).answer, Answer::stale);  // no longer kept
-    EXPECT_EQ(target.ask(12, Command::stop).answer, Answer::stale);  // kept, of another command
+    EXPECT_EQ(target.ask(12, Command::stop).answer, Answer::stale);   // kept, of another command
     EXPECT_EQ(target.ask(9, Command::start).answer, Answer::stale);
     EXPECT_EQ(target.done.size(), 6u);
     EXPECT_EQ(target.refused(), 3u);

@@ -28,7 +28,7 @@ struct Found : sim::SimMachine {
     std::size_t looks = 0;  // how often the wait read the clock
     std::uint32_t online = 3, online_behind_first_call = 3;
     std::uint64_t* guard_of_second_call = nullptr;  // the second call takes this guard
-    std::uint64_t* guard_of_tenth_look = nullptr;  // the tenth look frees this guard
+    std::uint64_t* guard_of_tenth_look = nullptr;   // the tenth look frees this guard
 };
 
 using Code = Quiescence<Found>::Code;

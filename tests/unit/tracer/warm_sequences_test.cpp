@@ -22,7 +22,7 @@ using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
 const WarmResetHeader* header_at_line = nullptr;
 const WarmResetImage* image_at_line = nullptr;
 std::vector<std::uint64_t> limits;  // 0: no whole header, or not a frame's first byte
-std::size_t bytes_to_reset = 0;  // 0: no reset
+std::size_t bytes_to_reset = 0;     // 0: no reset
 struct Reset {};
 
 bool write_and_look(std::uint8_t byte) {

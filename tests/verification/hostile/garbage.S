@@ -22,15 +22,15 @@ fill_el2:
     ldr     x0, =GARBAGE
     write_all x0, tpidr_el2, vttbr_el2, hstr_el2, cntvoff_el2, elr_el2, far_el2, hpfar_el2, afsr0_el2, afsr1_el2, mair_el2, amair_el2, ttbr0_el2, tcr_el2, vtcr_el2, vpidr_el2, vmpidr_el2
     mov     sp, x0
-    ldr     x1, =el2_vectors  // UNKNOWN; these vectors report exceptions
+    ldr     x1, =el2_vectors            // UNKNOWN; these vectors report exceptions
     msr     vbar_el2, x1
-    mov     x1, #0x30c50000  // SCTLR_EL2: MMU and caches off, as all boot protocols require
+    mov     x1, #0x30c50000             // SCTLR_EL2: MMU and caches off, as all boot protocols require
     movk    x1, #0x0830
     msr     sctlr_el2, x1
     msr     cptr_el2, x0
-    mov     x1, #0x6000  // CNTHCTL_EL2: EL1's timers trap (virtual, too, with FEAT_ECV)
+    mov     x1, #0x6000                 // CNTHCTL_EL2: EL1's timers trap (virtual, too, with FEAT_ECV)
     msr     cnthctl_el2, x1
-    ldr     x1, =0xf60  // MDCR_EL2: PMU and debug trap, EL1 has no counter
+    ldr     x1, =0xf60                  // MDCR_EL2: PMU and debug trap, EL1 has no counter
     msr     mdcr_el2, x1
     // HCR_EL2: no second stage, and nearly everything else traps. With VHE, also EL2's other view
     // (E2H).
@@ -55,13 +55,13 @@ fill_el2:
 fill_el1:
     ldr     x0, =GARBAGE
     write_all x0, tpidr_el0, tpidrro_el0, tpidr_el1, sp_el0, sp_el1, elr_el1, far_el1, afsr0_el1, afsr1_el1, mair_el1, amair_el1, ttbr0_el1, ttbr1_el1, contextidr_el1, par_el1, csselr_el1
-    mov     x1, #0x40000000  // if EL1 used AArch64's EL0: nothing more
+    mov     x1, #0x40000000             // if EL1 used AArch64's EL0: nothing more
     msr     spsr_el1, x1
-    ldr     x1, =0x0000003400803519  // TCR_EL1: a plausible value of another system
+    ldr     x1, =0x0000003400803519     // TCR_EL1: a plausible value of another system
     msr     tcr_el1, x1
     ldr     x1, =0x34d5d91d             // SCTLR_EL1 with its MMU on, alignment checked, writes never executable
 #if ENTRY_LEVEL == 1
-    ldr     x1, =0x30d00800  // boot protocols require the MMU off
+    ldr     x1, =0x30d00800             // boot protocols require the MMU off
 #endif
     msr     sctlr_el1, x1
     msr     cpacr_el1, xzr              // FP traps

@@ -2,11 +2,11 @@
 // Sets the GIC up as TF-A does: SGIs 8 to 15 are Secure, all other interrupts are in Non-secure
 // group 1.
 
-#define NONSECURE_SGIS 0xffff00ff  // 8..15 are Secure
+#define NONSECURE_SGIS 0xffff00ff       // 8..15 are Secure
 
 #if GIC == 3
-#define GICD_CTLR_ARE 0x30  // both states
-#define GICD_CTLR_SECURE 0x35  // and Group 0 and Secure Group 1 enabled
+#define GICD_CTLR_ARE 0x30              // both states
+#define GICD_CTLR_SECURE 0x35           // and Group 0 and Secure Group 1 enabled
 #define REDISTRIBUTOR_SHIFT 17
 
 // In: x20 the core's number. Changes x0-x2.

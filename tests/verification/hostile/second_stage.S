@@ -13,8 +13,8 @@ second_stage:                           // level 1: 1 GiB each
     .skip   64 * 8
     .quad   device_pages + TABLE        // 65: from 0x10'4000'0000
     .skip   446 * 8
-memory_blocks:  // 2 MiB each, to the end in linker/rpi5.ld
-    .set    at, 0x40200000  // QEMU's device tree lies below; the same as in hostile.py
+memory_blocks:                          // 2 MiB each, to the end in linker/rpi5.ld
+    .set    at, 0x40200000              // QEMU's device tree lies below; the same as in hostile.py
     .rept   0x3c000000 >> 21
     .quad   at + NORMAL_BLOCK
     .set    at, at + (1 << 21)

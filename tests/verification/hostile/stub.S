@@ -20,7 +20,7 @@
 #define GARBAGE 0xa5a5a5a5a5a5a5a5
 
 #define SCR_NS (1 << 0)
-#define SCR_FIQ (1 << 2)  // Group 0 goes to EL3: the image has the Non-secure view
+#define SCR_FIQ (1 << 2)            // Group 0 goes to EL3: the image has the Non-secure view
 #define SCR_RES1 (3 << 4)
 #define SCR_HCE (1 << 8)
 #define SCR_RW (1 << 10)
@@ -36,7 +36,7 @@
 #define PSCI_CPU_ON 0xc4000003
 #define PSCI_AFFINITY_INFO 0xc4000004
 
-#define CORE_STATE 0  // 0 on, 1 off, 2 starting: PSCI's numbers
+#define CORE_STATE 0                // 0 on, 1 off, 2 starting: PSCI's numbers
 #define CORE_ENTRY 8
 #define CORE_BYTES 64
 

@@ -95,7 +95,7 @@ class Units:
         self.compiler = compiler
         self.directory.mkdir(parents=True, exist_ok=True)
         self.programs = {}  # without a mutant
-        self.locks = {}  # a lock for each program and for each shared file, by name
+        self.locks = {}     # a lock for each program and for each shared file, by name
         self.timed = Timed()
 
     def compile(self, source, overlay):

@@ -34,13 +34,13 @@ def anyhow_spaced(text):
 @dataclasses.dataclass(frozen=True)
 class Mutant:
     name: str
-    part: str  # the list's file name
+    part: str        # the list's file name
     step: str
     file: str        # from the repository's root
     text: str
     by: str
     killed_by: tuple
-    short: bool  # it is in the short run, too
+    short: bool      # it is in the short run, too
 
     def source(self):
         """Returns the whole file with the mutation."""

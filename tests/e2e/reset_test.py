@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware in flight mode resets its machine; the next boot sends what the first recorded last.
+"""A firmware in flight mode resets its machine. The next boot sends the last records of the first
+boot.
 
     reset_test.py MACHINE
 """

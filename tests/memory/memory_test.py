@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No recording and no line makes a command take more memory than --memory, or long: measured, command by command.
+"""Measures that for any recording and any line, no command takes more memory than --memory, or
+long.
 
     memory_test.py [--all] [RECORDING...]
 
-Without --all each recording is tried with `report` and some other commands, in turn. RECORDINGs are tried, too: the
-fuzzers' seeds, for one, which begin with a byte of their own. NOPSCOPE: the command.
+Without --all, each recording is tried with `report` and some other commands, in turn. RECORDINGs
+are tried as well, for example the fuzzers' seeds, which begin with a byte for the fuzzer. NOPSCOPE:
+the command.
 """
 
 import json
@@ -20,29 +22,29 @@ import tempfile
 import time
 import urllib.request
 
-import recordings  # which knows where the next one is
+import recordings  # it adds the path for the next import
 import export_formats
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 LIMIT_BYTES = 300_000_000
 CPU_SECONDS = 2
-CPU_SECONDS_OF_CALLS = 5  # of `paths`, which holds 3.4 million calls and claims nothing
+CPU_SECONDS_OF_CALLS = 5  # for `paths`, which holds 3.4 million valid calls
 HANG_SECONDS = 60
-# Instrumented or shared machines: the same work takes more of the CPU's time there.
+# On instrumented or shared machines, the same work takes more CPU time.
 SLACK = 2
 COMMANDS = (
     [["report"], ["report", "--format", "json"], ["graph"], ["graph", "--format", "json"], ["callers", "*"], ["callees", "*"],
      ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]
     + [["html", "-o", "{}/page.html"], ["diff", "{recording}"]]
     + [["export", "--format", name, "-o", "{}/" + name] for name in export_formats.WHAT])
-# {}: a line.
+# {}: the line.
 LIVE = (["record", "-q", "--from", "file:{}", "-o", "{}.nsc"], ["report", "{}.nsc"], ["report", "{}"],
         ["top", "--once", "--delay", "0", "--interval", "0.1", "--from", "file:{}"])
 OTHERS_A_RECORDING = 2
 
 
 def run(directory, words):
-    """(status, peak bytes, CPU seconds, what it says on stderr, the output's path)"""
+    """Returns (status, peak bytes, CPU seconds, stderr's text, the output's path)."""
     out, errors = directory / "out", directory / "errors"
     with open(out, "wb") as to, open(errors, "wb") as complaints:
         process = subprocess.Popen([NOPSCOPE, *words], stdout=to, stderr=complaints,
@@ -53,13 +55,13 @@ def run(directory, words):
 
 
 def of_recording(directory, words, recording):
-    """The words of a command that reads the recording."""
+    """Returns the words of a command that reads the recording."""
     filled = [word.replace("{recording}", str(recording)).replace("{}", str(directory)) for word in words]
     return [filled[0], str(recording), *filled[1:]]
 
 
 def serve(directory, line):
-    """As run(): a browser asks for what the line has said."""
+    """Like run(), for `serve`: a browser asks for what came over the line."""
     errors = directory / "errors"
     with open(errors, "wb") as complaints:
         process = subprocess.Popen([NOPSCOPE, "serve", "--from", f"file:{line}"], stdout=subprocess.PIPE, stderr=complaints)
@@ -70,8 +72,8 @@ def serve(directory, line):
                 with urllib.request.urlopen(url + "view", timeout=HANG_SECONDS) as view:
                     view.read()
             except (OSError, ValueError):
-                pass  # it has ended, perhaps before it said its address: its status says why
-        os.kill(process.pid, signal.SIGINT)  # Popen would take the status of one that has ended
+                pass  # it ended, perhaps before it printed its address; its status says why
+        os.kill(process.pid, signal.SIGINT)  # if it has ended, Popen would take its status
         _, status, usage = os.wait4(process.pid, 0)
         process.stdout.close()
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -79,7 +81,7 @@ def serve(directory, line):
 
 
 def faults(name, words, done, most_bytes, most_seconds):
-    """What is wrong with `done`, what run() returned."""
+    """Lists the errors in `done`, which run() returned."""
     status, peak, seconds, said, _ = done
     where = f"{name}: {' '.join(words)}: status {status}, {peak / 1e6:.0f} MB, {seconds:.2f} s"
     print(where, flush=True)
@@ -96,7 +98,8 @@ def faults(name, words, done, most_bytes, most_seconds):
 
 
 def large(directory, most_bytes):
-    """True data: more paths than the limit has room for are merged, and nothing is lost; with more memory they stay apart."""
+    """Valid data: paths beyond the limit are merged and nothing is lost. With more memory they stay
+    separate."""
     functions = roots = 80
     recording = directory / "large.nsc"
     recording.write_bytes(recordings.paths(functions, roots))

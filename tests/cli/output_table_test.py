@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command with an output that cannot be written: an exit code and one sentence, and no file is harmed.
+"""Every command with an output that cannot be written: an exit code and one sentence, and no file
+is damaged.
 
-TABLE has a row for each command of `nopscope --help`; a command without a row fails the test. A line of a row is a
-command line. It writes to {out} if it has that word, else to standard output.
+TABLE has a row for each command of `nopscope --help`. A command without a row fails the test. A
+line of a row is a command line. It writes to {out} if it contains that word, else to standard
+output.
 """
 
 import json
@@ -27,7 +29,7 @@ GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
 LIVE = "--once --delay 0 --interval 0.1"
-# What a line reads, of {nsc}, {line} and {elf}, must be as before.
+# Of {nsc}, {line} and {elf}, the files that a line reads must stay unchanged.
 TABLE = {
     "record": ["record --from file:{line} -o {new}", "record -q --from file:{line} -o {out}",
                "record -q --from file:{line} -o {new} --save-line {out}"],
@@ -57,7 +59,7 @@ TABLE = {
     "irq": ["irq {nsc}"],
     "stack-depth": ["stack-depth {nsc}"],
 }
-FAULTS = {  # of standard output: the sentence
+FAULTS = {  # of standard output, and the sentence
     "full": "cannot write standard output: No space left on device",
     "pipe": "cannot write standard output: Broken pipe",
     "closed": "cannot write standard output: Bad file descriptor",
@@ -66,12 +68,12 @@ FAULTS = {  # of standard output: the sentence
 
 
 def words_of(line, files):
-    """The line's words; one in quotes is one word."""
+    """Splits a line into words. Quotes make one word."""
     return [word.strip("'").format_map(files) for word in re.findall(r"'[^']*'|\S+", line)]
 
 
 def no_room():
-    """The disk takes no byte more: this is ENOSPC's sister for every user, also root."""
+    """Makes each write fail. The limit works like ENOSPC, for every user and for root."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
@@ -96,7 +98,7 @@ class Recorder:
 
 
 class Base(cli.Case):
-    """Runs a row of the table, and says what is wrong with what it did."""
+    """Runs a row of the table and reports its errors."""
 
     def setUp(self):
         super().setUp()
@@ -124,7 +126,7 @@ class Base(cli.Case):
         done = subprocess.run([cli.NOPSCOPE, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True,
                               timeout=cli.HANG_SECONDS, check=False, env=os.environ | {"TMPDIR": str(self.directory)}, **options)
         said = done.stderr.splitlines()
-        if words[0] == "record":  # its last line says what was recorded
+        if words[0] == "record":  # its last line describes the recording
             said = [each for each in said if not re.match(r"nopscope: \S+: [\d,]+ bytes, from ", each)]
         with self.subTest(line=line, out=out):
             self.assertEqual(done.returncode, status, done.stderr)
@@ -169,7 +171,7 @@ class Table(Base):
                 continue
             for fault in FAULTS:
                 if fault == "disk" and line.startswith("record"):
-                    continue  # its recording is what the disk has no room for: below
+                    continue  # the disk has no room for its recording: tested below
                 self.check_stdout(line, fault)
 
     def test_an_output_of_its_own(self):

@@ -3,8 +3,8 @@
 """Measures the cost of packing a trace on the target: bench-encode.elf under QEMU, with the
 machine's -icount.
 
-        encode_test.py MACHINE                      as a test, on a trace that the test makes
-        encode_test.py MACHINE FILE.ev13 [HZ]       only measures; prints instructions an event
+    encode_test.py MACHINE                      as a test, on a trace that the test makes
+    encode_test.py MACHINE FILE.ev13 [HZ]       only measures; prints instructions an event
 
 The target must send exactly the bytes that nopscope-codec-bench makes of the same trace.
 From the environment: NOPSCOPE_CODEC_BENCH, NOPSCOPE_BUILD_ROOT.

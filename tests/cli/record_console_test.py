@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorder whose output nothing reads. It loses nothing of the line, and a signal ends it.
 
-        record_console_test.py [--seconds N]      N: tests only a terminal that stops for N seconds
-    at full rate
+    record_console_test.py [--seconds N]      N: only a terminal stopped for N seconds at full rate
 """
 
 import fcntl

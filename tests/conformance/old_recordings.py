@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of released versions open, and say what the line says that they were made of (docs/versions.md).
+"""Opens recordings of released versions. They must say the same as the lines that they were made of
+(docs/versions.md).
 
     old_recordings.py NOPSCOPE
 
-recordings/VERSION/NAME.nsc is what `nopscope record --from file:NAME.bin` of that version wrote. Each version adds its own; none
-is ever written again. Exit status 1: one reads otherwise.
+recordings/VERSION/NAME.nsc is the output of that version's `nopscope record --from file:NAME.bin`.
+Each version adds files, and no file is ever written again. Exit status 1: a recording reads
+differently.
 """
 
 import json

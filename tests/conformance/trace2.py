@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames, and the packed records of trace frames, of format 2: written from docs/trace-format.md, sharing
-no code with the first reader. For the second readers in tests/conformance and tests/e2e, and for lines that
-tests make. Short, not fast.
+"""Frames of format 2 and the packed records of its trace frames. It was written from
+docs/trace-format.md and shares no code with the first reader. The second readers in
+tests/conformance and tests/e2e use it, and tests that make lines. It is short, not fast.
 """
 import struct
 import sys
@@ -15,11 +15,11 @@ STATS_FIELDS = ("now", "generated", "delivered", "dropped", "shadow_stack_full",
                 "final", "overwritten", "aggregated", "filtered")
 LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile",
                       "stray_returns")
-IDENTITY = (1 << 28) - 1  # of an entry, in a ret
+IDENTITY = (1 << 28) - 1  # of an entry, as a ret names it
 
 
 class Malformed(Exception):
-    """A frame whose CRC is right and whose contents are not."""
+    """A frame with a correct CRC and invalid contents."""
 
 
 def _crc_table():
@@ -40,7 +40,7 @@ def crc32c(data):
 
 
 def cobs_decode(chunk):
-    """The bytes, or None when `chunk` is not COBS."""
+    """Returns the bytes, or None if `chunk` is not COBS."""
     out, at = bytearray(), 0
     while at < len(chunk):
         code = chunk[at]
@@ -67,14 +67,14 @@ def cobs_encode(raw):
 
 
 def frame(stream, session, payload, sequence=0, core=0):
-    """As the line has it, between two zeros."""
+    """Returns the frame as on the line, between two zeros."""
     raw = struct.pack("<BBHI", stream, core, session, sequence) + payload
     return b"\0" + cobs_encode(raw + crc32c(raw).to_bytes(4, "little")) + b"\0"
 
 
 def frames(line):
-    """For each chunk of the line that is not empty: (stream, core, session, sequence, payload), or None
-    where it is corrupt."""
+    """Yields for each chunk of the line that is not empty: (stream, core, session, sequence,
+    payload), or None if it is corrupt."""
     for chunk in line.split(b"\0")[:-1]:
         if chunk:
             raw = cobs_decode(chunk)
@@ -107,7 +107,7 @@ class Varints:
 
 
 def stats(payload):
-    """What a target does not say is not in it."""
+    """Returns the fields. Fields that the target did not send are missing."""
     numbers = Varints(payload)
     fields = {name: numbers.next() for name in STATS_FIELDS}
     fields |= {name: numbers.next() for name in LATER_STATS_FIELDS if numbers.more()}
@@ -137,7 +137,7 @@ def _completed(top, key):
 
 
 class TraceDecoder:
-    """The trace frames of one core, in order: open() each, then take its records()."""
+    """Decodes the trace frames of one core, in order: open() each, then take its records()."""
 
     def __init__(self):
         self.in_group = False
@@ -146,7 +146,8 @@ class TraceDecoder:
         self.in_group = False
 
     def open(self, payload):
-        """False: no key frame since the start, or since lose(); `count` says how many are lost."""
+        """Returns False if no key frame came since the start or since lose(). `count` says how many
+        records are lost."""
         try:
             numbers = self._header(payload)
         except (IndexError, struct.error):
@@ -159,8 +160,8 @@ class TraceDecoder:
         return True
 
     def records(self):
-        """(kind, value, clock) of each record. Of a ret the value is its entry's index << 1 | unwound,
-        of data its 57 bits << 4 | 15."""
+        """Yields (kind, value, clock) of each record. The value of a ret is its entry's index << 1
+        | unwound, that of data its 57 bits << 4 | 15."""
         try:
             for _ in range(self.count):
                 yield self._record()
@@ -385,7 +386,7 @@ class TraceDecoder:
 
 
 def check(line):
-    """Of a line whose console says what is in its trace frames: how many records, and their CRC."""
+    """Checks a line whose console names the number of records in its trace frames, and their CRC."""
     decoder, packed, count, told = TraceDecoder(), bytearray(), 0, b""
     for stream, _core, _session, _sequence, payload in frames(line):
         if stream == CONSOLE:

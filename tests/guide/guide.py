@@ -2,9 +2,9 @@
 """Runs the parts of a guide that can be run. These are a Markdown page's fenced boxes, by the words
 behind the fence:
 
-        ```sh          commands, for one bash that runs all boxes
-        ```LANG FILE   a file; the line before the box also names it for people
-        ```text        output of the commands before it: of a report, each function's calls
+    ```sh          commands, for one bash that runs all boxes
+    ```LANG FILE   a file; the line before the box also names it for people
+    ```text        output of the commands before it: of a report, each function's calls
 
 The rest is only text.
 """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware/examples/minimal and firmware/examples/minimal-c need of a board and of a libc, to be linked without ours.
+// The functions of a board and of a libc that firmware/examples/minimal and
+// firmware/examples/minimal-c need to link.
 #include "hal/hal.hpp"
 
 #include <cstdio>

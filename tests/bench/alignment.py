@@ -160,8 +160,7 @@ def counts(elf):
 
 
 def one_level(compiler, level, sources, newlib):
-    """Returns the counts of each remedy, and the text's growth for each site: the project's remedy
-    against none."""
+    """Returns the counts of each remedy, and the text that a site takes with the project's remedy."""
     cells, sizes = [], {}
     with tempfile.TemporaryDirectory() as directory:
         compiled = {}

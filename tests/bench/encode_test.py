@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the cost of packing a trace on the target: bench-encode.elf under QEMU, with the
-machine's -icount.
+"""Measures what packing a trace costs on the target: bench-encode.elf under QEMU with -icount.
 
     encode_test.py MACHINE                      as a test, on a trace that the test makes
     encode_test.py MACHINE FILE.ev13 [HZ]       only measures; prints instructions an event
@@ -35,8 +34,8 @@ def image_start(board):
 
 
 def program(seed, calls, functions=60):
-    """Makes a trace. Each function calls a few others, mostly the same ones, and takes a similar
-    time each time."""
+    """Makes a trace. Each function mostly calls the same others, and takes a similar time each
+    time."""
     rng = random.Random(seed)
     callees = {f: [rng.randrange(functions) for _ in range(rng.randrange(4))] for f in range(functions)}
     takes = {f: rng.randrange(40, 2000) for f in range(functions)}

@@ -53,7 +53,6 @@ def cycles(core, paths, iterations):
 
 
 def model_of(resources):
-    """The CPU whose scheduling model LLVM used, from its resources' names: CortexA55UnitALU,
-    A57UnitB, N1UnitB."""
+    """The CPU whose model LLVM used, by its resources' names: CortexA55UnitALU, A57UnitB, N1UnitB."""
     prefix = re.match(r"(?:Cortex)?([A-Z][0-9]+)Unit", resources[0])
     return prefix[1] if prefix else resources[0]

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A model of cycles, not a measurement: the cost of a recorded call on cores on which we have not
-run it.
+"""A model of cycles, not a measurement: what a recorded call costs on cores that we have not used.
 
     model.py [--machine MACHINE]... [--out FILE] [--markdown] [--no-demo] [--gate] [--update-baseline]
 
@@ -27,8 +26,7 @@ import returns
 HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "returns_expected.json"
 CONSTANTS = HERE / "cycles_constants.json"
-# The machine whose counts another machine must have, if it has none itself: cores without BTI have
-# the same hooks.
+# A machine without its own counts must have those of this one: cores without BTI have equal hooks.
 SAME_AS = {name: "virt-a72" for name, (board, _) in bench.MACHINES.items() if name == board}
 ABOVE = 4  # untraced functions above the traced one, for the cost of each ancestor
 DEMO = (("not traced", ["recorder=none"]), ("graph, one function of 16", ["every=16"]),
@@ -105,8 +103,7 @@ def recorders_of(rows):
 
 
 def ancestors_missed(rows, recorder, index):
-    """Returns the mispredicted returns that tracing one call adds for each untraced function above
-    it."""
+    """Returns the mispredicted returns that tracing adds for each untraced function above a call."""
     on, off = rows[f"{recorder}/{ABOVE}"], rows[f"off/{ABOVE}"]
     added = returns.missed(on, "unhooked", index) - returns.missed(off, "unhooked", index)
     return added / returns.CHAIN_CALLS / ABOVE
@@ -198,8 +195,7 @@ def print_cycles(machine, rows, markdown):
 
 
 def grouped(cells, recorders):
-    """Returns [(recorders, cells)] from {recorder: cells}. Recorders with equal cells are together.
-    The first recorder has no hook."""
+    """Returns [(recorders, cells)], with equal cells together. The first recorder has no hook."""
     names = {tuple(recorders): "each recorder", tuple(recorders[1:]): "each with a hook"}
     same = {}
     for recorder, of in cells.items():

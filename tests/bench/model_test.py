@@ -179,8 +179,7 @@ class Cycles(unittest.TestCase):
 
     def test_what_llvm_mca_does_not_know_is_counted(self):
         counts = {row["recorder"]: row["counts"] for row in self.cycles}
-        # recorders.S: a claim at the entry and one at the return, each with a read of the clock and
-        # of the core's register.
+        # recorders.S: one claim each at entry and return, with reads of clock and core register.
         self.assertEqual(counts["function"], {"clock_read": 1, "exclusive_pair": 1, "register_read": 1})
         self.assertEqual(counts["graph"], {"clock_read": 2, "exclusive_pair": 2, "register_read": 2})
         self.assertEqual(counts["graph, one event"]["event_read"], 4)

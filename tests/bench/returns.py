@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an image under QEMU with the model of a return predictor
-(tests/verification/oracle/return_stack.cpp), and counts the returns that the model mispredicts. A
-model, not a measurement.
+"""Runs an image under QEMU with the model of a return predictor (oracle/return_stack.cpp), and
+counts the returns that the model mispredicts. It is not a measurement.
 
-From the environment: NOPSCOPE_BUILD_ROOT (holds the builds of virt/ and the other boards),
-NOPSCOPE_RETURN_STACK (the plugin).
+From the environment: NOPSCOPE_BUILD_ROOT (the boards' builds), NOPSCOPE_RETURN_STACK (the plugin).
 """
 
 import json
@@ -35,8 +33,7 @@ def elf_of(machine, image):
 
 
 def hooks_of(image):
-    """The hooks to which calls return: [(low, high)] of functions NAME_hook that have a
-    NAME_hook_end."""
+    """The hooks that calls return to: [(low, high)] of NAME_hook with a NAME_hook_end."""
     return sorted((low, image.symbols[f"{name}_end"]) for name, low in image.symbols.items()
                   if name.endswith("_hook") and f"{name}_end" in image.symbols)
 
@@ -55,8 +52,7 @@ def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
 
 
 def run(command, map_text):
-    """Runs QEMU's command. Returns the plugin's rows by name (none if QEMU failed) and QEMU's
-    output."""
+    """Runs QEMU's command. Returns the plugin's rows by name (none on failure) and QEMU's output."""
     with tempfile.TemporaryDirectory() as directory:
         map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
         map_path.write_text(map_text)

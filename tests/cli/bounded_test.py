@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files made to fill the memory, to block, or to change a terminal. Each gives an exit code and a
-sentence."""
+"""Files that fill the memory, block, or change a terminal. Each gives an exit code and a sentence."""
 
 import os
 import pathlib
@@ -26,8 +25,7 @@ RET, NOP = 0xD65F03C0, 0xD503201F
 
 
 def elf(path, sections, holes=()):
-    """sections: (name, type, flags, address, bytes, link). holes: {name: size} of sections that
-    claim more than they have."""
+    """sections: (name, type, flags, address, bytes, link). holes: {name: a size that is too large}."""
     holes, names, headers, body = dict(holes), b"", b"", b""
     for name, kind, flags, address, content, link in sections:
         size = holes.get(name, len(content))

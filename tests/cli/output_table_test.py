@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command with an output that cannot be written: an exit code and one sentence, and no file
-is damaged.
+"""Every command with an output that it cannot write: one exit code, one sentence, no damaged file.
 
 TABLE has a row for each command of `nopscope --help`. A command without a row fails the test. A
 line of a row is a command line. It writes to {out} if it contains that word, else to standard

@@ -39,8 +39,7 @@ def cobs(data):
 
 
 def sessions(count, text):
-    """Returns `count` sessions with the same records, each followed by `text` bytes of a boot
-    loader."""
+    """Returns `count` equal sessions, each followed by `text` bytes of a boot loader."""
     frames = [frame for frame in trace2.frames((cli.GOLDEN / "contexts.bin").read_bytes()) if frame]
     line = bytearray()
     for number in range(1, count + 1):
@@ -51,8 +50,7 @@ def sessions(count, text):
     return bytes(line)
 
 
-# Writes a file again and again, no faster than a line: COMMAND FILE RATE SECONDS SIGN. Then it
-# writes SIGN.
+# Writes FILE repeatedly, no faster than a line, then SIGN: COMMAND FILE RATE SECONDS SIGN.
 FEEDER = """
 import pathlib, sys, time
 data, rate, seconds = pathlib.Path(sys.argv[1]).read_bytes(), int(sys.argv[2]), float(sys.argv[3])

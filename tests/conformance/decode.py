@@ -37,8 +37,7 @@ class Context:
         self.left_at = 0  # the tracer's ticks in all contexts, when the core left this one
 
     def away(self, since, clock, tracer):
-        """The core ran other contexts from `since` to `clock`: no call here has this time as self
-        time."""
+        """The core ran other contexts from `since` to `clock`, which is no call's self time here."""
         if self.clock is None:
             return
         self.clock = clock
@@ -79,8 +78,7 @@ class Context:
         return ticks, before + ticks
 
     def close_down_to(self, depth, ended):
-        """Pops to `depth` calls. `ended`: the popped calls did end, because a call below them
-        returned."""
+        """Pops to `depth` calls. `ended`: the popped calls ended, as a call below them returned."""
         marker = None
         while len(self.stack) > depth:
             call = self.stack.pop()
@@ -135,8 +133,7 @@ class Context:
                 call = self.stack[depth]
                 if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
                     if value & 1 and self.tracer_open and depth < self.tracer_open[2]:
-                        # The call was open before: it ended where the tracer's work began, which
-                        # continues.
+                        # Open before: it ended where the tracer's work began, which continues.
                         begin, inside, _ = self.tracer_open
                         self.clock = begin + inside
                         self.close_down_to(depth, True)
@@ -441,8 +438,7 @@ def main():
     def ns(ticks):
         return (ticks * 10**9 + hertz // 2) // hertz
 
-    # A path's time is rounded once (docs/accuracy.md). So a function's error is at most a
-    # nanosecond for each path.
+    # A path's time is rounded once (docs/accuracy.md): a function's error is up to 1 ns a path.
     def same(own, other, rounded):
         if not rounded or None in (own, other):
             return own == other

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A second reader of recordings, written from docs/nsc-format.md. It shares no code with the first
-reader.
+"""A second reader of recordings, from docs/nsc-format.md. It shares no code with the first reader.
 
     nsc2.py RECORDING.nsc LINE
 

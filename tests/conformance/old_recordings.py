@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Opens recordings of released versions. They must say the same as the lines that they were made of
-(docs/versions.md).
+"""Recordings of released versions must say the same as their lines (docs/versions.md).
 
     old_recordings.py NOPSCOPE
 

@@ -146,8 +146,7 @@ class TraceDecoder:
         self.in_group = False
 
     def open(self, payload):
-        """Returns False if no key frame came since the start or since lose(). `count` says how many
-        records are lost."""
+        """Returns False if no key frame came since the start or lose(). `count` records are lost."""
         try:
             numbers = self._header(payload)
         except (IndexError, struct.error):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the lines that the sanitized build's unit tests executed, by directory. Coverage must not
-fall.
+"""Counts the lines that the sanitized build's unit tests execute, by directory. None may fall.
 
     coverage.py BUILD
 
@@ -16,8 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Percent of lines, a point or two below the measured value. A directory without an entry has no
-# floor.
+# Percent of lines, a point or two below the measurement. Other directories have no floor.
 FLOORS = {
     "host-tools/base": 85, "host-tools/image": 92, "host-tools/target/memory": 85, "host-tools/target/stream": 94,
     "host-tools/recording": 96, "host-tools/analysis/events": 94, "host-tools/analysis/function_queries": 97,

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a board reports about itself to one text file, which you can attach to a report
-(docs/board-report.md).
+"""Writes what a board reports about itself to a text file for a report (docs/board-report.md).
 
     board_report.py BOARD --from serial:DEV [--part PART]     a real board: one image at a time
     board_report.py BOARD --qemu [--part PART] [--words WORD...]
@@ -234,8 +233,7 @@ def first_lines(heard):
 
 
 def selftest_part(heard):
-    """Returns the part's text, and whether the part reached its end. The other parts' functions do
-    the same."""
+    """Returns the part's text, and whether it reached its end. So do the other parts' functions."""
     lines = [line for line in heard.console.splitlines() if not line.startswith("boot: ")]
     is_over = re.search(ENDS["selftest"], heard.console, re.MULTILINE) is not None
     if not is_over:

@@ -218,8 +218,7 @@ def target_on(path):
 
 
 class LossyProxy(threading.Thread):
-    """A line from a recorder to a target. It loses a third of the commands and a third of the
-    replies, and damages some."""
+    """A line that loses a third of commands and replies, and damages some."""
 
     def __init__(self, listener, target):
         super().__init__(daemon=True)

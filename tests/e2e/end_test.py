@@ -54,8 +54,7 @@ class Recorder:
             time.sleep(0.05)
 
     def end(self, number=None):
-        """Waits for the recorder's end. Returns its exit status and output. `number`: a signal to
-        send first."""
+        """Waits for its end. Returns exit status and output. `number`: a signal to send first."""
         if number is not None:
             self.process.send_signal(number)
         errors = self.process.communicate(timeout=machines.HANG_SECONDS)[1]
@@ -125,8 +124,7 @@ class End(unittest.TestCase):
         return report
 
     def check_clock_pairs(self, recorder):
-        """All pairs agree with the one that an exchange made certain. Here the target's clock is
-        the host's."""
+        """All pairs agree with an exchange's certain one. The target's clock is the host's here."""
         pairs, hertz = clock_pairs(recorder.path)
         certain = [pair for pair in pairs if pair[3]]
         self.assertEqual(len(certain), 1)

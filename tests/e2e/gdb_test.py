@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`record --from gdb:` and from dumps: the contents of the rings of a stopped, crashed or running
-target.
+"""`record --from gdb:` and from dumps: rings of a stopped, crashed or running target.
 
     gdb_test.py MACHINE
 """

@@ -79,8 +79,7 @@ def version(path):
 
 
 def nopscope(*arguments, status=0):
-    """Runs the command. Its exit status must be `status`. Checks the recordings that it makes or
-    reads."""
+    """Runs the command, which must exit with `status`. Checks the recordings that it uses."""
     done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True,
                           timeout=HANG_SECONDS, errors="replace")
     if done.returncode != status:

@@ -7,11 +7,9 @@ import time
 
 
 def wait_until_read(port, may_stop=lambda: False):
-    """Waits until the reader has read all bytes. `port` is the reader's end, which the caller also
-    holds open.
+    """Waits until the reader has read all. `port`: the reader's end, which the caller holds open.
 
-    Only poll() shows it: it first moves the bytes that still wait between the ends. FIONREAD does
-    not count those.
+    Only poll() shows it: it first moves the bytes between the ends, which FIONREAD omits.
     """
     poll = select.poll()
     poll.register(port, select.POLLIN)

@@ -50,8 +50,8 @@ def in_one_thread(board):
 
 
 def kernel_of(elf, board):
-    """Returns QEMU's -kernel. For a Pi it is the raw image, which QEMU enters at EL2 as the boot
-    firmware does."""
+    """Returns QEMU's -kernel: for a Pi the raw image, which QEMU enters at EL2 as its firmware
+    does."""
     return elf.with_suffix(".img") if board.startswith("rpi") else elf
 
 

@@ -136,8 +136,7 @@ class Recordings(unittest.TestCase):
                 self.assertGreater(len(report["functions"]), 50)
 
     def record_and_kill(self, path, number):
-        """Records a demo that would take minutes, and stops the recorder when the recording has
-        some of it."""
+        """Records a demo of minutes, and stops the recorder when it has some of it."""
         command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"],
                                         icount=False)
         qemu = self.directory / "qemu.pid"

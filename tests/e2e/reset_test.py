@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware in flight mode resets its machine. The next boot sends the last records of the first
-boot.
+"""A firmware in flight mode resets its machine. The next boot sends the first boot's last records.
 
     reset_test.py MACHINE
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`record --rotate`: each file opens alone, and together the files have each record of the line
-once.
+"""`record --rotate`: each file opens alone. Together they have each record of the line once.
 
     rotate_test.py
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of the demo: in the same run as the graph recorder, and alone, with a NOP at every patch
-site.
+"""Samples of the demo: together with the graph recorder, and alone, with a NOP at every site.
 
     samples_test.py MACHINE
 """
@@ -88,8 +87,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
         self.assertEqual(max(traced, key=traced.get), sampled.most_common(1)[0][0])
 
     def test_who_calls_whom_is_as_in_the_graph(self):
-        """Except for functions that left by a branch to another function: they have no frame
-        record."""
+        """Except for functions that left by a branch to another: they have no frame record."""
         image = sites.Image(self.run_.elf)
         callees = collections.defaultdict(set)
         for caller, callee in edges(self.graph["nodes"]):
@@ -109,8 +107,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
         names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}
         direct = others = 0
         for caller, callee in edges(self.graph["samples"]["nodes"]):
-            # The code before a hook's first instruction makes no calls. So the sampler must have
-            # replaced the hook's address.
+            # A hook's preceding code makes no calls: the sampler must have replaced its address.
             self.assertFalse(names[caller].startswith("nopscope_graph_entry"), names[callee])
             if caller in traced and callee in traced:
                 direct += callee in callees[caller]

@@ -49,8 +49,7 @@ BOOT_REPORT = rb"(?:boot: [ -~]*\r?\n)+"
 
 
 def without_boot_report(data):
-    """Returns the UART's bytes without the text at the begin of each boot (target.boot_report
-    checks that)."""
+    """Returns the UART's bytes without each boot's text (target.boot_report checks that)."""
     data = re.sub(rb"(?:\A|(?<=\0))" + BOOT_REPORT + rb"\0", b"", data)
     return re.sub(BOOT_REPORT, b"", data)  # a reset cut the frame before; its zero byte ends that
 

@@ -17,8 +17,7 @@ init_with_sctlr_bits_off:
     ldp     x29, x30, [sp], #32
     ret
 
-// Calls it at EL0 on the same stack. The handler skips an undefined instruction, and SVC returns to
-// EL1.
+// Calls it at EL0 on the same stack. The handler skips undefined instructions. SVC returns to EL1.
     .globl init_at_el0
 init_at_el0:
     stp     x29, x30, [sp, #-96]!

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the parts of a guide that can be run. These are a Markdown page's fenced boxes, by the words
-behind the fence:
+"""Runs a guide: a Markdown page's fenced boxes, by the words behind the fence:
 
     ```sh          commands, for one bash that runs all boxes
     ```LANG FILE   a file; the line before the box also names it for people
@@ -57,8 +56,8 @@ def boxes(page):
 
 
 def script(page_boxes, name):
-    """Makes a script for bash, which prints what it does, from all boxes except texts. A failing
-    box ends it."""
+    """Makes a script for bash from all boxes except texts. It prints what it does. Any failure ends
+    it."""
     lines = ["set -euo pipefail"]
     for box in page_boxes:
         if box.kind == "text":

@@ -31,8 +31,7 @@ PORT, IMAGE = "/dev/ttyUSB0", "firmware.elf"
 # The table comes from this compiler.
 COMPILER = "12.2.0"
 
-# The README's figures, and the page that also has them. Each is a pattern whose groups must be
-# equal.
+# The README's figures and their pages: patterns whose groups must be equal.
 FIGURES = (
     (r"takes ([\d.]+) bytes on the line in Lua at 54 MHz", "docs/codec.md", r"\| bytes an event \| ([\d.]+) \|"),
     (r"and ([\d.]+) in cJSON at\s+1 GHz", "docs/codec.md", r"\| bytes an event \|(?: [\d.]+ \|){3} \**([\d.]+)\** \|"),
@@ -48,8 +47,7 @@ def compiler_of(tree):
 
 
 def table_of(printed):
-    """Returns the text from the recording's line to the account's, without parts that change with
-    every commit."""
+    """Returns the text from the recording's line to the account's, except what each commit changes."""
     lines = printed.splitlines()
     begin = next(at for at, line in enumerate(lines) if " of the program recorded" in line)
     end = next(at for at, line in enumerate(lines) if line.startswith("integrity: "))

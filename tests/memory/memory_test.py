@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures that for any recording and any line, no command takes more memory than --memory, or
-long.
+"""Measures that no command takes more memory than --memory, or long, for any recording or line.
 
     memory_test.py [--all] [RECORDING...]
 
@@ -98,8 +97,7 @@ def faults(name, words, done, most_bytes, most_seconds):
 
 
 def large(directory, most_bytes):
-    """Valid data: paths beyond the limit are merged and nothing is lost. With more memory they stay
-    separate."""
+    """Valid data: paths beyond the limit are merged without loss. More memory separates them."""
     functions = roots = 80
     recording = directory / "large.nsc"
     recording.write_bytes(recordings.paths(functions, roots))

@@ -70,8 +70,7 @@ class Recording:
         self.out += hostile_names.chunk(SESSION, varint(1) + varint(1) + hello(**claims))
 
     def block(self, core, words, tokens, rare=b"", delta=10, context=0):
-        """`words`: the dictionary. `tokens`: a byte for each record; FIRST + n is word n of the
-        dictionary."""
+        """`words`: the dictionary. `tokens`: a byte a record; FIRST + n is the dictionary's word n."""
         index = self.next.get(core, 0)
         self.next[core] = index + len(tokens)
         head = b"".join(map(varint, (1, core, index, 0, context, 1000 + delta * index, len(tokens), 0, 0, 2 * delta, len(words))))
@@ -92,7 +91,7 @@ def rare_entries(functions):
 
 
 def profiles(frame_of, stream, step, cores):
-    """2^18 functions on each core. `frame_of(first, step)` is the payload of a frame with `step`
+    """2^18 functions on each core. `frame_of(first, step)`: a frame's payload with `step`
     functions."""
     recording = Recording()
     frames = [frame_of(first, step) for first in range(0, FUNCTIONS, step)]
@@ -131,8 +130,7 @@ def all_moved():
 
 
 def all_functions(cores=1, contexts=1, step=1):
-    """Calls of the last of 2^18 functions on each core and in each context. So the tables by
-    function number are full."""
+    """Calls of the last of 2^18 functions on each core and context fill tables by number."""
     recording = Recording()
     tokens = bytes((RARE, RETURN)) * (1 << 15)
     for first in range(0, FUNCTIONS, 1 << 15):
@@ -257,8 +255,7 @@ def sessions():
 
 
 def paths(functions=150, roots=150, cores=1):
-    """Makes functions^2 * roots paths: each block has one root, which calls each function, which
-    calls each function."""
+    """functions^2 * roots paths: a block's root calls each function, which calls each function."""
     recording = Recording(cores=cores, sites=functions)
     words = [entry(function) for function in range(functions)]
     leaves = b"".join(bytes((FIRST + function, RETURN)) for function in range(functions))
@@ -270,8 +267,7 @@ def paths(functions=150, roots=150, cores=1):
 
 
 def deep_and_wide():
-    """Paths 2,000 deep, each with its own leaves. Folded stacks of all of them would take
-    gigabytes."""
+    """Paths 2,000 deep, each with its own leaves: gigabytes of folded stacks."""
     recording = Recording(sites=60)
     down = bytes((FIRST,)) * 2000
     leaves = b"".join(bytes((FIRST + function, RETURN)) for function in range(1, 8))

@@ -60,8 +60,7 @@ def proxies():
 
 
 def bootstrap(packages, out):
-    """Makes `out`, the root's tar. /repository in it is a Debian archive of `packages` and their
-    dependencies."""
+    """Makes the root's tar `out`. /repository in it has `packages` and their dependencies."""
     download = f'chroot "$1" apt-get install -qq -y --no-install-recommends --download-only {shlex.join(packages)}'
     keep = ('mkdir "$1/repository" && mv "$1"/var/cache/apt/archives/*.deb "$1/repository" && '
             'cd "$1/repository" && dpkg-scanpackages . >Packages 2>/dev/null')

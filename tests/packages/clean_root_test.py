@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The packages in a clean root: apt installs them with their dependencies, the command runs, and no
-file remains after removal."""
+"""Packages in a clean root: apt installs them, the command runs, and removal leaves no file."""
 
 import re
 import tempfile

@@ -53,8 +53,7 @@ class Deb(unittest.TestCase):
         return self.directory / name / "usr"
 
     def test_lintian_has_no_error_and_no_warning(self):
-        # Beside a package that lintian must complain about. Otherwise its silence would prove
-        # nothing.
+        # lintian must complain about this package; otherwise its silence proves nothing.
         poor = self.directory / "poor"
         cli.run("dpkg-deb", "--raw-extract", self.target, poor)
         control = poor / "DEBIAN/control"

@@ -24,8 +24,8 @@ MENTIONED = re.compile(r"(?<![\w/.:])(?:::)?((?:\w+::)+\w+|\w+(?=\(\)))")
 
 
 def run_doxygen(root, directory):
-    """Yields the warnings. Makes `directory`/tags, the index of documented names, and
-    `directory`/xml, the comments."""
+    """Yields the warnings. Makes `directory`/tags (documented names) and `directory`/xml
+    (comments)."""
     configuration = (root / "docs/Doxyfile").read_text(encoding="utf-8")
     done = subprocess.run(["doxygen", "-"], cwd=root, text=True, capture_output=True, check=False,
                           input=f"{configuration}\nOUTPUT_DIRECTORY={directory}\nGENERATE_TAGFILE={directory}/tags\n"
@@ -50,8 +50,7 @@ def enumerators_without_comment(directory):
 
 
 def names_of(tags):
-    """Returns (headers, names with a page). nopscope::Status::ok is there in this form, as
-    Status::ok and as ok."""
+    """Returns (headers, names with a page), such as nopscope::Status::ok, Status::ok and ok."""
     headers, names = set(), set()
     for compound in tags.iter("compound"):
         name = compound.findtext("name")
@@ -69,8 +68,7 @@ def names_of(tags):
 
 
 def comments(file):
-    """Yields (number, text) of the lines that Doxygen reads as text: in a document, or in a
-    header's comments."""
+    """Yields (number, text) of the lines that Doxygen reads: of a document, or of a header."""
     code = False
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if file.suffix == ".md":

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that no code contains either of the two sequences that a Cortex-A53 up to r0p4 (Raspberry
-Pi 3, ZCU102) executes wrongly.
+"""Proves that no code has a sequence that a Cortex-A53 up to r0p4 (Pi 3, ZCU102) executes wrongly.
 
     errata_rules.py BUILD IMAGE...            BUILD/firmware/IMAGE.elf
     errata_rules.py BUILD --both FLAGS        an image of both, made here with FLAGS only

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The hooks of pre-commit pass on the tree without a network, and each of them refuses its kind of
-error."""
+"""The hooks of pre-commit pass on the tree without a network. Each refuses its kind of error."""
 
 import unittest
 

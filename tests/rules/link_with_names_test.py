@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cmake/link_with_names.sh with a fake linker and a fake nopscope. A step that fails leaves no
-image."""
+"""cmake/link_with_names.sh with a fake linker and nopscope. A step that fails leaves no image."""
 
 import subprocess
 import tempfile

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev release: its refusals, its source archive, which is always the same, and its comparison,
-which detects a difference.
+"""./dev release: its refusals, its reproducible source archive, and its comparison's differences.
 
 `./dev proof release` makes the double build, which takes 18 minutes of processor time.
 """

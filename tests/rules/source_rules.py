@@ -4,8 +4,7 @@
 
     source_rules.py ROOT        one line for each breach; exit status 1 if there is any
 
-Which room may include which, where instructions may be written, what every source file contains,
-and which files may be binary.
+The rooms' includes, where instructions may be, every source file's parts, and binary files.
 """
 
 import re
@@ -17,8 +16,7 @@ import tree
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".S"}
 ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
 
-# Binary files: images of documents, and data that tests read. No file is large, because each clone
-# keeps it for ever.
+# Binary files: images of documents, tests' data. No file is large: every clone has it for ever.
 DATA = re.compile(r"docs/images/.*\.png$|tests/conformance/.*\.(bin|nsc)$")
 BYTES_AT_MOST = 250_000
 

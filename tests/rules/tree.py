@@ -15,8 +15,7 @@ def listed(root, *options):
 
 
 def files(root):
-    """Names: in a clone, the tracked files that exist; else (in a source archive) all files except
-    build/."""
+    """A clone's tracked files that exist, or (in a source archive) all files except build/."""
     if (root / ".git").exists():
         return sorted(listed(root))
     names = (path.relative_to(root) for path in root.rglob("*") if path.is_file())

@@ -76,8 +76,7 @@ class Endless:
         self.process.stdin.flush()
 
     def ask(self, number, what, arguments=b"", attempts=12):
-        """Repeats a command until it is answered, as a host does. Returns the answer (0: ok), or
-        None if none came."""
+        """Repeats a command until the answer comes. Returns it (0: ok), or None."""
         for _ in range(attempts):
             self.send(trace2.frame(COMMAND, self.session(), bytes([what]) + arguments, number))
             self.read(lambda frames: answers(frames, number), seconds=2)

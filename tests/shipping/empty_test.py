@@ -56,8 +56,7 @@ def compiled(source, directory, *flags):
 
 
 def linked(name, directory, sources, *flags, script=OURS):
-    """Links an image with firmware/examples/own-startup's start-up code, and with our linker script
-    if `script` names it."""
+    """Links an image on own-startup's start-up code, with the linker script if there is one."""
     board = [compiled(FOREIGN / file, directory, "-O2", "-mstrict-align") for file in ("boot.S", "mmu.c", "uart.c")]
     objects = board + [compiled(source, directory, *flags) for source in sources]
     elf = directory / f"{name}.elf"
@@ -66,8 +65,7 @@ def linked(name, directory, sources, *flags, script=OURS):
 
 
 def remains(elf):
-    """Returns an image's symbols (without our hal's) and sections that belong to nopscope. C++
-    names are demangled."""
+    """Returns an image's symbols (except our hal's) and sections of nopscope, demangled."""
     symbols = [line.split(None, 2)[-1] for line in run(CROSS + "nm", "-C", elf).splitlines()]
     sections = re.findall(r"^\s*\[ *\d+\] (\S+)", run(CROSS + "readelf", "-SW", elf), re.M)
     return [name for name in symbols + sections

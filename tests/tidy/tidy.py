@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy, with the checks of .clang-tidy, on all sources that the builds compile. Any
-finding fails.
+"""Runs clang-tidy, with .clang-tidy's checks, on all compiled sources. Any finding fails.
 
     tidy.py [--root DIRECTORY] BUILD...
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chrome's trace JSON. Python's json module reads it in the order of Perfetto's importer, and
-speedscope itself imports it."""
+"""Chrome's trace JSON, read by Python's json in Perfetto's order, and imported by speedscope."""
 
 import collections
 import decimal

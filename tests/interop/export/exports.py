@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code that the tests of exports share: the recordings, the report to compare with, and sums of a
-format's calls.
+"""Code for the tests of exports: recordings, the report to compare with, sums of a format's calls.
 
 From the environment: NOPSCOPE (the command), NOPSCOPE_RECORDINGS (what make_recordings.py made).
 """
@@ -60,8 +59,7 @@ def graph(name):
 
 
 def rounding(name):
-    """The possible error of a length in nanoseconds: each stamp is rounded if a tick is no whole
-    number of nanoseconds."""
+    """The error of a length in ns: stamps are rounded if a tick is no whole number of ns."""
     return 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else 1
 
 
@@ -151,8 +149,7 @@ class Sums:
 
 
 def sums_of_calls(calls, sums=None):
-    """Adds calls (track, core, name, begin, end, depth), in any order. Only calls of the same time
-    must be in order."""
+    """Adds calls (track, core, name, begin, end, depth). Those of the same time must be in order."""
     sums = sums or Sums()
     by_track = collections.defaultdict(list)
     for call in calls:
@@ -244,8 +241,7 @@ class Case(unittest.TestCase):
         return out
 
     def check_events(self, name, sums, options=(), spelt=str):
-        """Checks every function's calls, and its times if no gap is in them. `spelt` gives the
-        format's spelling of a name."""
+        """Checks every function's calls, and times without gaps. `spelt`: the format's spelling."""
         off = rounding(name)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")

@@ -8,8 +8,7 @@ import exports
 
 
 def read(path):
-    """Returns (functions, weight) of each line. The number is behind the last space, as for
-    flamegraph.pl."""
+    """Returns (functions, weight) of each line. As in flamegraph.pl, the last word is the number."""
     for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
         stack, _, weight = line.rpartition(" ")
         yield stack.split(";"), int(weight)

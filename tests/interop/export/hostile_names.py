@@ -65,8 +65,7 @@ def text(data):
 
 
 def name(number):
-    """Returns a function's name. Later uses of a name get a number, so that few functions share
-    one."""
+    """Returns a function's name. Repeated names get a number, so that few functions share one."""
     again, which = divmod(number, len(NAMES))
     return NAMES[which] + (b"" if again == 0 else b"%d" % again)
 

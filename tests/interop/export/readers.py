@@ -113,8 +113,7 @@ def by_path(format_, level, nodes):
         row["calls"] += calls
         row["self"] += own
         row["inclusive"] += total or 0
-        # A time counts once in a function's total, even if the function is on the stack several
-        # times.
+        # A time counts once in a function's total, even if the function recurses.
         row["total"] += total if total is not None and of not in on_stack else 0
         path = paths.setdefault(tuple(one.name for one in at[number]), {"calls": 0, "self": 0})
         path["calls"] += calls
@@ -189,8 +188,7 @@ def annotate(path, *options):
 
 
 def calls_of_callees(path):
-    """Returns {(caller's file and name, callee's): calls} from the lines "< caller (Nx)" above each
-    function."""
+    """Returns {(caller's file and name, callee's): calls}, of "< caller (Nx)" above functions."""
     text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--auto=no", path).stdout.decode()
     found, callers = collections.Counter(), []
     for line in text.splitlines():
@@ -221,8 +219,7 @@ def callgrind(run):
         row(*callee)["calls"] += calls
     figures.pop(Function("(root)", ""), None)
     for of, figure in figures.items():
-        # Readers need a number of calls with each cost, so entries that are no functions have one,
-        # too.
+        # Readers need a number of calls with each cost, also for entries that are no functions.
         if of.name in NO_FUNCTIONS:
             figure["calls"] = 0
     return Reading("callgrind", "file", dict(figures))
@@ -232,8 +229,7 @@ LOCATION = re.compile(r"^ *(\d+): 0x([0-9a-f]+) M=1 (.*) ([^ ]*):(-?\d+) s=-?\d+
 
 
 def pprof_raw(path, home):
-    """Returns (types, samples as (values, locations), {location: Function}, the text) of `go tool
-    pprof -raw`."""
+    """`pprof -raw`: (types, samples as (values, locations), {location: Function}, the text)."""
     text = exports.run("go", "tool", "pprof", "-symbolize=none", "-raw", path,
                        env={"PATH": "/usr/bin:/bin", "HOME": str(home)}).stdout.decode()
     samples, locations = text.partition("Samples:\n")[2].partition("Locations\n")[::2]
@@ -265,8 +261,7 @@ def pprof(run):
 # Event formats.
 
 def chrome(run):
-    """Sorts begin and end events by time, and events of the same time as in the file, like
-    Perfetto's importer."""
+    """Sorts events by time, and simultaneous ones as in the file, like Perfetto's importer."""
     with open(run.export("chrome"), encoding="utf-8") as file:
         events = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
     cores = {event["tid"]: int(match[1]) for event in events if event["name"] == "thread_name"
@@ -464,8 +459,7 @@ def uftrace(run):
 
 
 def uftrace_sums(path, cores, sums, key):
-    """Reads `uftrace dump`. `cores`: by task. `key`: gives the sums' key of a function's name and
-    address."""
+    """Reads `uftrace dump`. `cores`: by task. `key`: the sums' key for a name and address."""
     text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "--depth=32767", "-d", path).stdout.decode()
     events = [(int(match[1]) * 10 ** 9 + int(match[2]), int(match[3]), match[4], key(match[5], match[6]))
               for match in map(UFTRACE_DUMP.match, text.splitlines()) if match]

@@ -64,8 +64,7 @@ class Speedscope(exports.Case):
 
 
 def add_calls(sums, data, frames):
-    """Adds a file's calls to the sums and returns the sums. `frames`: the sums' keys of the
-    functions."""
+    """Adds a file's calls to the sums and returns these. `frames`: the functions' keys."""
     events = []
     for number, profile in enumerate(data["profiles"]):
         if profile["type"] == "evented":

@@ -81,8 +81,7 @@ class Sums(exports.Case):
                 own[node["name"]] += node[f"{kind}self_ns"]
             rows = exports.by_name(exports.functions(name), f"{kind}self_ns")
             self.assertEqual({of: time for of, time in own.items() if time}, {of: time for of, (time,) in rows.items() if time})
-            # A path's total consists of its self time, its callees' totals, and gaps and other
-            # contexts.
+            # A path's total is its self time, its callees' totals, gaps and other contexts.
             inside = collections.Counter()
             for node in nodes:
                 inside[node["parent"]] += node[f"{kind}total_ns"]
@@ -130,8 +129,7 @@ class Sums(exports.Case):
                                  [row[f"{kind}{part}_ns"] for part in ("min", "mean", "max")])
                 parts = [one[f"{part}_ns"] for part in ("min", "p50", "p90", "p99", "p999", "max")]
                 self.assertEqual(parts, sorted(parts), one)
-                # A bin begins at most a quarter below its calls. Rounding moves it by up to a
-                # nanosecond.
+                # A bin begins at most a quarter below its calls. Rounding adds up to 1 ns.
                 self.assertLessEqual(one["bins"][0][0], one["min_ns"] + 1)
                 self.assertGreaterEqual(one["bins"][0][0] * 5 / 4 + 2, one["min_ns"])
                 # If a call's time would exceed its function's total, max is that total.

@@ -22,8 +22,7 @@ class TraceCmd(exports.Case):
             self.check_events(name, self.sums(name, options), options, readers.kernel_name)
 
     def test_the_function_graph_plugin_s_view(self):
-        """The plugin's durations. A function on one line has "f();". An exit that names no function
-        ends the others."""
+        """The plugin's durations. One line has "f();". Otherwise an exit without a name ends it."""
         durations = collections.Counter()
         for line in self.lines(self.export("tasks")):
             if match := re.search(r"funcgraph_entry: +[+!#*@$]? *([\d.]+) us +\| +(.*)\(\);$", line):

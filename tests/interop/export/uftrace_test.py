@@ -81,8 +81,7 @@ class Uftrace(exports.Case):
 
 
 def tracks_of(name, directory):
-    """Returns {task: core} from the table of the same recording. Tasks are numbered as tracks
-    appear."""
+    """Returns {task: core} from the same recording's table. Tasks are numbered as tracks come."""
     return {row["id"] + 1: row["core"] for row in exports.rows_of(name, directory, "tracks")}
 
 

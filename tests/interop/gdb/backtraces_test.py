@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares gdb's backtraces with nopscope-gdb.py, for calls traced in every way, with those of
-untraced calls.
+"""Compares gdb's backtraces with nopscope-gdb.py, for every way of tracing, with untraced ones.
 
     backtraces_test.py [Backtraces|Sweeps|Dumps|Damage]
 """

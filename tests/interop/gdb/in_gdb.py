@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests' code that runs inside gdb: `-ex "source in_gdb.py" -ex "python told(stops())"`. The
-last line of output is JSON."""
+"""Tests' code in gdb: `-ex "source in_gdb.py" -ex "python told(stops())"`. It prints JSON last."""
 
 import json
 import pathlib
@@ -65,8 +64,7 @@ def line_of(text):
 
 
 def commands():
-    """Where `finish` of the innermost frames ends, and the value that it prints. Then the same for
-    `up`, `info frame` and `next`."""
+    """Where `finish` of inner frames ends, its value, and `up`, `info frame` and `next`."""
     run_to("*stopped")
     gdb.execute("finish", to_string=True)
     found = []
@@ -113,8 +111,7 @@ def sweep(first, last, address):
 
 
 def damage(seed):
-    """Takes backtraces at a stop with a damaged shadow stack. Returns how many differ, and gdb's
-    message about the top."""
+    """Takes backtraces with a damaged shadow stack. Returns their number and gdb's message."""
     run_to("*stopped")
     memory, chance = gdb.selected_inferior(), random.Random(seed)
     core = gdb.parse_and_eval("*(nopscope::Core*)nopscope::nopscope_descriptor.cores")

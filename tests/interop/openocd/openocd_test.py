@@ -145,8 +145,7 @@ class OpenOcd(unittest.TestCase):
             return machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf,
                                      *words).stdout
         self.assertRegex(ctl("stats"), "^recording; 0 functions traced")
-        # Few calls: on a line that is always full, hellos come late, and the probe of a busy
-        # machine is slow.
+        # Few calls: a full line sends hellos late, and a busy machine's probe is slow.
         self.assertRegex(ctl("trace", "luaL_openlibs", "--recorder", "function"), "tracing 1 function")
         self.assertRegex(ctl("stats"), "1 function[s]? traced")
 

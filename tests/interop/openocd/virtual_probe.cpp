@@ -59,8 +59,7 @@ private:
     std::uint8_t* memory_ = nullptr;
 };
 
-// Access port 0: an AXI-AP with 32-bit addresses. Other ports do not exist: their registers read as
-// 0.
+// Access port 0: an AXI-AP with 32-bit addresses. Registers of all other ports read as 0.
 class MemoryPort {
 public:
     explicit MemoryPort(Ram& ram) : ram_(ram) {}

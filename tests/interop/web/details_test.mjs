@@ -73,8 +73,7 @@ function callsOf(row) {
     let at = 0;
     return row.from.map((step, i) => ({ from: (at += step), duration: row.duration[i], fn: row.function[i] }));
 }
-// Returns a time's position on the canvas when all of `data` is shown, in the row of a track that
-// begins at the top.
+// Returns a time's position on the canvas, with all of `data` shown, in a row of the first track.
 async function place(data, time, depth, range = [0, data.duration]) {
     const box = await page.locator("#timeline canvas").boundingBox();
     return [box.x + ((time - range[0]) / (range[1] - range[0])) * box.width, box.y + 26 + 22 + depth * 18 + 9];

@@ -10,8 +10,7 @@ import { nopscope, openPage } from "./written_page.mjs";
 let written;
 let page;
 
-// main calls two functions named init: a long call of the first, which has a callee, and three
-// calls of the second.
+// main calls two functions named init: a long call of one with a callee, three calls of the other.
 function recording() {
     const events = [];
     let now = 1000;

@@ -37,8 +37,7 @@ public:
     std::function<std::optional<std::uint32_t>(std::uint64_t address)> on_read;
     std::function<void(std::uint64_t address, std::uint32_t value)> on_write;
 
-    // The index of the first write of this value to this register, from 0. The number of writes if
-    // there is none.
+    // The index of the first such write, from 0, or the number of writes if there is none.
     std::size_t first(std::uint64_t address, std::uint32_t value) const;
 
 private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the Raspberry Pi 4's UART with hal/uart.cpp and the board's own table. Pins, mailbox and
-// PL011 are simulated.
+// Starts the Raspberry Pi 4's UART by the board's table, with simulated pins, mailbox and PL011.
 #include <gtest/gtest.h>
 
 #include "hal/console.hpp"

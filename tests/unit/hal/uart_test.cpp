@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each UART is stopped, started and set to another rate: the order of the writes, and a device
-// that stays busy.
+// How UARTs stop, start and change their rate: the order of writes, and a device that stays busy.
 #include <gtest/gtest.h>
 
 #include "hal/drivers/cadence_uart.hpp"
@@ -77,8 +76,7 @@ TEST(MiniUartTest, WaitsTenMillisecondsAtMost) {
     const std::uint64_t us = microseconds_to_stop<MiniUart>(bus);
     EXPECT_GE(us, 10'000u);
     EXPECT_LT(us, 10'100u);
-    // The driver enables the mini UART among the auxiliary peripherals, and then stops the UART
-    // itself.
+    // Enables the mini UART among the auxiliary peripherals, and then disables the UART itself.
     EXPECT_EQ(bus.writes, (Writes{{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}}));
 }
 

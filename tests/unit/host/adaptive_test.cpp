@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of a target in adaptive mode. A function's calls are in the trace, in the profile, or
-// in both.
+// Adaptive mode: a function's calls are in the trace, in the profile, or in both.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 

@@ -227,8 +227,7 @@ TEST_F(Decoder, OpenAtTheEnd) {
     expect(2, 1, Outcome::open, 50, 15);
 }
 
-// The decoder sees the caller's return, so the caller was open all along. The callee's return is
-// lost.
+// The caller's return shows that it was open all along. The callee's return is lost.
 TEST_F(Decoder, AGapLosesAReturn) {
     const auto a = entry(1, 0);
     entry(2, 10);
@@ -274,8 +273,7 @@ TEST_F(Decoder, SeveralGapsBeforeAReturn) {
     ASSERT_EQ(calls.list.size(), 4u);
     expect(1, 3, Outcome::lost, 5, 5);
     expect(2, 2, Outcome::lost, 0, 0);
-    // 10 before the gaps, 10 in a gap, 5 of call 3, 15 in a gap, 5 of call 4. The rest is its self
-    // time.
+    // 10 before the gaps, 10 + 15 in gaps, 5 of call 3, 5 of call 4. The rest is self time.
     expect(3, 1, Outcome::returned, 100, 65);
 }
 
@@ -319,8 +317,7 @@ class PlainRecords : public testing::TestWithParam<unsigned> {
 protected:
     static constexpr std::size_t count = 400;
 
-    // Nested calls, returns of inner and outer calls, longjmp, the tracer's time, and calls without
-    // time.
+    // Nested calls, inner and outer returns, longjmp, the tracer's time, calls without time.
     void make() {
         std::vector<std::uint64_t> open;
         for (std::uint64_t index = 0; index < count; ++index) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shadow stack that counts the true costs (tests/verification/oracle/call_shadow.hpp), on
-// executions made by hand.
+// The oracle's shadow stack (tests/verification/oracle/call_shadow.hpp), on made-up executions.
 #include <gtest/gtest.h>
 
 #include "tests/verification/oracle/call_shadow.hpp"

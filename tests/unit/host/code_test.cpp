@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page shows of an image's code: the real instructions, whatever the image says. Of source
-// files it shows text only.
+// A page's code: real instructions, whatever the image says, and only text from source files.
 #include "host-tools/views/page/code.hpp"
 
 #include <fmt/format.h>

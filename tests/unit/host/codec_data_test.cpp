@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records with data in format 2; and a recording of all kinds of records for a decoder that shares
-// no code.
+// Records with data in format 2, and records of all kinds for a decoder that shares no code.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

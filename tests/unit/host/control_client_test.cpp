@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's client against the target's real control code, over a line that loses bytes in both
-// directions.
+// The host's client against the target's control code, over a line that loses bytes both ways.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +36,7 @@ public:
     void set_baud(std::uint32_t baud) override { rate_ = baud; }
     std::uint32_t baud() const override { return rate_; }
 
-    // One round of the host: it runs the target's pump (100 ms here are one second there), and
-    // sends.
+    // One round: runs the target's pump, for which 100 ms are a second, and sends.
     bool turn() {
         target.now = offset + static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start_) / 100us);
         target.run();
@@ -290,8 +288,7 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
     }
 }
 
-// Each verb whose argument is a number: the largest number that its command takes, and the next
-// one.
+// Each verb with a number: its command's largest number, and the next one.
 TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
     const std::pair<const char*, Command> verbs[] = {{"mark", Command::mark},
                                                      {"snapshot", Command::snapshot},
@@ -330,8 +327,7 @@ TEST(ControlRequest, SaysThatACoreWasLate) {
     EXPECT_THAT(done.text, HasSubstr("stayed in the tracer's code for a second"));
 }
 
-// Each event that has a name, by every pair of its spellings. A duplicate would be in the sums
-// twice.
+// Each named event, by every pair of its spellings. Sums must not hold it twice.
 TEST(ControlRequest, AnEventIsNamedOnceHoweverItIsSpelt) {
     const auto refused = [](const std::string& first, const std::string& second) {
         try {

@@ -171,8 +171,7 @@ TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
 }
 
-// Two ends of one RET are 22 instructions apart. Of 16 calls, 10 show one tick between them and 6
-// show two.
+// Two ends of one RET are 22 instructions apart: 10 calls show one tick between them, 6 show two.
 TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
     target.clock_hz = 62'500'000;

@@ -44,8 +44,7 @@ struct Lister final : SessionSink {
         void on_tracer_time(std::uint32_t, std::uint32_t) {}
         std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
         void on_exit(const OpenCall& call, const ClosedCall& result) {
-            // If a gap touches a call, its time may lack the tracer's share. Such calls are
-            // flagged.
+            // A call that a gap touches may lack the tracer's share, and is flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;
             const bool is_new = lister_.calls
                                     .emplace(std::pair{lister_.session, call.index},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wrong byte in a recording's head is repaired and counted. A wrong byte behind the head costs
-// its chunk.
+// A wrong byte in a recording's head is repaired and counted. One behind it costs its chunk.
 #include <gtest/gtest.h>
 
 #include <algorithm>

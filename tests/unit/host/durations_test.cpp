@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Duration records (one for each call, at its end) give the same profile as entries and returns of
-// the same calls.
+// Duration records (one a call, at its end) give the same profile as entries and returns.
 #include <gtest/gtest.h>
 
 #include <random>

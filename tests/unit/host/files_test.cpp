@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a command writes: a series of files, a file that replaces another, and an output that
-// is also an input.
+// A command's files: a series, a file that replaces another, an output that is also an input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -45,8 +45,7 @@ class Board {
 public:
     Board() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
         if (grantpt(master_) != 0 || unlockpt(master_) != 0) std::abort();
-        // The test keeps it open, so that bytes sent before the host opens it do not fail. It is
-        // raw, like a UART.
+        // The test keeps it open, or bytes before the host opens it would fail. Raw, like a UART.
         held_ = open(ptsname(master_), O_RDWR | O_NOCTTY);
         termios2 settings{};
         ioctl(held_, TCGETS2, &settings);

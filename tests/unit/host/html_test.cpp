@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page shows what the report says, even if the page leaves some of it out. Data on it stays
-// data.
+// The page shows what the report says, even if it leaves parts out. Data on it stays data.
 #include "host-tools/views/page/html.hpp"
 
 #include <gmock/gmock.h>

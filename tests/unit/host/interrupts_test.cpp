@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts that the firmware reports: they are calls of the interrupted function, and have a
-// masked time.
+// Interrupts that the firmware reports: calls of the interrupted function, with a masked time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The begin of a session: resets, frames before their hello, frames kept over a reset, and the
-// hello of another image.
+// How a session begins: resets, frames before a hello, frames kept over a reset, a wrong hello.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {

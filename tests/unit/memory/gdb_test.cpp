@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stub of gdb's remote protocol, correct or faulty, and what a reader of memory makes of its
-// answers.
+// A stub of gdb's protocol, correct or faulty, and what a reader of memory makes of its answers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring laid out word by word, as tracer/core/ring.hpp and docs/debugger.md describe it, and what
-// a pull reads from it.
+// A ring, laid out as tracer/core/ring.hpp and docs/debugger.md say, and what a pull reads from it.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -79,8 +78,7 @@ protected:
         core.cursor += 8;
         now += 3;
     }
-    // As the recorders store them: an entry's payload comes from the address of the body, a
-    // return's from a position.
+    // As recorders store them: an entry has its body's address, a return a position.
     void entry(std::uint64_t function) { record(Kind::entry, (function & 0xffff'ffff) / 8 + 1); }
     void leave(std::uint64_t position) { record(Kind::ret, position / 8 << 1 & 0x1fff'ffff); }
     void calls(unsigned count) {

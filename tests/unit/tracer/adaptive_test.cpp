@@ -20,8 +20,7 @@ constexpr std::uint64_t hz = 1'000'000;
 constexpr std::uint64_t window = hz / 20;
 constexpr std::uint64_t pace = 11'520;  // bytes a second at 115200 baud
 
-// A program whose functions have these rates, in calls a second. A call makes two records of two
-// bytes.
+// Functions with these rates, in calls a second. A call makes two records of two bytes.
 class Program {
 public:
     explicit Program(std::map<std::uint32_t, std::uint64_t> rates) : rates_(std::move(rates)) {
@@ -140,8 +139,7 @@ TEST(Adaptive, WhatGoesColdComesBack) {
     EXPECT_EQ(program.moved->moves(), 2u);
 }
 
-// The function is cold when the mode looks, and hot when it is back. So each time it stays away
-// longer.
+// Cold when the mode looks, hot when it is back. So it stays away longer each time.
 TEST(Adaptive, WhoGoesToAndFroDoesSoLessAndLess) {
     Program program({{8, 100}, {16, 100}});
     std::uint64_t moves[4];

@@ -30,8 +30,7 @@ struct CoreUnderTest {
         }
     }
 
-    // The functions below act on the core that runs: machine.current, which is 0 unless a test sets
-    // it.
+    // The functions below act on the running core: machine.current, by default 0.
     Core& here() { return cores[machine.current]; }
     bool call(std::uint32_t site) {
         return ring_put(machine, here(), protocol::make_record(protocol::Kind::call, site >> 3, 0), here().limit) ||

@@ -253,8 +253,7 @@ TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
         const std::uint64_t hurt_until = machine.now + hz * (1 + random() % 8);
         while (machine.now < hurt_until) step();
         line.heal();
-        // A repeated piece may have pushed bytes out of a frame. This ends with the frame in
-        // progress.
+        // A repeated piece may push bytes out of a frame, until the current frame ends.
         const std::uint64_t recovered = machine.now + 2 * hz + hz * protocol::max_encoded_bytes * 2 / line_rate;
         while (machine.now < recovered) step();
         std::uint64_t gaps[core_count];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of several words in the ring, rare paths of the duration recorder, and the reasons why a
-// core is stopped.
+// Records of several words, the duration recorder's rare paths, and why a core is stopped.
 #include "tests/unit/tracer/core_fixture.hpp"
 
 #include <gtest/gtest.h>

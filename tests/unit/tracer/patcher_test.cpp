@@ -107,8 +107,7 @@ TEST(Change, DoesNothingTwice) {
     EXPECT_TRUE(text.machine.cleans.empty());
 }
 
-// Each kind of unexpected word at the last of ten sites. The patcher names it and changes no word
-// of the first nine.
+// Each kind of unexpected word at the last of ten sites. The first nine must not change.
 TEST(Change, SurpriseChangesNothing) {
     struct Surprise {
         Address (PatchSite::*where)() const;

@@ -36,8 +36,7 @@ protected:
     static bool is(const protocol::Event& event, Extended what) {
         return event.kind == Kind::extended && event.extended == what;
     }
-    // Lists the switches and the tracer's brackets: "context number clock", "begin clock", "end
-    // clock".
+    // Lists switches and brackets: "context number clock", "begin clock", "end clock".
     static std::vector<std::string> switches_and_brackets(const Received& received) {
         std::vector<std::string> list;
         for (const protocol::Event& event : received.events) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flight mode: the ring keeps the newest records, and a snapshot sends them and counts the older
-// ones.
+// Flight mode: the ring keeps the newest records. A snapshot sends them and counts older ones.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 #include <algorithm>

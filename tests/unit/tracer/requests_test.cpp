@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a pump may make a request, depending on the code that it interrupts; and the lock that
-// requests share.
+// When a pump may make a request, by the code below it; and the lock that requests share.
 #include "tracer/patching/request_lock.hpp"
 
 #include "tests/verification/simulator/sim_machine.hpp"

@@ -160,8 +160,7 @@ TEST(Ring, WhatIsReleasedIsRoomAtOnce) {
     EXPECT_TRUE(t.call(0x2000));
 }
 
-// This record may come while recording is stopped. Before it comes the record of the switch, which
-// is still pending.
+// This record may come while recording is stopped. The pending switch's record comes before it.
 TEST(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     CoreUnderTest t;
     t.core.context_record_pending = 1;

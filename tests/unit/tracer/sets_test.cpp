@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patcher with sets of ops: the slot and the word after a request, and the state after a
-// refused one.
+// Sets of ops: slot and word after a request, and the state after a refused one.
 #include "tests/unit/tracer/text_fixture.hpp"
 
 #include <deque>
@@ -85,8 +84,7 @@ TEST(Sets, DirectAndCallbacks) {
     EXPECT_EQ(&t.object(3), &t.function_ops);
 }
 
-// An ops with a callback and a direct entry goes through the trampoline, even if it is the only
-// one.
+// An ops with a callback and a direct entry goes through the trampoline, even alone.
 TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
     TenSites t;
     t.callback_ops.direct = testing::graph_entry;

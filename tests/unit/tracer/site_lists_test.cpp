@@ -104,8 +104,7 @@ TEST_F(SiteListsTest, FreeBlocksJoin) {
     std::vector<OpsList*> all;
     while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
     EXPECT_EQ(take(lists, 0, 36), nullptr);
-    // Releases every other list. No two free blocks are neighbours, so a long list still has no
-    // room.
+    // Every other list: no two free blocks are neighbours, so a long list has no room.
     for (unsigned i = 0; i < all.size(); i += 2) lists.release(*all[i], 1);
     lists.collect();
     EXPECT_EQ(take(lists, 0, 36), nullptr);

@@ -174,8 +174,7 @@ const Mutant mutants[] = {
      {.wait = sim::Wait::guards, .skip_unguarded = true}},
     {"GuardIsFreeBeforeTheLastLoad", [](Steps&) {}, {freed},
      {.wait = sim::Wait::guards, .early_release = true}},
-    // Between the first wait and `none`, a core that had not taken its guard may have loaded the
-    // old object.
+    // Before `none`, a core without its guard may have loaded the old object.
     {"SynchronizeOnceByGuards",
      [](Steps& steps) {
          const auto none = find_none(steps);

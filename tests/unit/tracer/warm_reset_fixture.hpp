@@ -12,8 +12,7 @@ namespace nopscope::testing {
 inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
 inline constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
 
-// The site of the call whose record has this index. As in an image, distances between sites are
-// irregular.
+// The site of the call with this record index. As in an image, distances are irregular.
 inline std::uint64_t site_of_call(std::uint64_t index) { return first_site + 8 * (index % 300 * 37 % 1021); }
 
 class WarmReset : public PumpTest {

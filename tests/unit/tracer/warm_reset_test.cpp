@@ -131,8 +131,7 @@ TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     EXPECT_TRUE(machine.poc_cleans.count(line));
 }
 
-// After an unannounced reset, the header covers all frames that were sent, and is never half
-// written.
+// After an unannounced reset, the header covers all frames sent, and is never half written.
 TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
     pump.set_mode(Mode::stream);
     make(100);
@@ -296,8 +295,7 @@ TEST_F(WarmReset, AHoleDoesNotEndTheRing) {
     EXPECT_EQ(received.events.back().index, 117u);
 }
 
-// Whatever the ring contains, the boot sends no impossible record, and counts all that it leaves
-// out.
+// For any ring, the boot sends no impossible record, and counts all that it leaves out.
 TEST_F(WarmReset, ASpoiledRing) {
     std::mt19937_64 random(3);
     make(5000);

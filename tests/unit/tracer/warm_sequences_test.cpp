@@ -46,8 +46,7 @@ protected:
         WarmReset::pump.set_mode(Mode::stream);
         pump.open(config, hello, 7, &kept);
     }
-    // Sends a frame of each stream that needs no other part of the tracer, and several frames of
-    // records.
+    // Sends a frame of each stream that needs only the pump, and several frames of records.
     void some_frames() {
         make(100);
         pump.send_hello();

@@ -57,8 +57,7 @@ def connected(path):
 
 
 class FaultyLine:
-    """A line from the target's socket to one host after another. Without a host, the target's bytes
-    are lost."""
+    """A line from the target's socket to one host after another. Without a host, bytes are lost."""
 
     def __init__(self, target, path, seed):
         self.well, self.done = False, collections.Counter()
@@ -151,8 +150,7 @@ class Storm:
             raise AssertionError(f"the recorder has ended: {self.recorder.stderr.read()}")
 
     def ctl(self, *words):
-        """Returns whether the target did it. A failure must be one sentence, whatever the line
-        does."""
+        """Returns whether the target did it. A failure must be one sentence, on any line."""
         done = subprocess.run([machines.NOPSCOPE, "ctl", "--via", f"unix:{self.directory / 'control'}", *words],
                               capture_output=True, text=True, timeout=machines.HANG_SECONDS, check=False)
         said = done.stderr.strip().splitlines()
@@ -241,8 +239,7 @@ class Storm:
 
 
 def integrity(path):
-    """Returns a recording's sums, which must be exact. None: its recorder was killed before a hello
-    came."""
+    """Returns a recording's exact sums. None: its recorder was killed before a hello came."""
     if not path.exists():
         return None
     done = subprocess.run([machines.NOPSCOPE, "report", path, "--format", "json"], capture_output=True, text=True,

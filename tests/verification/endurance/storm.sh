@@ -28,8 +28,7 @@ storm() {
 
 minutes() { printf '%d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
 
-# storm_run BEFORE STEADY QEMU_ARGUMENT...: runs `now` operations of the storm. BEFORE operations of
-# both kinds were run earlier.
+# storm_run BEFORE STEADY QEMU_ARGUMENT...: runs `now` operations, after BEFORE of both kinds.
 storm_run() {
     local before=$1 steady=$2 total=$((2 * operations)) line behind
     shift 2

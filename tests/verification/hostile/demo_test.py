@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records the demo behind the hostile stub to its end. Nothing is lost or damaged, and Lua's calls
-are recorded.
+"""Records the demo behind the hostile stub. Nothing is lost or damaged, and Lua's calls are there.
 
     demo_test.py MACHINE    one of hostile.MACHINES
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hostile stub's exception vectors, its answers to PSCI calls, and its report of an unexpected
-// exception.
+// The hostile stub's vectors, its answers to PSCI calls, and its report of unexpected exceptions.
 
 .macro unexpected level
     .balign 0x80
@@ -35,8 +34,7 @@ el3_vectors:
     unexpected 3
     .endr
 
-// The stub answers PSCI only. As SMCCC 1.0 allows, it destroys x4-x17: they hold garbage
-// afterwards.
+// Answers PSCI only. As SMCCC 1.0 allows, it destroys x4-x17, which hold garbage afterwards.
 smc_from_below:
     mrs     x9, esr_el3
     lsr     x9, x9, #26
@@ -74,8 +72,7 @@ answer:
 .endr
     eret
 
-// In: x1 an affinity. Out: x11 the core's state; branches to invalid_parameters if there is no such
-// core. Changes x9, x10.
+// In: x1 an affinity. Out: x11 the core's state, or to invalid_parameters. Changes x9, x10.
 .macro state_of_affinity
 #if MT
     lsr     x10, x1, #8

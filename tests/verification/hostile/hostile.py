@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the hostile stub (stub.S) for one machine and one image, and gives QEMU's options to run
-both.
+"""Builds the hostile stub (stub.S) for a machine and an image, and makes QEMU's options for both.
 
     options = hostile.options("virt-a72", elf, directory)   # instead of -kernel
 """

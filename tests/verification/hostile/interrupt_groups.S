@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets the GIC up as TF-A does: SGIs 8 to 15 are Secure, all other interrupts are in Non-secure
-// group 1.
+// Sets the GIC up as TF-A does: SGIs 8 to 15 are Secure, others are in Non-secure group 1.
 
 #define NONSECURE_SGIS 0xffff00ff       // 8..15 are Secure
 

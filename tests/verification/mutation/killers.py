@@ -41,8 +41,7 @@ class CannotBuild(Exception):
 
 
 def run(command, seconds):
-    """Returns (exit status, or None after a timeout; output). Each run has its own directory for
-    files."""
+    """Returns (exit status, or None after a timeout; output). Each run has its own directory."""
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    env=os.environ | {"TEST_TMPDIR": directory + "/"})

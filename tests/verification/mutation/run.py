@@ -66,8 +66,7 @@ def try_all(killers, mutants, jobs, to):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         check_killers(killers, mutants, pool)
         results = list(pool.map(lambda mutant: try_mutant(killers, mutant, to), others))
-    # There is only one copy of the firmware's source: these run one after the other, grouped by
-    # file.
+    # There is only one copy of the firmware's source. So these run in turn, file by file.
     return results + [try_mutant(killers, mutant, to) for mutant in sorted(needs_image, key=lambda m: m.file)]
 
 
@@ -80,8 +79,7 @@ def listed(mutants, as_json):
 
 
 def table(mutants):
-    """Returns the table of the parts: the number of mutants, the mutated files, and the possible
-    killers."""
+    """Returns the parts' table: number of mutants, mutated files, possible killers."""
     lines = ["| part | mutants | of | killed by |", "|---|---:|---|---|"]
     for part, group in itertools.groupby(mutants, key=lambda mutant: mutant.part):
         group = list(group)

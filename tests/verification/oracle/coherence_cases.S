@@ -28,8 +28,7 @@
 #define patcher _ZN8nopscope12_GLOBAL__N_17patcherE
 #define guarded _ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE
 
-// In: x1 the value. Writes it to the word or slot at \at (an executable address), through the
-// alias.
+// In: x1 the value. Writes it to the word or slot at \at (executable address), by the alias.
 .macro write register, at
     adr     x2, \at
     str     \register, [x2, x28]
@@ -126,8 +125,7 @@ _start:
 exit_block:
     .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
 
-// In: w0 core 1's work. Returns when core 1 has done it. It has no barrier: the test is about
-// these.
+// In: w0 core 1's work. Returns when it is done. No barrier: the test is about barriers.
 tell:
     address x1, told
     stlr    w0, [x1]

@@ -104,8 +104,7 @@ static void maintain(unsigned core, Op op, unsigned number) {
     } else if (op != Op::invalidate) {
         model.clean(core, address, op == Op::clean_beyond);
     } else if (by_alias) {
-        // A virtually indexed instruction cache keeps the line of the other address, so this does
-        // not count.
+        // A virtually indexed instruction cache keeps the other address's line: not counted.
         ++model.events.elsewhere;
     } else {
         model.invalidate(core, address);

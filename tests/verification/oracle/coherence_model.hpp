@@ -133,8 +133,7 @@ public:
     void synchronise(unsigned core) { cores[core].live = true, cores[core].synchronised = ++now_; }
     void execute(unsigned core, Word& word);
     void begin_request(unsigned core, Address returns_to);
-    // The core reaches an address to which a request may return. `status`: X0, the request's
-    // result.
+    // The core is at a possible return of a request. `status`: X0, the request's result.
     void reach(unsigned core, Address address, std::uint64_t status);
     void go_off(unsigned core) { cores[core].live = false; }
 

@@ -17,8 +17,7 @@ struct OpsOf {
 
 class Rows {
 public:
-    // Reads memory as the core that runs the callback sees it. Returns false if nothing is mapped
-    // there.
+    // Reads memory as the core that runs the callback sees it; false: nothing is mapped there.
     using Read = bool (*)(Address, void* to, std::size_t bytes);
     Rows(Model& model, const OpsOf& ops, Read read) : model_(model), ops_(ops), read_(read) {}
 
@@ -34,8 +33,7 @@ public:
     void list_stored(unsigned core, Address address, unsigned bytes);
 
 private:
-    // The layout in tracer/include/nopscope/ops.hpp and ops_list_pool.hpp, which callbacks.S also
-    // knows.
+    // The layout in nopscope/ops.hpp and ops_list_pool.hpp, which callbacks.S also knows.
     struct Object {
         std::uint64_t func, direct, user;
         std::uint32_t flags, sites;

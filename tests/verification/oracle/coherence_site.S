@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The site that coherence_cases.S patches, alone in its cache line, and the trampolines that its BL
-// may go to.
+// coherence_cases.S's site, alone in its cache line, and the trampolines that its BL may go to.
 
     .balign 1024                    // nothing else is in its line, nor in the two lines after it
     .skip   512 - 16

@@ -28,8 +28,7 @@ def reported_counts(report):
 
 
 def integrity_faults(integrity):
-    """The reasons why a comparison means nothing: records are missing, or the tracer's sums are
-    wrong."""
+    """Why a comparison means nothing: records are missing, or the tracer's sums are wrong."""
     faults = [f"integrity.{key} is {integrity[key]}, must be 0"
               for key in ("dropped", "corrupt_frames", "gaps", "lost", "orphans")
               if integrity.get(key, 0) != 0]

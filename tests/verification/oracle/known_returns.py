@@ -27,8 +27,7 @@ def counts(**of):
     return {whose: {"executed": executed, "missed": missed} for whose, (executed, missed) in of.items()}
 
 
-# By row: patch site calls, returns, and other indirect branches. The counts are for stacks of 8, 16
-# and 31 entries.
+# By row: site calls, returns, other indirect branches; for stacks of 8, 16 and 31 entries.
 EXPECTED = {
     "balanced": (0, counts(unhooked=(40, NONE)), {}),
     # 13 calls deep: a stack of 8 loses the outer 5.
@@ -49,8 +48,7 @@ EXPECTED = {
     "idle site": (0, counts(unhooked=(10, NONE)), {}),
     "live site": (5, counts(unhooked=(5, NONE), traced=(5, NONE), tracer=(5, NONE)), {}),
 }
-# The 50th round of "path", by function: the number of instructions, and whether the RET is
-# mispredicted.
+# The 50th round of "path", by function: its instructions, and whether its RET is mispredicted.
 PATH = [("_start", 1), ("over_hook_1", 2), ("to_plain", 3), ("plain_hook", 2), ("over_hook_1", 2), ("_start", 2)]
 
 

@@ -87,8 +87,7 @@ struct GByteArray {
 GByteArray* g_byte_array_new();
 GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
 
-// In a callback of a vCPU: its own registers. Appends a register's bytes to `to`; below 0: not
-// read.
+// In a vCPU's callback: its registers. Appends a register's bytes to `to`; below 0: not read.
 struct qemu_plugin_register;
 struct qemu_plugin_reg_descriptor {
     qemu_plugin_register* handle;

@@ -31,13 +31,11 @@ PART = 0.02  # of the true time
 # leaves, and the one it goes to, in an image that does not tell the tracer: the former ends where
 # the next record shows it.
 LONGJMP_NS = 150
-# For a call in which the tracer emptied its ring: the tracer's error for its own instructions after
-# the pump's end.
+# For a call that emptied its ring: the tracer's error for its instructions after the pump's end.
 PUMP_NS = 20
 # For a tail call, if the clock is too slow to recognize it and the code leaves both possible.
 TAIL_NS = 15
-# Functions of the tracer that do the program's work: without the tracer, the program would print
-# elsewhere.
+# Functions of the tracer that do the program's work: otherwise it would print elsewhere.
 SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 
 
@@ -139,8 +137,7 @@ class Comparison:
         return [row for row in self.rows if row.worst(strict) > 1]
 
     def too_many_outside(self):
-        """None may be outside if a tick is an instruction. With a slower clock, one in a hundred
-        may be."""
+        """None may be, if a tick is an instruction. With a slower clock, one in a hundred may be."""
         outside = [row.name for row in self.outside()]
         return outside if len(outside) > (0 if self.rows[0].tick_ns <= 1 else len(self.rows) // 100) else []
 

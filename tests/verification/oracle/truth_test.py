@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report's calls and times equal the plugin's for every function, and the comparison finds
-wrong ones.
+"""The report's calls and times equal the plugin's for every function. Wrong ones are found.
 
     truth_test.py MACHINE IMAGE [WORD]...
 """

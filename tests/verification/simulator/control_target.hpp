@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target's control code on the host: the bytes it receives, the commands it does, and its
-// answers.
+// A target's control code on the host: its input, the commands it does, and its answers.
 #pragma once
 
 #include "tracer/control/control.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One state of the explorer: the site's slot and word, what each core may fetch, and where each
-// core is.
+// A state of the explorer: the site's slot and word, what each core may fetch, where each core is.
 //
 // A set of words is one byte. Each bit stands for a word of the recording that may be there.
 // Different states have different bytes, so they are compared and hashed as bytes.

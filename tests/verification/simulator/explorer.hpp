@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explores every interleaving of a recorded patcher with one or two cores that execute the site
-// again and again.
+// Explores all interleavings of a recorded patcher with one or two cores that execute the site.
 //
 // The patcher makes its steps in order. A store becomes visible to the other cores at any time, but
 // not after the patcher's next DSB. What a core may fetch is a set of words, its pipeline's. The
@@ -90,8 +89,7 @@ private:
                 next.slot = value;
             } else {
                 next.word = value;
-                // With a CPU that needs no maintenance the new word is there; else the line may be
-                // evicted at any time.
+                // A coherent CPU has the new word there; else the line may be evicted at any time.
                 next.unified = rec_.coherent ? bit(value) : next.unified | bit(value);
                 for (Core& core : next.cores) {
                     if (rec_.coherent) core.icache = next.unified;
@@ -218,8 +216,7 @@ private:
         }
     }
 
-    // An interrupt is a context synchronisation event. synchronize() waits for a core that is
-    // outside.
+    // An interrupt synchronises the context. synchronize() waits for a core outside.
     template <typename Visit>
     void acknowledge(const State& state, unsigned n, Visit visit) {
         const Core& core = state.cores[n];

@@ -80,7 +80,7 @@ class Bounded(cli.Case):
         return self.image(name, ("", 0, 0, 0, b"", 0), code(), ("symtab", SYMTAB, 0, 0, table, 3), ("strtab", STRTAB, 0, 0, text, 0),
                           ("__patchable_function_entries", PROGBITS, 3, SITES, sites, 0))
 
-    def test_what_is_no_file(self):
+    def test_other_than_a_regular_file(self):
         pipe = self.directory / "pipe"
         os.mkfifo(pipe)
         for path in (self.directory, pipe, "/dev/zero"):

@@ -182,7 +182,7 @@ class Retired(unittest.TestCase):
             else:
                 self.assertEqual(self.error(function, own), 0, name)
 
-    def test_the_profile_s_leaves_are_too(self):
+    def test_the_profile_s_leaves_are_corrected_too(self):
         with machines.Directory() as directory:
             run = record(directory, "counts", "events", "profile", oracle=True, own=True)
             report = run.report_json()
@@ -194,7 +194,7 @@ class Retired(unittest.TestCase):
             self.assertLessEqual(0, self.error(functions[name], own), name)
             self.assertLessEqual(self.error(functions[name], own), extremes, name)
 
-    def test_the_pump_s_are_nobody_s(self):
+    def test_the_pump_s_events_count_for_no_call(self):
         """In the demo, calls wait for the line."""
         with machines.Directory() as directory:
             run = record(directory, "demo", "rounds=1", "baud=0", "events=8", oracle=True, own=True)

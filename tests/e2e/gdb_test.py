@@ -174,7 +174,7 @@ class Pulled(unittest.TestCase):
         with Debugger(target.stub) as debugger:
             self.assertIn("paused (prelaunch)", debugger.monitor("info status"))
 
-    def test_nobody_there(self):
+    def test_no_server_there(self):
         target = self.start("reset", "sudden")
         for uri, status, sentence in (
                 ("gdb:localhost:1", 3, "cannot connect to localhost:1"),

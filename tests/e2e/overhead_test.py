@@ -69,7 +69,7 @@ class Overhead(unittest.TestCase):
                   f"{error:5.2f} of the tolerance")
         self.assertLessEqual(errors[0][0], 1)
 
-    def test_raw_self_times_are_not(self):
+    def test_raw_self_times_are_not_within_it(self):
         self.assertGreater(max(self.error(name, "self_ns") for name in OWN), 1)
 
     def test_the_whole_is_right(self):

@@ -51,7 +51,7 @@ class Tasks(unittest.TestCase):
         self.assertLessEqual(expected.items(), calls.items(), calls)
         self.assertFalse([path for path in calls if "alpha" in path and "beta" in path])
 
-    def test_nobody_has_the_others_time(self):
+    def test_no_task_has_the_other_s_time(self):
         paths = self.paths()
         selves = {path: node["self_ns"] for path, node in paths.items()}
         self.assertLessEqual(sum(selves.values()), self.report["duration_ns"])

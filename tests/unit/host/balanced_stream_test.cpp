@@ -78,7 +78,7 @@ TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
                                     "0 -f3 37 unwound", testing::HasSubstr("9"), "0 -f1 57"));
 }
 
-TEST_F(BalancedStreamTest, WhatIsOpenEndsWithItsSession) {
+TEST_F(BalancedStreamTest, OpenCallsEndWithTheirSession) {
     target.entry(1);
     target.call(2);
     target.finish();
@@ -190,7 +190,7 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     EXPECT_THAT(checker.told, Not(Contains(HasSubstr("is 5500"))));
 }
 
-TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoesOn) {
+TEST_F(BalancedStreamTest, CallsThatALongjmpLeavesEndAndTheTracerContinues) {
     const auto one = target.entry(1);
     const auto two = target.entry(2);
     const auto three = target.entry(3);
@@ -204,7 +204,7 @@ TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoe
                                     "0 -f2 40 unwound", "0 +(tracer) 40", "0 -(tracer) 50", "0 -f1 60"));
 }
 
-TEST_F(BalancedStreamTest, ATracerWithoutItsEndDoesNotStay) {
+TEST_F(BalancedStreamTest, ATracerBracketWithoutAnEndDoesNotStayOpen) {
     const auto one = target.entry(1);
     target.extended(protocol::Extended::tracer_begin);
     target.extended(protocol::Extended::tracer_begin);
@@ -270,7 +270,7 @@ TEST_F(BalancedStreamTest, ASessionFollowsTheOneBeforeIt) {
     EXPECT_THAT(told(), ElementsAre("0 +f1 5000", "0 -f1 6000", "0 +f2 1006000", "0 -f2 1006050"));
 }
 
-TEST_F(BalancedStreamTest, WhatRecordsHoldBesides) {
+TEST_F(BalancedStreamTest, MarksCountersAndCapturedValues) {
     target.argument(protocol::Extended::marker, 77);
     target.counter(4, -5);
     target.counter(4, std::int64_t{1} << 62);
@@ -292,7 +292,7 @@ TEST_F(BalancedStreamTest, SamplesAreOfFunctionsWithAndWithoutSites) {
     EXPECT_THAT(told(), ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
 }
 
-TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFileS) {
+TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFilesName) {
     symbols.site_table_crc ^= 1;
     target.call(1);
     target.finish();
@@ -331,7 +331,7 @@ TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsL
 }
 
 // Random records: the output stays balanced, and the stream ends.
-TEST_F(BalancedStreamTest, NoRecordsUnbalanceIt) {
+TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937_64 random(seed);
         BalancedChecker random_checker;

@@ -130,7 +130,7 @@ TEST(Block, AProgramsRecordsTakeTwoBytes) {
     EXPECT_LT(body.bytes().size(), 2 * made.records.size() + 40);
 }
 
-TEST(Block, WhatIsNoneIsRefused) {
+TEST(Block, AnInvalidBlockIsRefused) {
     std::mt19937 random(2);
     const Case made = random_case(random, 3000, 300, 500);
     Payload body;

@@ -44,7 +44,7 @@ std::size_t unusual_count(const std::string& words) {
     return count;
 }
 
-TEST(Board, AWellOneInPlainWords) {
+TEST(Board, AHealthyBoardInPlainWords) {
     const Findings found = with("");
     EXPECT_EQ(unusual_count(""), 0u);
     EXPECT_EQ(find(found, "board")->text, "rpi4, entered at EL2, with a device tree");
@@ -111,7 +111,7 @@ TEST(Board, WhatIsUnusual) {
     }
 }
 
-TEST(Board, WhatIsNot) {
+TEST(Board, WhatIsNotUnusual) {
     for (const char* const words :
          {"level=1", "midr=0x411fd030", "arm_hz=1800000000", "uart_hz=48000000 baud=3000000",
           "gic=3", "board=rpi3 counter_hz=19200000 arm_hz=1400000000 gic=none", "baud=115200",

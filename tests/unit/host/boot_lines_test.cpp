@@ -73,7 +73,7 @@ TEST(Boot, AnAnnouncementCountsBehindABootLineOnly) {
     EXPECT_EQ(baud(std::string(first) + "x boot: baud=9600\n", true), std::nullopt);
 }
 
-TEST(Boot, RatesThatAreNone) {
+TEST(Boot, InvalidRatesAreIgnored) {
     for (const char* const value :
          {"0", "-1", "12x", "", "0x", "99999999999999999999999", "100000001", "299"}) {
         BootLines lines = read(std::string(first) + "boot: baud=" + value + "\n");

@@ -148,7 +148,7 @@ TEST_F(Decoder, ACallLongerThanItsIdentityStillReturns) {
     expect(2, 1, Outcome::returned, 50, 20);
 }
 
-TEST_F(Decoder, SoDoesOneBelowAnotherThatNeverReturned) {
+TEST_F(Decoder, ALongCallBelowOneThatNeverReturnedStillReturns) {
     const auto a = entry(1, 0);
     entry(2, 10);
     next += (std::uint64_t{1} << 28) * 3;
@@ -158,7 +158,7 @@ TEST_F(Decoder, SoDoesOneBelowAnotherThatNeverReturned) {
     expect(1, 1, Outcome::returned, 50, 10);
 }
 
-TEST_F(Decoder, TheTracersTimeIsNobodys) {
+TEST_F(Decoder, TracerTimeCountsForNoCall) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     extended(protocol::Extended::tracer_begin, 20);
@@ -184,7 +184,7 @@ TEST_F(Decoder, AnInterruptInTheTracerKeepsItsTime) {
     EXPECT_EQ(decoder.tracer_ticks(), 950u);
 }
 
-TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
+TEST_F(Decoder, CallsThatALongjmpLeavesEndWhereTheTracerBegan) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     const auto c = entry(3, 20);
@@ -205,7 +205,7 @@ TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
     EXPECT_EQ(calls.instructions_beside[2], 12u) << "of the one that goes on";
 }
 
-TEST_F(Decoder, ATracerEndThatWasDroppedChargesNobody) {
+TEST_F(Decoder, ADroppedEndOrBeginIsNoTracerTime) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     extended(protocol::Extended::tracer_begin, 20);

@@ -165,7 +165,7 @@ TEST_F(Shadow, LongjmpLeavesWhatLiesBelow) {
     EXPECT_EQ(functions[0].longjmps_below, 1u);
 }
 
-TEST_F(Shadow, LongjmpWorksForWhomItGoesToWhereTheTracerIsTold) {
+TEST_F(Shadow, AReportedLongjmpWorksForItsDestination) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
     enter(1, 0x1040, 7, Branch::call);
@@ -182,7 +182,7 @@ TEST_F(Shadow, LongjmpWorksForWhomItGoesToWhereTheTracerIsTold) {
     EXPECT_EQ(functions[0].inclusive, 41u);
 }
 
-TEST_F(Shadow, AnInterruptsOwnIsToldApart) {
+TEST_F(Shadow, AnInterruptsInstructionsAreSeparate) {
     enter(0, 0x2000, 10);
     run(0x800, 6, Branch::call);
     registers.sp_ -= 0x100;
@@ -198,7 +198,7 @@ TEST_F(Shadow, AnInterruptsOwnIsToldApart) {
     EXPECT_EQ(functions[1].self, 7u);
 }
 
-TEST_F(Shadow, WhatTheTracerCallsIsItsOwn) {
+TEST_F(Shadow, CallsOfTheTracerBelongToIt) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
     run(entry, 200'000, Branch::call);

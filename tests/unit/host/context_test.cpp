@@ -81,7 +81,7 @@ TEST_F(Contexts, AFunctionsTimesAddUp) {
     EXPECT_EQ(times[1].total_ticks, 12u);
 }
 
-TEST_F(Contexts, EachHasItsStackAndNobodyElsesTime) {
+TEST_F(Contexts, EachHasItsOwnStackAndTime) {
     const auto a = target.entry(1);
     context(1);
     const auto b = target.entry(2);
@@ -106,7 +106,7 @@ TEST_F(Contexts, TheSameFunctionInTwoCountsTwice) {
     expect(1, 2, 30 + 70, 30 + 20);
 }
 
-TEST_F(Contexts, TheTracersTimeIsNobodysThereEither) {
+TEST_F(Contexts, TracerTimeCountsForNoCallThereEither) {
     const auto a = target.entry(1);
     context(1);
     const auto b = target.entry(2);
@@ -120,7 +120,7 @@ TEST_F(Contexts, TheTracersTimeIsNobodysThereEither) {
     EXPECT_EQ(profile.tracer_ticks(), 1500u);
 }
 
-TEST_F(Contexts, WhatIsOpenAtTheEndRanOnUntilThen) {
+TEST_F(Contexts, OpenCallsRunUntilTheEnd) {
     target.entry(1);
     context(1);
     target.ret(target.entry(2), 100);
@@ -178,7 +178,7 @@ TEST_F(Contexts, AGapDoesNotConfuseThem) {
 
 // Calls stay open in a context that does not run again. The time afterwards is neither their self
 // time nor that of the other calls.
-TEST_F(Contexts, AfterAGapNobodyHasTimeInWhichItDidNotRun) {
+TEST_F(Contexts, AfterAGapACallHasNoTimeInWhichItDidNotRun) {
     target.entry(1);
     context(7);
     const auto b = target.entry(2);

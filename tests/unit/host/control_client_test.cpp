@@ -124,7 +124,7 @@ TEST(CommandClient, SaysWhyATargetRefuses) {
 }
 
 // take_late() returns the answer of a request that timed out, once.
-TEST(CommandClient, ATimeoutIsNoRefusal) {
+TEST(CommandClient, ATimeoutIsNotARefusal) {
     Host host;
     host.line.target.says = protocol::Answer::timeout;
     EXPECT_EQ(complaint_of(host, Command::start), "");

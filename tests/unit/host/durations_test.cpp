@@ -139,7 +139,7 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
 
 // The call of a duration record has no self time in a gap. If the call began in the gap, its self
 // time begins behind it.
-TEST(Durations, AGapIsNobodysTime) {
+TEST(Durations, AGapCountsForNoCall) {
     Told told;
     told.entry(9, 100);
     const std::size_t before = told.records.size();
@@ -163,7 +163,7 @@ TEST(Durations, AGapIsNobodysTime) {
     EXPECT_EQ(self(9), 0u);
 }
 
-TEST(Durations, WithoutTheirCallersTheySayThat) {
+TEST(Durations, MissingCallersAreMarkedInThePath) {
     Told told;
     told.duration(2, 3, 120, 150);
     told.duration(1, 2, 160, 180);  // it began later: its caller's record is lost

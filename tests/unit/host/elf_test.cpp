@@ -86,7 +86,7 @@ TEST_F(Elf, AWrongImageIsOneSentence) {
     EXPECT_THAT(*mismatch(symbols, hello), HasSubstr("patch sites are not the recording's"));
 }
 
-TEST_F(Elf, WhatIsNoArm64ElfIsRefused) {
+TEST_F(Elf, AnotherFileThanAnArm64ElfIsRefused) {
     EXPECT_THROW(ElfFile({}, "x"), Error);
     EXPECT_THROW(ElfFile(Bytes(100, 0), "x"), Error);
     Bytes bytes = builder.build();
@@ -135,7 +135,7 @@ TEST_F(Elf, ASiteThatTheLinkerDroppedIsNamed) {
                                      "dropped_without is instrumented but has no site"));
 }
 
-TEST_F(Elf, ASiteThatIsNoneIsNamed) {
+TEST_F(Elf, AFalseSiteIsNamed) {
     builder.function("good");
     const auto plain = builder.function("plain", false);
     builder.sites.push_back(plain);

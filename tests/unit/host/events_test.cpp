@@ -128,7 +128,7 @@ TEST_F(EventsTest, ACallWithAGapInsideHasATotalButNoSelf) {
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 70 0", "2: 1 60 0", "3: 1 2 2"));
 }
 
-TEST_F(EventsTest, WithoutItsReturnARecordIsNobodys) {
+TEST_F(EventsTest, WithoutItsReturnARecordBelongsToNoCall) {
     const auto outer = target.entry(1), inner = target.entry(2);
     target.flush();
     target.ret(inner);

@@ -189,7 +189,7 @@ TEST_F(ExportSums, CallsBehindAGapAddUp) {
     EXPECT_THAT(nodes(), IsSupersetOf({"(callers lost in a gap)>f3 2 8 8 0"}));
 }
 
-TEST_F(ExportSums, SamplesAreThoseTakenJustThere) {
+TEST_F(ExportSums, SamplesOfAPathAreOfItsLastFunction) {
     const auto sample = [&](std::vector<std::uint64_t> offsets) {
         std::vector<std::uint64_t> data;
         for (const std::uint64_t offset : offsets) data.push_back(protocol::sampled_address(offset));

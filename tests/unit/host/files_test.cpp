@@ -97,7 +97,7 @@ TEST_F(Files, ASeriesThatIsWrittenIsRefused) {
     EXPECT_THAT(refused([&] { Series(path("run.nsc"), {}); }), HasSubstr("records into " + path("run.000007.nsc") + " already"));
 }
 
-TEST_F(Files, ANewFileTakesTheOldOnesPlaceOnlyWhenItIsTold) {
+TEST_F(Files, ANewFileReplacesTheOldOneOnlyAtCommit) {
     const std::string name = write("run.nsc", "old");
     {
         NewFile file(name);
@@ -141,7 +141,7 @@ TEST_F(Files, WhatCannotBeWrittenIsSaid) {
     EXPECT_THAT(refused([&] { device.write(bytes_of("x")); }), HasSubstr("No space left"));
 }
 
-TEST_F(Files, WhatCannotTakeItsPlaceStaysInItsPart) {
+TEST_F(Files, AFileThatCannotBeRenamedStaysInItsPart) {
     const std::string name = write("run.nsc", "old");
     fs::create_directory(path("run.nsc.old"));
     {

@@ -71,7 +71,7 @@ TEST_F(Outliers, TheTreeHasEachPathOnce) {
     EXPECT_THAT(figures(call.nodes[3]), ElementsAre(0, 3, 1, 5, 5));
 }
 
-TEST_F(Outliers, ACallInsideAnotherIsThatOnes) {
+TEST_F(Outliers, ACallInsideAnotherBelongsToTheOuterOne) {
     enter(0, 1, 0);
     enter(0, 1, 10);
     leave(0, 20);
@@ -80,7 +80,7 @@ TEST_F(Outliers, ACallInsideAnotherIsThatOnes) {
     EXPECT_EQ(sink.slowest()[0].nodes.size(), 2u);
 }
 
-TEST_F(Outliers, TheTracersTimeIsNobodys) {
+TEST_F(Outliers, TracerTimeCountsForNoCall) {
     enter(0, 1, 0);
     enter(0, 2, 10);
     enter(0, tracer_function, 20);

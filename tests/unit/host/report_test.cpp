@@ -261,7 +261,7 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
         nlohmann::json::parse(json_graph(result, profile, {.min_share = 0.5}))["nodes"].size(), 2u);
 }
 
-TEST_F(ReportTest, CallsAfterAGapHangFromNobody) {
+TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
     target.hello();
     const auto a = target.entry(1);
     target.flush();

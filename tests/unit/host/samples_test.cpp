@@ -118,7 +118,7 @@ TEST_F(SamplesTest, TextAndJson) {
     EXPECT_EQ(graph["samples"]["nodes"][1]["total"], 3);
 }
 
-TEST_F(SamplesTest, OneThatIsCutShortByAGapIsNone) {
+TEST_F(SamplesTest, ASampleThatAGapCutsIsNotCounted) {
     target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false), {4, 8});
     target.entry(1);
     EXPECT_EQ(report().samples.count, 0u);

@@ -122,7 +122,7 @@ TEST_F(ServeTest, ItsOwnPageIsAnswered) {
     EXPECT_THAT(get("/view"), StartsWith(ok));
 }
 
-TEST_F(ServeTest, ByAnotherNameNobodyIsAnswered) {
+TEST_F(ServeTest, ByAnotherNameNoRequestIsAnswered) {
     serve();
     for (const char* name : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "", ":80",
                              "[::1", "127.0.0.1:80:80", "127.0.0.1:x", "evil.example\r\nHost: 127.0.0.1"}) {
@@ -158,7 +158,7 @@ TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
     EXPECT_EQ(shown.asked, 0);
 }
 
-TEST_F(ServeTest, WithoutTheTokenNobodyIsAnswered) {
+TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
     const std::string token = "0123456789abcdef";
     serve("0.0.0.0:0", token);
     EXPECT_THAT(server->url(), testing::EndsWith("/?token=" + token));
@@ -234,7 +234,7 @@ TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms) << "a page that follows does not keep it";
 }
 
-TEST_F(ServeTest, SoManyFollowAndOthersAreStillAnswered) {
+TEST_F(ServeTest, ManyFollowersAndOthersAreStillAnswered) {
     serve();
     std::vector<std::unique_ptr<Client>> clients;
     for (std::size_t n = 0; n < Server::most_followers; ++n) {
@@ -255,7 +255,7 @@ TEST_F(ServeTest, SoManyFollowAndOthersAreStillAnswered) {
     EXPECT_THAT(answer, StartsWith(ok)) << "a page that was closed makes room";
 }
 
-TEST_F(ServeTest, WhoSaysNothingKeepsNobodyForLong) {
+TEST_F(ServeTest, ASilentClientDelaysOthersOnlyShortly) {
     serve();
     std::vector<std::unique_ptr<Client>> clients;
     for (std::size_t n = 0; n < Server::most_connections + 2; ++n) {

@@ -160,7 +160,7 @@ TEST(Sums, WhatFormatsWithPathsShowIsTheReport) {
     });
 }
 
-TEST(Sums, RawIsCorrectedAndWhatWasTakenOff) {
+TEST(Sums, RawIsCorrectedPlusOverhead) {
     for_each_trace([](const RandomTrace& trace) {
         const Report report = trace.report(false);
         std::uint64_t raw = 0, corrected = 0;
@@ -176,7 +176,7 @@ TEST(Sums, RawIsCorrectedAndWhatWasTakenOff) {
 }
 
 // The sum of all paths is as exact as the clock, because paths below zero added nothing to it.
-TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
+TEST(Sums, AllRemovedOverheadIsWhatRecordingTook) {
     for_each_trace([](const RandomTrace& trace) {
         if (!trace.target.calibrated) return;
         const Report report = trace.report(false);
@@ -291,7 +291,7 @@ protected:
     test::LineProfile profile;
 };
 
-TEST_F(Settled, WhatAPathIsBelowZeroItsCallerHasLess) {
+TEST_F(Settled, APathBelowZeroReducesItsCaller) {
     pair(1, 3, 4);    // its self time becomes 6 below zero
     pair(2, 3, 40);   // 30 above zero
     pair(4, 3, 110);  // 100 above zero
@@ -304,7 +304,7 @@ TEST_F(Settled, WhatAPathIsBelowZeroItsCallerHasLess) {
     EXPECT_EQ(result.below_zero_ns, 0u);
 }
 
-TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
+TEST_F(Settled, ARestBelowZeroIsReportedSeparately) {
     target.ret(target.entry(3, 50), 4);  // 6 below zero
     const std::uint64_t outer = target.entry(1, 100);
     target.ret(target.entry(3, 1), 4);  // 6 below zero

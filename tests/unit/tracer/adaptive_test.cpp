@@ -129,7 +129,7 @@ TEST(Adaptive, ASteadyLoadComesToRest) {
     EXPECT_EQ(program.moved->moves(), moves);
 }
 
-TEST(Adaptive, WhatGoesColdComesBack) {
+TEST(Adaptive, AColdFunctionComesBack) {
     Program program({{8, 100'000}, {16, 100}});
     program.run(5 * hz);
     ASSERT_TRUE(program.is_away(8));
@@ -140,7 +140,7 @@ TEST(Adaptive, WhatGoesColdComesBack) {
 }
 
 // Cold when the mode looks, hot when it is back. So it stays away longer each time.
-TEST(Adaptive, WhoGoesToAndFroDoesSoLessAndLess) {
+TEST(Adaptive, AFunctionThatAlternatesMovesLessAndLess) {
     Program program({{8, 100}, {16, 100}});
     std::uint64_t moves[4];
     for (std::uint64_t& count : moves) {
@@ -237,7 +237,7 @@ TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     EXPECT_EQ(moved->away(), DemotedSites::capacity);
 }
 
-TEST(Moved, WhatCannotGoIsNotAskedAgain) {
+TEST(Moved, AFunctionThatCannotMoveIsNotAskedAgain) {
     const auto moved = std::make_unique<DemotedSites>();
     moved->bar(5);
     EXPECT_FALSE(moved->may_go(5));

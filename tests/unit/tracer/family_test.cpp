@@ -111,7 +111,7 @@ TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
 }
 
 // This member belongs to another site.
-TEST_F(FamilyTest, AnothersMemberIsASurprise) {
+TEST_F(FamilyTest, AMemberOfAnotherSiteIsUnexpected) {
     ASSERT_EQ(attach(), Status::ok);
     machine.write_slot(placed[20].slot(), slot_of(members[21]));
     EXPECT_EQ(change(&callback_ops, nullptr), Status::unexpected_text);

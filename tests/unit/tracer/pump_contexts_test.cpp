@@ -178,7 +178,7 @@ TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
 }
 
 // If the switch's record comes after the work began, the work's begin must not come before it.
-TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
+TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
     open();
     core.limit = 0;
     const Moment began = moment(machine, core);
@@ -193,7 +193,7 @@ TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
     EXPECT_GT(std::stoull(list[1].substr(6)), core.entered_context_clock);
 }
 
-TEST_F(PumpContexts, ALateRecordHasTheClockOfItsSwitchAndHidesNobodyBetween) {
+TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
     open();
     core.limit = 0;
     switch_to(3);
@@ -257,7 +257,7 @@ class PumpContextsInMode : public PumpContexts, public ::testing::WithParamInter
 INSTANTIATE_TEST_SUITE_P(Modes, PumpContextsInMode,
                          ::testing::Values(Mode::stream, Mode::lossless));
 
-TEST_P(PumpContextsInMode, NobodyHasTheTimeOfAnother) {
+TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
     const Mode mode = GetParam();
     open(mode);
     std::mt19937 random(7);

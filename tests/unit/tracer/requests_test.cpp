@@ -76,7 +76,7 @@ struct Waited : sim::SimMachine {
     std::function<void()> done;
 };
 
-TEST(RequestLockTest, WhoWaitsServesTheHoldersCalls) {
+TEST(RequestLockTest, AWaitingCoreServesTheHoldersCalls) {
     Waited machine;
     RequestLock<Waited> lock(machine);
     machine.done = [&] { lock.unlock(); };

@@ -223,7 +223,7 @@ struct ToldLongjmp : CoreUnderTest {
         return records;
     }
 };
-TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
+TEST(ShadowStack, CallsThatAReportedLongjmpLeftEndWhenItIsReported) {
     ToldLongjmp t;
     const std::vector<protocol::Record> records = t.found();
     ASSERT_EQ(records.size(), 6u);
@@ -240,7 +240,7 @@ TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
     EXPECT_EQ(records[4].argument(), 33u);
     EXPECT_EQ(t.core.own_records, 4u);
 }
-TEST(ShadowStack, AToldLongjmpIsOfNoCallsThatLeftLater) {
+TEST(ShadowStack, AReportedLongjmpDoesNotExplainLaterOnes) {
     ToldLongjmp t;
     ASSERT_TRUE(t.call(0x4000));
     const std::vector<protocol::Record> records = t.found();

@@ -273,7 +273,7 @@ TEST(Sets, ARefusedOpsIsNotAttached) {
 }
 
 // The patcher waits for other cores only if a request gives up an object or an ops.
-TEST(Sets, WaitsForWhoMayReadWhatIsLeft) {
+TEST(Sets, WaitsForReadersOfWhatIsRemoved) {
     TenSites t;
     const auto waits = [&](Ops* add, Ops* remove) {
         const unsigned before = t.synchronized;

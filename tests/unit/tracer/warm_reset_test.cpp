@@ -98,7 +98,7 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
 }
 
 // Both a header and records of the boot before are in memory.
-TEST_F(WarmReset, WhoKeepsNothingLeavesNothingToFind) {
+TEST_F(WarmReset, ABootThatKeepsNothingLeavesNothingToFind) {
     make(500);
     pump.prepare_reset();
     ASSERT_TRUE(is_whole(kept, image));

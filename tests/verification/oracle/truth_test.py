@@ -36,7 +36,7 @@ class Truth(unittest.TestCase):
         self.assertEqual(self.compared.too_many_outside(), [])
         self.assertEqual([row.name for row in self.compared.inexact()], [])
 
-    def test_as_recorded_they_are_not(self):
+    def test_recorded_times_are_not_true(self):
         report = copy.deepcopy(self.report)
         for function in report["functions"]:
             function["corrected_self_ns"] = function["self_ns"]

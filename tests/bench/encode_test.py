@@ -34,8 +34,7 @@ def image_start(board):
 
 
 def program(seed, calls, functions=60):
-    """Makes a trace. Each function mostly calls the same others, and takes a similar time each
-    time."""
+    """Makes a trace. Each function mostly calls the same others, for similar times."""
     rng = random.Random(seed)
     callees = {f: [rng.randrange(functions) for _ in range(rng.randrange(4))] for f in range(functions)}
     takes = {f: rng.randrange(40, 2000) for f in range(functions)}

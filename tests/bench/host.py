@@ -38,8 +38,7 @@ def run(*command, **options):
 
 
 def demo_events(directory):
-    """Returns [(type, function, ns)] of the demo's calls, types as in ev13, and the functions'
-    names."""
+    """Returns [(type, function, ns)] of the demo's calls, with ev13's types, and function names."""
     line = ("exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -monitor none -serial stdio -icount shift=0 "
             "-semihosting-config enable=on,target=native,arg=demo,arg=rounds=1,arg=mode=lossless,arg=baud=0 "
             f"-kernel {DEMO}")

@@ -86,9 +86,8 @@ def stretches(path, missed_bit):
 
 
 def mca_bounds(core, paths, missed_bit):
-    """Returns (least, most, the scheduling model) for each path. Least: many in a row, and nothing
-    waits for a branch. Most: one alone, and nothing begins behind a mispredicted branch before all
-    is done."""
+    """Returns (least, most, the scheduling model) for each path. Least: many in a row, which wait
+    for no branch. Most: one alone, which waits at each mispredicted branch until all is done."""
     whole = [[int(word, 16) for _, word, _ in path] for path in paths]
     many, resources = mca.cycles(core, whole, mca.ROUNDS)
     parts = [stretches(path, missed_bit) for path in paths]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of output_table_test.py on a full disk: a tmpfs of a few pages, which this process
-mounts for itself. If it may not mount one, ctest lists the test as skipped. The file size limit in
-cli.output_table tests the same.
+"""The rows of output_table_test.py on a full disk: a tmpfs of a few pages. If this process may not
+mount one, ctest lists the test as skipped. cli.output_table's file size limit tests the same.
 
 Exit status 77: skipped.
 """

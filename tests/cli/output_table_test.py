@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command with an output that it cannot write: one exit code, one sentence, no damaged file.
 
-TABLE has a row for each command of `nopscope --help`. A command without a row fails the test. A
-line of a row is a command line. It writes to {out} if it contains that word, else to standard
-output.
+TABLE has a row for each command of `nopscope --help`; a command without one fails the test. A line
+of a row is a command line. It writes to {out} if it contains that, else to standard output.
 """
 
 import json

@@ -162,9 +162,8 @@ class Reference(cli.Case):
         self.assertIn("serial:", self.fish("nopscope record --from "))
 
     def zsh(self, *lines):
-        """Returns zsh's completions for each line, on a separate terminal (zsh/zpty). zsh shows no
-        list while keys are waiting. So the completion itself prints what it adds, and when it has
-        ended."""
+        """Returns zsh's completions for each line, on a terminal (zsh/zpty). zsh shows no list
+        while keys wait, so the completion itself prints what it adds, and its end."""
         (self.directory / "setup").write_text(f"""
             PS1=; stty -echo; unsetopt beep; LISTMAX=1000
             fpath=({SHARE / 'zsh/vendor-completions'} $fpath); autoload -Uz compinit; compinit -u -d {self.directory / 'dump'}

@@ -5,9 +5,8 @@ first reader, and is short, not fast. trace2.py reads frames and records.
 
     decode.py LINE [REPORT.json]
 
-Prints calls, total and self ticks of each site, from the records and from the profile, and the
-sums. With a report that `nopscope report --format json` made of the same line, it fails (1) where
-the two differ.
+Prints calls, total and self ticks of each site, from records and profile, and the sums. Fails (1)
+if a report by `nopscope report --format json` of the same line differs.
 """
 import json
 import struct

@@ -4,9 +4,8 @@
 
     old_recordings.py NOPSCOPE
 
-recordings/VERSION/NAME.nsc is the output of that version's `nopscope record --from file:NAME.bin`.
-Each version adds files, and no file is ever written again. Exit status 1: a recording reads
-differently.
+`nopscope record --from file:NAME.bin` of VERSION made recordings/VERSION/NAME.nsc. Each version
+adds files, and none is ever written again. Exit status 1: a recording reads differently.
 """
 
 import json

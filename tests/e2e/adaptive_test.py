@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Adaptive mode: the demo on a line of 115200 baud, which carries a hundredth of its records. Each
-call is counted once, in the trace or in the profile, as by the oracle. The remaining trace is still
-useful.
+call is in the trace or in the profile, as by the oracle. The remaining trace is useful.
 
     adaptive_test.py MACHINE
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A board's report of QEMU's virt: all parts, one part, and as of a board that a person switches
-on."""
+"""A board's report of QEMU's virt: all parts, one part, and as of a board that somebody starts."""
 
 import os
 import pathlib

@@ -50,8 +50,7 @@ def in_one_thread(board):
 
 
 def kernel_of(elf, board):
-    """Returns QEMU's -kernel: for a Pi the raw image, which QEMU enters at EL2 as its firmware
-    does."""
+    """Returns QEMU's -kernel: for a Pi the raw image, which starts at EL2 as on the board."""
     return elf.with_suffix(".img") if board.startswith("rpi") else elf
 
 

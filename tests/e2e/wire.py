@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads captures of a line (`nopscope record --save-line`) with a second decoder
-(tests/conformance/trace2.py), which was written from docs/trace-format.md. So no test relies on the
-host tools alone.
+(conformance/trace2.py, from docs/trace-format.md), so that no test relies on the host tools alone.
 
     line = Line(open("demo.raw", "rb").read())
     line.hello, line.events, line.stats, line.console, line.bad_frames

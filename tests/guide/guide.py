@@ -56,8 +56,7 @@ def boxes(page):
 
 
 def script(page_boxes, name):
-    """Makes a script for bash from all boxes except texts. It prints what it does. Any failure ends
-    it."""
+    """Makes a script for bash from all boxes except texts. It prints its steps; a failure ends it."""
     lines = ["set -euo pipefail"]
     for box in page_boxes:
         if box.kind == "text":

@@ -4,9 +4,8 @@
 
     memory_test.py [--all] [RECORDING...]
 
-Without --all, each recording is tried with `report` and some other commands, in turn. RECORDINGs
-are tried as well, for example the fuzzers' seeds, which begin with a byte for the fuzzer. NOPSCOPE:
-the command.
+Without --all, each recording is tried with `report` and some other commands. So are RECORDINGs,
+such as the fuzzers' seeds, which begin with a byte for the fuzzer. NOPSCOPE: the command.
 """
 
 import json

@@ -91,8 +91,7 @@ def rare_entries(functions):
 
 
 def profiles(frame_of, stream, step, cores):
-    """2^18 functions on each core. `frame_of(first, step)`: a frame's payload with `step`
-    functions."""
+    """2^18 functions on each core. `frame_of(first, step)`: a frame of `step` functions."""
     recording = Recording()
     frames = [frame_of(first, step) for first in range(0, FUNCTIONS, step)]
     for core in range(cores):

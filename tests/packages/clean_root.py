@@ -90,9 +90,8 @@ def root_tar(depends):
 
 
 def run(tar, script, files):
-    """Returns bash's exit status and output, and the files that the script has put into /out. The
-    script runs as root in the clean root, with `files` in /in and without a network. No change to
-    the root stays."""
+    """Returns bash's exit status and output, and the files that the script puts into /out. It runs
+    as root in the clean root, with `files` in /in and no network. The root does not change."""
     with contextlib.ExitStack() as stack:
         work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nopscope-root-")))
         for name in ("in", "out"):

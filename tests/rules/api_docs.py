@@ -24,8 +24,7 @@ MENTIONED = re.compile(r"(?<![\w/.:])(?:::)?((?:\w+::)+\w+|\w+(?=\(\)))")
 
 
 def run_doxygen(root, directory):
-    """Yields the warnings. Makes `directory`/tags (documented names) and `directory`/xml
-    (comments)."""
+    """Yields warnings. Makes `directory`/tags (documented names) and `directory`/xml (comments)."""
     configuration = (root / "docs/Doxyfile").read_text(encoding="utf-8")
     done = subprocess.run(["doxygen", "-"], cwd=root, text=True, capture_output=True, check=False,
                           input=f"{configuration}\nOUTPUT_DIRECTORY={directory}\nGENERATE_TAGFILE={directory}/tags\n"

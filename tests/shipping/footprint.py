@@ -4,9 +4,8 @@
 
     footprint.py [--update]
 
-Prints the tables. --update writes them into SHIPPING.md, between its marks. The sizes are of the
-tracer's sections in the image, from the linker's map. From the environment: see
-tests/guide/integration_test.py.
+Prints the tables. --update writes them into SHIPPING.md, between its marks. Sizes are of the
+tracer's sections, from the linker's map. Environment: as tests/guide/integration_test.py.
 """
 
 import collections

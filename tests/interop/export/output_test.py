@@ -91,8 +91,7 @@ class Output(exports.Case):
         self.assertEqual(page, exports.run(exports.NOPSCOPE, "diff", recording, recording, "--html", "/dev/fd/1").stdout)
 
     def deep(self, depth):
-        """Makes `depth` nested calls of one function: kilobytes whose full call paths are
-        gigabytes."""
+        """Makes `depth` nested calls of one function: kilobytes, but gigabytes of call paths."""
         calls, names, out = (self.directory / name for name in ("calls", "names", "deep.nsc"))
         events = [(0, 1, 100 * n) for n in range(1, depth + 1)] + [(1, 1, 100 * (depth + n)) for n in range(1, depth + 1)]
         calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces through a debug probe. OpenOCD finds the RTT block in a running machine's memory through a
-virtual JTAG probe. `nopscope` talks to the firmware through OpenOCD's server. Nothing stops the
-machine.
+"""Traces through a debug probe. OpenOCD finds the RTT block in a running machine's memory by a
+virtual JTAG probe. `nopscope` uses OpenOCD's server. Nothing stops the machine.
 
     openocd_test.py VIRTUAL_PROBE
 """

@@ -6,9 +6,9 @@
 //
 //     virtual_probe SOCKET RAM-FILE BASE-ADDRESS
 //
-// remote_bitbang: each byte is a request. '0'..'7' set TCK (4), TMS (2) and TDI (1); 'R' asks for
-// TDO, '0' or '1'; 'r' 's' 't' 'u' reset; 'B' 'b' switch a lamp; 'Q' ends. Debug port: ADIv5.2 (Arm
-// IHI 0031), B3 and C2.
+// remote_bitbang: a byte is a request. '0'..'7' set TCK (4), TMS (2), TDI (1); 'R' asks for TDO,
+// '0' or '1'; 'r' to 'u' reset; 'B' 'b': a lamp; 'Q' ends. Debug port: ADIv5.2 (Arm IHI 0031), B3,
+// C2.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

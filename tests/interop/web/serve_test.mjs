@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `nopscope serve` of a running target, in headless Chromium. The page grows in place, its requests
-// reach the target, it reports and survives a reset and the loss of the line, and nothing leaves
-// this machine.
+// `nopscope serve` of a running target, in headless Chromium. The page grows in place, requests
+// reach the target, it survives a reset and the loss of the line, and nothing leaves this machine.
 //
 //     node --test serve_test.mjs, with NOPSCOPE, CHROMIUM, and what serve_test.py sets
 import assert from "node:assert/strict";
@@ -156,9 +155,8 @@ test("the table keeps its order, its focus and where it was scrolled to", async 
         rows.find((row) => row.cells[row.cells.length - 1].firstChild.textContent === wanted).focus(), name);
     await page.evaluate(() => scrollTo(0, 500));
     assert.ok(await page.evaluate(() => scrollY) > 0);
-    // A line of the head may appear or disappear, and functions may change places. Then the browser
-    // scrolls by some lines to keep its content in place. A page that is drawn again would be at
-    // its top.
+    // Lines of the head and functions may change places. Then the browser scrolls by some lines to
+    // keep its content in place. A page that is drawn again would be at its top.
     const lines = 100; // pixels: some five
     const top = () => page.evaluate(() => document.querySelector("#functions").getBoundingClientRect().top);
     const before = await top();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated device registers and a simulated counter of the generic timer. A register reads as it
-// was written, unless the test's `on_read` returns a value. Each access and each read of the
-// counter takes a microsecond.
+// Simulated device registers, and a counter for the generic timer. A register reads as it was
+// written, unless the test's `on_read` returns a value. Each access to them takes a microsecond.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port that follows its target's rate. The port is a pseudo-terminal. The other side sends
-// correct bytes only while the port has the sender's rate; otherwise it sends what a UART would
-// receive.
+// A port that follows its target's rate: a pseudo-terminal. The other side sends correct bytes
+// while the port has its rate; otherwise it sends what a UART would receive.
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <fcntl.h>

@@ -14,8 +14,7 @@ namespace nopscope::host::test {
 enum class Resync : std::uint8_t { at_edge, at_stop_bit };
 
 // Returns what a UART at `received_baud` reads of bytes sent 8N1 at `sent_baud`, with `pause_bits`
-// of silence after every `burst` bytes. The UART waits for a falling edge and samples each bit in
-// its middle.
+// of silence every `burst` bytes. It waits for a falling edge and samples each bit in its middle.
 inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud,
                                           double received_baud, Resync resync,
                                           std::size_t burst = 200, std::size_t pause_bits = 40) {

@@ -40,8 +40,7 @@ TEST(Glob, StarsTakeAnyNumber) {
     EXPECT_TRUE(matches("*a?c", "abcaac"));
 }
 
-// The definition, which takes exponential time. Patterns and names have up to five of three
-// letters.
+// The definition takes exponential time, so patterns and names have up to five of three letters.
 bool slow_matches(std::string_view pattern, std::string_view name) {
     if (pattern.empty()) return name.empty();
     if (pattern[0] == '*') {

@@ -6,9 +6,8 @@ reset line. With one core the image is the demo. With four it is the storm, whos
 
     line_storm.py MACHINE [OPERATIONS [SEED]]
 
-At the end the line is good. The target must answer and let the host patch all of its sites in both
-directions, which finds any wrong word. Each recording must be readable with exact sums, even one
-that SIGKILL cut off.
+At the end the line is good. The target must answer, and all sites can be patched both ways, which
+finds any wrong word. All recordings have exact sums, even if SIGKILL cut them off.
 """
 
 import collections
@@ -25,9 +24,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
 import machines  # noqa: E402
 
-# For each image: its words, QEMU's options beside the machine, patterns of functions, and one
-# function. One thread runs the cores in turn. With a thread for each core, QEMU sometimes loses a
-# store to text (docs/limits.md).
+# For each image: words, QEMU's options, patterns of functions, and one function. One thread runs
+# the cores: with several, QEMU sometimes loses a store to text (docs/limits.md).
 IMAGES = {
     "demo": (["rounds=1000000", "baud=3000000", "interrupts=1"], [],
              ("lua*", "luaV_*", "luaH_*", "luaK_* luaX_*", "luaD_*", "l_*", "str_* tinsert", "luaL_*", "main"), "luaV_execute"),

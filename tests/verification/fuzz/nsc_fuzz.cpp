@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recording reader. With an odd first byte, the rest describes chunks (type u8, size u8,
-// payload). The fuzzer compresses them where the format requires it, and makes their headers
-// correct.
+// payload), which the fuzzer compresses where needed, with correct headers.
 #include <algorithm>
 #include <span>
 #include <vector>

@@ -32,8 +32,7 @@ fill_el2:
     msr     cnthctl_el2, x1
     ldr     x1, =0xf60                  // MDCR_EL2: PMU and debug trap, EL1 has no counter
     msr     mdcr_el2, x1
-    // HCR_EL2: no second stage, nearly everything else traps. With VHE, also EL2's other view
-    // (E2H).
+    // HCR_EL2: no second stage, nearly all else traps. With VHE, also EL2's other view (E2H).
     ldr     x1, =0x000000004f7fe000
     unless_has id_aa64mmfr1_el1, 8, 1f
     orr     x1, x1, #(1 << 34)          // E2H

@@ -10,9 +10,8 @@
     e2e NAME MACHINE          the image's recording against the oracle's counts (tests/e2e/oracle_test.py)
     coherence NAME MACHINE CORES [WORD]...  the image under the coherence oracle (../oracle/coherence.py)
 
-A killer's run has one of three results: it passes (None), it fails (a few words say what failed),
-or the mutant cannot be built (CannotBuild). A timeout is a failure, too: it detects a mutant that
-hangs.
+A killer's run passes (None), fails (a few words say what failed), or the mutant cannot be built
+(CannotBuild). A timeout is a failure, too: it detects a mutant that hangs.
 """
 
 import os

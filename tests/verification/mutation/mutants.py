@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of mutants: mutants/*.toml, a file for each part of the protocol; host_*.toml: the
-host's.
+"""The list of mutants: mutants/*.toml, one for each part of the protocol; host_*.toml: the host's.
 
     file = "tracer/patching/patcher.hpp"         # for all mutants here that name no other file
     killed_by = ["unit sets_test Sets.*"]        # the same; tried in this order (killers.py)

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the table of docs/ops.md independently: what a slot may hold, and which word belongs to it
-// (coherence_rows.cpp). No core may change or release what another core is using
-// (coherence_holds.cpp).
+// The table of docs/ops.md, written again: what a slot may hold, and which word belongs to it
+// (coherence_rows.cpp). No core may change or release what another uses (coherence_holds.cpp).
 #pragma once
 
 #include "tests/verification/oracle/coherence_model.hpp"
 
 namespace coherence {
 
-// Addresses in the image: the object of untraced sites; the callback of lists; the callback that
-// takes the guard; the trampolines. none == 0: the image has no ops, so only complete stores to
-// slots are checked.
+// Addresses in the image: the object of untraced sites; the callback of lists; the one that takes
+// the guard; the trampolines. none == 0: no ops, so only complete stores to slots are checked.
 struct OpsOf {
     Address none = 0, walk_list = 0, guarded = 0, callback = 0, unguarded = 0, far = 0;
 };

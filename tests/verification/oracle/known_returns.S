@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image whose mispredicted returns a reader can derive from its code. known_returns.py tests the
-// model of a return predictor with it and has the counts. `drain` empties the return stack before
-// each row.
+// An image whose mispredicted returns a reader can derive. known_returns.py has the counts and
+// tests the model of a return predictor. `drain` empties the return stack before each row.
 //
 // It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine.
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory map of the images that test the oracles. RAM is at its own address and again
-// MAP_TWICE_ALIAS higher, writable and never executable, as the tracer's boards map their text.
-// QEMU's virt machine, EL1.
+// The memory map of the oracles' test images, on QEMU's virt at EL1. RAM is at its own address and
+// again MAP_TWICE_ALIAS higher, writable and never executable, like text on the tracer's boards.
 
 #define MAP_TWICE_ALIAS 0x4000000000
 

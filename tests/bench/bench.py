@@ -245,8 +245,7 @@ def figures_for_baseline(rows):
 def differences(header, rows, baseline):
     """Returns a sentence for each figure that differs from the baseline. A call's figure must be
     exact. A request about many sites may differ by less than one instruction a site. Changes of one
-    site on a machine with cache maintenance depend on where lines begin, so they are not
-    compared."""
+    site with cache maintenance depend on where lines begin, so they are not compared."""
     machine = SAME_AS.get(header["machine"], header["machine"])
     stored = baseline.get(header["compiler"], {}).get(machine)
     wanted = lambda key: True  # noqa: E731

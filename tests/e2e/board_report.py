@@ -51,8 +51,7 @@ def nopscope(*arguments):
     return done.stdout + done.stderr
 
 
-# ---- the board
-# ------------------------------------------------------------------------------------
+# ---- the board -----------------------------------------------------------------------------------
 
 class Board:
     """A real board. A person puts each image onto it."""

@@ -107,7 +107,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
         names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}
         direct = others = 0
         for caller, callee in edges(self.graph["samples"]["nodes"]):
-            # A hook's preceding code makes no calls: the sampler must have replaced its address.
+            # The code before a hook calls nothing: the sampler must replace a hook's address.
             self.assertFalse(names[caller].startswith("nopscope_graph_entry"), names[callee])
             if caller in traced and callee in traced:
                 direct += callee in callees[caller]

@@ -9,8 +9,7 @@ Prints a line for each such sequence; exit status 1 if there is any. ("Cortex-A5
 Notice".)
 
 835769: a load or store, then a 64-bit multiply-accumulate that does not use its result, may compute
-a wrong sum. The compiler puts a NOP between the two. In assembly the linker moves the second by a
-branch.
+a wrong sum. The compiler puts a NOP between the two, in assembly the linker a branch.
 843419: an ADRP in one of the last two words of a 4 KiB page, a load or store (but no load of a
 pair), and within the next two instructions a load or store with the ADRP's register as its base. It
 may access a wrong address. The linker changes the ADRP to an ADR, or adds a branch.

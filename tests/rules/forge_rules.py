@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the files that a forge reads against its documentation: issue forms, their configuration,
-CI. Also checks the hooks of pre-commit.
+"""Checks a forge's files against its documentation: issue forms, CI. And the hooks of pre-commit.
 
     forge_rules.py ROOT     one line for each breach; exit status 1 if there is any
 

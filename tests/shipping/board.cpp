@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of a board and of a libc that firmware/examples/minimal and
-// firmware/examples/minimal-c need to link.
+// Functions of a board and a libc, which firmware/examples/minimal and minimal-c need to link.
 #include "hal/hal.hpp"
 
 #include <cstdio>

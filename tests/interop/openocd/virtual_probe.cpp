@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated JTAG probe and its target: OpenOCD's remote_bitbang protocol on a Unix socket, one
-// TAP, an ARM debug port, and one memory access port. The port's memory is a file: the RAM of a
-// QEMU that keeps it there (memory-backend-file,share=on). The machine runs meanwhile, as with a
-// real bus access port.
+// TAP, an ARM debug port, and one memory access port, whose memory is a file: the RAM of a QEMU
+// (memory-backend-file,share=on). The machine runs meanwhile, as with a real bus access port.
 //
 //     virtual_probe SOCKET RAM-FILE BASE-ADDRESS
 //
 // remote_bitbang: a byte is a request. '0'..'7' set TCK (4), TMS (2), TDI (1); 'R' asks for TDO,
-// '0' or '1'; 'r' to 'u' reset; 'B' 'b': a lamp; 'Q' ends. Debug port: ADIv5.2 (Arm IHI 0031), B3,
-// C2.
+// '0' or '1'; 'r' to 'u' reset; 'B' 'b': a lamp; 'Q' ends. Debug port: ADIv5.2 (IHI 0031), B3, C2.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damages a recording: one byte is flipped, dropped, doubled or inserted. The reader must invent no
-// call. Every call with a time must be in the clean recording with the same time. The damage must
-// be reported. The test tries every position with every kind of damage, then many bytes at once by
-// seed.
+// Flips, drops, doubles or inserts one byte of a recording, at every position, and then many bytes
+// at once by seed. The reader must invent no call. Every call with a time must be in the clean
+// recording with the same time. The damage must be reported.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -102,8 +102,7 @@ TEST_F(TimelineTest, WhatIsOpenIsShownUpToNowAndLaterWhole) {
     EXPECT_EQ(json()["calls"], 3);
 }
 
-// Compares with all calls, which the test keeps. Each drawn call happened, the longest calls are
-// there, and each slot's sums are right.
+// Each drawn call did happen, the longest calls are drawn, and each slot's sums are right.
 TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     std::mt19937 random(3);
     std::map<std::size_t, std::vector<Told>> all;  // by depth

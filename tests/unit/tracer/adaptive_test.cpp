@@ -216,8 +216,7 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
     EXPECT_TRUE(chosen_of(all, 100).contains(0x1000));
 }
 
-// ---- what the table remembers
-// ------------------------------------------------------------------------
+// ---- what the table remembers -------------------------------------------------------------------
 
 TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();

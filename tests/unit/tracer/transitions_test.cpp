@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real patcher makes every transition between dispatch states, in every interleaving with cores
-// that execute the site (tests/verification/simulator/explorer.hpp). The proof must find each
-// mutant.
+// that execute the site (tests/verification/simulator/explorer.hpp). It must find each mutant.
 #include "tests/verification/simulator/explorer.hpp"
 #include "tests/unit/tracer/site_fixture.hpp"
 

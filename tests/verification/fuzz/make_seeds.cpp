@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: makes the fuzzers' first inputs, in
-// DIRECTORY/{line,nsc,elf,codec,command,export,memory}.
+// make_seeds D: makes the fuzzers' first inputs in D/{line,nsc,elf,codec,command,export,memory}.
 #include <filesystem>
 #include <fstream>
 

@@ -4,9 +4,8 @@
 // that relies on them.
 //
 // The boot core sets up the interrupt groups as TF-A does. It fills memory that no loader filled,
-// and every register whose reset value is UNKNOWN. Then it enters the image in the Non-secure
-// state. Other cores wait until the image starts them: by PSCI (SMC), or by the Raspberry Pi's spin
-// table.
+// and registers whose reset value is UNKNOWN. Then it enters the image in the Non-secure state.
+// Other cores wait until the image starts them by PSCI (SMC) or the Raspberry Pi's spin table.
 //
 // The stub keeps the vectors of EL3, and at first those of EL2. An unexpected exception there is
 // the image's fault: the stub reports it and ends QEMU with status 99.

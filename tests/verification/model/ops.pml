@@ -78,7 +78,7 @@ inline read_object() {
     assert(object[depth] != NEW || !new_freed)
 }
 
-/* It overlapped requests start + 1 to begun: it has run what all their sets have, and no more than any. */
+/* It overlapped requests start + 1 to begun. It ran what all their sets contain, and nothing that none contains. */
 inline finish() {
     d_step {
         every = STAY + LEAVE + COME;
@@ -157,7 +157,7 @@ end:
 #define store_slot(object) atomic { slot_stored = object; slot_waits = true }
 #define store_word(value)  atomic { word_stored = value; word_waits = true }
 
-/* What is queued is done in the worst order: invalidates before cleans. */
+/* Completes the queue in the worst order: invalidates before cleans. */
 inline dsb() {
     atomic {
         !slot_waits && !word_waits ->
@@ -195,7 +195,7 @@ inline synchronize() {
 #ifndef NO_SYNCHRONIZE
     atomic { asked[0] = true; asked[1] = true };
     !asked[0] && !asked[1];
-    /* One after the other; each may have been taken again in between. */
+    /* One after the other. Each may be taken again in between. */
     for (guard : 0 .. 3) {
         !awaited[guard] || !taken[guard];
         awaited[guard] = false

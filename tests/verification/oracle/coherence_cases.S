@@ -4,10 +4,9 @@
 // macro, all steps are right.
 //
 // Core 0 makes the site (init), starts core 1, and traces the site (enable). Both cores call it.
-// Core 0 stops tracing it (disable), and both call it again. Core 1 synchronises or calls, as core
-// 0 tells it. On both cores x28 is the distance of the alias. The image is linked at 0x40080000 and
-// enters at _start, at EL1, on QEMU's virt machine. It has the tracer's labels that the oracle
-// looks for.
+// Core 0 stops tracing it (disable), and both call it again. Core 1 synchronises or calls, as told.
+// On both, x28 is the distance of the alias. The image is linked at 0x40080000 and enters at _start,
+// at EL1, on QEMU's virt machine. It has the tracer's labels that the oracle looks for.
 
 #include "map_twice.S"
 

@@ -17,12 +17,12 @@ struct Range {
 // The file that coherence.py makes from the ELF, numbers hex:
 //
 //     text BEGIN END PATH      executable addresses, the physical ones, too; and a file with the bytes there
-//     alias OFFSET             the writable mapping lies so far above
+//     alias OFFSET             distance of the writable mapping above the text
 //     site WORD FUNCTION
-//     request ADDRESS          a function that changes text, and returns when that is done
+//     request ADDRESS          a function that changes text, and then returns
 //     reader BEGIN END         code that loads slots
-//     holder BEGIN END MADE    such code that uses the object on, and where its unguarded callbacks return to
-//     lists BEGIN END          memory that lists lie in
+//     holder BEGIN END MADE    a reader that continues to use the object; its unguarded callbacks' return address
+//     lists BEGIN END          memory that contains lists
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {
     Range text{};

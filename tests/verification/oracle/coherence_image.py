@@ -44,7 +44,7 @@ def text_of(image):
 
 
 def usable_sites(image):
-    """Returns [(word, function)] of unmodified table entries. The tracer refuses others."""
+    """Returns [(word, function)] of table entries that are as compiled. The tracer refuses others."""
     start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
     found = []
     for slot in sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0}):

@@ -245,8 +245,7 @@ int Model::who_may_lag(const Word& word) const {
 
 void Model::execute(unsigned core, Word& word) {
     cores[core].live = true;
-    // Outside of requests nothing says when the change is complete for other cores, so the oracle
-    // checks only the core that made it.
+    // Outside of requests no core tells others of the change: checks only the core that made it.
     const bool over = word.request == 0 ? word.core == core : open_.count(word.request) == 0;
     if (!over) {
         ++events.meanwhile;

@@ -8,7 +8,7 @@
 // One thread must run all cores, as with -icount. MAP, hex, as tests/bench/returns.py writes it:
 //     site WORD FUNCTION END  the word that toggles, the function's first instruction, what follows its last
 //     hook LOW HIGH           where hooked calls return to; the first instruction is LOW
-//     tracer LOW HIGH         code of the tracer's
+//     tracer LOW HIGH         code of the tracer
 //     mark ADDRESS            a function that the program calls with a string to begin a row of that name,
 //                             with null to end it; none: one row of everything, "all"
 //     head ADDRESS            the first instruction of a loop whose 50th round, in each row, is written
@@ -185,8 +185,7 @@ Class class_of(const Indirect& branch, std::uint64_t target) {
     return branch.site != nullptr && branch.site->traced ? traced : unhooked;
 }
 
-// ---- callbacks just before each execution
-// ---------------------------------------------------------
+// ---- callbacks just before each execution -------------------------------------------------------
 
 Core& core_of(unsigned vcpu) { return *model.cores[this_core::number(vcpu)]; }
 

@@ -39,8 +39,7 @@ TAIL_NS = 15
 SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 
 
-# ---- the plugin's input
-# -----------------------------------------------------------------------------
+# ---- the plugin's input --------------------------------------------------------------------------
 
 def tracer_ranges(elf):
     """Addresses of the code from the tracer's sources, as the image's debug information gives them."""

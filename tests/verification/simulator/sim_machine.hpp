@@ -3,16 +3,14 @@
 //
 // Text exists four times: as data accesses see it, at the point of unification, in each core's
 // instruction cache, and in each core's pipeline, which has already fetched it.
-//     - A store reaches the data side only.
-//     - A clean or an invalidate is only queued. The issuing core's next DSB completes what is
-// queued,
-//       invalidates before cleans. So a clean and an invalidate without a DSB between them leave
-//       the old word in the instruction caches. Without a DSB after them nothing happens.
-//     - Every core refills an invalidated line at once from the point of unification.
-//     - A core refills its pipeline from its instruction cache at its context synchronisation
-//       event, and at no other time.
-// A CPU with CTR_EL0.IDC or .DIC keeps the second or the third copy coherent by itself, but not the
-// pipelines.
+//   - A store reaches the data side only.
+//   - A clean or an invalidate is only queued. The issuing core's next DSB completes the queue,
+//     invalidates before cleans. So a clean and an invalidate without a DSB between them leave
+//     the old word in the instruction caches. Without a DSB after them nothing happens.
+//   - Every core refills an invalidated line at once from the point of unification.
+//   - A core refills its pipeline from its instruction cache at its context synchronisation
+//     event, and at no other time.
+// CTR_EL0.IDC or .DIC keeps the second or the third copy coherent, but not the pipelines.
 #pragma once
 
 #include "tracer/arch/machine.hpp"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Firmware that calls nopscope, but is compiled without NOPSCOPE_ENABLED=1 and linked without the
-tracer, has no byte of nopscope (SHIPPING.md). From the environment: NOPSCOPE, NOPSCOPE_CROSS.
+tracer, has no byte of nopscope (SHIPPING.md). From the environment: NOPSCOPE (the command) and
+NOPSCOPE_CROSS (the cross compiler's prefix).
 """
 
 import os

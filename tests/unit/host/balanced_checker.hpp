@@ -17,7 +17,7 @@ public:
     std::vector<std::string> told;  // "0 +f 10", "0 -f 20 unwound"
     std::vector<std::string> wrong;
     std::vector<TimeAxis> axes;  // one for each session
-    bool quiet = false;  // `told` stays empty
+    bool quiet = false;          // `told` stays empty
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         if (!names_.try_emplace(number, place.name).second) wrong.push_back("introduced twice: " + place.name);

@@ -41,7 +41,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
             index += missing;
         }
         clock += random() % (most_ticks + 1);
-        if (random() % 50 == 0) clock -= random() % 60;       // the counter was read early
+        if (random() % 50 == 0) clock -= random() % 60;  // the counter was read early
         if (random() % 90 == 0) clock += 1ull << (random() % 60);
         const unsigned what = random() % 100;
         if (what < 48 || open.empty()) {

@@ -109,7 +109,7 @@ TEST_F(CapturedTest, AValueIsCountedOnlyWhenAllOfItIsThere) {
     target.with_data(Extended::result, 0, {1});       // no value follows
     target.with_data(Extended::counter, 2 << 1, {});  // no value follows
     target.call(1);
-    target.with_data(Extended::marker, 9, {5});       // a marker has no data
+    target.with_data(Extended::marker, 9, {5});  // a marker has no data
     target.with_data(Extended::counter, 3 << 1, {8, 9});
     EXPECT_THAT(captured(), testing::IsEmpty());
     ASSERT_EQ(made.counters.size(), 1u);

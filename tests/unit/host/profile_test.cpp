@@ -128,7 +128,7 @@ TEST(ProfileWire, RefusesWhatCannotBe) {
     };
     EXPECT_TRUE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4, 1}));
     EXPECT_FALSE(read({}));
-    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));                       // too many bins
+    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));  // too many bins
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}));  // this bin does not exist
     EXPECT_FALSE(read({1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}));  // a site of 30 bits
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));

@@ -89,7 +89,7 @@ TEST_F(SamplesTest, ACallAtTheVeryEndIsStillItsFunctions) {
 }
 
 TEST_F(SamplesTest, ALinkToTheFunctionItselfIsStale) {
-    sample({0x90, 0x98, 0x20}, true);  // the link is from work's own last call
+    sample({0x90, 0x98, 0x20}, true);   // the link is from work's own last call
     sample({0x104, 0x98, 0x20}, true);  // memcpy has no frame: work called it
     const SampleReport& samples = report().samples;
     ASSERT_EQ(samples.nodes.size(), 4u);  // root, loop, work, memcpy

@@ -207,10 +207,10 @@ TEST_F(Session, UnknownStreamsAreSkipped) {
 
 TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     target.hello();
-    malformed(protocol::Stream::trace, {1, 2, 3});        // the header is incomplete
-    malformed(protocol::Stream::stats, {0x80});           // the varint is cut off
-    malformed(protocol::Stream::trace, {2, 0, 0, 0});     // unknown flags
-    Bytes far_index{1, 1, 0, 0};                      // an index that no target reaches
+    malformed(protocol::Stream::trace, {1, 2, 3});     // the header is incomplete
+    malformed(protocol::Stream::stats, {0x80});        // the varint is cut off
+    malformed(protocol::Stream::trace, {2, 0, 0, 0});  // unknown flags
+    Bytes far_index{1, 1, 0, 0};                       // an index that no target reaches
     far_index.insert(far_index.end(), 8, 0xff);
     far_index.push_back(1);
     far_index.insert(far_index.end(), 10, 0);

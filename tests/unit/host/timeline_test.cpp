@@ -138,7 +138,7 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     EXPECT_LE(shown["drawn"].get<std::size_t>(), Timeline::most_cells + Timeline::most_longest);
     EXPECT_LT(shown.dump().size(), 300'000u);
     std::sort(durations.rbegin(), durations.rend());
-    const std::int64_t sure = durations[Timeline::most_longest / 2];  // equally long ones may be missing
+    const std::int64_t sure = durations[Timeline::most_longest / 2];  // ties may be missing
     for (const auto& [depth, list] : all) {
         const Json& row = shown["tracks"][0]["rows"][depth];
         const std::vector<Told> drawn = calls(row);

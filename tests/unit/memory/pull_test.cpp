@@ -168,11 +168,11 @@ TEST_F(Pull, WhatCannotBeARecordIsLeftOutAndCounted) {
     core.seen = bytes;
     core.seen_clock = now;
     calls(100);
-    entry(site + 8);                     // no site is there
-    extended(protocol::Extended(13), 7);     // no such kind
+    entry(site + 8);                      // no site is there
+    extended(protocol::Extended(13), 7);  // no such kind
     const std::uint64_t hole = core.cursor;
     calls(1);
-    ring[hole / 8 % slots] = 0;          // claimed, but not stored
+    ring[hole / 8 % slots] = 0;  // claimed, but not stored
     const Pulled pulled = pull();
     const StreamCounters sum = read(pulled);
     EXPECT_EQ(pulled.refused, 2u);

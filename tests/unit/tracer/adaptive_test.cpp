@@ -45,7 +45,7 @@ public:
     }
     void set(std::uint32_t site, std::uint64_t rate) { rates_[site] = rate; }
 
-    static constexpr std::uint64_t carried = pace / 2;  // records a second, on an otherwise idle line
+    static constexpr std::uint64_t carried = pace / 2;  // records a second on an idle line
     std::uint64_t now = hz;
     LoadMeter meter;
     std::unique_ptr<DemotedSites> moved = std::make_unique<DemotedSites>();

@@ -211,7 +211,7 @@ TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
     EXPECT_EQ(target.done[0].value, 1u);
     EXPECT_EQ(target.done[0].flags, protocol::only_selected);
     EXPECT_EQ(target.ask(3, Command::set_subtree, {1, 0}).answer, Answer::selection);
-    EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // needs no selection
+    EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // needs none
 }
 
 TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {

@@ -60,7 +60,7 @@ struct CoreUnderTest {
     }
 
     struct Memory {
-        alignas(64) std::array<std::uint64_t, ring_bytes / 8> ring{};  // whole cache lines, as the firmware's
+        alignas(64) std::array<std::uint64_t, ring_bytes / 8> ring{};  // whole cache lines
         std::vector<ShadowFrame> frames = std::vector<ShadowFrame>(shadow_frames + 1);
     };
 

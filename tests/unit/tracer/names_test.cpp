@@ -149,7 +149,7 @@ TEST(NameTable, WhatCannotBeANameIsNone) {
     made.add(6, "x");  // shares more than the name before has
     made.add(0, "lost");
     for (unsigned i = 3; i < 16; ++i) made.add(0, "");
-    made.add(0, std::string(200, 'y'));  // the next block is undamaged
+    made.add(0, std::string(200, 'y'));   // the next block is undamaged
     made.add(200, std::string(56, 'z'));  // longer than 255
     const Bytes bytes = made.bytes();
     const protocol::NameTable table(bytes.data(), bytes.size(), 18, crc);

@@ -122,7 +122,7 @@ TEST_F(WarmReset, ABootThatKeepsNothingLeavesNothingToFind) {
 
 TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     make(3);
-    for (int i = 0; i < 5; ++i) pump.run();  // cleans the whole ring
+    for (int i = 0; i < 5; ++i) pump.run();              // cleans the whole ring
     while (core.cleaned % 64 == 0) make(1), pump.run();  // until the end lies inside a line
     const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned)) & ~std::uint64_t{63};
     machine.poc_cleans.clear();

@@ -2,7 +2,8 @@
 // Exports, the page and the answers to questions, for any recording and any names of functions.
 // Nothing crashes, JSON is valid JSON, and a page contains no script but its own.
 //
-//     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line; bit 1: the tracer's time is cut out
+//     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line;
+//                 bit 1: the tracer's time is cut out
 //     format u8   modulo: one of export_formats(), or the page
 //     names u8    bytes of functions' names that follow, one after each line feed
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames described in a few bytes each, and the line that they make.
 //
-//     what u8     bits 0..2 stream (0: moved; 6: profile_events); bit 3 skips a sequence; bit 4 repeats one; bit 5 begins a new
-//                 session; bit 6 leaves the frame unsealed (its CRC is wrong)
+//     what u8     bits 0..2 stream (0: moved; 6: profile_events); bit 3 skips a sequence; bit 4
+//                 repeats one; bit 5 begins a session; bit 6 leaves the CRC wrong
 //     core u8     modulo 4
 //     size u8     of the payload that follows
 #pragma once

@@ -13,15 +13,15 @@ enum class Op : std::uint8_t {
     weaker_dsb,  // not shareable, or only for loads or stores: completes no maintenance here
     isb,
     eret,
-    clean,         // DC CVAU
-    clean_beyond,  // DC CVAC, CVAP, CIVAC: to a point behind the point of unification
-    zero,          // DC ZVA: a store
-    invalidate,    // IC IVAU
+    clean,                   // DC CVAU
+    clean_beyond,            // DC CVAC, CVAP, CIVAC: to a point behind the point of unification
+    zero,                    // DC ZVA: a store
+    invalidate,              // IC IVAU
     invalidate_all,          // IC IALLUIS
     invalidate_all_of_core,  // IC IALLU
-    translation,  // TLBI, or a write of SCTLR_EL1, TTBR0_EL1, TCR_EL1
-    vectors,      // a write of VBAR_EL1
-    firmware,     // HVC, SMC
+    translation,             // TLBI, or a write of SCTLR_EL1, TTBR0_EL1, TCR_EL1
+    vectors,                 // a write of VBAR_EL1
+    firmware,                // HVC, SMC
 };
 
 constexpr std::uint32_t nop = 0xd503201f;

@@ -47,7 +47,7 @@ struct Counted {
     std::uint64_t longjmps_below = 0;  // in it and its callees, of the outermost call
     std::uint64_t pumps_below = 0;
     std::uint64_t jumps_below = 0;
-    std::uint64_t open = 0;         // not ended at the end
+    std::uint64_t open = 0;  // not ended at the end
 };
 
 enum class Branch : std::uint8_t { none, call, jump, ret };
@@ -203,7 +203,7 @@ private:
         std::uint32_t function = none;
         bool tail = false;
         std::uint32_t path = 0;  // of an interrupt: the path of the call that it interrupts
-        State below{};  // the state of the caller, or of the interrupted code
+        State below{};           // the state of the caller, or of the interrupted code
     };
 
     std::uint32_t path() const { return frames_.empty() ? 0 : frames_.back().path; }

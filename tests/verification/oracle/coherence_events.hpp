@@ -30,8 +30,8 @@ struct Oracle {
     };
     Registers registers[max_cores];
     bool knows_caches = false;
-    bool knows_core = false;  // not needed with a thread for each core: this_core.hpp
-    std::unordered_set<Address> vectors;             // values that VBAR_EL1 had
+    bool knows_core = false;              // not needed with a thread for each core: this_core.hpp
+    std::unordered_set<Address> vectors;  // values that VBAR_EL1 had
     std::atomic<unsigned> requests[max_cores] = {};  // open requests
     // Pages of virtual memory that contain neither text nor lists, by number; 0: unknown.
     std::atomic<std::uint64_t> elsewhere[known_pages] = {};

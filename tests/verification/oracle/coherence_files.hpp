@@ -16,12 +16,12 @@ struct Range {
 
 // The file that coherence.py makes from the ELF, numbers hex:
 //
-//     text BEGIN END PATH      executable addresses, the physical ones, too; and a file with the bytes there
+//     text BEGIN END PATH      executable and physical addresses; a file with the bytes there
 //     alias OFFSET             distance of the writable mapping above the text
 //     site WORD FUNCTION
 //     request ADDRESS          a function that changes text, and then returns
 //     reader BEGIN END         code that loads slots
-//     holder BEGIN END MADE    a reader that continues to use the object; its unguarded callbacks' return address
+//     holder BEGIN END MADE    a reader that keeps the object; its unguarded callbacks return to MADE
 //     lists BEGIN END          memory that contains lists
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {

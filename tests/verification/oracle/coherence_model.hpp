@@ -80,7 +80,7 @@ struct Site {
 };
 
 struct Core {
-    bool live = false;  // it has executed something, and has not gone off
+    bool live = false;                            // it has executed something, and has not gone off
     std::uint64_t synchronised = 0, barrier = 0;  // the last ones
     std::vector<Word*> awaiting;                  // words that wait for a DSB of this core
     struct Request {

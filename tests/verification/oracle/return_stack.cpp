@@ -6,18 +6,18 @@
 //     qemu-system-aarch64 -icount shift=0 ... -plugin libreturn_stack.so,map=MAP,out=OUT
 //
 // One thread must run all cores, as with -icount. MAP, hex, as tests/bench/returns.py writes it:
-//     site WORD FUNCTION END  the word that toggles, the function's first instruction, what follows its last
+//     site WORD FUNCTION END  addresses: the toggling word, the function's begin and end
 //     hook LOW HIGH           where hooked calls return to; the first instruction is LOW
 //     tracer LOW HIGH         code of the tracer
-//     mark ADDRESS            a function that the program calls with a string to begin a row of that name,
-//                             with null to end it; none: one row of everything, "all"
-//     head ADDRESS            the first instruction of a loop whose 50th round, in each row, is written
-//                             down instruction by instruction
+//     mark ADDRESS            a function that the program calls with a string to begin a row of
+//                             that name, with null to end it; none: only a row "all"
+//     head ADDRESS            the first instruction of a loop whose 50th round, in each row, is
+//                             written down instruction by instruction
 //
-// OUT, written when QEMU exits; the counts of missed returns are for stacks of 8, 16 and 31 entries:
+// QEMU's exit writes OUT. Counts of missed returns are for stacks of 8, 16 and 31 entries:
 //     {"depths": [8, 16, 31], "rows": [{"name": "..", "calls": N,
-//      "returns": {"own": {"executed": N, "missed": [N, N, N]}, "hook": .., "unhooked": .., "traced": ..,
-//      "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..", MISSED], ..]}, ..]}
+//      "returns": {"own": {"executed": N, "missed": [N, N, N]}, "hook": .., "unhooked": ..,
+//      "traced": .., "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..", MISSED], ..]}, ..]}
 //
 // `path` contains the address, the word, and a bit for each stack that mispredicts there. The
 // prediction of a BR is its last target.
@@ -107,8 +107,8 @@ struct Site {
 struct Indirect {
     std::uint64_t address;
     std::uint32_t word;
-    Class in;            // hook, tracer, or unhooked (in the program)
-    const Site* site;    // of its function; null: none
+    Class in;          // hook, tracer, or unhooked (in the program)
+    const Site* site;  // of its function; null: none
     std::array<std::uint64_t, this_core::most> last{};  // the last target, by core
 };
 

@@ -153,7 +153,7 @@ Branch branch_of(std::uint32_t word) {
     if ((word & 0xfc000000) == 0x94000000) return Branch::call;  // BL
     if ((word & 0xfc000000) == 0x14000000) return Branch::jump;  // B
     if ((word & 0xfe000000) != 0xd6000000) return Branch::none;
-    switch (word >> 21 & 0xf) {  // without bit 24, which is set if there is a PAC modifier
+    switch (word >> 21 & 0xf) {           // without bit 24, which is set if there is a PAC modifier
     case 0: case 8: return Branch::jump;  // BR, BRAA
     case 1: case 9: return Branch::call;  // BLR, BLRAA
     case 2: return Branch::ret;           // RET, RETAA

@@ -30,11 +30,11 @@ struct ExploredState {
         bool operator==(const Execution&) const = default;
     };
     struct Core {
-        std::uint8_t icache;    // a set of words
+        std::uint8_t icache;  // a set of words
         std::uint8_t pipeline;
-        bool acknowledged;      // it has taken the patcher's interrupt
-        bool interrupted;       // `below` is the interrupted execution
-        std::uint8_t awaited;   // bits of depths whose guards were taken when it acknowledged
+        bool acknowledged;     // it has taken the patcher's interrupt
+        bool interrupted;      // `below` is the interrupted execution
+        std::uint8_t awaited;  // bits of depths whose guards were taken when it acknowledged
         std::uint8_t zero;
         Execution run;
         Execution below;

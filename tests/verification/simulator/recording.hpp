@@ -36,10 +36,10 @@ struct Word {
 
 struct Step {
     enum class Kind {
-        begin,        // request `value` begins
-        end,          // it has returned
-        write_slot,   // object `value`
-        write_word,   // word `value`
+        begin,       // request `value` begins
+        end,         // it has returned
+        write_slot,  // object `value`
+        write_word,  // word `value`
         clean,
         invalidate,
         data_barrier,

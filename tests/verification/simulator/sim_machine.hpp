@@ -135,7 +135,7 @@ public:
     unsigned core() { return current; }
 
     bool reports_lost_calls = false;  // false: with Skip::ipi the machine loses calls silently
-    unsigned current = 0;  // the running core; only core 0 patches and needs caches
+    unsigned current = 0;             // the running core; only core 0 patches and needs caches
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
     std::function<void()> on_restore;  // an interrupt that comes when interrupts are unmasked

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * newlib's test of its mathematics, with Arm's start-up (libgloss), which leaves the MMU off. It calls
- * a board's _cpu_init_hook() with a stack, before it clears .bss. */
+ * newlib's test of its mathematics, with Arm's start-up (libgloss), which leaves the MMU off. It
+ * calls a board's _cpu_init_hook() with a stack, before it clears .bss. */
 #include "traced_main.h"
 
 static uint64_t level1[512] __attribute__((aligned(4096), section(".data")));

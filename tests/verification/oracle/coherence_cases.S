@@ -5,7 +5,7 @@
 //
 // Core 0 makes the site (init), starts core 1, and traces the site (enable). Both cores call it.
 // Core 0 stops tracing it (disable), and both call it again. Core 1 synchronises or calls, as told.
-// On both, x28 is the distance of the alias. The image is linked at 0x40080000 and enters at _start,
+// On both, x28 is the alias's distance. The image is linked at 0x40080000 and enters at _start,
 // at EL1, on QEMU's virt machine. It has the tracer's labels that the oracle looks for.
 
 #include "map_twice.S"

@@ -21,7 +21,7 @@ struct Range {
 //     site WORD FUNCTION
 //     request ADDRESS          a function that changes text, and then returns
 //     reader BEGIN END         code that loads slots
-//     holder BEGIN END MADE    a reader that keeps the object; its unguarded callbacks return to MADE
+//     holder BEGIN END MADE    a reader that keeps the object; unguarded callbacks return to MADE
 //     lists BEGIN END          memory that contains lists
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {

@@ -2,9 +2,9 @@
 // Nothing orders a core's fetch of a word and its load of the slot. So each store is checked with
 // both the old and the new value of the other location, not only with the matching one:
 //
-//     a slot gets an object      it is an ops, or a list of several, for every entry that reads slots
+//     a slot gets an object      it is an ops, or a list of several, for every slot reader
 //     a word becomes a BL        its slot's object is complete (DSB), and the BL belongs to it
-//     a slot gets `none`         the word is NOP, and no core can still execute the old word, unless
+//     a slot gets `none`         the word is NOP, and no core can still execute the old one, unless
 //                                the request reports a timeout
 //     a request returns          the word belongs to the slot
 //     a trampoline reads a slot  it finds an ops, a list, or `none`

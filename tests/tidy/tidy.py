@@ -4,9 +4,8 @@
 
     tidy.py [--root DIRECTORY] BUILD...
 
-BUILD: a directory with CMake's compile_commands.json. Each of our sources below DIRECTORY (default:
-this tree) is checked once, with the command of the first BUILD that compiles it. Options of GCC
-that clang does not know are removed.
+BUILD has CMake's compile_commands.json. Each source below DIRECTORY (default: this tree) is checked
+once, with the first BUILD's command for it, but without GCC's options that clang does not know.
 Exit status 1: findings, which are printed. 2: it could not run; one sentence says why.
 """
 

@@ -4,9 +4,8 @@
 
     fuzz.py BUILD MINUTES
 
-BUILD: the sanitized build. Found inputs are kept in BUILD/tests/verification/fuzz/found_NAME/, and
-the next run begins with them. Exit status 1: an input crashes, hangs or breaks a promise. It is
-kept, and the script prints how to repeat it.
+BUILD: the sanitized build. BUILD/tests/verification/fuzz/found_NAME/ keeps found inputs for the next
+run. Exit 1: an input crashes, hangs or breaks a promise. It is kept, with a command to repeat it.
 """
 
 import concurrent.futures

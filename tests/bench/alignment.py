@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which functions lose their patch site, for each compiler found, -O level and remedy; and what a site
-takes of text.
+"""Finds the functions that lose their patch site, for each installed compiler, -O level and remedy,
+and the text that a site takes.
 
     alignment.py [--lua DIR --newlib DIR] [--out FILE]
 
 Compiles cold.c and part of Lua (with newlib's headers) with -fpatchable-function-entry=4,2, links
-them, and looks at the ELF: a site is misaligned when its function is not at a multiple of 8, and
-lost when the function has the instructions of a site and no entry in the table.
+them, and reads the ELF. A site is misaligned if its function is not at a multiple of 8. It is lost
+if the function has a site's instructions but no entry in the table.
 """
 
 import argparse
@@ -26,11 +26,11 @@ LEVELS = ("O0", "O1", "O2", "O3", "Os")
 LUA = ("lapi", "lgc", "lstring", "ltable")
 COMPILERS = ("aarch64-linux-gnu-gcc", "aarch64-none-elf-gcc")
 SITES = ("-fpatchable-function-entry=4,2", "-fno-ipa-ra")
-# Lua hides its internal functions; here some of them are not defined.
+# Lua hides its internal functions. Here some of them are not defined.
 COMMON = ("-mbranch-protection=standard", "-fno-pic", "-ffreestanding", "-w", "-Dvisibility(x)=")
 NOP, BTI_C = 0xd503201f, 0xd503245f
 
-# Name, flags of the compiler, what the text's input sections are aligned to, --gc-sections.
+# Name, compiler flags, alignment of the text's input sections, --gc-sections.
 REMEDIES = (
     ("none", (), None, False),
     ("none, --gc-sections", (), None, True),
@@ -60,7 +60,7 @@ def run(*command):
 
 
 def compilers():
-    """On PATH, or in bin/ of $ARM_GNU_TOOLCHAIN."""
+    """The compilers on PATH, or in bin/ of $ARM_GNU_TOOLCHAIN."""
     more = os.environ.get("ARM_GNU_TOOLCHAIN")
     places = os.environ["PATH"] + (f"{os.pathsep}{more}/bin" if more else "")
     for name in COMPILERS:
@@ -70,7 +70,7 @@ def compilers():
 
 
 class Elf:
-    """The little of a 64-bit little-endian ELF that is needed."""
+    """Reads the needed parts of a 64-bit little-endian ELF."""
 
     def __init__(self, path):
         self.data = path.read_bytes()
@@ -87,7 +87,7 @@ class Elf:
         return next((s for s in self.sections if s["name"] == name), None)
 
     def functions(self):
-        """Addresses in .text that a symbol calls a function."""
+        """Addresses in .text whose symbol is a function."""
         table = self.section(".symtab")
         text = self.sections.index(self.section(".text"))
         for at in range(table["offset"], table["offset"] + table["size"], 24):
@@ -122,7 +122,7 @@ def headers(compiler, newlib):
 
 
 def compile_all(compiler, level, flags, sources, into):
-    """The objects, or None where the compiler does not know the flags."""
+    """Returns the objects, or None if the compiler does not know the flags."""
     objects = []
     for source in sources:
         out = into / f"{source.stem}.o"
@@ -137,7 +137,7 @@ def compile_all(compiler, level, flags, sources, into):
 
 def link(compiler, objects, subalign, collect, into):
     script, out = into / "script.ld", into / "image.elf"
-    # KEEP would keep everything: a table's section is linked to its function's.
+    # KEEP would keep everything, because a table's section is linked to its function's.
     script.write_text(SCRIPT.format(subalign=f"SUBALIGN({subalign})" if subalign else "",
                                     keep_open="" if collect else "KEEP(",
                                     keep_close="" if collect else ")"))
@@ -160,7 +160,7 @@ def counts(elf):
 
 
 def one_level(compiler, level, sources, newlib):
-    """The counts of each remedy, and the text's growth for a site: the project's way against none."""
+    """Returns the counts of each remedy, and the text that a site takes with the project's remedy."""
     cells, sizes = [], {}
     with tempfile.TemporaryDirectory() as directory:
         compiled = {}

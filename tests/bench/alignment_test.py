@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What loses functions their site still does, and what the project does about it still helps: on
-cold.c, with every compiler there is.
+"""The known ways to lose a site still lose it, and the project's remedy still helps: with cold.c
+and every installed compiler.
 
     alignment_test.py
 """

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the bench under QEMU, writes bench.json, and prints what was measured beside Linux's figures
-and the targets.
+"""Runs the bench under QEMU and writes bench.json. Prints the results beside Linux's figures and
+the targets.
 
     bench.py [--machine virt-max|virt-a72|rpi4|rpi3|zcu102] [--out FILE] [--alignment FILE] [--markdown]
              [--update-baseline]
 
-From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/ and the other boards').
-docs/bench.md says what the rows mean.
+From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds the builds of virt/ and the
+other boards). docs/bench.md explains the rows.
 """
 
 import argparse
@@ -24,8 +24,8 @@ sys.path.append(str(HERE.parent / "e2e"))
 from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 
 BASELINE = HERE / "baseline.json"
-# Whose figures a machine must have, where it has none of its own: CPUs that need the same maintenance, in lines of the
-# same length, execute the same instructions.
+# The machine whose figures another machine must have, if it has none itself. CPUs that need the
+# same maintenance, with cache lines of the same length, execute the same instructions.
 SAME_AS = {name: "rpi4" for name, (board, _) in MACHINES.items() if name == board and not name.startswith("rpi4")}
 CALLS = 100  # in a loop of the image
 
@@ -33,7 +33,7 @@ CALLS = 100  # in a loop of the image
 # ---- running ------------------------------------------------------------------------------------
 
 def run_image(machine, image):
-    """The image's lines of JSON: its header and its rows."""
+    """Returns the header and the rows from the image's lines of JSON."""
     board, options = MACHINES[machine]
     elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / f"{image}.elf"
     command = ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
@@ -62,11 +62,11 @@ def init_row(rows):
 
 
 def measure(machine):
-    """The header and the rows of a machine. Instructions are whole numbers: of `per` calls, sites or
-    requests together."""
+    """Returns the header and the rows of a machine. Instructions are whole numbers for `per` calls,
+    sites or requests together."""
     header, rows = run_image(machine, "bench")
     _, boot = run_image(machine, "bench-boot")
-    # What boot initialisation costs a site: the same init() with more and with fewer of them.
+    # The cost of boot initialisation for a site: the same init() with more sites and with fewer.
     more, fewer = init_row(rows), init_row(boot)
     rows.remove(more)
     per = more["per"] - fewer["per"]
@@ -81,8 +81,8 @@ def measure(machine):
 
 
 def as_json(header, rows):
-    """What build/bench.json holds: a row's figure is what is above the same loop with tracing off;
-    `off` is what the idle site costs that loop."""
+    """Returns the content of build/bench.json. A row's figure is the difference to the same loop
+    with tracing off. `off` is the cost of an idle site in that loop."""
     off = next(row["instructions"] / row["per"] for row in rows if row["case"] == "off")
     out = []
     for row in rows:
@@ -134,13 +134,13 @@ SIZES = (0, 1, 2, 10, 100)
 
 
 def figures_of(rows):
-    """Instructions per call, by key; None where the tracer refused."""
+    """Returns instructions per call by key, or None if the tracer refused."""
     return {key_of(row): None if "missing" in row else row["instructions"] / row["per"]
             for row in rows}
 
 
 def against_targets(rows):
-    """(label, Linux, target, figure or None, verdict) of each row of the issue's table."""
+    """Yields (label, Linux, target, figure or None, verdict) for each row of the issue's table."""
     figures = figures_of(rows)
     for label, key, linux, target in TARGETS:
         figure = figures.get(key)
@@ -222,7 +222,7 @@ def print_alignment(result, markdown=False):
 
 # ---- the baseline -------------------------------------------------------------------------------
 
-# Figures that are the tracer's assembly alone, whichever compiler built the rest.
+# Figures of the tracer's assembly only. They do not depend on the compiler.
 def is_assembly(key):
     case, strategy, relevant, _ = key.split("/")
     if case == "grid":
@@ -243,9 +243,9 @@ def figures_for_baseline(rows):
 
 
 def differences(header, rows, baseline):
-    """One sentence for each figure that is not the baseline's. A call's figure must be the same to the
-    instruction; a request about many sites may differ by less than one instruction a site. Changes
-    of one site on a machine with cache maintenance depend on where lines begin: not compared."""
+    """Returns a sentence for each figure that differs from the baseline. A call's figure must be
+    exact. A request about many sites may differ by less than one instruction a site. Changes of one
+    site with cache maintenance depend on where lines begin, so they are not compared."""
     machine = SAME_AS.get(header["machine"], header["machine"])
     stored = baseline.get(header["compiler"], {}).get(machine)
     wanted = lambda key: True  # noqa: E731
@@ -281,7 +281,7 @@ def update_baseline(header, rows):
     baseline = load_baseline()
     baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
     text = json.dumps(baseline, indent=1, sort_keys=True)
-    for broken, joined in (("[\n    ", "["), (",\n    ", ", "), ("\n   ]", "]")):  # a row a line
+    for broken, joined in (("[\n    ", "["), (",\n    ", ", "), ("\n   ]", "]")):  # one row on each line
         text = text.replace(broken, joined)
     BASELINE.write_text(text + "\n")
 
@@ -314,7 +314,7 @@ def readme_table(baseline):
 
 
 def readme_parts():
-    """The README before, in and after the table's place."""
+    """Returns the README before, in and after the table."""
     before, rest = README.read_text().split(README_MARKS[0])
     table, after = rest.split(README_MARKS[1])
     return before, table, after
@@ -345,7 +345,7 @@ def main():
         print_alignment(json.loads(options.alignment.read_text()), options.markdown)
     if options.update_baseline:
         update_baseline(header, rows)
-        if options.machine == "virt-max":  # the same image, with cache maintenance to do
+        if options.machine == "virt-max":  # the same image, but with cache maintenance
             update_baseline(*measure("virt-a72"))
         if (header["compiler"], header["machine"]) == README_FROM:
             update_readme(load_baseline())

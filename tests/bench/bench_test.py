@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every figure of the bench is the stored baseline's, to the instruction, and a wrong one is noticed.
+"""Every figure of the bench equals the stored baseline exactly, and the test notices a wrong one.
 
     bench_test.py MACHINE
 """
@@ -37,7 +37,7 @@ class Bench(unittest.TestCase):
                 self.assertEqual(row["instructions"] % bench.CALLS, 0, row)
 
     def test_an_instruction_is_a_nanosecond(self):
-        # The clock of `max` counts at 1 GHz; that row has its callee's instructions taken out.
+        # The clock of `max` counts at 1 GHz. That row excludes its callee's instructions.
         for row in self.rows:
             if MACHINE == "virt-max" and row.get("per") == bench.CALLS and \
                     "direct" not in row["case"]:

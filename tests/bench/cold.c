@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What loses functions their site (alignment.py): cold and hot ones, one that never returns, one that
- * runs before main, unused ones, and sizes that are no multiple of 8. */
+ * Functions that may lose their site (alignment.py): cold and hot ones, one that never returns, one
+ * that runs before main, unused ones, and sizes that are not a multiple of 8. */
 volatile int sink;
 
 void used_first(int n) { sink = n; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What packing a trace takes on the target: bench-encode.elf under QEMU, on the machine's -icount.
+"""Measures what packing a trace costs on the target: bench-encode.elf under QEMU with -icount.
 
-    encode_test.py MACHINE                      as a test, on a trace that is made here
-    encode_test.py MACHINE FILE.ev13 [HZ]       only measures: prints instructions an event
+    encode_test.py MACHINE                      as a test, on a trace that the test makes
+    encode_test.py MACHINE FILE.ev13 [HZ]       only measures; prints instructions an event
 
-What the target sends must be what nopscope-codec-bench made of the same trace, byte for byte.
+The target must send exactly the bytes that nopscope-codec-bench makes of the same trace.
 From the environment: NOPSCOPE_CODEC_BENCH, NOPSCOPE_BUILD_ROOT.
 """
 
@@ -34,12 +34,12 @@ def image_start(board):
 
 
 def program(seed, calls, functions=60):
-    """A trace: each function calls a few others, mostly the same ones, and takes about as long each time."""
+    """Makes a trace. Each function mostly calls the same others, for similar times."""
     rng = random.Random(seed)
     callees = {f: [rng.randrange(functions) for _ in range(rng.randrange(4))] for f in range(functions)}
     takes = {f: rng.randrange(40, 2000) for f in range(functions)}
     out, clock = [], 0
-    stack = []  # (function, callees that are left)
+    stack = []  # (function, remaining callees)
     while len(out) < calls:
         if not stack:
             stack = [(0, list(callees[0]) or [1])]
@@ -57,7 +57,7 @@ def program(seed, calls, functions=60):
 
 
 def measure(machine, trace, hertz, directory):
-    """The image's figures; the line's bytes and their CRC as the host has them."""
+    """Returns the image's figures, and the host's bytes of the line with their CRC."""
     board, options = MACHINES[machine]
     records, line = directory / "records", directory / "line"
     subprocess.run([os.environ["NOPSCOPE_CODEC_BENCH"], "--no-bits", "--tick-hz", str(hertz), "--write-records",
@@ -71,7 +71,7 @@ def measure(machine, trace, hertz, directory):
          f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel",
          kernel_of(elf, board)],
         capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
-    found = [json.loads(text.removeprefix("@bench ")) for text in done.stdout.replace("\0", "").splitlines()  # ends the boot report
+    found = [json.loads(text.removeprefix("@bench ")) for text in done.stdout.replace("\0", "").splitlines()  # of the boot report
              if text.startswith("@bench ")]
     if done.returncode != 0 or len(found) != 1:
         raise AssertionError(f"bench-encode failed on {machine}:\n{done.stdout}{done.stderr}")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the host command takes for a long recording, beside uftrace and llvm-xray on the same events.
+"""Measures the host command on a long recording, and uftrace and llvm-xray on the same events.
 
     host.py [--events 20000000] [--gate]
 
-The events are those of the demo under -icount, over and over until there are as many. Seconds and memory are of all
-of them, once each; instructions are callgrind's, an event, from the demo once and three times. --gate: only these, of nopscope,
-and exit status 1 where one is above its limit.
+The events are the demo's under -icount, repeated until there are enough. Seconds and memory are for
+all of them, measured once. Instructions an event come from callgrind, from the demo once and three
+times. --gate: measures only nopscope's instructions. Exit status 1: one is above its limit.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def run(*command, **options):
 
 
 def demo_events(directory):
-    """[(type, function, ns)] of the demo's calls, types as ev13 has them; and the functions' names."""
+    """Returns [(type, function, ns)] of the demo's calls, with ev13's types, and function names."""
     line = ("exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -monitor none -serial stdio -icount shift=0 "
             "-semihosting-config enable=on,target=native,arg=demo,arg=rounds=1,arg=mode=lossless,arg=baud=0 "
             f"-kernel {DEMO}")
@@ -83,7 +83,7 @@ def write(path, head, form, rows):
 
 
 class Inputs:
-    """The same events in the form of each tool."""
+    """The same events in each tool's format."""
 
     def __init__(self, directory, events, names, times):
         self.events = len(events) * times
@@ -123,7 +123,7 @@ def instructions(command, directory):
 
 
 def seconds_and_bytes(command):
-    """Memory by looking: wait4() would count what this process had when it forked."""
+    """Polls the memory, because wait4() would also count this process's memory at the fork."""
     before, most = time.monotonic(), 0
     with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:

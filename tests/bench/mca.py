@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""llvm-mca on instructions that were executed: cycles of a straight line of code, as LLVM's scheduling models have
-it. It knows no caches, no predictors and no memory dependencies."""
+"""Runs llvm-mca on executed instructions: the cycles of straight-line code in LLVM's scheduling
+models. It knows no caches, no predictors and no memory dependencies."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 VERSION = "19"
-ROUNDS = 100  # of a path, one after the other
+ROUNDS = 100  # of a path, in a row
 
 
 def tool(name):
@@ -29,7 +29,7 @@ def run_tool(name, *arguments, text):
 
 
 def disassemble(words):
-    """Assembly text by word."""
+    """Returns assembly text by word."""
     distinct = sorted(set(words))
     lines = "\n".join(" ".join(f"0x{byte:02x}" for byte in word.to_bytes(4, "little")) for word in distinct)
     text = run_tool("llvm-mc", "-disassemble", "-mattr=+all", text=lines + "\n")
@@ -40,12 +40,12 @@ def disassemble(words):
 
 
 def cycles(core, paths, iterations):
-    """Cycles of each of `paths`, lists of words, executed so often in a row."""
+    """Returns the cycles of each of `paths` (lists of words), executed `iterations` times in a row."""
     text_of = disassemble([word for path in paths for word in path])
     lines = []
     for number, path in enumerate(paths):
         lines += [f"# LLVM-MCA-BEGIN {number}", *(text_of[word] for word in path), f"# LLVM-MCA-END {number}"]
-    # A call is a branch here: what it calls is in the path.
+    # A call counts as a branch here: the path contains the called code.
     said = json.loads(run_tool("llvm-mca", f"-mcpu={core}", "-mattr=+v8.3a", f"-iterations={iterations}", "-json",
                                "-call-latency=1", text="\n".join(lines) + "\n"))
     regions = sorted(said["CodeRegions"], key=lambda region: int(region["Name"]))
@@ -53,6 +53,6 @@ def cycles(core, paths, iterations):
 
 
 def model_of(resources):
-    """Whose scheduling model LLVM has used, by its resources' names: CortexA55UnitALU, A57UnitB, N1UnitB."""
+    """The CPU whose model LLVM used, by its resources' names: CortexA55UnitALU, A57UnitB, N1UnitB."""
     prefix = re.match(r"(?:Cortex)?([A-Z][0-9]+)Unit", resources[0])
     return prefix[1] if prefix else resources[0]

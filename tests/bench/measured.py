@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a board's PMU has counted, in the place of the model of cycles (model.py).
+"""Reads counts of a board's PMU, which replace the model of cycles (model.py).
 
     measured.py FILE [--markdown]
 
-FILE has what the image `chain` has sent, as it came. Exit status: 0; 1: it is not all there; 2: wrong usage.
+FILE has the output of the image `chain`. Exit status: 0; 1: it is incomplete; 2: wrong usage.
 """
 
 import argparse
@@ -14,12 +14,12 @@ import sys
 
 import bench
 
-ABOVE = 4  # untraced functions above the traced one, where an ancestor's share is taken
+ABOVE = 4  # untraced functions above the traced one, for the cost of each ancestor
 COUNTS = ("instructions", "cycles", "mispredicted")
 
 
 def read(path):
-    """The rows that the image has printed, by "RECORDER/ANCESTORS"."""
+    """Returns the rows that the image printed, by "RECORDER/ANCESTORS"."""
     rows = {}
     for line in path.read_bytes().split(b"@chain ")[1:]:
         try:
@@ -35,8 +35,8 @@ def read(path):
 
 
 def figures(rows):
-    """By recorder and what is counted: what a call adds to the same loop not traced, and what it adds for each
-    untraced ancestor; None: not counted there."""
+    """By recorder and kind of count: what a call adds to the same untraced loop, and what it adds
+    for each untraced ancestor. None: the board did not count it."""
     def added(recorder, key, above):
         on, off = rows[f"{recorder}/{above}"], rows[f"off/{above}"]
         return None if on[key] is None else (on[key] - off[key]) / on["calls"]

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A model of cycles, not a measurement: what a recorded call costs on cores that nobody here has run it on.
+"""A model of cycles, not a measurement: what a recorded call costs on cores that we have not used.
 
     model.py [--machine MACHINE]... [--out FILE] [--markdown] [--no-demo] [--gate] [--update-baseline]
 
-A call's cycles are llvm-mca's for the instructions that it executes (mca.py), plus constants for what llvm-mca does
-not know (cycles_constants.json), plus a penalty for each return that a model of a return predictor mispredicts
-(returns.py). docs/bench.md says what each is worth. --gate: exit status 1 if a recorder makes the predictor miss
-returns of functions that are not traced. --update-baseline: returns_expected.json becomes this run.
+A call's cycles are the sum of three parts: llvm-mca's figure for its instructions (mca.py),
+constants for what llvm-mca does not know (cycles_constants.json), and a penalty for each return
+that a model of a return predictor mispredicts (returns.py). docs/bench.md says how good each part
+is. --gate: exit status 1 if a recorder makes the predictor miss returns of untraced functions.
+--update-baseline: this run becomes returns_expected.json.
 
 Exit status: 0; 1: the counts are not the expected ones, --gate, or it could not run; 2: wrong usage. From the
 environment: NOPSCOPE_BUILD_ROOT, NOPSCOPE_RETURN_STACK (the plugin).
@@ -25,9 +26,9 @@ import returns
 HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "returns_expected.json"
 CONSTANTS = HERE / "cycles_constants.json"
-# Whose counts a machine must have, where it has none of its own: cores without BTI have the same hooks.
+# A machine without its own counts must have those of this one: cores without BTI have equal hooks.
 SAME_AS = {name: "virt-a72" for name, (board, _) in bench.MACHINES.items() if name == board}
-ABOVE = 4  # untraced functions above the traced one, where an ancestor's share is taken
+ABOVE = 4  # untraced functions above the traced one, for the cost of each ancestor
 DEMO = (("not traced", ["recorder=none"]), ("graph, one function of 16", ["every=16"]),
         ("graph, all functions", []), ("profile, one function of 16", ["recorder=profile", "every=16"]),
         ("profile, all functions", ["recorder=profile"]))
@@ -36,7 +37,7 @@ DEMO = (("not traced", ["recorder=none"]), ("graph, one function of 16", ["every
 # ---- a range of figures ---------------------------------------------------------------------------
 
 class Range:
-    """A figure with the bounds that it lies between."""
+    """A figure with its lower and upper bound."""
 
     def __init__(self, value, low=None, high=None):
         self.value, self.low, self.high = value, value if low is None else low, value if high is None else high
@@ -64,7 +65,7 @@ def load_constants():
 # ---- cycles ---------------------------------------------------------------------------------------
 
 def kind_of(text):
-    """Which constant an instruction takes; None: llvm-mca's figure holds."""
+    """Returns the constant that an instruction needs, or None if llvm-mca's figure is right."""
     name, _, operands = text.partition("\t")
     if name == "mrs":
         register = operands.split(", ")[1].upper()
@@ -75,7 +76,7 @@ def kind_of(text):
 
 
 def stretches(path, missed_bit):
-    """The path's words, a list for each stretch up to a mispredicted branch."""
+    """Splits the path's words behind each mispredicted branch."""
     out = [[]]
     for _, word, missed in path:
         out[-1].append(int(word, 16))
@@ -85,8 +86,8 @@ def stretches(path, missed_bit):
 
 
 def mca_bounds(core, paths, missed_bit):
-    """Of each path: (least, most, whose scheduling model). Least: many in a row, nothing waits for a branch. Most:
-    one alone, and behind a mispredicted branch nothing begins before all is done."""
+    """Returns (least, most, the scheduling model) for each path. Least: many in a row, which wait
+    for no branch. Most: one alone, which waits at each mispredicted branch until all is done."""
     whole = [[int(word, 16) for _, word, _ in path] for path in paths]
     many, resources = mca.cycles(core, whole, mca.ROUNDS)
     parts = [stretches(path, missed_bit) for path in paths]
@@ -101,14 +102,14 @@ def recorders_of(rows):
 
 
 def ancestors_missed(rows, recorder, index):
-    """Mispredicted returns that tracing one call adds for each untraced function above it."""
+    """Returns the mispredicted returns that tracing adds for each untraced function above a call."""
     on, off = rows[f"{recorder}/{ABOVE}"], rows[f"off/{ABOVE}"]
     added = returns.missed(on, "unhooked", index) - returns.missed(off, "unhooked", index)
     return added / returns.CHAIN_CALLS / ABOVE
 
 
 def cycles_of(rows, core, constants):
-    """A dict for each recorder, all above the same loop not traced."""
+    """Returns a dict for each recorder, relative to the same untraced loop."""
     index = len(rows["off/0"]["depths"]) - 1
     names = ["off", *recorders_of(rows)]
     paths = [rows[f"{name}/0"]["path"] for name in names]
@@ -142,7 +143,7 @@ def load_expected():
 
 
 def differences(machine, counts, expected):
-    """One sentence for each count that is not the expected one, in either direction."""
+    """Returns a sentence for each count that differs from the expected one, in either direction."""
     known = expected["machines"].get(SAME_AS.get(machine, machine))
     if known is None:
         yield f"there is nothing expected of {machine}: ./dev bench --model --update-baseline"
@@ -159,8 +160,9 @@ def differences(machine, counts, expected):
 
 
 def surplus(machine, counts):
-    """One sentence for each row where a recorder makes the predictor miss returns of untraced ancestors although
-    the stack is deep enough: where it is full, even the function recorder's BL, which has no hook, pushes one out."""
+    """Returns a sentence for each row where a recorder makes the predictor miss returns of untraced
+    ancestors although the stack is deep enough. In a full stack, even the function recorder's BL,
+    which has no hook, replaces an entry."""
     whose = "returns of unhooked"
     for row, of in counts.items():
         without_hook = counts[f"function/{row.split('/')[1]}"].get(whose, [0, 0, 0])
@@ -192,7 +194,7 @@ def print_cycles(machine, rows, markdown):
 
 
 def grouped(cells, recorders):
-    """[(recorders, cells)] of {recorder: cells}: those that have the same, together. The first has no hook."""
+    """Returns [(recorders, cells)], with equal cells together. The first recorder has no hook."""
     names = {tuple(recorders): "each recorder", tuple(recorders[1:]): "each with a hook"}
     same = {}
     for recorder, of in cells.items():
@@ -235,7 +237,7 @@ def print_demo(machine, rows, markdown):
         return sum(returns.missed(row, whose, 1, kind) for whose in classes for kind in ("returns", "branches"))
     off = rows["not traced"]
     body = [(label, str(row["calls"]), str(returns.missed(row, "own", 1)),
-             str(missed(row, "hook") - missed(off, "hook")),  # less those of calibration
+             str(missed(row, "hook") - missed(off, "hook")),  # without those of calibration
              str(sum(returns.missed(row, whose, 1) for whose in ("unhooked", "traced"))))
             for label, row in rows.items()]
     print(bench.format_table(("run", "recorded calls", "missed: their own", "their hooks'",
@@ -243,7 +245,7 @@ def print_demo(machine, rows, markdown):
 
 
 def measure(machine):
-    """(counts to compare, cycles of each recorder on each core)."""
+    """Returns (counts to compare, cycles of each recorder on each core)."""
     rows = returns.chain(machine)
     cycles = [row for core, of in load_constants().items() for row in cycles_of(rows, core, of)]
     order = recorders_of(rows)

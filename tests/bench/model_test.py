@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The mispredicted returns of each recorder are the expected ones, and the model of cycles is whole.
+"""Each recorder has the expected mispredicted returns, and the model of cycles is complete.
 
     model_test.py MACHINE
 """
@@ -19,12 +19,12 @@ import model
 import returns
 
 OF_ANCESTORS = "returns of unhooked"
-# Recorders that are assembly alone, of which the bench has a row of the same name.
+# Recorders in assembly only, for which the bench has a row of the same name.
 ASSEMBLY = ("function", "graph", "profile", "duration", "graph, one event")
 
 
 def bench_instructions():
-    """A call's, by recorder, from the bench's baseline."""
+    """Returns a call's instructions by recorder, from the bench's baseline."""
     figures = next(machines[MACHINE] for machines in bench.load_baseline().values() if MACHINE in machines)
     return {recorder: figures[f"{recorder}//1/0"][0] / bench.CALLS for recorder in ASSEMBLY}
 
@@ -71,14 +71,14 @@ class Returns(unittest.TestCase):
             for stack in range(3):
                 dirty = copy.deepcopy(clean)
                 dirty[row][OF_ANCESTORS][stack] += 1
-                # A stack that is full anyway may lose more entries.
+                # A full stack may lose more entries.
                 wanted = 1 if of_function(row)[stack] == 0 and not row.startswith("function/") else 0
                 self.assertEqual(len(list(model.surplus(MACHINE, dirty))), wanted, (row, stack))
                 tried += wanted
         self.assertGreater(tried, 50)
 
     def test_nothing_is_mispredicted_without_tracing(self):
-        """Of what stacks are deep enough for."""
+        """For stacks that are deep enough."""
         for row in ("off/0", "off/1", "off/4"):
             for whose, of in self.rows[row]["returns"].items():
                 self.assertEqual(of["missed"], [0, 0, 0], (row, whose))
@@ -89,7 +89,7 @@ class Returns(unittest.TestCase):
 
 
 class Measured(unittest.TestCase):
-    """What a board sends; under QEMU its cycles are instructions."""
+    """A board's output. Under QEMU its cycles are instructions."""
 
     @classmethod
     def setUpClass(cls):
@@ -179,7 +179,7 @@ class Cycles(unittest.TestCase):
 
     def test_what_llvm_mca_does_not_know_is_counted(self):
         counts = {row["recorder"]: row["counts"] for row in self.cycles}
-        # recorders.S: a claim at the entry and one at the return, each with the clock; the core's register in both.
+        # recorders.S: one claim each at entry and return, with reads of clock and core register.
         self.assertEqual(counts["function"], {"clock_read": 1, "exclusive_pair": 1, "register_read": 1})
         self.assertEqual(counts["graph"], {"clock_read": 2, "exclusive_pair": 2, "register_read": 2})
         self.assertEqual(counts["graph, one event"]["event_read"], 4)

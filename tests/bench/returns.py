@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an image under QEMU with the model of a return predictor (tests/verification/oracle/return_stack.cpp): which returns
-it would have predicted wrongly. A model, not a measurement.
+"""Runs an image under QEMU with the model of a return predictor (oracle/return_stack.cpp), and
+counts the returns that the model mispredicts. It is not a measurement.
 
-From the environment: NOPSCOPE_BUILD_ROOT (holds virt/ and the other boards'), NOPSCOPE_RETURN_STACK (the plugin).
+From the environment: NOPSCOPE_BUILD_ROOT (the boards' builds), NOPSCOPE_RETURN_STACK (the plugin).
 """
 
 import json
@@ -33,13 +33,13 @@ def elf_of(machine, image):
 
 
 def hooks_of(image):
-    """Where hooked calls return to: [(low, high)], of the functions NAME_hook that have a NAME_hook_end."""
+    """The hooks that calls return to: [(low, high)] of NAME_hook with a NAME_hook_end."""
     return sorted((low, image.symbols[f"{name}_end"]) for name, low in image.symbols.items()
                   if name.endswith("_hook") and f"{name}_end" in image.symbols)
 
 
 def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
-    """What the plugin is told of an image."""
+    """The plugin's description of an image."""
     image = sites.Image(elf)
     lines = [f"site {word:x} {function:x} {image.ends.get(function, function):x}"
              for word, function in sites.patch_sites(image)]
@@ -52,7 +52,7 @@ def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
 
 
 def run(command, map_text):
-    """The plugin's rows by name, of QEMU's whole command, and what QEMU said; no rows when it failed."""
+    """Runs QEMU's command. Returns the plugin's rows by name (none on failure) and QEMU's output."""
     with tempfile.TemporaryDirectory() as directory:
         map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
         map_path.write_text(map_text)
@@ -66,12 +66,12 @@ def run(command, map_text):
 
 
 def run_image(machine, image, *words):
-    """The plugin's rows."""
+    """Returns the plugin's rows."""
     return run_both(machine, image, *words)[0]
 
 
 def said_by(machine, image, *words):
-    """What it sent, text and all."""
+    """Returns all that the image sent."""
     return run_both(machine, image, *words)[1]
 
 
@@ -90,7 +90,7 @@ def run_both(machine, image, *words):
 
 
 def chain(machine):
-    """By row "RECORDER/ANCESTORS", of 100 calls each; the rows of "off" are the same loops, not traced."""
+    """Rows by "RECORDER/ANCESTORS", of 100 calls each. The rows of "off" are untraced loops."""
     return run_image(machine, "chain")
 
 
@@ -99,8 +99,8 @@ def missed(row, whose, depth_index, kind="returns"):
 
 
 def counts(rows):
-    """What is compared with the expected file: for each row and stack the mispredicted returns a call adds to
-    the same loop with tracing off, by whose they are; and the BRs."""
+    """The counts that the expected file has: for each row and stack, the mispredicted returns that
+    a call adds to the same untraced loop, by the code they belong to; and the BRs."""
     out = {}
     for name, row in rows.items():
         recorder, above = name.split("/")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are made to fill the memory, to block, or to change a terminal: an exit code and a sentence each."""
+"""Files that fill the memory, block, or change a terminal. Each gives an exit code and a sentence."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ RET, NOP = 0xD65F03C0, 0xD503201F
 
 
 def elf(path, sections, holes=()):
-    """sections: (name, type, flags, address, bytes, link); holes: {name: size} of those that state more than they have."""
+    """sections: (name, type, flags, address, bytes, link). holes: {name: a size that is too large}."""
     holes, names, headers, body = dict(holes), b"", b"", b""
     for name, kind, flags, address, content, link in sections:
         size = holes.get(name, len(content))
@@ -47,14 +47,14 @@ def code(count=1):
 
 
 def symbols(entries, names):
-    """entries: (offset of the name, address). The names are the next section."""
+    """entries: (offset of the name, address). The next section has the names."""
     table = bytes(24) + b"".join(struct.pack("<IBBHQQ", name, FUNCTION, 0, 1, address, 8) for name, address in entries)
     return table, names
 
 
 class Bounded(cli.Case):
     def measured(self, *arguments, limit=None):
-        """Its exit status, what it said on each output, and the most memory that it had, in bytes."""
+        """Returns its exit status, both outputs, and its largest memory in bytes."""
         out, errors = self.directory / "out", self.directory / "errors"
         begin = time.monotonic()
         with out.open("wb") as to, errors.open("wb") as said:
@@ -80,7 +80,7 @@ class Bounded(cli.Case):
         return self.image(name, ("", 0, 0, 0, b"", 0), code(), ("symtab", SYMTAB, 0, 0, table, 3), ("strtab", STRTAB, 0, 0, text, 0),
                           ("__patchable_function_entries", PROGBITS, 3, SITES, sites, 0))
 
-    def test_what_is_no_file(self):
+    def test_other_than_a_regular_file(self):
         pipe = self.directory / "pipe"
         os.mkfifo(pipe)
         for path in (self.directory, pipe, "/dev/zero"):
@@ -96,7 +96,7 @@ class Bounded(cli.Case):
     def test_sections_larger_than_any_memory(self):
         size = 10 << 30
         image = self.image("large.elf", code(), ("symtab", SYMTAB, 0, 0, b"", 0), holes={"symtab": size})
-        os.truncate(image, size + 4096)  # has no blocks
+        os.truncate(image, size + 4096)  # the file has no blocks
         self.refused("take more than 256 MB", "check", image)
 
     def test_more_symbols_than_an_image_has(self):
@@ -106,7 +106,7 @@ class Bounded(cli.Case):
         code_, _, errors, most = self.measured("check", image)
         self.assertEqual(code_, 3, errors)
         self.assertRegex(errors, "has more than 4194304 symbols")
-        self.assertLess(most, MOST_BYTES + 2 * size)  # an image's own symbols are beyond it
+        self.assertLess(most, MOST_BYTES + 2 * size)  # the limit excludes the image's own symbols
 
     def test_one_long_name_for_many_functions(self):
         names = b"\0" + b"n" * 16000 + b"\0"

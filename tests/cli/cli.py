@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the command line share. NOPSCOPE: the command."""
+"""Code that the tests of the command line share. NOPSCOPE: the command."""
 
 import os
 import pathlib
@@ -28,18 +28,18 @@ def nopscope(*arguments, status=0, **options):
 
 
 def commands():
-    """From --help."""
+    """The commands in --help."""
     return re.findall(r"^  ([a-z][a-z-]*) ", nopscope("--help").stdout, re.MULTILINE)
 
 
 def options_of(command):
-    """The long ones, from its --help, without its examples."""
+    """The long options in a command's --help, without its examples."""
     lines = re.findall(r"^ {2,4}(-\S+)", nopscope(command, "--help").stdout.split("Examples:")[0], re.MULTILINE)
     return {name for line in lines for name in re.findall(r"--[a-z][a-z-]*", line)}
 
 
 def typed_options(command):
-    """(name, type) of each option but --help and --version; a flag's type is empty."""
+    """Returns (name, type) of each option except --help and --version. A flag's type is empty."""
     text = nopscope(command, "--help").stdout.split("Examples:")[0]
     for names, kind in re.findall(r"^ {2,4}(-\S+)(?: ([A-Z]+|\{\S*\})(?:=\S+)?(?!\S))?", text, re.MULTILINE):
         name = re.search(r"--[a-z][a-z-]*", names)

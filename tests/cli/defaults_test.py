@@ -43,7 +43,7 @@ class Defaults(cli.Case):
         self.assertFalse(self.nopscope("check", cli.DEMO).stdout.startswith("{"), "its own section comes first")
         self.assertFalse(self.nopscope("info", cli.DEMO, "--format", "text").stdout.startswith("{"), "the command line comes first")
         self.assertFalse(self.nopscope("info", cli.DEMO, "--format=text").stdout.startswith("{"))
-        self.nopscope("events")  # which has no such options
+        self.nopscope("events")  # it has no such options
 
     def test_an_old_name_is_taken(self):
         self.write(FILE.format(image=cli.DEMO) + "[old]\ncount = 2000\ndepth = 3\n[old.graph]\ndepth = 0\n[old.record]\nmode = 'profile'\n")
@@ -97,7 +97,7 @@ class Defaults(cli.Case):
             self.assertIn("Examples:", self.nopscope(command, "--help").stdout)
             done = self.nopscope(command, "--none-such", status=2)
             self.assertIn(f"{command} has no option --none-such", done.stderr, "\n".join(lines))
-            # The same file, one option at a time with a value that it cannot have.
+            # The same file, with one option at a time set to a wrong value.
             for name, kind in options:
                 if kind in {*values, ""} or kind.startswith("{"):
                     self.write(f"board = 'b'\n[b]\n{name[2:]} = 'no such'\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""doctor on machines that are well, and on some that are not."""
+"""doctor on healthy machines and on faulty ones."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class Doctor(cli.Case):
         for name, mode in (("ttyUSB0", 0o666), ("ttyUSB1", 0o000)):
             (self.devices / name).touch()
             (self.devices / name).chmod(mode)
-        # Not as root, who may use any.
+        # Not as root, because root may use any port.
         self.directory.chmod(0o755)
         command = shutil.copy(cli.NOPSCOPE, self.directory)
         other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of command_lines.py, on a disk that is full: a tmpfs of a few pages, which this process mounts for
-itself. Where nobody may mount one, ctest lists the test as skipped; cli.output_table's limit of a file's size stands for it.
+"""The rows of command_lines.py on a full disk: a tmpfs of a few pages. If this process may not
+mount one, ctest lists the test as skipped. cli.output_table's file size limit tests the same.
 
 Exit status 77: skipped.
 """
@@ -25,7 +25,7 @@ MOUNTED = "NOPSCOPE_MAY_MOUNT"
 
 
 def namespace():
-    """Runs this file again where it may mount, for nobody else to see."""
+    """Runs this file again in a namespace where it may mount, invisible to other processes."""
     for options in (["--mount"], ["--user", "--map-root-user", "--mount"]):
         if subprocess.run(["unshare", *options, "true"], capture_output=True, check=False).returncode == 0:
             os.execvpe("unshare", ["unshare", *options, sys.executable, "-B", *sys.argv], os.environ | {MOUNTED: "1"})
@@ -43,7 +43,7 @@ class FullDisk(output_table_test.Base):
         self.addCleanup(subprocess.run, ["umount", self.disk], check=True)
 
     def fill(self, pages=0):
-        """All but so many pages."""
+        """Fills the disk, except for `pages` pages."""
         filler = self.disk / "filler"
         with open(filler, "ab", buffering=0) as file:
             try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What info and check say of an image that is not as it might be."""
+"""What info and check say about an image with faults."""
 
 import json
 import unittest

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lines on which no target speaks: what is said of them, when, and the exit code."""
+"""Lines without a target: the messages, their times, and the exit code."""
 
 import ctypes
 import grp
@@ -24,7 +24,7 @@ from pseudo_terminal import wait_until_read  # noqa: E402  # pylint: disable=wro
 
 
 def without_root_s_rights():
-    """Root may open a file whatever its permissions are. From its next exec() on it may not."""
+    """Takes root's right to open any file, from the next exec() on."""
     pr_capbset_drop, cap_dac_override, cap_dac_read_search = 24, 1, 2
     if os.getuid() == 0:
         for capability in (cap_dac_override, cap_dac_read_search):
@@ -45,7 +45,7 @@ class Silent(cli.Case):
         self.assertIn("nothing was recorded: no byte came in 0.",
                       self.record("exec:sleep 9", "--duration", "0.3", status=5))
         self.assertIn("6 bytes of text came", self.record("exec:echo hello", status=5))
-        # Both are said.
+        # It prints both messages.
         said = self.record("exec:exit 7", status=4)
         self.assertIn("nothing was recorded", said)
         self.assertIn("exit status 7", said)
@@ -172,7 +172,7 @@ class Control(cli.Case):
                 self.assertIn("is another recorder's control socket", again.stderr)
             finally:
                 recorder.kill()
-        # The file of a recorder that was killed.
+        # The killed recorder has left this file.
         self.assertTrue(path.exists())
         cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control", f"unix:{path}",
                      status=5)

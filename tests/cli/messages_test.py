@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong words on the command line: one sentence each, in nopscope's own words, exit code 2.
+"""Wrong command lines. Each gives one sentence in nopscope's own words, and exit code 2.
 
-The cases come from --help: a new command or option has its cases by itself.
+The cases come from --help, so a new command or option has its cases automatically.
 """
 
 import concurrent.futures
@@ -12,7 +12,7 @@ import unittest
 
 import cli
 
-# Of CLI11, and of C++.
+# Words from CLI11 and from C++.
 PARSER_WORDS = re.compile(r"is required|required but|not expected|[Cc]ould not convert|not in range|Check .* value|UINT|TEXT|FLOAT|"
                           r"Run with|excludes|[Ss]ubcommand|At [Mm]ost|INI was|std::|was given a|not an allowed value")
 NUMBERS = {"N": ("-1", "nan", "1e3", "10us", "0x", "1.5", "9" * 30, " 1", "+1"),
@@ -123,7 +123,7 @@ class Messages(cli.Case):
         kinds = {}
         for command in cli.commands():
             for name, kind in cli.typed_options(command):
-                # A recording is a file. Of a list, each command has its own words.
+                # A recording is a file. Each command has its own words for a list.
                 kinds.setdefault(name, set()).add("FILE" if kind == "RECORDING" else kind[:1] if kind.startswith("{") else kind)
         self.assertGreater(len(kinds), 50)
         self.assertEqual({name: kind for name, kind in kinds.items() if len(kind) != 1}, {})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command with an output that cannot be written: an exit code and one sentence, and no file is harmed.
+"""Every command with an output that it cannot write: one exit code, one sentence, no damaged file.
 
 Each command of `nopscope --help` has a row in command_lines.py; a command without one fails the test.
 """
@@ -32,7 +32,7 @@ FAULTS = {  # of standard output: the sentence
 
 
 def no_room():
-    """The disk takes no byte more: this is ENOSPC's sister for every user, also root."""
+    """Makes each write fail. The limit works like ENOSPC, for every user and for root."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
@@ -57,7 +57,7 @@ class Recorder:
 
 
 class Base(cli.Case):
-    """Runs a row of the table, and says what is wrong with what it did."""
+    """Runs a row of the table and reports its errors."""
 
     def setUp(self):
         super().setUp()
@@ -85,7 +85,7 @@ class Base(cli.Case):
         done = subprocess.run([cli.NOPSCOPE, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True,
                               timeout=cli.HANG_SECONDS, check=False, env=os.environ | {"TMPDIR": str(self.directory)}, **options)
         said = done.stderr.splitlines()
-        if words[0] == "record":  # its last line says what was recorded
+        if words[0] == "record":  # its last line describes the recording
             said = [each for each in said if not re.match(r"nopscope: \S+: [\d,]+ bytes, from ", each)]
         with self.subTest(line=line, out=out):
             self.assertEqual(done.returncode, status, done.stderr)
@@ -130,7 +130,7 @@ class Table(Base):
                 continue
             for fault in FAULTS:
                 if fault == "disk" and line.startswith("record"):
-                    continue  # its recording is what the disk has no room for: below
+                    continue  # the disk has no room for its recording: tested below
                 self.check_stdout(line, fault)
 
     def test_an_output_of_its_own(self):

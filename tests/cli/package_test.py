@@ -41,7 +41,7 @@ class Package(cli.Case):
         installed = set(re.findall(rf'"{re.escape(str(cli.HOST_BUILD))}/([^"]+)"', script)) - {"host-tools/cmake_install.cmake"}
         self.assertGreater(len(installed), 5)
         for path in installed:
-            # Of a directory: something in it.
+            # For a directory, it is enough that something in it is made.
             made = [output for output in outputs if output == path or output.startswith(path + "/")]
             self.assertTrue(made, f"{path} is installed, and nothing makes it")
             for output in made:
@@ -53,11 +53,11 @@ class Package(cli.Case):
         parts = {part["name"]: part["versionInfo"] for part in bill["packages"]}
         self.assertEqual(len(parts), len({part["SPDXID"] for part in bill["packages"]}))
         for library in set(re.findall(r"=> (/\S+)", cli.run("ldd", cli.NOPSCOPE).stdout)):
-            # In Debian 12 a library is known by its name in /usr, or by that before the two were one.
+            # Debian 12 may know a library by its name from before /usr was merged.
             owner = cli.run("dpkg", "-S", library, status=None).stdout or cli.run("dpkg", "-S", os.path.realpath(library)).stdout
             name = owner.split(":")[0]
             self.assertEqual(parts[name], cli.run("dpkg-query", "-W", "-f", "${Version}", name).stdout, library)
-        # Headers alone, and static libraries; and a part of the page that another one brings.
+        # Header-only and static libraries, and a part of the page that comes with another part.
         for name in ("libcli11-dev", "libboost-math-dev", "llvm-14-dev", "d3-flame-graph", "d3-time-format"):
             self.assertRegex(parts[name], r"^[0-9]")
         self.assertNotIn("esbuild", parts)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Long work says how far it is: on a terminal, and nowhere else."""
+"""Long work shows its progress on a terminal, and nowhere else."""
 
 import os
 import pty
@@ -24,7 +24,7 @@ class Progress(cli.Case):
         return process
 
     def shown(self, pattern, terminal):
-        """What the terminal is told, up to what is looked for."""
+        """Returns the terminal's text up to the match of `pattern`."""
         told, end = b"", time.monotonic() + SECONDS
         while not re.search(pattern, told):
             self.assertLess(time.monotonic(), end, told)
@@ -41,7 +41,7 @@ class Progress(cli.Case):
     def test_a_file_in_percent(self):
         long = self.directory / "long"
         long.touch()
-        os.truncate(long, 1 << 40)  # has no blocks
+        os.truncate(long, 1 << 40)  # the file has no blocks
         main, other = self.terminal()
         self.begin(other, long)
         self.shown(rb"\r\x1b\[Kreading [^\r]*long: [0-9]+ %, [0-9]+ s left", main)
@@ -56,7 +56,7 @@ class Progress(cli.Case):
         self.shown(rb"reading -: [0-9.]+ MB", main)
         process.stdin.close()
         process.wait(SECONDS)
-        # That nothing was recorded is a line of its own.
+        # The message that nothing was recorded has its own line.
         self.assertRegex(self.shown(rb"nopscope: [^\r]*\r\n", main).split(b"nopscope:")[0][-8:], rb"\r\x1b\[K$")
 
     def test_what_is_no_terminal_is_told_nothing(self):

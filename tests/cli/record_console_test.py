@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A recorder whose output nobody takes: it loses nothing of the line, and a signal ends it.
+"""A recorder whose output nothing reads. It loses nothing of the line, and a signal ends it.
 
     record_console_test.py [--seconds N]      N: only a terminal stopped for N seconds at full rate
 """
@@ -22,12 +22,12 @@ import nsc2
 import trace2
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-BYTES_PER_SECOND = 1_200_000  # of a line at 12 Mbaud
+BYTES_PER_SECOND = 1_200_000  # a line at 12 Mbaud
 ENDS_IN = 2  # seconds
 
 
 def cobs(data):
-    """The bytes without a zero, and the zero that ends them."""
+    """Encodes bytes without a zero, and adds the zero that ends them."""
     out, group = bytearray(), bytearray()
     for byte in data:
         if byte:
@@ -39,7 +39,7 @@ def cobs(data):
 
 
 def sessions(count, text):
-    """So many sessions with the same records, each followed by so many bytes of a boot loader's text."""
+    """Returns `count` equal sessions, each followed by `text` bytes of a boot loader."""
     frames = [frame for frame in trace2.frames((cli.GOLDEN / "contexts.bin").read_bytes()) if frame]
     line = bytearray()
     for number in range(1, count + 1):
@@ -50,7 +50,7 @@ def sessions(count, text):
     return bytes(line)
 
 
-# Writes a file again and again, no faster than a line: COMMAND FILE RATE SECONDS SIGN. Then the sign is there.
+# Writes FILE repeatedly, no faster than a line, then SIGN: COMMAND FILE RATE SECONDS SIGN.
 FEEDER = """
 import pathlib, sys, time
 data, rate, seconds = pathlib.Path(sys.argv[1]).read_bytes(), int(sys.argv[2]), float(sys.argv[3])
@@ -71,7 +71,7 @@ class Blocked(cli.Case):
         self.file = self.directory / "run.nsc"
 
     def stopped_terminal(self):
-        """A terminal after Ctrl-S, which nobody reads either."""
+        """A terminal after Ctrl-S. Nothing reads it either."""
         master, slave = os.openpty()
         for end in (master, slave):
             self.addCleanup(os.close, end)
@@ -100,7 +100,7 @@ class Blocked(cli.Case):
             time.sleep(0.02)
 
     def feed(self, block, seconds):
-        """A URI, and the file that says how many blocks were taken once all are."""
+        """Returns a URI, and the file that gets the number of blocks when all were taken."""
         line, sign, feeder = self.directory / "line", self.directory / "sign", self.directory / "feeder.py"
         line.write_bytes(block)
         feeder.write_text(FEEDER)
@@ -119,7 +119,7 @@ class Blocked(cli.Case):
         recorder = self.start(uri, stdout, subprocess.PIPE)
         self.addCleanup(recorder.stderr.close)
         self.wait_for(sign.exists, seconds * 2 + cli.HANG_SECONDS)
-        time.sleep(0.2)  # until the recorder has read what the pipe still holds
+        time.sleep(0.2)  # until the recorder has read the rest in the pipe
         self.end(recorder, number)
         blocks = int(sign.read_text())
         told, spoken = nsc2.Recording(self.file.read_bytes()), nsc2.Spoken(block)
@@ -140,7 +140,7 @@ class Blocked(cli.Case):
     def test_each_signal_ends_it_whatever_is_blocked(self):
         line = self.directory / "flood"
         line.write_bytes(sessions(1, 2_000_000))
-        # A command that ends with SIGTERM, and one that ignores it.
+        # A command that SIGTERM ends, and one that ignores it.
         for both, command in ((self.stopped_terminal(), f"cat {line}; exec sleep 1000"),
                               (self.full_pipe(), f"trap '' TERM HUP INT; cat {line}; sleep 1000; sleep 1000")):
             for number in SIGNALS:
@@ -194,5 +194,5 @@ if __name__ == "__main__":
     if "--seconds" in sys.argv:
         Long.seconds = float(sys.argv[sys.argv.index("--seconds") + 1])
         unittest.main(argv=sys.argv[:1], defaultTest="Long.test_a_stopped_terminal_for_long")
-    del Long  # its tests are the others', and one that is long
+    del Long  # it has the other class's tests and a long one
     unittest.main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `record` does to the files that are there: it keeps them, or refuses.
+"""What `record` does to existing files: it keeps them or refuses.
 
     record_files_test.py
 """
@@ -29,13 +29,13 @@ class RecordFiles(cli.Case):
         return cli.nopscope("record", "-q", "--from", f"file:{line}", "-o", file or self.file, *options, status=status)
 
     def begin(self, command, *options, file=None):
-        """A recorder that runs until the test ends it."""
+        """Starts a recorder that runs until the test ends it."""
         recorder = subprocess.Popen([cli.NOPSCOPE, "record", "-q", "--from", f"exec:{command}", "-o", file or self.file,
                                      *map(str, options)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.PIPE, text=True)
         self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
-        # The command, and the guard that ends it when the recorder is killed.
+        # The children: the command, and a guard that ends the command when the recorder is killed.
         children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
         self.wait_until(lambda: len(children.read_text().split()) == 2)
         return recorder
@@ -96,7 +96,7 @@ class RecordFiles(cli.Case):
         recorder.kill()
         recorder.wait()
         self.assertEqual(self.file.read_bytes(), before)
-        self.record(PROFILE)  # over the part that is left
+        self.record(PROFILE)  # it replaces the remaining part
         self.assertEqual(self.names(), {"run.nsc", "run.nsc.old"})
         self.assertEqual(self.old.read_bytes(), before)
 
@@ -127,7 +127,7 @@ class RecordFiles(cli.Case):
         self.assertFalse(started.exists(), "the target was started")
 
     def test_a_second_recorder_on_one_file_is_refused(self):
-        # One that has heard nothing yet, and one that has.
+        # One recorder has heard nothing yet, the other has.
         for command, sign in (("sleep 100", self.directory / "run.nsc.part"), (f"cat {STREAM}; sleep 100", self.file)):
             with self.subTest(command):
                 self.file.unlink(missing_ok=True)
@@ -139,7 +139,7 @@ class RecordFiles(cli.Case):
                     self.refused("-o", self.file, saying=f"process {first.pid} records into")
                 first.kill()
                 first.wait()
-                self.record(PROFILE)  # no lock is left
+                self.record(PROFILE)  # no lock remains
                 self.assertIn("profile", cli.nopscope("report", self.file).stdout)
 
     @staticmethod

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Examples, man pages and completions say what --help says, and their readers take them."""
+"""Examples, man pages and completions agree with --help, and their readers accept them."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ import cli
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = cli.HOST_BUILD / "share"
-# The completions ask the command itself for the boards of nopscope.toml.
+# The completions ask the command for the boards in nopscope.toml.
 ENVIRONMENT = {"PATH": f"{pathlib.Path(cli.NOPSCOPE).parent}:/usr/bin:/bin", "HOME": "/none", "LC_ALL": "C.UTF-8"}
 
 
@@ -29,7 +29,7 @@ class Reference(cli.Case):
                 self.assertLessEqual(used, cli.options_of(command), example)
 
     def pages(self):
-        """(its name, the page in plain text), of each."""
+        """Yields (its name, the page in plain text) for each page."""
         for page in sorted((SHARE / "man/man1").glob("*.1")):
             done = cli.run("groff", "-man", "-ww", "-Tutf8", page)
             self.assertEqual(done.stderr, "", page.name)
@@ -76,14 +76,14 @@ class Reference(cli.Case):
             self.assertLessEqual({one for one in also if one.startswith("nopscope")}, set(pages) - {name})
 
     def files(self):
-        """In the directory where <TAB> is pressed."""
+        """Makes files in the directory where <TAB> is pressed."""
         for name in ("run.nsc", "run.txt", "run.elf"):
             (self.directory / name).touch()
         (self.directory / "runs").mkdir()
         (self.directory / "nopscope.toml").write_text("[lab]\ntop = 3\n[desk.report]\ntop = 3\n")
 
     def bash(self, *words):
-        """What <TAB> offers after these words."""
+        """Returns bash's completions after these words."""
         script = (f"source {shlex.quote(str(SHARE / 'bash-completion/completions/nopscope'))}\n"
                   f"COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}\n_nopscope\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
         return set(cli.run("bash", "-uc", script, cwd=self.directory, env=ENVIRONMENT).stdout.split())
@@ -162,8 +162,8 @@ class Reference(cli.Case):
         self.assertIn("serial:", self.fish("nopscope record --from "))
 
     def zsh(self, *lines):
-        """What it offers for each of them, on a terminal of its own (zsh/zpty). A list is not shown while keys are waiting, so
-        its completion says itself what it adds, and when it is over."""
+        """Returns zsh's completions for each line, on a terminal (zsh/zpty). zsh shows no list
+        while keys wait, so the completion itself prints what it adds, and its end."""
         (self.directory / "setup").write_text(f"""
             PS1=; stty -echo; unsetopt beep; LISTMAX=1000
             fpath=({SHARE / 'zsh/vendor-completions'} $fpath); autoload -Uz compinit; compinit -u -d {self.directory / 'dump'}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captured registers, results, counters, marks, and times masked: of the second reader (decode.py)."""
+"""Captured registers, results, counters, marks and masked times, for the second reader (decode.py)."""
 from collections import Counter, defaultdict
 
 from trace2 import ARGUMENTS, COUNTER, DATA, EXTENDED, MARKER, MASKED, RESULT
@@ -36,7 +36,7 @@ class Captured:
                 head = None
 
     def take(self, what, argument, data, when):
-        """True: all of it is there."""
+        """Returns whether the value is complete."""
         if what == MASKED:
             if len(data) == 2:
                 self.masked.append((signed(data[0], 57), data[1]))
@@ -60,7 +60,7 @@ class Captured:
 
 
 def summary(series):
-    """Count, least, most, last, and how often each value was seen where they are few."""
+    """Returns count, least, most, last, and how often each value occurs if there are few."""
     values = [value for _, value in series]
     times = Counter(values)
     return (len(values), min(values), max(values), max(enumerate(series), key=lambda s: (s[1][0], s[0]))[1][1],

@@ -5,8 +5,8 @@ first. It is short, not fast. Frames and records: trace2.py.
 
     decode.py LINE [REPORT.json]
 
-Prints calls, total and self ticks of each site, of the records and of the profile, and the sums. With a report made by `nopscope report
---format json` of the same line, fails (1) where the two disagree.
+Prints calls, total and self ticks of each site, from records and profile, and the sums. Fails (1)
+if a report by `nopscope report --format json` of the same line differs.
 """
 import json
 import sys
@@ -30,13 +30,13 @@ class Context:
         self.stack, self.clock, self.tracer = [], None, 0
         self.tracer_open = None  # [begin, ticks of calls inside, depth]
         self.gap_begin = None
-        self.unwinding = False  # the last call's end was by longjmp: the target works on until the next record
+        self.unwinding = False  # longjmp ended the last call: the target works until the next record
         self.orphans = 0
-        self.elsewhere = 0  # of `tracer`: while the core was in other contexts
+        self.elsewhere = 0  # the part of `tracer` while the core was in other contexts
         self.left_at = 0  # the tracer's ticks in all contexts, when the core left this one
 
     def away(self, since, clock, tracer):
-        """The core was elsewhere from `since` to `clock`: no call's self time here."""
+        """The core ran other contexts from `since` to `clock`, which is no call's self time here."""
         if self.clock is None:
             return
         self.clock = clock
@@ -77,7 +77,7 @@ class Context:
         return ticks, before + ticks
 
     def close_down_to(self, depth, ended):
-        """Pops to `depth` calls. `ended`: those popped did end (a call below them returned)."""
+        """Pops to `depth` calls. `ended`: the popped calls ended, as a call below them returned."""
         marker = None
         while len(self.stack) > depth:
             call = self.stack.pop()
@@ -132,7 +132,7 @@ class Context:
                 call = self.stack[depth]
                 if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
                     if value & 1 and self.tracer_open and depth < self.tracer_open[2]:
-                        # Open before: it ended where the tracer began, and that goes on.
+                        # Open before: it ended where the tracer's work began, which continues.
                         begin, inside, _ = self.tracer_open
                         self.clock = begin + inside
                         self.close_down_to(depth, True)
@@ -165,7 +165,7 @@ class Context:
 
 
 class Core:
-    """One core of one session: records in order, and the contexts that they are of."""
+    """One core of one session: its records in order, and its contexts."""
 
     def __init__(self, functions, values):
         self.functions, self.values = functions, values
@@ -174,13 +174,13 @@ class Core:
         self.undecoded, self.repeated, self.malformed = 0, 0, 0
         self.stats, self.decoder = None, TraceDecoder()
         self.contexts, self.current, self.clock = {0: Context(functions)}, 0, None
-        self.left = {}  # context: when the core left it
+        self.left = {}  # context: when the core last left it
 
     def tracer_in_all(self):
         return sum(context.own_tracer() for context in self.contexts.values())
 
     def enter(self, number, clock, since=None):
-        """`since`: latest time at which the core left the other context."""
+        """`since`: the latest time at which the core may have left the other context."""
         if number == self.current:
             return
         since = clock if since is None else since
@@ -262,7 +262,7 @@ class Core:
 
 
 class Added:
-    """One core's part of the profile, of one session."""
+    """One core's part of the profile in one session."""
 
     def __init__(self):
         self.sites, self.number, self.next_part, self.whole = {}, 0, 0, False
@@ -288,7 +288,7 @@ class Added:
 
 
 def add_up(profile, core):
-    """Into {site: [calls, total, self, min, max, bins]}."""
+    """Adds to {site: [calls, total, self, min, max, bins]}."""
     for site, (total, own, least, most, bins) in core.sites.items():
         of = profile.setdefault(site, [0, 0, 0, least, most, defaultdict(int)])
         of[0] += sum(bins.values())
@@ -311,16 +311,14 @@ class Sequences:
         self.expected, self.resumed, self.jumps, self.last = {}, 0, [], {}
 
     def hello(self, resumed):
-        """Takes back the numbers that a reset left out, also in streams that have gone on
-        already."""
+        """Takes back the numbers that a reset left out, even in streams that already continue."""
         if resumed and behind(resumed, self.resumed) > 0:
             self.resumed = resumed
             self.jumps = [(resumed if behind(resumed, begin) > 0 and behind(end, resumed) >= 0 else begin, end)
                           for begin, end in self.jumps]
 
     def frame(self, stream, number, sequence, payload):
-        """Returns whether the frame is new, and whether the next frames need one that is
-        missing."""
+        """Returns whether the frame is new, and whether the next frames need a missing one."""
         key = stream, number
         expected = self.expected.get(key, 0)
         resumes = self.resumed and behind(expected, self.resumed) <= 0 <= behind(sequence, self.resumed)
@@ -341,7 +339,7 @@ class Sequences:
 def decode(line):
     functions = defaultdict(lambda: {"calls": 0, "self": 0, "total": defaultdict(int)})
     sums = defaultdict(int, corrupt_frames=0, orphan_returns=0)
-    hello, session, cores, order, kept = None, None, {}, Sequences(), []  # cores of all sessions live on
+    hello, session, cores, order, kept = None, None, {}, Sequences(), []  # cores of all sessions
     profile, added, captured = {}, defaultdict(Added), Captured()
     sums["incomplete_profiles"] = sums["lost_frames"] = 0
 
@@ -356,7 +354,7 @@ def decode(line):
             sums["malformed_frames"] += core.malformed
             for context in core.contexts.values():
                 sums["orphan_returns"] += context.orphans
-                kept.append(context)  # functions' totals are by its id
+                kept.append(context)  # functions' totals use its id as a key
         for core in added.values():
             add_up(profile, core)
             sums["incomplete_profiles"] += not core.whole
@@ -393,9 +391,9 @@ def decode(line):
             core.trace(payload)
     end_session()
     sites = {site for site in functions if not isinstance(site, tuple)} | set(profile)
-    sums["unknown_sites"] = max(0, len(sites) - hello["site_count"])  # without the image: beyond as many as it has
+    sums["unknown_sites"] = max(0, len(sites) - hello["site_count"])  # without the image: those above its number
     base = hello["text_base"] - hello["load_bias"]
-    # An interrupt is named, a function's site numbered.
+    # An interrupt has a name, a function's site has a number.
     rows = {site if isinstance(site, tuple) else base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
             for site, of in functions.items()}
     values = {key if isinstance(key, int) else (base + 8 * key[0], key[1]): summary(series)
@@ -423,7 +421,7 @@ def main():
     def ns(ticks):
         return (ticks * 10**9 + hertz // 2) // hertz
 
-    # A path's time is rounded once (docs/accuracy.md), so a function's is within a nanosecond a path.
+    # A path's time is rounded once (docs/accuracy.md): a function's error is up to 1 ns a path.
     def same(own, other, rounded):
         if not rounded or None in (own, other):
             return own == other

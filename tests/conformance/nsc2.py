@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A second reader of recordings, written from docs/nsc-format.md and sharing no code with the first.
+"""A second reader of recordings, from docs/nsc-format.md. It shares no code with the first reader.
 
     nsc2.py RECORDING.nsc LINE
 
-Fails (1) when what the recording holds is not what the line says, read by trace2.py.
+Fails (1) if the recording differs from the line, which trace2.py reads.
 """
 import ctypes
 import struct
@@ -20,7 +20,7 @@ CLOCK = (1 << 64) - 1
 
 
 def zstd(frame):
-    """What a zstd frame holds."""
+    """Returns the content of a zstd frame."""
     library = ctypes.CDLL("libzstd.so.1")
     library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
     library.ZSTD_decompress.restype = ctypes.c_size_t
@@ -51,8 +51,8 @@ def unzigzag(value):
 
 
 def block(body):
-    """(session, core, [(index, word, clock)], {index: (missing, context, base)}); of the first record what
-    is missing in the session, in sum."""
+    """Returns (session, core, [(index, word, clock)], {index: (missing, context, base)}). The first
+    record's `missing` is the session's sum."""
     numbers = Varints(body)
     session, core, index, missing, context, clock, count, gap_count = (numbers.next() for _ in range(8))
     gaps, at = {}, 0
@@ -139,7 +139,7 @@ class Recording:
 
 
 class Spoken:
-    """The same, from the line. Its sessions have their hellos first, and lose no frame's CRC silently."""
+    """The same from the line. Its sessions begin with their hellos. Damaged frames must be visible."""
 
     def __init__(self, line):
         self.hellos, self.items = [], Counter()

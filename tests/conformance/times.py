@@ -26,7 +26,7 @@ from collections import defaultdict
 from nsc2 import block, chunks, zstd
 from trace2 import CALL, CONTEXT, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
 
-MOST_RECORDS = 400_000  # of a recording that is checked tick by tick; a larger one takes too long
+MOST_RECORDS = 400_000  # a larger recording takes too long to check tick by tick
 MOST_MARKERS = 64       # gaps without a return from before them
 MARKER = None
 
@@ -41,7 +41,7 @@ class Context:
         self.bracket = None      # [number of calls that were open, ticks]: an open tracer_begin
         self.ran = self.own = self.tracer = self.nothing = self.gaps = 0
         self.whole = False       # it has calls from duration records
-        self.unpaired = 0        # brackets of the tracer without begin or end, or with a gap inside
+        self.unpaired = 0  # the tracer's brackets without begin or end, or with a gap inside
 
     def give(self, ticks, kind):
         """Assigns the time up to a record of this kind."""
@@ -100,12 +100,12 @@ class Context:
         return None
 
     def close(self, below, unwound):
-        """The call with so many below it has returned. The calls above it have ended."""
+        """The call with `below` calls below it has returned. The calls above it have ended."""
         if self.bracket and unwound and below < self.bracket[0]:
             self.bracket[0] = below  # the call ended where the bracket begins
         elif self.bracket and below < self.bracket[0]:
             self.forget_bracket()
-        # It was open all along: what no call since the gap has is its own.
+        # It was open all along. It has the time that no call since the gap has.
         self.own += sum(ticks for _, ticks in self.calls[below:])
         del self.calls[below:]
 
@@ -133,7 +133,7 @@ class Context:
     def finish(self):
         self.end_bracket()
         for index, ticks in self.calls:
-            # Since a gap nobody has shown the calls below it to be open.
+            # Since the gap, no record has shown that the calls below it are open.
             if index is MARKER:
                 self.gaps += ticks
             else:
@@ -147,7 +147,7 @@ class Core:
     def __init__(self):
         self.contexts, self.current = defaultdict(Context), 0
         self.first = self.clock = self.next = None
-        self.gaps = 0             # of no context
+        self.gaps = 0             # in no context
         self.backwards = False
         self.begins_inside = False  # the target had made records before the first one here
 
@@ -234,7 +234,7 @@ def faults_of(name, core, theirs, is_whole):
         return []
     found, ran = [], 0
     unpaired = sum(context.unpaired for context in core.contexts.values())
-    if unpaired > core.begins_inside and is_whole:  # the tracer may have been at work when it began
+    if unpaired > core.begins_inside and is_whole:  # the tracer may have worked when it began
         found.append(f"{name}: {unpaired} brackets of the tracer without a begin or an end in their context")
     for number in core.contexts.keys() | theirs.keys():
         of, said = core.contexts[number], theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
@@ -260,20 +260,20 @@ def faults_of(name, core, theirs, is_whole):
 
 
 def faults_of_rows(report):
-    """Checks what holds whichever recorder was in force."""
+    """Checks rules that hold for any recorder."""
     found, longest = [], report["duration_ns"] * report["cores"] + 1
     rows = report["functions"] + report.get("interrupts", [])
     for row in rows:
         who = row.get("name", row.get("interrupt"))
-        # A function's total counts each context's: one that waits runs on in it.
+        # A function's total is the sum over the contexts. In a context that waits, it continues.
         limit = longest * max(1, len(report["contexts"]))
         if report.get("adaptive"):
-            longest = limit = float("inf")  # the profile counts when nothing is recorded, too
+            longest = limit = float("inf")  # the profile also counts while nothing is recorded
         if not 0 <= row["self_ns"] <= longest or not 0 <= row["total_ns"] <= limit:
             found.append(f"{who}: self {row['self_ns']}, total {row['total_ns']} ns of {longest}")
         if row["corrected_self_ns"] > row["self_ns"] + len(rows):
             found.append(f"{who}: corrected {row['corrected_self_ns']}, raw {row['self_ns']} ns")
-    if not report.get("adaptive"):  # where the functions have the profile's in them
+    if not report.get("adaptive"):  # else the functions contain the profile's times
         rows += report.get("profile", {"functions": []})["functions"]
     raw, corrected = (sum(row[key] for row in rows) for key in ("self_ns", "corrected_self_ns"))
     if abs(raw - report["overhead"]["subtracted_ns"] - corrected) > len(rows) + 1:
@@ -285,8 +285,8 @@ def faults_of_rows(report):
 
 
 def faults(data, report):
-    """Returns a sentence for each fault in the report's times; None: the recording is too large to
-    be checked."""
+    """Returns a sentence for each fault in the report's times. None: the recording is too large to
+    check."""
     cores = read(data)
     found = faults_of_rows(report)
     if cores is None:
@@ -301,11 +301,11 @@ def faults(data, report):
 
 
 def check(nopscope, recording):
-    """Checks every recording that a test makes. Ignores a file that cannot be read: the test itself
-    must notice."""
+    """Checks every recording that a test makes. Ignores a file that cannot be read, because the
+    test itself must notice."""
     path = pathlib.Path(recording)
     data = path.read_bytes()
-    with tempfile.NamedTemporaryFile(suffix=".nsc") as copy:  # it may be growing
+    with tempfile.NamedTemporaryFile(suffix=".nsc") as copy:  # the recording may still grow
         copy.write(data)
         copy.flush()
         done = subprocess.run([nopscope, "report", copy.name, "--format", "json"], capture_output=True, text=True,

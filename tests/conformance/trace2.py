@@ -24,7 +24,7 @@ RECOVERED = 4  # a flag
 
 
 class Malformed(Exception):
-    """A frame whose CRC is right and whose contents are not."""
+    """A frame with a correct CRC and invalid contents."""
 
 
 def _crc_table():
@@ -45,7 +45,7 @@ def crc32c(data):
 
 
 def cobs_decode(chunk):
-    """The bytes, or None when `chunk` is not COBS."""
+    """Returns the bytes, or None if `chunk` is not COBS."""
     out, at = bytearray(), 0
     while at < len(chunk):
         code = chunk[at]
@@ -72,14 +72,14 @@ def cobs_encode(raw):
 
 
 def frame(stream, session, payload, sequence=0, core=0):
-    """As the line has it, between two zeros."""
+    """Returns the frame as on the line, between two zeros."""
     raw = struct.pack("<BBHI", stream, core, session, sequence) + payload
     return b"\0" + cobs_encode(raw + crc32c(raw).to_bytes(4, "little")) + b"\0"
 
 
 def frames(line):
-    """For each chunk of the line that is not empty: (stream, core, session, sequence, payload), or None
-    where it is corrupt."""
+    """Yields for each chunk of the line that is not empty: (stream, core, session, sequence,
+    payload), or None if it is corrupt."""
     for chunk in line.split(b"\0")[:-1]:
         if chunk:
             raw = cobs_decode(chunk)
@@ -112,7 +112,7 @@ class Varints:
 
 
 def stats(payload):
-    """What a target does not say is not in it."""
+    """Returns the fields. Fields that the target did not send are missing."""
     numbers = Varints(payload)
     fields = {name: numbers.next() for name in STATS_FIELDS}
     fields |= {name: numbers.next() for name in LATER_STATS_FIELDS if numbers.more()}
@@ -191,7 +191,7 @@ def _completed(top, key):
 
 
 class TraceDecoder:
-    """The trace frames of one core, in order: open() each, then take its records()."""
+    """Decodes the trace frames of one core, in order: open() each, then take its records()."""
 
     def __init__(self):
         self.in_group = False
@@ -200,7 +200,7 @@ class TraceDecoder:
         self.in_group = False
 
     def open(self, payload):
-        """False: no key frame since the start, or since lose(); `count` says how many are lost."""
+        """Returns False if no key frame came since the start or lose(). `count` records are lost."""
         try:
             numbers = self._header(payload)
         except (IndexError, struct.error):
@@ -213,8 +213,8 @@ class TraceDecoder:
         return True
 
     def records(self):
-        """(kind, value, clock) of each record. Of a ret the value is its entry's index << 1 | unwound,
-        of data its 57 bits << 4 | 15."""
+        """Yields (kind, value, clock) of each record. The value of a ret is its entry's index << 1
+        | unwound, that of data its 57 bits << 4 | 15."""
         try:
             for _ in range(self.count):
                 yield self._record()
@@ -439,7 +439,7 @@ class TraceDecoder:
 
 
 def check(line):
-    """Of a line whose console says what is in its trace frames: how many records, and their CRC."""
+    """Checks a line whose console names the number of records in its trace frames, and their CRC."""
     decoder, packed, count, told = TraceDecoder(), bytearray(), 0, b""
     for stream, _core, _session, _sequence, payload in frames(line):
         if stream == CONSOLE:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the unit tests of the sanitized build have executed, in lines, by directory; and that it is no less than it was.
+"""Counts the lines that the sanitized build's unit tests execute, by directory. Coverage must not fall.
 
     coverage.py BUILD
 
-Exit status 1: a directory is below its floor. Firmware's own code, and what only runs with a target or a terminal, is covered by
-tests that this does not see.
+Exit status 1: a directory is below its floor. This does not see the tests of the firmware's own
+code and of code that only runs with a target or a terminal.
 """
 
 import collections
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Percent of lines, a point or two below what was measured. Directories that are not here have none.
+# Percent of lines, a point or two below the measurement. Other directories have no floor.
 FLOORS = {
     "host-tools/base": 85, "host-tools/image": 92, "host-tools/target/memory": 85, "host-tools/target/stream": 94,
     "host-tools/recording": 96, "host-tools/analysis/events": 94, "host-tools/analysis/function_queries": 97,

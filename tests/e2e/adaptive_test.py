@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adaptive mode: the demo on a line of 115200 baud, which carries a hundredth of it. Every call is counted,
-in the trace or in the profile, as the oracle says; and what is left of the trace is of use.
+"""Adaptive mode: the demo on a line of 115200 baud, which carries a hundredth of its records. Each
+call is in the trace or in the profile, as by the oracle. The remaining trace is useful.
 
     adaptive_test.py MACHINE
 """
@@ -26,7 +26,7 @@ class Demo(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = machines.Directory()
         begin = time.monotonic()
-        # By the clock of the host: the line's pace is to it, and the plugin makes the target slow.
+        # Uses the host's clock: the line's pace follows it, and the plugin makes the target slow.
         cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "demo",
                                    [f"rounds={ROUNDS}", f"baud={BAUD}", "mode=adaptive"],
                                    icount=False, oracle=True)
@@ -74,7 +74,7 @@ class Demo(unittest.TestCase):
         profiled = {f["address"]: f["profiled"] for f in self.functions}
         for move in adaptive["moved"]:
             self.assertLessEqual(move["at_ns"], self.report["duration_ns"])
-        # The hottest went, and were called since.
+        # The hottest functions moved, and were called afterwards.
         self.assertGreater(sum(profiled.get(m["address"], 0) > 0 for m in away), len(away) // 2)
         hottest = max(self.functions, key=lambda f: f["calls"])
         self.assertIn(hottest["address"], {m["address"] for m in away})
@@ -83,7 +83,7 @@ class Demo(unittest.TestCase):
         integrity = self.report["integrity"]
         self.assertGreater(integrity["aggregated"], 10 * integrity["delivered"])
         self.assertGreater(integrity["delivered"], 5000)
-        # All along, not only before the ring was full.
+        # Throughout the run, not only before the ring was full.
         clocks = [e.clock for e in self.line.events if e.kind == wire.ENTRY]
         middle = (clocks[0] + clocks[-1]) // 2
         self.assertGreater(sum(clock > middle for clock in clocks), 100)
@@ -93,7 +93,7 @@ class Demo(unittest.TestCase):
                                             "--format", "json").stdout)["nodes"]
         names = {node["id"]: node["name"] for node in tree}
         edges = {(names.get(node["parent"]), node["name"]) for node in tree}
-        # As main() calls them: a state's opening, and a script's loading.
+        # main() makes these calls: it opens a state and loads a script.
         self.assertLessEqual({("luaL_loadbufferx", "lua_load"), ("luaL_newstate", "lua_newstate")}, edges)
         roots = {node["name"] for node in tree if node["parent"] is None}
         self.assertLessEqual({"luaL_newstate", "luaL_openlibs", "luaL_loadbufferx"}, roots)
@@ -103,7 +103,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(self.line.hello["line_bytes_per_second"], BAUD // 10)
         self.assertGreater(len(self.run_.line), 10000)
         self.assertLess(len(self.run_.line), (self.seconds + 1) * BAUD / 10)
-        # What is left to send at the end: half a second of trace, and the profile.
+        # At the end there is half a second of trace and the profile to send.
         self.assertLess(self.seconds, (clocks[-1] - clocks[0]) / hertz + 30)
 
     def test_the_text_says_what_is_where(self):

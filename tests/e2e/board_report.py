@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a board says of itself, in one text file to attach to a report (docs/board-report.md).
+"""Writes what a board reports about itself to a text file for a report (docs/board-report.md).
 
     board_report.py BOARD --from serial:DEV [--part PART]     a real board: one image at a time
     board_report.py BOARD --qemu [--part PART] [--words WORD...]
 
-Each part is one image on the board: selftest, bench, recording. What a part has found is kept beside the
-report, so another call with --part adds to it. From the environment: NOPSCOPE (the command),
-NOPSCOPE_BUILD_ROOT (holds the boards' builds; the report goes there, or into --out DIRECTORY). Exit status 1: a part
-did not come to its end. 2: the words make no sense.
+Each part is one image on the board: selftest, bench, recording. The result of a part is kept beside
+the report, so another call with --part adds to it. From the environment: NOPSCOPE (the command),
+NOPSCOPE_BUILD_ROOT (holds the boards' builds; the report goes there, or into --out DIRECTORY). Exit
+status 1: a part did not reach its end. 2: wrong usage.
 """
 
 import argparse
@@ -32,9 +32,9 @@ from qemu import MACHINES, in_one_thread, kernel_of  # noqa: E402  # pylint: dis
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
-SDCARD = HERE.parents[1] / "firmware/tools/sdcard"  # BOARD.txt: ./dev sdcard BOARD makes a card
+SDCARD = HERE.parents[1] / "firmware/tools/sdcard"  # BOARD.txt: `./dev sdcard BOARD` makes a card
 IMAGES = {"selftest": "selftest", "bench": "bench", "recording": "demo"}
-# What an image prints at its end; the demo goes on for long, and some seconds of it are enough.
+# The last text of an image. The demo runs for long, and some seconds of it are enough.
 ENDS = {"selftest": r"^selftest: \d+ passed, \d+ failed", "bench": "^bench: done"}
 RECORDING_SECONDS = 10
 WAIT_SECONDS = {"selftest": 300, "bench": 900, "recording": 120}
@@ -51,10 +51,10 @@ def nopscope(*arguments):
     return done.stdout + done.stderr
 
 
-# ---- what the line hangs on -----------------------------------------------------------------------
+# ---- the board -----------------------------------------------------------------------------------
 
 class Board:
-    """A real one: a person puts each image onto it."""
+    """A real board. A person puts each image onto it."""
 
     def __init__(self, board, uri):
         self.board, self.uri = board, uri
@@ -88,8 +88,8 @@ class Board:
 
 
 class Qemu(Board):
-    """The same under QEMU, behind a pseudo-terminal that stays open until all that QEMU has sent is read: at the other
-    side's end a terminal throws away what is not."""
+    """The same under QEMU, behind a pseudo-terminal. It stays open until all that QEMU sent is
+    read, because a terminal discards unread bytes when its other end closes."""
 
     def __init__(self, board, words):
         super().__init__(board, "")
@@ -120,7 +120,7 @@ class Qemu(Board):
         self.pump.start()
 
     def carry(self):
-        """Both ways, until QEMU ends and what it sent is read."""
+        """Carries bytes in both directions until QEMU has ended and its output is read."""
         output, is_over = self.process.stdout.fileno(), False
         while not is_over:
             ready, _, _ = select.select([output, self.master], [], [], 0.2)
@@ -153,14 +153,14 @@ class Qemu(Board):
 # ---- the parts ------------------------------------------------------------------------------------
 
 class Heard:
-    """What a recorder has printed and written of one boot of an image."""
+    """What a recorder printed and wrote during one boot of an image."""
 
     def __init__(self, elf, console, recording, raw, errors):
         self.elf, self.console, self.recording, self.raw, self.errors = elf, console, recording, raw, errors
 
 
 def listen(machine, part, directory):
-    """Records one boot until the image's end, or for its time."""
+    """Records one boot until the image's end, or until its time is over."""
     image = IMAGES[part]
     recording, raw = directory / f"{part}.nsc", directory / f"{part}.raw"
     for old in (recording, raw):
@@ -177,14 +177,14 @@ def listen(machine, part, directory):
     finally:
         if recorder.poll() is None:
             recorder.send_signal(signal.SIGINT)
-        recorder.communicate(timeout=60)  # the rest of the console: the part's end has come
+        recorder.communicate(timeout=60)  # the rest of the console; the part has reached its end
         machine.stop()
     elf = BUILD_ROOT / machine.board / "firmware" / f"{image}.elf"
     return Heard(elf, console, recording, raw, errors.read_text(encoding="utf-8", errors="replace"))
 
 
 def wait_until_open(recorder, uri):
-    """What a board sends before the recorder has its port open is lost."""
+    """Bytes that a board sends before the recorder opens its port are lost."""
     if not uri.startswith("serial:"):
         return
     port = os.path.realpath(uri.removeprefix("serial:").split("?")[0])
@@ -193,7 +193,7 @@ def wait_until_open(recorder, uri):
     while recorder.poll() is None and time.monotonic() < end:
         try:
             if any(os.path.realpath(one) == port for one in descriptors.iterdir()):
-                time.sleep(0.2)  # it sets the rate, and throws away what came before
+                time.sleep(0.2)  # the recorder sets the rate and discards earlier bytes
                 return
         except OSError:
             pass
@@ -232,7 +232,7 @@ def first_lines(heard):
 
 
 def selftest_part(heard):
-    """Its text, and whether it came to its end; so do the others."""
+    """Returns the part's text, and whether it reached its end. So do the other parts' functions."""
     lines = [line for line in heard.console.splitlines() if not line.startswith("boot: ")]
     is_over = re.search(ENDS["selftest"], heard.console, re.MULTILINE) is not None
     if not is_over:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A board's report, of QEMU's virt: all parts, one part, and as of a real board, which somebody switches on."""
+"""A board's report of QEMU's virt: all parts, one part, and as of a board that somebody starts."""
 
 import os
 import pathlib
@@ -42,7 +42,7 @@ class Report(unittest.TestCase):
 
     def check_first_lines(self, text):
         first = self.section(text, "first lines")
-        if b" nopscope board=" not in SELFTEST.read_bytes():  # an image that prints none
+        if b" nopscope board=" not in SELFTEST.read_bytes():  # an image that prints no boot lines
             self.assertTrue(first.startswith("(no boot lines were heard)\n\ndoctor:\n"), first)
             return
         self.assertRegex(first, r"\Aboot: nopscope board=virt level=\d .*\nboot: midr=0x")
@@ -77,11 +77,11 @@ class Report(unittest.TestCase):
         self.assertEqual(self.section(text, "bench"), "not done\n")
 
     def test_as_a_person_does_it(self):
-        """With --from, on a board that is switched on when the report says so."""
+        """With --from, on a board that is switched on when the report asks for it."""
         board = board_report.Qemu("virt", {"selftest": ["bti.", "receive."]})
         self.addCleanup(board.stop)
         uri = board.prepare("selftest")
-        # zcu102 stands for any board without a card: virt is refused with --from.
+        # zcu102 represents any board without a card. --from refuses virt.
         with subprocess.Popen(self.command("zcu102", "--from", uri, "--part", "selftest"), stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as report:
             said = ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Control from the host: what is traced changes while it is recorded, over a line that loses commands
-and replies, too.
+"""Control from the host: it changes what is traced during a recording, also over a line that loses
+commands and replies.
 
     control_test.py MACHINE [TEST]...
 """
@@ -58,7 +58,7 @@ class Recorder:
             time.sleep(0.05)
 
     def end(self):
-        """Ends it; returns its report."""
+        """Ends it and returns its report."""
         self.process.send_signal(signal.SIGINT)
         errors = self.process.communicate(timeout=machines.HANG_SECONDS)[1]
         assert self.process.returncode == 0, errors
@@ -109,7 +109,7 @@ class Steered(unittest.TestCase):
         self.assertRegex(recorder.ctl("stats"), "^stopped")
         recorder.ctl("start")
         self.assertRegex(recorder.ctl("baud", "1000000"), "runs at 1000000")
-        time.sleep(2.5)  # it is not given up
+        time.sleep(2.5)  # the target keeps this rate
         self.assertRegex(recorder.ctl("stats"), "^recording")
         for words in (["untrace", "nothing_of_that_name"], ["fly"], ["depth", "deep"], ["baud", "0"]):
             said = recorder.ctl(*words, status=2)
@@ -128,7 +128,7 @@ class Steered(unittest.TestCase):
 
     def test_filters_on_the_target(self):
         recorder = self.record("--trace", "lua*", "--min-duration", "50us")
-        recorder.wait_for(lambda: recorder.generated() > 10_000)  # most of them filtered
+        recorder.wait_for(lambda: recorder.generated() > 10_000)  # most of them are filtered
         self.assertRegex(recorder.ctl("depth", "3"), "ok")
         self.assertRegex(recorder.ctl("sample", "1/10"), "ok")
         self.assertRegex(recorder.ctl("trace", "lua*", "--recorder", "sampled"), "tracing")
@@ -137,7 +137,7 @@ class Steered(unittest.TestCase):
         self.assertRegex(recorder.ctl("capture", "x0,x1,result", "luaV_execute"), "capturing")
         time.sleep(0.5)
         self.assertRegex(recorder.ctl("capture", "none", "luaV_execute"), "capturing none")
-        recorder.ctl("stats")  # has a stats frame sent
+        recorder.ctl("stats")  # makes the target send a stats frame
         time.sleep(0.5)
         report = recorder.end()
         self.assertGreater(report["integrity"]["filtered"], 1000)
@@ -148,12 +148,12 @@ class Steered(unittest.TestCase):
         recorder.wait_for(lambda: " 0 selected" not in recorder.ctl("stats"))
         before, since = recorder.generated(), time.monotonic()
         time.sleep(0.5)
-        # The tracer's own go on: two for each of 1,000 pumps a second.
+        # The tracer's own records continue: two for each of 1,000 pumps a second.
         after, seconds = recorder.generated(), time.monotonic() - since
         self.assertLess(after - before, 3000 * seconds, "calls are still recorded one by one")
         recorder.ctl("send-profile")
         time.sleep(0.5)
-        recorder.ctl("stats")  # has a stats frame sent
+        recorder.ctl("stats")  # makes the target send a stats frame
         time.sleep(0.5)
         report = recorder.end()
         self.assertGreater(report["integrity"]["aggregated"], 10_000)
@@ -164,7 +164,7 @@ class Steered(unittest.TestCase):
         recorder.wait_for(lambda: recorder.generated() > 5000)
         self.assertRegex(recorder.ctl("reset"), "has been reset")
         recorder.wait_for(lambda: recorder.generated() > 5000)
-        # The demo begins with all functions.
+        # The demo begins with all functions traced.
         self.assertRegex(recorder.ctl("stats"), "recording; [0-9][0-9]? functions traced")
         self.assertEqual(recorder.end()["sessions"], 2)
 
@@ -218,7 +218,7 @@ def target_on(path):
 
 
 class LossyProxy(threading.Thread):
-    """Between a recorder and a target: loses commands, and replies, a third of each; damages some."""
+    """A line that loses a third of commands and replies, and damages some."""
 
     def __init__(self, listener, target):
         super().__init__(daemon=True)
@@ -252,7 +252,7 @@ class LossyProxy(threading.Thread):
         try:
             self.forward(*arguments)
         except OSError:
-            pass  # one side has gone
+            pass  # one side has closed
 
 
 class Lossy(unittest.TestCase):

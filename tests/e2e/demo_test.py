@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The demo, as ./dev demo runs it: a table of named functions, nothing lost, on MACHINE.
+"""The demo as ./dev demo runs it, on MACHINE: a table of named functions, and nothing is lost.
 
     demo_test.py MACHINE
 """
@@ -16,7 +16,7 @@ import wire
 FUNCTION_FIELDS = {"name": str, "address": str, "file": str, "line": int, "calls": int,
                    "total_ns": int, "self_ns": int, "min_ns": int, "max_ns": int}
 VIRTUAL_TIMER = 27  # PPI
-TRACER = -3  # of a page's timeline (host-tools/views/page/timeline_json.cpp)
+TRACER = -3  # in a page's timeline (host-tools/views/page/timeline_json.cpp)
 INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps")
 
 

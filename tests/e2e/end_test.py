@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The end that the host chooses: the recording of an endless firmware has all that it counted up to
-the stop.
+"""The host ends the recording of an endless firmware. The recording has all calls up to the stop.
 
     end_test.py [TEST]...
 """
@@ -48,7 +47,7 @@ class Recorder:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def wait_for(self, chunk=b"TRCE", count=1):
-        """Waits until the recording has so many chunks of this type."""
+        """Waits until the recording has `count` chunks of this type."""
         deadline = time.monotonic() + 60
         while not self.path.exists() or self.path.read_bytes().count(chunk) < count:
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -75,7 +74,7 @@ class Recorder:
 
 
 def clock_pairs(path):
-    """[(clock, utc, error, exchanged)], and the target's rate."""
+    """Returns [(clock, utc, error, exchanged)] and the target's rate."""
     recording = nsc2.Recording(path.read_bytes())
     pairs = []
     for _, kind, _, item in recording.items:
@@ -103,8 +102,8 @@ class End(unittest.TestCase):
         return self.recorders[-1]
 
     def check_counts(self, recorder, profiled_and_open=()):
-        """Each function's calls, of the trace and of the profile, are the plugin's up to the stop. The profile
-        has no call that is open when it is read."""
+        """The trace's and the profile's calls of each function equal the plugin's up to the stop.
+        The profile does not contain calls that are open when it is read."""
         report = recorder.report()
         told = {f["address"]: f["calls"] for f in report["functions"]}
         if "adaptive" not in report:
@@ -126,7 +125,7 @@ class End(unittest.TestCase):
         return report
 
     def check_clock_pairs(self, recorder):
-        """They agree with the one that an exchange has made certain; the target's clock here is the host's."""
+        """All pairs agree with an exchange's certain one. The target's clock is the host's here."""
         pairs, hertz = clock_pairs(recorder.path)
         certain = [pair for pair in pairs if pair[3]]
         self.assertEqual(len(certain), 1)
@@ -194,7 +193,7 @@ class End(unittest.TestCase):
         self.assertIn("does not answer commands", errors)
         self.assertIn("what the target has counted since it was last read is not in the recording", errors)
         self.assertLess(silent.seconds, 25)
-        # A person who does not want to wait presses Ctrl-C again.
+        # A user who does not want to wait presses Ctrl-C again.
         hasty = self.start(uri, "-q")
         hasty.wait_for(b"SESS")
         hasty.process.send_signal(signal.SIGINT)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The PMU's events by function: SW_INCR, of which each function's number is known, and INST_RETIRED, which the oracle
-counts, too.
+"""The PMU's events by function: SW_INCR, whose number is known for each function, and INST_RETIRED,
+which the oracle counts, too.
 
     events_test.py MACHINE
 """
@@ -20,7 +20,7 @@ import machines
 import wire
 
 SW_INCR, L1D_CACHE_REFILL, INST_RETIRED, CPU_CYCLES = 0x00, 0x03, 0x08, 0x11
-EVENTS = 11  # the extended record
+EVENTS = 11  # the kind of extended record
 ROUNDS = range(10)
 
 
@@ -29,7 +29,7 @@ def caller(n):
 
 
 def known(cores, times=1):
-    """{function: (calls, total, self)} of what tests/firmware/events counts SW_INCR of."""
+    """The known {function: (calls, total, self)} of SW_INCR in tests/firmware/events."""
     each = {
         "events_leaf": (sum(1 + n + 1 for n in ROUNDS), *[sum(n + sum(range(n)) + n for n in ROUNDS)] * 2),
         "events_caller": (len(ROUNDS), sum(map(caller, ROUNDS)), 4 * len(ROUNDS)),
@@ -49,13 +49,13 @@ def known(cores, times=1):
 
 
 def shown(functions, event):
-    """The same, of a report."""
+    """The same from a report."""
     return {f["name"]: (f["events"][event]["calls"], f["events"][event]["total"], f["events"][event]["self"])
             for f in functions if f["name"].startswith("events_")}
 
 
 def of_line(line, number):
-    """The same from the line's bytes, by addresses: the second reader."""
+    """The same from the line's bytes, by address, read by the second reader."""
     sums = collections.defaultdict(lambda: [0, 0, 0])
     stack, closed, wanted = [], None, 0
     for event in line.events:
@@ -97,7 +97,7 @@ class Known(unittest.TestCase):
             if "profile" in words:
                 wanted = known(cores, times)
                 recursive = wanted["events_recursive"]
-                # There the inner calls' count again.
+                # There the inner calls' counts are in the sum again.
                 inner = times * len(cores) * sum(sum(sum(range(m + 1)) for m in range(n + 1)) for n in ROUNDS)
                 wanted["events_recursive"] = (recursive[0], inner, recursive[2])
                 self.assertEqual(shown(report["profile"]["functions"], event), wanted)
@@ -162,7 +162,7 @@ class Cores(Known):
 
 class Retired(unittest.TestCase):
     def error(self, function, known_ones):
-        """Of self, in instructions a call."""
+        """The error of the self count, in instructions a call."""
         events = function["events"]["inst_retired"]
         return (events["corrected_self"] - known_ones[int(function["address"], 16)]) / max(1, events["calls"])
 
@@ -177,25 +177,25 @@ class Retired(unittest.TestCase):
         for name, function in functions.items():
             self.assertGreater(abs(function["events"]["inst_retired"]["self"] - own[int(function["address"], 16)]),
                                0, name)
-            if name in ("counts_catcher", "counts_thrower"):  # of calls that longjmp left, recording's is more
+            if name in ("counts_catcher", "counts_thrower"):  # longjmp left calls: it takes more
                 self.assertLess(abs(self.error(function, own)), 200, name)
             else:
                 self.assertEqual(self.error(function, own), 0, name)
 
-    def test_the_profile_s_leaves_are_too(self):
+    def test_the_profile_s_leaves_are_corrected_too(self):
         with machines.Directory() as directory:
             run = record(directory, "counts", "events", "profile", oracle=True, own=True)
             report = run.report_json()
         own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
         functions = {f["name"]: f for f in report["profile"]["functions"]}
         for name in ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few"):
-            # A new minimum or maximum is found by a longer way.
+            # The recorder takes longer when it finds a new minimum or maximum.
             extremes = 13 * 60 / functions[name]["calls"]
             self.assertLessEqual(0, self.error(functions[name], own), name)
             self.assertLessEqual(self.error(functions[name], own), extremes, name)
 
-    def test_the_pump_s_are_nobody_s(self):
-        """The demo waits for the line in the middle of calls."""
+    def test_the_pump_s_events_count_for_no_call(self):
+        """In the demo, calls wait for the line."""
         with machines.Directory() as directory:
             run = record(directory, "demo", "rounds=1", "baud=0", "events=8", oracle=True, own=True)
             report = run.report_json()
@@ -211,7 +211,7 @@ class Retired(unittest.TestCase):
             right += exact
             wrong += not exact
             print(f"  {function['name']:24} {events['calls']:6} calls, off by {self.error(function, own):8.2f} a call")
-        # A tail call takes the recorder 14 instructions more.
+        # The recorder takes 14 more instructions for a tail call.
         self.assertGreater(right, 2 * wrong)
         self.assertGreater(right, 80)
 

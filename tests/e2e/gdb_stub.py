@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A debugger for tests: QEMU's gdb stub on a Unix socket, and its monitor behind it.
+"""A debugger for tests: QEMU's gdb stub on a Unix socket, and through it QEMU's monitor.
 
     with Debugger(path) as debugger:
         debugger.run_to(address)
         debugger.monitor("info status")
 
-Leaving the block disconnects, and leaves the machine as it is: stopped, unless it was told to go on.
+The end of the block disconnects. The machine stays stopped, unless the test has resumed it.
 """
 
 import socket
@@ -16,8 +16,8 @@ HANG_SECONDS = 120
 
 
 class Halted:
-    """QEMU, stopped before its first instruction, for a debugger on the socket `stub`. `command`: machines.qemu_command's;
-    `serial`: where its line goes instead of its standard output."""
+    """QEMU, stopped before its first instruction, with a debugger on the socket `stub`. `command`:
+    from machines.qemu_command. `serial`: replaces standard output as its line."""
 
     def __init__(self, command, stub, serial="null"):
         self.stub, command = stub, list(command)
@@ -84,7 +84,7 @@ class Debugger:
         assert answer == "OK", f"{text}: {answer}"
 
     def run_to(self, address):
-        """To a hardware breakpoint there."""
+        """Runs to a hardware breakpoint at the address."""
         self.command(f"Z1,{address:x},4")
         assert self.ask("vCont;c").startswith("T05")
         self.command(f"z1,{address:x},4")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`record --from gdb:` and from dumps: what a stopped, crashed or running target's rings hold.
+"""`record --from gdb:` and from dumps: rings of a stopped, crashed or running target.
 
     gdb_test.py MACHINE
 """
@@ -22,7 +22,7 @@ EXIT, RESET = "_ZN8nopscope3hal4exitEi", "_ZN8nopscope3hal5resetEv"
 
 
 class OfSession(wire.Line):
-    """What one session sent on a line that has several."""
+    """The frames of one session on a line with several sessions."""
 
     def __init__(self, data, session):
         self.wanted = session
@@ -40,7 +40,7 @@ def by_index(line):
 
 
 class Target(Halted):
-    """A machine with a stub that has not begun to run, its line going to a file."""
+    """A machine with a stub, stopped before its first instruction. Its line goes to a file."""
 
     def __init__(self, directory, image, words, icount=True, serial="file"):
         self.at, self.elf = directory, machines.elf_of(MACHINE, image)
@@ -50,7 +50,7 @@ class Target(Halted):
         super().__init__(machines.qemu_command(MACHINE, image, words, icount), directory / "gdb", f"{serial}:{self.line_path}{server}")
 
     def record(self, uri, *options, elf=None, status=0):
-        """Returns the recording's line, its report and what was said."""
+        """Returns the recording's line, its report and the command's messages."""
         raw, recording = self.at / "pulled.raw", self.at / "pulled.nsc"
         done = machines.nopscope("record", "-q", "--from", uri, "--image", elf or self.elf, "-o", recording,
                                  "--save-line", raw, *options, status=status)
@@ -68,7 +68,7 @@ class Target(Halted):
 
 class Pulled(unittest.TestCase):
     def start(self, image, *words, **more):
-        """As Target; not begun."""
+        """Makes a Target, which is still stopped."""
         directory = machines.Directory()
         at = directory.__enter__()
         self.addCleanup(directory.cleanup)
@@ -114,7 +114,7 @@ class Pulled(unittest.TestCase):
         raw, report, _ = target.pull()
         pulled = OfSession(raw, None)
         self.expect_whole(report, len(pulled.events))
-        # What the exception reporter sent is less by the room for open calls' returns.
+        # The exception reporter sent less: not the room for open calls' returns.
         sent = target.line(pulled.wanted)
         self.assertIn(b"undefined", sent.console.lower())
         ours, theirs = by_index(pulled), by_index(sent)
@@ -174,7 +174,7 @@ class Pulled(unittest.TestCase):
         with Debugger(target.stub) as debugger:
             self.assertIn("paused (prelaunch)", debugger.monitor("info status"))
 
-    def test_nobody_there(self):
+    def test_no_server_there(self):
         target = self.start("reset", "sudden")
         for uri, status, sentence in (
                 ("gdb:localhost:1", 3, "cannot connect to localhost:1"),
@@ -186,12 +186,12 @@ class Pulled(unittest.TestCase):
             self.assertIn("is a debugger connected", target.pull(status=3)[2])
 
     def test_a_breakpoint_in_a_patch_site_is_refused(self):
-        """QEMU keeps its breakpoints out of memory. Other stubs write a BRK, as is done here."""
+        """QEMU keeps its breakpoints out of memory. Other stubs write a BRK, as this test does."""
         target = self.start("demo", "rounds=100000", "recorder=none", icount=False, serial="unix")
-        function = target.symbols["lua_upvalueid"]  # which nobody calls: a BRK is no NOP
+        function = target.symbols["lua_upvalueid"]  # nobody calls it: a BRK is no NOP
         with Debugger(target.stub) as debugger:
             debugger.run_to(target.symbols["luaV_execute"])
-            # The word that is patched is behind `mov x9, x30`.
+            # The patched word is behind `mov x9, x30`.
             word = function + debugger.read(function, 12).index(bytes.fromhex("e9031eaa")) + 4
             old = debugger.read(word, 4)
             debugger.write(word, bytes.fromhex("000020d4"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that the recorders must refuse (tests/firmware/torture/limits.cpp): they ran as if untraced, and
-the report says how many there were.
+"""Calls that the recorders must refuse (tests/firmware/torture/limits.cpp). They run as if
+untraced, and the report gives their number.
 
     limits_test.py MACHINE
 """
@@ -13,8 +13,8 @@ import machines
 import wire
 
 
-# check_all() of limits.cpp makes 32 traced calls (16 of four kinds: 1, 2, 2 and 3), and is run once
-# with each recorder while recording is stopped: the only calls that nothing counts.
+# check_all() of limits.cpp makes 32 traced calls (16 of four kinds: 1, 2, 2 and 3). It runs once
+# with each recorder while recording is stopped. Only these calls are not counted.
 STOPPED_CALLS = 2 * 32
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an image under QEMU and `nopscope record` at once, and keeps everything that can be known of
-the run: exit status, console, the line's own bytes, the recording, the report, the oracle's counts.
+"""Runs an image under QEMU together with `nopscope record`, and keeps all results of the run: exit
+status, console, the line's bytes, the recording, the report, the oracle's counts.
 
     with Directory() as directory:
         run = record(directory, "virt-max", "demo", ["rounds=1"], oracle=True)
@@ -39,11 +39,11 @@ class Directory(tempfile.TemporaryDirectory):
 class Run:
     status: int          # of `nopscope record`
     console: str
-    errors: str          # its standard error
-    line: bytes          # what the UART sent
+    errors: str          # the same command's standard error
+    line: bytes          # the UART's bytes
     recording: pathlib.Path
     elf: pathlib.Path
-    oracle: dict         # what the plugin wrote, or None
+    oracle: dict         # the plugin's result, or None
 
     def report(self, *arguments):
         return nopscope("report", self.recording, "--image", self.elf, *arguments).stdout
@@ -79,7 +79,7 @@ def version(path):
 
 
 def nopscope(*arguments, status=0):
-    """Runs the command; its exit status must be `status`. The recordings that it makes or reads are checked."""
+    """Runs the command, which must exit with `status`. Checks the recordings that it uses."""
     done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True,
                           timeout=HANG_SECONDS, errors="replace")
     if done.returncode != status:
@@ -109,9 +109,10 @@ def oracle_arguments(elf, site_list, out, own):
 
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
            own=False, plugin=(), elf=None, plausible=True):
-    """`icount`: deterministic, one instruction a nanosecond; sleep=off keeps the host's time out of it. `options`: more for `record`. `own`: the
-    oracle also counts each function's own instructions. `plugin`: another's arguments to QEMU. `elf`: another than
-    the build's. Not `plausible`: one that says what is wrong, on purpose."""
+    """`icount`: deterministic, one instruction a nanosecond; sleep=off makes it independent of the
+    host's time. `options`: more options for `record`. `own`: the oracle also counts each function's
+    own instructions. `plugin`: QEMU's arguments for another plugin. `elf`: an image other than the
+    build's. `plausible` False: the recording is wrong on purpose."""
     elf = elf or elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount, elf)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware in C (firmware/examples/minimal-c): its own checks, and what it recorded, on MACHINE.
+"""A firmware in C (firmware/examples/minimal-c) on MACHINE: its own checks, and its recording.
 
     minimal_c_test.py MACHINE
 """
@@ -20,7 +20,7 @@ class MinimalC(unittest.TestCase):
             report = run.report_json()
         self.assertTrue(report["integrity"]["clean"])
         calls = {function["name"]: function["calls"] for function in report["functions"]}
-        # A thousand of the one, which calls the other, and one while recording was not stopped.
+        # A thousand calls of `thrice`, which calls `twice`, and one other call of `twice`.
         self.assertEqual(calls, {"thrice": 1000, "twice": 1001})
 
 

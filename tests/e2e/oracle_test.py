@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Call counts against the independent ones, on deterministic runs: every function's calls equal the
-executions of its site's word while it was a BL, exactly, as the host tools report them and as the
-second decoder counts them.
+"""Compares call counts with independent ones, in deterministic runs. Each function's calls equal
+the executions of its site's word while it was a BL, both in the host tools' report and in the
+second decoder's count.
 
     oracle_test.py MACHINE IMAGE [WORD]...
 """
@@ -28,7 +28,7 @@ class Oracle(unittest.TestCase):
 
     @classmethod
     def add_profile(cls):
-        """A call is a record, or in the profile."""
+        """Adds the profile: a call has a record, or it is in the profile."""
         functions = {f["address"]: f for f in cls.report["functions"]}
         for profiled in cls.report.get("profile", {"functions": []})["functions"]:
             if profiled["address"] in functions:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of the times when the recorders' own is taken off, on functions whose instructions are
-counted independently: under -icount shift=0 each takes a nanosecond.
+"""Times with the recorders' overhead removed, for functions whose instructions are counted
+independently. With -icount shift=0 an instruction takes a nanosecond.
 
     overhead_test.py MACHINE IMAGE        counts, or counts-pmccntr
 """
@@ -22,12 +22,12 @@ LEAVES = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local",
 
 
 def own_instructions(run):
-    """By the function's address."""
+    """Returns them by the function's address."""
     return {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
 
 
 def tolerance(known, calls, tick_ns):
-    """2 %, or a tick of each call."""
+    """2 %, or one tick for each call."""
     return max(0.02 * known, calls * tick_ns)
 
 
@@ -49,7 +49,7 @@ class Overhead(unittest.TestCase):
         return self.own[int(self.functions[name]["address"], 16)]
 
     def error(self, name, key):
-        """As a multiple of what is allowed."""
+        """The error, as a multiple of the tolerance."""
         function = self.functions[name]
         known = self.instructions(name)
         return abs(function[key] - known) / tolerance(known, function["calls"], self.tick_ns)
@@ -69,7 +69,7 @@ class Overhead(unittest.TestCase):
                   f"{error:5.2f} of the tolerance")
         self.assertLessEqual(errors[0][0], 1)
 
-    def test_raw_self_times_are_not(self):
+    def test_raw_self_times_are_not_within_it(self):
         self.assertGreater(max(self.error(name, "self_ns") for name in OWN), 1)
 
     def test_the_whole_is_right(self):
@@ -80,18 +80,18 @@ class Overhead(unittest.TestCase):
         self.assertAlmostEqual(self.report["overhead"]["subtracted_ns"], raw - corrected, delta=20)
 
     def test_totals_are_the_selves_below(self):
-        """Of a function that calls only itself."""
+        """For a function that calls only itself."""
         fibonacci = self.functions["counts_fibonacci"]
         self.assertAlmostEqual(fibonacci["corrected_total_ns"], fibonacci["corrected_self_ns"],
                                delta=0.02 * fibonacci["corrected_self_ns"])
 
     def test_the_constants_are_the_recorder_s_instructions(self):
-        """As docs/how-it-works.md counts them."""
+        """docs/how-it-works.md counts them."""
         graph = self.report["overhead"]["graph"]
         self.assertTrue(self.report["overhead"]["calibrated"])
         clock = "pmccntr" if IMAGE.endswith("pmccntr") else "cntvct"
         self.assertEqual(self.report["overhead"]["clock"], clock)
-        # Two loops of 128 calls, each measured to a tick.
+        # Two loops of 128 calls. Each loop is measured to a tick.
         self.assertAlmostEqual(graph["inside_ns"] + graph["outside_ns"], 52, delta=2 * self.tick_ns / 128)
 
     def test_the_text_says_so(self):
@@ -103,8 +103,8 @@ class Overhead(unittest.TestCase):
 
 class Profiled(unittest.TestCase):
     def test_own_times_of_the_profile(self):
-        """Callers', too: the target takes off the overhead of recording their callees. It cannot
-        for calls that longjmp leaves, which have no return."""
+        """Also callers' times: the target subtracts the overhead of recording their callees. It
+        cannot do so for calls that longjmp leaves, because they have no return."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, IMAGE, ["profile"], oracle=True, own=True)
             report = run.report_json()
@@ -120,7 +120,7 @@ class Profiled(unittest.TestCase):
 
 class Durations(unittest.TestCase):
     def test_durations_of_leaves(self):
-        """Told whole at their ends: by hello's figures, and by the report's."""
+        """Duration records: corrected with hello's constants, and in the report."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, IMAGE, ["duration"], oracle=True, own=True)
             report = run.report_json()
@@ -131,7 +131,7 @@ class Durations(unittest.TestCase):
         inside = report["overhead"]["duration"]["inside_ns"]
         pad = report["overhead"]["landing_pad_ns"]
         functions = {int(f["address"], 16): f for f in report["functions"]}
-        told = collections.defaultdict(list)  # by the function's address: ticks
+        told = collections.defaultdict(list)  # ticks, by the function's address
         for head, site, ticks in zip(line.events, line.events[1:], line.events[2:]):
             if head.kind == wire.trace2.EXTENDED and head.value & 15 == wire.trace2.DURATION:
                 told[line.hello["text_base"] + (site.value >> 4) * 8].append(ticks.value >> 4)
@@ -162,8 +162,8 @@ class Unmeasured(unittest.TestCase):
 
 class Interrupted(unittest.TestCase):
     def test_a_handler_s_calls(self):
-        """Wherever they interrupt: a body, a recorder, its slow path. The interrupted call's own time
-        has the untraced way into the handler in it."""
+        """For interrupts at any place: in a body, in a recorder, in its slow path. The interrupted
+        call's self time contains the untraced code before the handler."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, IMAGE, ["interrupts"], oracle=True, own=True)
             report = run.report_json()

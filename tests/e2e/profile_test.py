@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The profile recorder: its counts against the oracle's, the report against the second decoder, and the
-sweep.
+"""The profile recorder: its counts against the oracle's, the report against the second decoder, and
+interrupts at each instruction.
 
     profile_test.py MACHINE
 """

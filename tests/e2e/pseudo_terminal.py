@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pseudo-terminal in the place of a board's serial port. When both its ends close, Linux throws away what its reader
-has not read yet."""
+"""A pseudo-terminal that replaces a board's serial port. When both its ends close, Linux discards
+bytes that were not read yet."""
 
 import select
 import time
 
 
 def wait_until_read(port, may_stop=lambda: False):
-    """Waits until the reader has all that was written. `port` is the reader's end, which the caller holds open too.
+    """Waits until the reader has read all. `port`: the reader's end, which the caller holds open.
 
-    Only poll() tells: it moves first what still waits between the ends. FIONREAD does not count that.
+    Only poll() shows it: it first moves the bytes between the ends, which FIONREAD omits.
     """
     poll = select.poll()
     poll.register(port, select.POLLIN)

@@ -9,13 +9,13 @@ import pathlib
 import sys
 import tomllib
 
-HANG_SECONDS = 240  # a detector of hangs, never a measure
+HANG_SECONDS = 240  # detects hangs; it is no measurement
 TABLE = pathlib.Path(__file__).resolve().parents[2] / "hal/boards/machines.toml"
 
 
 class Machines(dict):
-    """{name: (board, options)}. The names of the table are its keys; those with -smpN or -el2 are derived from them. A
-    board that QEMU has no model of is in `boards` only."""
+    """{name: (board, options)}. The keys are the table's names. Names with -smpN or -el2 are
+    derived from them. A board without a QEMU model is only in `boards`."""
 
     def __init__(self):
         table = tomllib.loads(TABLE.read_text())
@@ -44,13 +44,13 @@ MACHINES = Machines()
 
 
 def in_one_thread(board):
-    """A Pi's other cores wait with WFE, which QEMU makes no waiting of: in one thread that costs their turns, not a CPU
-    each."""
+    """A Pi's other cores wait with WFE, which QEMU runs as a busy loop. In one thread this costs
+    their turns, not a CPU for each core."""
     return ["-accel", "tcg,thread=single"] if board.startswith("rpi") else []
 
 
 def kernel_of(elf, board):
-    """What -kernel is given: a Pi's is the raw image, which QEMU enters at EL2 as the boot firmware does."""
+    """Returns QEMU's -kernel: for a Pi the raw image, which starts at EL2 as on the board."""
     return elf.with_suffix(".img") if board.startswith("rpi") else elf
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording survives: a line that is too slow, the wrong ELF, a killed recorder, being cut
-off anywhere.
+"""What a recording survives: a slow line, the wrong ELF, a killed recorder, and a cut at any place.
 
     recording_test.py
 """
@@ -24,7 +23,7 @@ SEED = 1
 
 
 class Overload(unittest.TestCase):
-    """A line of 10 Mbaud under a tracer that makes many times that: it must drop, and say so."""
+    """A line of 10 Mbaud carries a fraction of the records: the tracer must drop and report it."""
 
     def test_the_equation_is_exact(self):
         for recorder in ("graph", "function"):
@@ -42,7 +41,7 @@ class Overload(unittest.TestCase):
                 for key in ("generated", "delivered", "dropped"):
                     self.assertEqual(line.stats[key], integrity[key], key)
                 self.assertEqual(len(line.events), integrity["delivered"])
-                # An entry that is dropped is not hooked, so no return is without its entry.
+                # A dropped entry has no hook, so each return has its entry.
                 self.assertEqual(wire.pairing_faults(line), [])
                 self.assertIn(f"dropped {integrity['dropped']}", run.report().splitlines()[-1])
 
@@ -77,7 +76,7 @@ class Recordings(unittest.TestCase):
         self.assertRegex(said[0], "is not the image that was recorded")
 
     def check_a_part(self, path):
-        """A report of a part: never more than the whole, and consistent in itself."""
+        """Checks the report of a part: it is consistent, and has at most the whole's numbers."""
         done = subprocess.run([machines.NOPSCOPE, "report", path, "--image", self.run_.elf,
                                "--format", "json"], capture_output=True, text=True,
                               timeout=machines.HANG_SECONDS)
@@ -137,7 +136,7 @@ class Recordings(unittest.TestCase):
                 self.assertGreater(len(report["functions"]), 50)
 
     def record_and_kill(self, path, number):
-        """A demo that would take minutes, stopped once the recording has some of it."""
+        """Records a demo of minutes, and stops the recorder when it has some of it."""
         command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"],
                                         icount=False)
         qemu = self.directory / "qemu.pid"
@@ -171,7 +170,7 @@ def is_running(process):
         stat = pathlib.Path(f"/proc/{process}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return stat.rsplit(")", 1)[1].split()[0] != "Z"  # ended, and nobody has asked yet
+    return stat.rsplit(")", 1)[1].split()[0] != "Z"  # Z: it has ended
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware in flight mode resets its machine; the next boot sends what the first recorded last.
+"""A firmware in flight mode resets its machine. The next boot sends the first boot's last records.
 
     reset_test.py MACHINE
 """

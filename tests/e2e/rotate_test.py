@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`record --rotate`: each file opens alone, and together they have each record of the line once.
+"""`record --rotate`: each file opens alone. Together they have each record of the line once.
 
     rotate_test.py
 """
@@ -18,12 +18,12 @@ import machines  # puts tests/conformance on the path
 import nsc2
 
 PIECES = 10
-PAUSE_SECONDS = 0.3  # longer than record's flush interval: each piece is in the file before the next one comes
+PAUSE_SECONDS = 0.3  # above record's flush interval: the file has a piece before the next comes
 SENDER = pathlib.Path(__file__).with_name("send_pieces.py")
 
 
 def records(*paths):
-    """{core: [records]} of the recordings' one session, in the order of the files."""
+    """Returns {core: [records]} of the recordings' only session, in the order of the files."""
     found = {}
     for path in paths:
         for (_, core), part in nsc2.Recording(path.read_bytes()).records.items():
@@ -33,7 +33,7 @@ def records(*paths):
 
 class Rotate(unittest.TestCase):
     def assert_same(self, found, wanted):
-        """Without assertEqual's diff, which takes hours for that many records."""
+        """assertEqual's diff would take hours for so many records."""
         self.assertEqual({core: len(part) for core, part in found.items()}, {core: len(part) for core, part in wanted.items()})
         for core, part in found.items():
             other = [at for at, (one, two) in enumerate(zip(part, wanted[core])) if one != two]
@@ -89,7 +89,7 @@ class Rotate(unittest.TestCase):
         machines.nopscope(*self.command("--rotate", "1s", "--keep", "2"))
         parts = [path for path in self.files() if path not in others]
         self.assertEqual(len(parts), 2)
-        self.assertGreater(int(parts[0].name.split(".")[1]), 2)  # the first of them had number 2
+        self.assertGreater(int(parts[0].name.split(".")[1]), 2)  # the first file had number 2
         for path in others:
             self.assertEqual(path.read_bytes(), b"a file of the user's")
         tail, whole = records(*parts), records(self.whole)

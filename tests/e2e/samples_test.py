@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of the demo: beside the graph recorder in the same run, and alone, with every patch site a NOP.
+"""Samples of the demo: together with the graph recorder, and alone, with a NOP at every site.
 
     samples_test.py MACHINE
 """
@@ -22,12 +22,12 @@ def record(directory, *words):
 
 
 def edges(nodes):
-    """(caller, callee), by address."""
+    """Returns (caller, callee) pairs by address."""
     return {(nodes[n["parent"]]["address"], n["address"]) for n in nodes if n["parent"] is not None}
 
 
 def jumps_to(image, function):
-    """Where a function may leave by a branch: other functions' addresses, or None: anywhere."""
+    """The functions to which a function may branch at its end: their addresses, or None for any."""
     targets = set()
     end = image.ends.get(function, function)
     for at in range(function, end, 4):
@@ -68,12 +68,12 @@ class BesideTheGraphRecorder(unittest.TestCase):
         self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
         samples = self.report["samples"]
         self.assertEqual(sum(f["self"] for f in samples["functions"]), samples["count"])
-        # Not while the tracer waits for the line.
+        # No samples come while the tracer waits for the line.
         self.assertGreater(samples["count"], 1000)
         self.assertLess(samples["count"], self.report["duration_ns"] / 1e9 * HZ)
 
     def test_the_shares_are_the_graph_s(self):
-        """Of what is traced: samples see the tracer, too."""
+        """Compares traced functions only, because samples also hit the tracer."""
         traced = {f["name"]: f["corrected_self_ns"] for f in self.report["functions"]}
         sampled = collections.Counter({f["name"]: f["self"] for f in self.report["samples"]["functions"]
                                        if f["name"] in traced})
@@ -82,12 +82,12 @@ class BesideTheGraphRecorder(unittest.TestCase):
         for name, ns in traced.items():
             share = ns / time
             deviation = 4 * (share * (1 - share) / count) ** 0.5
-            # What samples take is in the graph's times, and a tail call's share of recording.
+            # The graph's times contain the samples' overhead, and a tail call's share of recording.
             self.assertAlmostEqual(sampled[name] / count, share, delta=deviation + 0.03, msg=name)
         self.assertEqual(max(traced, key=traced.get), sampled.most_common(1)[0][0])
 
     def test_who_calls_whom_is_as_in_the_graph(self):
-        """But for those that left by a branch to another function: they have no frame record."""
+        """Except for functions that left by a branch to another: they have no frame record."""
         image = sites.Image(self.run_.elf)
         callees = collections.defaultdict(set)
         for caller, callee in edges(self.graph["nodes"]):
@@ -96,7 +96,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
         jumps = {a: jumps_to(image, int(a, 16)) for a in traced}
 
         def leads(caller, callee):
-            """By calls of which all but the first are branches."""
+            """Whether calls lead there of which all but the first are branches."""
             reached, new = set(), set(callees[caller])
             while new:
                 reached |= new
@@ -107,7 +107,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
         names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}
         direct = others = 0
         for caller, callee in edges(self.graph["samples"]["nodes"]):
-            # What lies before a hook's first instruction calls nothing: the hook must have been looked through.
+            # The code before a hook calls nothing: the sampler must replace a hook's address.
             self.assertFalse(names[caller].startswith("nopscope_graph_entry"), names[callee])
             if caller in traced and callee in traced:
                 direct += callee in callees[caller]
@@ -133,7 +133,7 @@ class Alone(unittest.TestCase):
             self.assertGreater(functions["main"]["total"], 0.98 * report["samples"]["count"])
             image = sites.Image(run.elf)
             for caller, callee in edges(run.graph_json()["samples"]["nodes"]):
-                # Neither x30 as the last call has left it, nor a caller twice.
+                # Neither a stale x30 from the last call, nor the same caller twice.
                 self.assertTrue(caller != callee or may_call_itself(image, int(caller, 16)), caller)
             text = machines.nopscope("report", run.recording, "--sort", "total", "--top", "3").stdout
             self.assertRegex(text, r"samples, one every [56][0-9]\.[0-9]* us of a core's time")

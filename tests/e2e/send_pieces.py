@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a file to standard output in equal pieces, with a pause after each.
+"""Writes a file to standard output in equal pieces, and pauses after each.
 
     send_pieces.py FILE COUNT SECONDS
 """

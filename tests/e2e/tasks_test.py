@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two tasks that give way in the middle of traced calls: each has its own tree, nobody the other's time.
+"""Two tasks that switch in the middle of traced calls. Each has its own tree and its own times.
 
     tasks_test.py MACHINE
 """
@@ -51,17 +51,17 @@ class Tasks(unittest.TestCase):
         self.assertLessEqual(expected.items(), calls.items(), calls)
         self.assertFalse([path for path in calls if "alpha" in path and "beta" in path])
 
-    def test_nobody_has_the_others_time(self):
+    def test_no_task_has_the_other_s_time(self):
         paths = self.paths()
         selves = {path: node["self_ns"] for path, node in paths.items()}
         self.assertLessEqual(sum(selves.values()), self.report["duration_ns"])
-        # All that runs, runs while schedule is open, and is not its own.
+        # All other code runs while schedule is open, and is not in its self time.
         everything = paths["schedule"]["total_ns"]
         self.assertGreater(everything, paths["alpha"]["total_ns"])
         self.assertGreater(everything, paths["beta"]["total_ns"])
         self.assertLess(selves["schedule"] + selves["schedule>give_way"], everything / 10)
         self.assertLess(selves["alpha>alpha_step>give_way"], everything / 10)
-        # A wait is the other's step.
+        # One task waits while the other makes its step.
         self.assertGreater(paths["alpha>alpha_step>give_way"]["total_ns"],
                            selves["beta>beta_step>beta_part>spin"] / 3)
 
@@ -84,8 +84,8 @@ class Tasks(unittest.TestCase):
 
 class ManySwitches(unittest.TestCase):
     def test_the_pump_is_in_the_task_that_waits_for_it(self):
-        """In lossless mode the next task's first call empties a full ring, or the record of the
-        switch does."""
+        """In lossless mode a full ring is emptied by the next task's first call, or by the record
+        of the switch."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, "tasks", ["switches=many"])  # checks every tick
             self.assertEqual(run.status, 0, run.errors)

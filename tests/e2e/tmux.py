@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A terminal of a test's own, in tmux: what is typed into it, and what it shows.
+"""A terminal for a test, in tmux: the test types into it and reads its screen.
 
     with Terminal(directory, columns=120, rows=40) as terminal:
         terminal.type("nopscope top ...\\n")
@@ -14,7 +14,7 @@ WAIT_SECONDS = 60
 
 
 class Terminal:
-    """A shell without anybody's settings."""
+    """A shell without any user's settings."""
 
     def __init__(self, directory, columns=120, rows=40):
         self.tmux = ["tmux", "-u", "-S", str(directory / "tmux"), "-f", "/dev/null"]
@@ -40,7 +40,7 @@ class Terminal:
         return self.run("capture-pane", "-p")
 
     def type(self, text):
-        """Literally; a newline is Enter."""
+        """Types the text literally. A newline is Enter."""
         for n, line in enumerate(text.split("\n")):
             if n > 0:
                 self.press("Enter")
@@ -54,11 +54,11 @@ class Terminal:
         self.run("resize-window", "-x", str(columns), "-y", str(rows))
 
     def shows(self, name):
-        """A format of tmux's: alternate_on, cursor_flag, pane_pid."""
+        """The value of a tmux format: alternate_on, cursor_flag, pane_pid."""
         return self.run("display-message", "-p", f"#{{{name}}}").strip()
 
     def wait_for(self, pattern, seconds=WAIT_SECONDS):
-        """Until the screen has it; returns the match."""
+        """Waits until the screen matches. Returns the match."""
         deadline = time.monotonic() + seconds
         while True:
             screen = self.screen()

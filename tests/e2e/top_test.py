@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`nopscope top` in a terminal, on a demo that runs meanwhile: what it shows, what its keys do, and what
-becomes of it when target or line are lost.
+"""`nopscope top` in a terminal, on a running demo: the screen, the keys, and the loss of the target
+or the line.
 
     top_test.py MACHINE [TEST]...
 """
@@ -34,7 +34,7 @@ def number(text):
 
 
 class Target:
-    """A demo whose line is a Unix socket, which can be killed and started again."""
+    """A demo whose line is a Unix socket. The test can kill it and start it again."""
 
     def __init__(self, path):
         self.path = path
@@ -77,7 +77,7 @@ class Top(unittest.TestCase):
         self.terminal.wait_for("luaV_execute")
 
     def rows(self):
-        """(calls/s, name) of what the table shows."""
+        """Returns (calls/s, name) of the rows on the screen."""
         return [(number(rate), name) for _, rate, _, name in ROW.findall(self.terminal.screen())]
 
     def wait_until(self, condition, seconds=60):
@@ -103,7 +103,7 @@ class Top(unittest.TestCase):
         terminal.wait_for("round 1 of 100000|queens|json|sort")
         self.wait_until(lambda: len(self.rows()) > 10)
 
-        # Sorting: by calls/s, then the other way round.
+        # Sorts by calls/s, then in reverse.
         terminal.type(">")
         self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) and rates[0] > 0 and
                         rates == sorted(rates, reverse=True))
@@ -112,7 +112,7 @@ class Top(unittest.TestCase):
         self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) == sorted(rates))
         terminal.type("I")
 
-        # The search marks and moves to what it finds.
+        # The search marks a match and selects it.
         terminal.type("/LUAv_exe")
         terminal.wait_for("^search: LUAv_exe")
         terminal.press("Enter")
@@ -123,7 +123,7 @@ class Top(unittest.TestCase):
         terminal.wait_for(r"[0-9.]+ % .* - lua_pcallk")
         terminal.type("t")
 
-        # What others than the chosen functions do is not sent any more.
+        # The target no longer sends calls of other functions than the chosen ones.
         terminal.type("f")
         terminal.wait_for(r"^trace \[GLOB")
         terminal.type("luaV_*\n")
@@ -166,7 +166,7 @@ class Top(unittest.TestCase):
             self.assertEqual(integrity[name], 0, integrity)
         begun, ended = times.begun_and_ended(side.read_bytes())
         self.assertEqual(sum(row["calls"] for row in report["functions"] + report.get("interrupts", [])), begun)
-        self.assertLess(abs(begun - ended), 512)  # open at either end: no more than the shadow stack holds
+        self.assertLess(abs(begun - ended), 512)  # open at either end: a shadow stack's size
         self.assertTrue(all(row["name"].startswith("luaV_") for row in report["functions"]), report["functions"])
         self.assertEqual([marker["id"] for marker in graph["markers"]], [1])
 
@@ -184,7 +184,7 @@ class Top(unittest.TestCase):
         self.target.start()
         self.terminal.wait_for("running  2 resets  1 line loss")
         self.wait_until(lambda: any(rate > 0 for rate, _ in self.rows()))
-        # By a signal, too.
+        # A signal ends it, too.
         top = subprocess.run(["pgrep", "-P", self.terminal.shows("pane_pid"), "nopscope"], capture_output=True,
                              text=True).stdout.split()
         self.assertEqual(len(top), 1)
@@ -209,7 +209,7 @@ class Top(unittest.TestCase):
         screen = self.terminal.wait_for("^(.*)not in the screen")
         self.assertEqual(screen[1], "", "it is a line of the console's")
         self.assertRegex(self.terminal.screen().splitlines()[0], "^nopscope  finished")
-        # Another process may draw over it all the same.
+        # Another process may still draw over the screen.
         with open(self.terminal.shows("pane_tty"), "w", encoding="ascii") as tty:
             tty.write("\033[5;1Hrubbish from outside")
         self.terminal.wait_for("rubbish from outside")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of a line (`nopscope record --save-line`) by a second decoder (tests/conformance/trace2.py), written
-from docs/trace-format.md, so that no test has only the host tools' word for what a recording holds.
+"""Reads captures of a line (`nopscope record --save-line`) with a second decoder
+(conformance/trace2.py, from docs/trace-format.md), so that no test relies on the host tools alone.
 
     line = Line(open("demo.raw", "rb").read())
     line.hello, line.events, line.stats, line.console, line.bad_frames
@@ -21,17 +21,17 @@ from trace2 import CALL, CONSOLE, ENTRY, EXTENDED, HELLO, INTERRUPT, PROFILE, RE
 @dataclasses.dataclass
 class Event:
     kind: int
-    index: int       # the record's own
+    index: int       # the record's index
     clock: int       # ticks
     site: int = 0    # call, entry: the function's run-time address
-    entry: int = 0   # ret: its entry's index, low 28 bits
+    entry: int = 0   # ret: the index of its entry, low 28 bits
     unwound: bool = False
-    value: int = 0   # extended: as trace2 has it
+    value: int = 0   # extended: see trace2
 
 
 @dataclasses.dataclass
 class Added:
-    """What the profile recorder added up for a function on a core: ticks."""
+    """The profile recorder's sums for a function on a core, in ticks."""
     total: int
     self: int
     min: int
@@ -47,25 +47,25 @@ BOOT_REPORT = rb"(?:boot: [ -~]*\r?\n)+"
 
 
 def without_boot_report(data):
-    """What a UART has sent, but for the text with which each boot begins (target.boot_report looks at that)."""
+    """Returns the UART's bytes without each boot's text (target.boot_report checks that)."""
     data = re.sub(rb"(?:\A|(?<=\0))" + BOOT_REPORT + rb"\0", b"", data)
-    return re.sub(BOOT_REPORT, b"", data)  # behind a frame that a reset has cut: its zero byte ends that one
+    return re.sub(BOOT_REPORT, b"", data)  # a reset cut the frame before; its zero byte ends that
 
 
 class Line:
-    """Everything one session sent on a line that lost nothing."""
+    """All frames of one session on a line that lost nothing."""
 
     def __init__(self, data):
         self.bad_frames = 0
         self.hello = None
         self.events = []
-        self.stats = None      # the last
-        self.profile = {}      # (core, the function's run-time address): Added, as last heard
-        self.read_outs = {}    # core: the parts of its last read-out; the last one is followed by True
+        self.stats = None      # the last one
+        self.profile = {}      # (core, the function's run-time address): the last Added
+        self.read_outs = {}    # core: the parts of its last read-out; True follows the last part
         self.console = b""
         self.sequence_gaps = 0
         self._next_sequence = {}
-        self._decoders = {}    # core: of its trace frames
+        self._decoders = {}    # core: the decoder of its trace frames
         for frame in trace2.frames(without_boot_report(data)):
             if frame is None:
                 self.bad_frames += 1
@@ -120,7 +120,7 @@ class Line:
 
 
 def faults(line):
-    """What is wrong with a complete recording in which nothing may be missing: a sentence each."""
+    """Returns a sentence for each error in a recording from which nothing may be missing."""
     found = []
     if line.bad_frames:
         found.append(f"{line.bad_frames} frames are corrupt")
@@ -144,7 +144,7 @@ def faults(line):
 
 
 def pairing_faults(line):
-    """Every ret must close an open entry, every entry be closed once, innermost first."""
+    """Each ret must close an open entry, each entry is closed once, and the innermost comes first."""
     found, open_entries = [], []
     for event in line.events:
         if event.kind == ENTRY or is_interrupt(event):
@@ -165,12 +165,12 @@ def is_interrupt(event):
 
 
 def interrupts(line):
-    """{number: how often}."""
+    """Returns {number: count}."""
     return dict(Counter(event.value >> 4 for event in line.events if is_interrupt(event)))
 
 
 def calls(line):
-    """{function: calls}, from call and entry records."""
+    """Returns {function: calls} from call and entry records."""
     counts = {}
     for event in line.events:
         if event.kind in (CALL, ENTRY):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nopscope_init() when another core runs instrumented code already: it says so, and has written nothing. */
+ * nopscope_init() while another core runs instrumented code: it reports that and writes nothing. */
 #include "cores.h"
 #include "mmu.h"
 #include "uart.h"

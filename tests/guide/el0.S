@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nopscope_init(x0) in other states of the CPU. The C prototypes are in refusals.c.
+// Calls nopscope_init(x0) in other states of the CPU. The C prototypes are in refusals.c.
 
-// x1: bits of SCTLR_EL1 that are off meanwhile.
+// x1: bits of SCTLR_EL1 to clear during the call.
     .globl init_with_sctlr_bits_off
 init_with_sctlr_bits_off:
     stp     x29, x30, [sp, #-32]!
@@ -17,7 +17,7 @@ init_with_sctlr_bits_off:
     ldp     x29, x30, [sp], #32
     ret
 
-// At EL0, on the same stack. An undefined instruction is passed over; SVC comes back.
+// Calls it at EL0 on the same stack. The handler skips undefined instructions. SVC returns to EL1.
     .globl init_at_el0
 init_at_el0:
     stp     x29, x30, [sp, #-96]!
@@ -37,7 +37,7 @@ init_at_el0:
     msr     sp_el0, x1
     adr     x1, 1f
     msr     elr_el1, x1
-    mov     x1, #0x3c0              // EL0, all masked
+    mov     x1, #0x3c0              // EL0, all interrupts masked
     msr     spsr_el1, x1
     eret
 1:  bl      nopscope_init

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a guide can be run. A Markdown page's fenced boxes are, by the words behind their fence:
+"""Runs a guide: a Markdown page's fenced boxes, by the words behind the fence:
 
-    ```sh          commands, for one bash that goes on from box to box
-    ```LANG FILE   a file; the line before the box says its name to people, too
-    ```text        what the commands before it have printed: of a report, each function's calls
+    ```sh          commands, for one bash that runs all boxes
+    ```LANG FILE   a file; the line before the box also names it for people
+    ```text        output of the commands before it: of a report, each function's calls
 
-Everything else is for reading.
+The rest is only text.
 """
 
 import dataclasses
@@ -56,7 +56,7 @@ def boxes(page):
 
 
 def script(page_boxes, name):
-    """For bash, which prints what it does: the boxes but the texts. A failing one ends it."""
+    """Makes a script for bash from all boxes except texts. It prints its steps; a failure ends it."""
     lines = ["set -euo pipefail"]
     for box in page_boxes:
         if box.kind == "text":
@@ -65,18 +65,18 @@ def script(page_boxes, name):
         if box.file:
             lines += [f"echo {box.file}", f"cat >{box.file} <<'END_OF_BOX'", box.text + "END_OF_BOX"]
         else:
-            # Said as it stands on the page, and not traced: -x would show what it expands to.
+            # The box is printed as on the page. It is not traced, because -x would show expansions.
             lines += ["cat <<'END_OF_BOX'", box.text + "END_OF_BOX", box.text]
     return "\n".join(lines) + "\n"
 
 
 def reported(text):
-    """A report's rows: (calls, function)."""
+    """Returns a report's rows: (calls, function)."""
     return sorted((int(calls.replace(",", "")), name) for calls, name in ROW.findall(text))
 
 
 def differences(page_boxes, printed):
-    """A sentence for each row of the page that was not printed, or the other way round."""
+    """A sentence for each row that is only on the page or only in the output."""
     told = reported("".join(box.text for box in page_boxes if box.kind == "text"))
     came = reported(printed)
     if not told:
@@ -86,8 +86,8 @@ def differences(page_boxes, printed):
 
 
 def follow(page_boxes, directory, name, clone_of="nopscope"):
-    """Exit status, and what was printed; that is also printed at once. Objects that ./dev test has compiled come from
-    its cache, by their place in the clone, `clone_of` in `directory`."""
+    """Returns the exit status and the output, which it also prints at once. Objects that ./dev test
+    has compiled come from its cache, by their place in the clone: `clone_of` in `directory`."""
     printed = ""
     with subprocess.Popen(["bash", "-c", script(page_boxes, name)], cwd=directory, text=True, errors="replace",
                           env=os.environ | {"CCACHE_BASEDIR": str(directory / clone_of)},

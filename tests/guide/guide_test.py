@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows docs/integration.md as it stands there, from a directory with nothing but a clone of nopscope, and prints
-all of it: to a profile that is the page's. Pages with a mistake, made here, do not pass.
+"""Follows docs/integration.md exactly, from a directory with only a clone of nopscope, and prints
+all output. The resulting profile must be the page's. Pages with a mistake, made here, must fail.
 """
 
 import pathlib

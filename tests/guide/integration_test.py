@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nopscope in a firmware that has nothing of our hal: installed, then built against from outside of the tree by
-a Makefile and by CMake, booted, recorded and compared with the oracle.
+"""nopscope in a firmware without our hal. The test installs nopscope, builds the firmware outside
+of the tree with a Makefile and with CMake, boots and records it, and compares it with the oracle.
 
     integration_test.py [TEST]...
 
-From the environment, beside what machines.py needs: NOPSCOPE_CROSS (prefix of the cross compiler),
+From the environment, in addition to machines.py's: NOPSCOPE_CROSS (prefix of the cross compiler),
 NOPSCOPE_FIRMWARE_TOOLCHAIN (arguments to CMake that name it).
 """
 
@@ -33,10 +33,10 @@ CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
 PACKAGE = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-none-elf.cmake", "-DNOPSCOPE_PACKAGE=ON",
            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DNOPSCOPE_CORES=1", "-DNOPSCOPE_RING_LOG2=16",
            *shlex.split(os.environ.get("NOPSCOPE_FIRMWARE_TOOLCHAIN", ""))]
-# Of a project that has no toolchain file.
+# For a project without a toolchain file.
 PROJECT = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
            f"-DCMAKE_C_COMPILER={CROSS}gcc", f"-DCMAKE_CXX_COMPILER={CROSS}g++", f"-DFOREIGN={FOREIGN}"]
-machines.HANG_SECONDS = HANG_SECONDS = 120  # the longest takes twenty
+machines.HANG_SECONDS = HANG_SECONDS = 120  # the longest test takes twenty
 QEMU = ["qemu-system-aarch64", "-M", "virt", "-nic", "none", "-display", "none", "-monitor", "none",
         "-icount", "shift=0"]
 STDIO = ["-serial", "stdio"]
@@ -59,7 +59,7 @@ def cmake(source, build, *options):
 
 
 def make(out, prefix, *variables, source=FOREIGN, image="foreign"):
-    """Returns the image; the others of `source` are beside it when make is asked for them, too."""
+    """Returns the image. Other images of `source` are beside it if `variables` ask make for them."""
     out.mkdir(exist_ok=True)
     run("make", "-C", source, f"OUT={out}", f"CROSS={CROSS}", *variables, out / f"{image}.elf",
         PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
@@ -80,9 +80,9 @@ class Integration(unittest.TestCase):
         cls.holder.cleanup()
 
     def profile(self, elf, *options, said=None, times=False):
-        """Recorded to the end, with exactly the oracle's counts: the console, and calls by name. `said`: a file
-        for what the program prints by semihosting, where QEMU sends that to its standard output. `times`: they
-        are true, too (tests/verification/oracle/truth.py)."""
+        """Records to the end with exactly the oracle's counts. Returns the console, and calls by
+        name. `said`: a file for the program's semihosting output, which QEMU sends to its standard
+        output. `times`: checks the times, too (tests/verification/oracle/truth.py)."""
         directory = elf.parent
         recording = directory / "line.nsc"
         command = [*QEMU, *options, "-kernel", str(elf),
@@ -131,7 +131,7 @@ class Integration(unittest.TestCase):
         self.assertEqual([path.relative_to(include) for path in headers],
                          sorted(path.relative_to(public) for path in public.rglob("*") if path.is_file()))
         self.assertGreater(len(headers), 5)
-        # With the tracer, as pkg-config has it. shipping.empty has the other build.
+        # With the tracer and pkg-config's flags. shipping.empty tests the other build.
         flags = ["-ffreestanding", "-fsyntax-only", "-Wall", "-Werror", f"-I{include.parent}", "-DNOPSCOPE_ENABLED=1"]
         for header in headers:
             run(CROSS + "g++", "-std=c++20", *flags, "-x", "c++", "-include", header, "/dev/null")
@@ -152,7 +152,7 @@ class Integration(unittest.TestCase):
         self.assert_profiled(build / "foreign.elf")
 
     def version(self):
-        """(file, whole, major, minor) of the installed package."""
+        """Returns (file, whole, major, minor) of the installed package."""
         config = self.prefix / "lib/cmake/nopscope/nopscope-config-version.cmake"
         whole = re.search(r'^set\(PACKAGE_VERSION "(.*)"\)', config.read_text(), re.MULTILINE)[1]
         return config, whole, *map(int, whole.split(".")[:2])
@@ -192,7 +192,7 @@ class Integration(unittest.TestCase):
 
     def test_add_subdirectory_and_another_register(self):
         self.assertEqual(self.built_along("el0", f"-DNOPSCOPE_SOURCE={ROOT}"), {"tpidr_el0"})
-        # From a repository, as firmware would from a forge: one commit of this tree as it is.
+        # From a repository, as firmware would use a forge: one commit with this tree.
         repository = self.directory / "repository"
         guide.clone(repository)
         git = ("git", "-C", repository, "-c", "user.name=test", "-c", "user.email=test@example.org")
@@ -252,7 +252,7 @@ class Integration(unittest.TestCase):
         elf, plain = (make(directory, self.prefix, f"SOURCE={directory}/source", f"NEWLIB={built['newlib']}",
                            source=HERE / "third_party", image=image) for image in ("math", "plain"))
         machines.nopscope("check", elf)
-        # Without the conversions: newlib 3.3.0 does not come to an end in one of them, traced or not.
+        # Without the conversions: newlib 3.3.0 does not end in one of them, traced or not.
         words = ["-semihosting-config", "enable=on,target=native,arg=math,arg=-nocvt"]
         said = run(*QEMU, "-serial", "none", "-cpu", "max", *words, "-kernel", plain)
         self.assertRegex(said, r"Tested \d{5} functions")

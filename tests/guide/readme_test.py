@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README, tried as a new user would: every command in it runs in a clean clone, and prints what the page shows;
-every figure in it is that of the page it comes from.
+"""Tries the README like a new user. Every command in it runs in a clean clone and prints what the
+page shows. Every figure in it is that of the page it comes from.
 
     readme_test.py [--update]      --update: writes the demo's table into the README
 """
@@ -28,15 +28,15 @@ import machines  # noqa: E402
 README = guide.ROOT / "README.md"
 MARKS = ("<!-- demo: written by tests/guide/readme_test.py --update -->\n", "<!-- /demo -->\n")
 PORT, IMAGE = "/dev/ttyUSB0", "firmware.elf"
-# The table is this compiler's.
+# The table comes from this compiler.
 COMPILER = "12.2.0"
 
-# What the README says, and the page that says it too: each a pattern whose groups must be equal.
+# The README's figures and their pages: patterns whose groups must be equal.
 FIGURES = (
     (r"takes ([\d.]+) bytes on the line in Lua at 54 MHz", "docs/codec.md", r"\| bytes an event \| ([\d.]+) \|"),
     (r"and ([\d.]+) in cJSON at\s+1 GHz", "docs/codec.md", r"\| bytes an event \|(?: [\d.]+ \|){3} \**([\d.]+)\** \|"),
 )
-# Numbers that are no figures: of products, standards and commands.
+# Numbers that are not figures: of products, standards and commands.
 NAMES = re.compile(r"Debian 12|Lua 5\.4|Linux 6\.12|Raspberry Pi [345]|3 B\+?|\b400\b|License 2\.0|at 54 MHz|at\s+1 GHz")
 
 
@@ -47,7 +47,7 @@ def compiler_of(tree):
 
 
 def table_of(printed):
-    """From the recording's line to the account's, without what changes with every commit."""
+    """Returns the text from the recording's line to the account's, except what each commit changes."""
     lines = printed.splitlines()
     begin = next(at for at, line in enumerate(lines) if " of the program recorded" in line)
     end = next(at for at, line in enumerate(lines) if line.startswith("integrity: "))
@@ -63,7 +63,7 @@ def rows_of(table):
 
 
 class Board(threading.Thread):
-    """The demo on a serial port: a pseudo-terminal with QEMU behind it, which begins when somebody opens the port."""
+    """The demo on a serial port: a pseudo-terminal. QEMU starts when the port is opened."""
 
     def __init__(self, elf):
         super().__init__(daemon=True)
@@ -98,7 +98,7 @@ class Readme(unittest.TestCase):
             board.start()
             for box in boxes:
                 box.text = box.text.replace(PORT, board.port)
-            # The page's firmware is the reader's; here, the demo.
+            # The page uses the reader's firmware; this test uses the demo.
             record = next(at for at, box in enumerate(boxes) if IMAGE in box.text)
             boxes.insert(record, guide.Box(0, "sh", "", f"cp build/virt/firmware/demo.elf {IMAGE}\n"))
             self.assertGreater(record, 1)
@@ -117,7 +117,7 @@ class Readme(unittest.TestCase):
             return
         self.assertEqual(list(shown), list(printed), "the README's table: readme_test.py --update writes it")
         for row, times in shown.items():
-            # Where interrupts come moves with QEMU's version.
+            # QEMU's version changes where interrupts come.
             for said, told in zip(times, printed[row]):
                 self.assertAlmostEqual(said, told, delta=0.02 * told, msg=row)
 
@@ -139,7 +139,7 @@ class Readme(unittest.TestCase):
             self.assertEqual(said[1], told[1], pattern)
 
     def test_every_figure_has_a_page(self):
-        """Beside boxes, the bench's table (tests/bench compares it) and names."""
+        """Except in boxes, the bench's table (tests/bench compares it) and names."""
         text = README.read_text()
         text = re.sub(r"<!-- bench:.*<!-- /bench -->", "", text, flags=re.S)
         text = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nopscope_init() on firmware/examples/own-startup's machine in each state that it must refuse, and then as it should be.
- * One line each: what was wrong, and what init() said. */
+ * Calls nopscope_init() on own-startup's machine in each state that it must refuse, and then in a
+ * correct state. Each call prints one line: the error of the state, and init()'s answer. */
 #include "mmu.h"
 #include "uart.h"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No recording and no line makes a command take more memory than --memory, or long: measured, command by command.
+"""Measures that no command takes more memory than --memory, or long, for any recording or line.
 
     memory_test.py [--all] [RECORDING...]
 
-Without --all each recording is tried with `report` and some other commands, in turn. RECORDINGs are tried, too: the
-fuzzers' seeds, for one, which begin with a byte of their own. NOPSCOPE: the command.
+Without --all, each recording is tried with `report` and some other commands. So are RECORDINGs,
+such as the fuzzers' seeds, which begin with a byte for the fuzzer. NOPSCOPE: the command.
 """
 
 import json
@@ -26,9 +26,9 @@ import command_lines
 NOPSCOPE = os.environ["NOPSCOPE"]
 LIMIT_BYTES = 300_000_000
 CPU_SECONDS = 2
-CPU_SECONDS_OF_CALLS = 5  # of `paths`, which holds 3.4 million calls and claims nothing
+CPU_SECONDS_OF_CALLS = 5  # for `paths`, which holds 3.4 million valid calls
 HANG_SECONDS = 60
-# Instrumented or shared machines: the same work takes more of the CPU's time there.
+# On instrumented or shared machines, the same work takes more CPU time.
 SLACK = 2
 # Those of one recording that end by themselves; not what goes to standard output instead of a file, which is the same work.
 COMMANDS = [line for lines in command_lines.TABLE.values() for line in lines
@@ -40,7 +40,7 @@ OTHERS_A_RECORDING = 2
 
 
 def run(directory, words):
-    """(status, peak bytes, CPU seconds, what it says on stderr, the output's path)"""
+    """Returns (status, peak bytes, CPU seconds, stderr's text, the output's path)."""
     out, errors = directory / "out", directory / "errors"
     with open(out, "wb") as to, open(errors, "wb") as complaints:
         process = subprocess.Popen([NOPSCOPE, *words], stdout=to, stderr=complaints,
@@ -51,7 +51,7 @@ def run(directory, words):
 
 
 def serve(directory, line):
-    """As run(): a browser asks for what the line has said."""
+    """Like run(), for `serve`: a browser asks for what came over the line."""
     errors = directory / "errors"
     with open(errors, "wb") as complaints:
         process = subprocess.Popen([NOPSCOPE, "serve", "--from", f"file:{line}"], stdout=subprocess.PIPE, stderr=complaints)
@@ -62,8 +62,8 @@ def serve(directory, line):
                 with urllib.request.urlopen(url + "view", timeout=HANG_SECONDS) as view:
                     view.read()
             except (OSError, ValueError):
-                pass  # it has ended, perhaps before it said its address: its status says why
-        os.kill(process.pid, signal.SIGINT)  # Popen would take the status of one that has ended
+                pass  # it ended, perhaps before it printed its address; its status says why
+        os.kill(process.pid, signal.SIGINT)  # if it has ended, Popen would take its status
         _, status, usage = os.wait4(process.pid, 0)
         process.stdout.close()
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -71,7 +71,7 @@ def serve(directory, line):
 
 
 def faults(name, words, done, most_bytes, most_seconds):
-    """What is wrong with `done`, what run() returned."""
+    """Lists the errors in `done`, which run() returned."""
     status, peak, seconds, said, _ = done
     where = f"{name}: {' '.join(words)}: status {status}, {peak / 1e6:.0f} MB, {seconds:.2f} s"
     print(where, flush=True)
@@ -88,7 +88,7 @@ def faults(name, words, done, most_bytes, most_seconds):
 
 
 def large(directory, most_bytes):
-    """True data: more paths than the limit has room for are merged, and nothing is lost; with more memory they stay apart."""
+    """Valid data: paths beyond the limit are merged without loss. More memory separates them."""
     functions = roots = 80
     recording = directory / "large.nsc"
     recording.write_bytes(recordings.paths(functions, roots))

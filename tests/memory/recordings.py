@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings that claim much in few bytes, and true ones with very many paths (docs/nsc-format.md).
+"""Small recordings that claim much data, and valid ones with very many paths (docs/nsc-format.md).
 
-HOSTILE has a function for each; it returns the file's bytes. Blocks that repeat a pattern are small after zstd, so a
-file of some kB describes millions of records. LINES are as a target would send them: nothing is small there.
+HOSTILE has a function for each recording, which returns the file's bytes. zstd makes blocks with a
+repeated pattern small, so a file of some kB describes millions of records. LINES are in the form
+that a target sends, which is not small.
 """
 
 import ctypes
@@ -19,7 +20,7 @@ from hostile_names import varint  # noqa: E402
 SESSION, TRACE, ITEMS = 0x53534553, 0x45435254, 0x4D455449
 STATS, PROFILE, CONSOLE, CORRUPT, MISSING, MOVED, PROFILE_EVENTS = 1, 2, 3, 5, 7, 9, 10
 CONTEXT, MARKER, INTERRUPT, DURATION, ARGUMENTS, COUNTER, SAMPLE, EVENTS, MASKED = 3, 4, 5, 6, 7, 9, 10, 11, 12
-LINE_MOVED = 8  # a stream
+LINE_MOVED = 8  # the number of a stream
 RETURN, RARE, FIRST = 0, 1, 2  # tokens
 BLOCK_RECORDS = 1 << 16
 CORES, FUNCTIONS = 255, 1 << 18
@@ -35,7 +36,7 @@ def zstd(body, level=6):
 
 
 def entry(function):
-    """The upper half of an entry's record, of a function by its number from 0."""
+    """The upper half of an entry's record. Functions are numbered from 0."""
     return (function + 1) << 3 | trace2.ENTRY
 
 
@@ -44,7 +45,7 @@ def extended(what, argument=0):
 
 
 def of_data(value):
-    """Upper and lower half."""
+    """Returns the upper and the lower half."""
     return extended(trace2.DATA, value >> 32), value & 0xFFFFFFFF
 
 
@@ -60,7 +61,7 @@ class Recording:
         self.out += hostile_names.chunk(SESSION, varint(1) + varint(1) + hello(**claims))
 
     def block(self, core, words, tokens, rare=b"", delta=10, context=0):
-        """`words`: the dictionary; `tokens`: a byte each, FIRST + n for the dictionary's word n."""
+        """`words`: the dictionary. `tokens`: a byte a record; FIRST + n is the dictionary's word n."""
         index = self.next.get(core, 0)
         self.next[core] = index + len(tokens)
         head = b"".join(map(varint, (1, core, index, 0, context, 1000 + delta * index, len(tokens), 0, 0, 2 * delta, len(words))))
@@ -81,7 +82,7 @@ def rare_entries(functions):
 
 
 def profiles(frame_of, stream, step, cores):
-    """2^18 functions on each core: `frame_of(first, step)` is a frame's payload of so many functions."""
+    """2^18 functions on each core. `frame_of(first, step)`: a frame of `step` functions."""
     recording = Recording()
     frames = [frame_of(first, step) for first in range(0, FUNCTIONS, step)]
     for core in range(cores):
@@ -98,7 +99,7 @@ def profile_frame(first, count):
 
 
 def claimed_profile():
-    """The longest items: no frame of a line is so long."""
+    """The longest items. No frame on a line is so long."""
     return profiles(profile_frame, PROFILE, 1 << 17, CORES)
 
 
@@ -119,7 +120,7 @@ def all_moved():
 
 
 def all_functions(cores=1, contexts=1, step=1):
-    """Calls of the last of 2^18 functions on each core and in each context: tables by function's number are full."""
+    """Calls of the last of 2^18 functions on each core and context fill tables by number."""
     recording = Recording()
     tokens = bytes((RARE, RETURN)) * (1 << 15)
     for first in range(0, FUNCTIONS, 1 << 15):
@@ -133,7 +134,7 @@ def all_functions(cores=1, contexts=1, step=1):
 
 
 def functions_far_apart():
-    """Each on a page of its own."""
+    """Each function is on a different page."""
     return all_functions(step=256)
 
 
@@ -142,7 +143,7 @@ def functions_in_contexts():
 
 
 def open_calls():
-    """As many as a stack has, in many contexts of many cores."""
+    """As many open calls as a stack has, in many contexts of many cores."""
     recording = Recording()
     for core in range(CORES):
         for context in range(2):
@@ -159,7 +160,7 @@ def many_contexts():
 
 
 def long_durations():
-    """Calls that are told whole and wait for their callers, each at a depth and of a site of its own."""
+    """Duration records that wait for their callers, each with a different depth and site."""
     recording = Recording()
     for first in range(0, 1 << 18, 1 << 14):
         rare = b""
@@ -197,7 +198,7 @@ def masked():
 
 
 def samples():
-    """Each with addresses of its own."""
+    """Each sample has different addresses."""
     recording = Recording()
     for first in range(0, 1 << 12, 1 << 10):
         rare = b""
@@ -244,7 +245,7 @@ def sessions():
 
 
 def paths(functions=150, roots=150, cores=1):
-    """functions^2 * roots paths: each block has one root that calls each function, which calls each function."""
+    """functions^2 * roots paths: a block's root calls each function, which calls each function."""
     recording = Recording(cores=cores, sites=functions)
     words = [entry(function) for function in range(functions)]
     leaves = b"".join(bytes((FIRST + function, RETURN)) for function in range(functions))
@@ -256,7 +257,7 @@ def paths(functions=150, roots=150, cores=1):
 
 
 def deep_and_wide():
-    """Paths 2,000 deep, each with leaves of its own: folded stacks of all would be gigabytes."""
+    """Paths 2,000 deep, each with its own leaves: gigabytes of folded stacks."""
     recording = Recording(sites=60)
     down = bytes((FIRST,)) * 2000
     leaves = b"".join(bytes((FIRST + function, RETURN)) for function in range(1, 8))
@@ -266,7 +267,7 @@ def deep_and_wide():
 
 
 def line_of(frames, boots=1):
-    """Of (stream, core, payload)s, in each of so many sessions."""
+    """Makes a line of (stream, core, payload) frames, repeated in each of `boots` sessions."""
     out = bytearray()
     for session in range(1, boots + 1):
         next_of = {}
@@ -296,7 +297,7 @@ def line_of_sessions():
 
 
 def line_of_text():
-    """No frame at all."""
+    """A line without any frame."""
     return b"no frame \xff\n" * 300_000
 
 

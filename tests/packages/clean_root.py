@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A root with nothing but this machine's release and apt: made once by mmdebstrap and kept in $XDG_CACHE_HOME/nopscope as a tar,
-with the packages that a dependency list needs, so that only the first call needs the network. As root, or by a user's own
-namespaces.
+"""Makes a root with only this machine's Debian release and apt. mmdebstrap makes it once, with the
+packages of a dependency list, and a tar of it is kept in $XDG_CACHE_HOME/nopscope. So only the
+first call needs the network. It runs as root, or in a user's own namespaces.
 """
 
 import contextlib
@@ -16,20 +16,20 @@ import tempfile
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "nopscope"
 KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-RECIPE = "1"  # another one makes another root
+RECIPE = "1"  # change it to make all roots again
 IS_ROOT = os.geteuid() == 0
-# Without a network, whatever the machine has.
+# Without a network, even if the machine has one.
 ISOLATED = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "--ipc",
             *([] if IS_ROOT else ["--user", "--map-auto", "--map-root-user"])]
 SECONDS = 500
 
 
 class NoCleanRoot(Exception):
-    """Why there can be none, and what to do."""
+    """Says why no clean root can be made, and what to do."""
 
 
 def names(depends):
-    """Of the packages, the first of each choice."""
+    """The packages' names. Of alternatives, the first."""
     return sorted({re.match(r"[a-z0-9.+-]+", one.strip())[0] for one in depends.split(",") if one.strip()})
 
 
@@ -42,7 +42,7 @@ def release():
 
 
 def sources():
-    """The machine's own Debian archives of its release, as apt's sources.list has them."""
+    """The Debian archives of this machine's release, in the form of apt's sources.list."""
     listed = said("apt-get", "indextargets", "--format", "$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages")
     signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
     lines = {f"deb {signed}{uri} {suite} {component}" for origin, uri, suite, component in
@@ -60,7 +60,7 @@ def proxies():
 
 
 def bootstrap(packages, out):
-    """`out` becomes the root's tar, with /repository, a Debian archive of `packages` and what they depend on."""
+    """Makes the root's tar `out`. /repository in it has `packages` and their dependencies."""
     download = f'chroot "$1" apt-get install -qq -y --no-install-recommends --download-only {shlex.join(packages)}'
     keep = ('mkdir "$1/repository" && mv "$1"/var/cache/apt/archives/*.deb "$1/repository" && '
             'cd "$1/repository" && dpkg-scanpackages . >Packages 2>/dev/null')
@@ -75,7 +75,7 @@ def bootstrap(packages, out):
 
 
 def root_tar(depends):
-    """The root for a package of this dependency list."""
+    """Returns the root for a package with this dependency list."""
     packages = names(depends)
     key = hashlib.sha256("\n".join([RECIPE, release(), said("dpkg", "--print-architecture"), *packages]).encode()).hexdigest()[:16]
     tar = CACHE / f"clean-root-{key}.tar"
@@ -90,8 +90,8 @@ def root_tar(depends):
 
 
 def run(tar, script, files):
-    """bash's exit status and output, and what the script has left in /out. It runs as root in the clean root, with `files`
-    in /in, without a network; nothing of it stays."""
+    """Returns bash's exit status and output, and the files that the script puts into /out. It runs
+    as root in the clean root, with `files` in /in and no network. The root does not change."""
     with contextlib.ExitStack() as stack:
         work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nopscope-root-")))
         for name in ("in", "out"):

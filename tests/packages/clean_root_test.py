@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The packages in a clean root: apt installs them with what they depend on, the command runs, and nothing of them stays."""
+"""Packages in a clean root: apt installs them, the command runs, and removal leaves no file."""
 
 import re
 import tempfile
@@ -12,7 +12,7 @@ import packages
 from packages import cli
 
 RECORDING = cli.GOLDEN / "stream.bin"
-# What apt and dpkg keep for themselves, of any package.
+# Files that apt and dpkg keep for any package.
 STATE = re.compile(r"/(var/(log|cache)|var/lib/(apt|systemd)|in|out)(/|$)|/var/lib/dpkg/(status|diversions|statoverride|alternatives.*)-old"
                    r"|/var/lib/dpkg/lock.*|/etc/ld\.so\.cache|/etc/\.pwd\.lock|/root(/|$)")
 SCRIPT = """

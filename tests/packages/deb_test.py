@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The packages nopscope and nopscope-target-source: lintian, the same bytes twice, what is in them, and a firmware built from
-the sources.
+"""The packages nopscope and nopscope-target-source: lintian, reproducible bytes, contents, and a
+firmware built from the sources.
 
-From the environment, beside what cli.py needs: NOPSCOPE_CROSS, the prefix of the cross compiler.
+From the environment, in addition to cli.py's: NOPSCOPE_CROSS, the prefix of the cross compiler.
 """
 
 import gzip
@@ -53,7 +53,7 @@ class Deb(unittest.TestCase):
         return self.directory / name / "usr"
 
     def test_lintian_has_no_error_and_no_warning(self):
-        # Beside one that it must mind: else silence says nothing.
+        # lintian must complain about this package; otherwise its silence proves nothing.
         poor = self.directory / "poor"
         cli.run("dpkg-deb", "--raw-extract", self.target, poor)
         control = poor / "DEBIAN/control"
@@ -145,7 +145,7 @@ class Deb(unittest.TestCase):
 """, text)
         self.assertIn("  * The first.\n", text)
         self.assertNotIn("https", text)
-        # Of what is not released yet, and of no history at all.
+        # For an unreleased version, and without any history.
         versions, text = self.changelog(HISTORY.replace("## [Unreleased]\n", "## [Unreleased]\n- Three.\n"), "0.3.0")
         self.assertEqual(versions, ["0.3.0", "0.2.0", "0.1.0"])
         self.assertIn("  * Three.\n\n -- A Person <a@example.org>  Mon, 21 Sep 2026", text)
@@ -159,7 +159,7 @@ class Deb(unittest.TestCase):
             self.changelog("## 0.2.0 of yesterday\n", "0.2.0")
 
     def test_a_firmware_is_built_from_the_sources(self):
-        # Where objects lie as in the guide's build, ccache has them (tests/guide).
+        # ccache finds objects that lie where the guide's build has them (tests/guide).
         source, prefix = self.directory / "nopscope", self.directory / "prefix"
         cli.run("cp", "-r", self.installed("target") / "src/nopscope", source)
         environment = {**os.environ, "CCACHE_BASEDIR": str(self.directory)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages of a host build, made for a test."""
+"""Makes the Debian packages of a host build for a test."""
 
 import os
 import pathlib
@@ -10,11 +10,11 @@ sys.path.append(str(ROOT / "tests/cli"))
 import cli  # noqa: E402
 
 cli.HANG_SECONDS = 300  # a library is compiled, and lintian and apt run
-EPOCH = 1790000000  # any
+EPOCH = 1790000000  # any time
 
 
 def make(directory, **environment):
-    """(nopscope, nopscope-target-source), by the one command of docs/install.md."""
+    """Returns (nopscope, nopscope-target-source), made by the command in docs/install.md."""
     cli.run("cpack", "--config", cli.HOST_BUILD / "CPackConfig.cmake", "-B", directory,
             env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), **environment})
     command, = directory.glob("nopscope_*.deb")

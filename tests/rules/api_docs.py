@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The public headers are documented.
+"""Checks that the public headers are documented.
 
     api_docs.py ROOT    one line for each breach; exit status 1 if there is any
 
-Doxygen makes the pages of ./dev docs without a warning, each header has a page, and the names exist that docs/api.md and the
-headers' comments mention: nopscope::init(), Status::ok, pump().
+Doxygen makes the pages of ./dev docs without a warning, and each header has a page. Names in
+docs/api.md and in the headers' comments must exist: nopscope::init(), Status::ok, pump().
 """
 
 import re
@@ -18,13 +18,13 @@ from pathlib import Path
 import tree
 
 HEADERS = "tracer/include/nopscope"
-NO_PAGE = ("empty.h", "empty.hpp")  # the functions again, without bodies
-# A name with its scope, or of a function. Neither a path nor a part of one.
+NO_PAGE = ("empty.h", "empty.hpp")  # they have the functions again, without bodies
+# A name with its scope, or a function's name. Not a path or a part of one.
 MENTIONED = re.compile(r"(?<![\w/.:])(?:::)?((?:\w+::)+\w+|\w+(?=\(\)))")
 
 
 def run_doxygen(root, directory):
-    """Yields the warnings; makes `directory`/tags, the index of what has a page, and `directory`/xml, the comments."""
+    """Yields warnings. Makes `directory`/tags (documented names) and `directory`/xml (comments)."""
     configuration = (root / "docs/Doxyfile").read_text(encoding="utf-8")
     done = subprocess.run(["doxygen", "-"], cwd=root, text=True, capture_output=True, check=False,
                           input=f"{configuration}\nOUTPUT_DIRECTORY={directory}\nGENERATE_TAGFILE={directory}/tags\n"
@@ -36,7 +36,7 @@ def run_doxygen(root, directory):
 
 
 def enumerators_without_comment(directory):
-    """Doxygen 1.9.4 does not warn of these."""
+    """Doxygen 1.9.4 does not warn about these."""
     found = set()
     for file in directory.glob("*.xml"):
         for enumeration in xml.parse(file).iter("memberdef"):
@@ -49,7 +49,7 @@ def enumerators_without_comment(directory):
 
 
 def names_of(tags):
-    """(headers, names with a page): nopscope::Status::ok is there as this, as Status::ok and as ok."""
+    """Returns (headers, names with a page), such as nopscope::Status::ok, Status::ok and ok."""
     headers, names = set(), set()
     for compound in tags.iter("compound"):
         name = compound.findtext("name")
@@ -67,7 +67,7 @@ def names_of(tags):
 
 
 def comments(file):
-    """(number, text) of the lines that Doxygen reads as text: of a document, or of a header's comments."""
+    """Yields (number, text) of the lines that Doxygen reads: of a document, or of a header."""
     code = False
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if file.suffix == ".md":
@@ -75,7 +75,7 @@ def comments(file):
             text = "" if code else line
         else:
             text = line.partition("///")[2]
-        if text and not text.startswith("     "):  # an example's
+        if text and not text.startswith("     "):  # not an example
             yield number, text
 
 

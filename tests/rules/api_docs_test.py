@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks each rule of api_docs.py once and sees it reported."""
+"""Breaks each rule of api_docs.py once and checks that it is reported."""
 
 import shutil
 import tempfile
@@ -10,7 +10,7 @@ from pathlib import Path
 from api_docs import HEADERS, breaches
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Of each kind of declaration one.
+# One declaration of each kind.
 HEADER = """/// \\file
 /// A header: nopscope::init(), Config::cores.
 #define NOPSCOPE_API

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rules need of binutils: an image's functions as instructions, an archive's symbols."""
+"""Uses binutils for the rules: an image's functions as instructions, an archive's symbols."""
 
 import json
 import re
@@ -11,12 +11,12 @@ FUNCTION = re.compile(r"^([0-9a-f]{8,}) <([^>]+)>:$")
 MEMBER = re.compile(r"^(\S+):\s+file format ")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(\S+)(?:\t(.*))?$")
 TARGET = re.compile(r"([0-9a-f]+) <([^>+]+)(?:\+0x[0-9a-f]+)?>")
-# An FP or SIMD register as an operand: q0, v1.16b, d2, s3, h4, b5. Not a symbol's name, in <>.
+# An FP or SIMD register as an operand: q0, v1.16b, d2, s3, h4, b5. Not a symbol's name in <>.
 VECTOR = re.compile(r"(?<![\w.$<])([vqdshb]([0-9]|[12][0-9]|3[01]))(?![\w$])")
 
 
 def toolchain(build):
-    """What a board's build was made with: {"binutils": prefix, "newlib": directory}."""
+    """Returns the tools that made a board's build: {"binutils": prefix, "newlib": directory}."""
     return json.loads((Path(build) / "toolchain.json").read_text(encoding="utf-8"))
 
 
@@ -28,7 +28,7 @@ class Function:
     instructions: list = field(default_factory=list)  # (address, mnemonic, operands)
 
     def calls(self):
-        """The functions that BL and B go to, by name; branches within the function are left out."""
+        """The functions that BL and B go to, by name, without branches inside the function."""
         for _, mnemonic, operands in self.instructions:
             if mnemonic in ("bl", "b") or mnemonic.startswith("b."):
                 target = TARGET.search(operands)
@@ -43,7 +43,7 @@ class Function:
 
 
 def disassemble(objdump, path):
-    """Yields every Function of an ELF file or archive; archive members follow one another."""
+    """Yields every Function of an ELF file or archive, member by member."""
     command = [objdump, "-d", "--no-show-raw-insn", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         current = None
@@ -71,7 +71,7 @@ def disassemble(objdump, path):
 
 
 def defined_functions(nm, archive):
-    """{function's name: the archive's member that defines it}."""
+    """Returns {function's name: the archive's member that defines it}."""
     output = subprocess.run([nm, "-A", "--defined-only", archive], check=True,
                             stdout=subprocess.PIPE, text=True).stdout
     functions = {}

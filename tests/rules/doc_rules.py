@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the documents name exists.
+"""Checks that the things exist which the documents name.
 
     doc_rules.py ROOT [BUILD]   one line for each breach; exit status 1 if there is any
 
-In each Markdown file: links to files and headings, paths of the tree in `code` and in indented or fenced blocks, verbs of
-./dev, and, with BUILD (the host's build directory), the tests that a `ctest -R` selects. A path with a word in capitals
-(hal/boards/NAME.cpp) names a file to write: its directory must exist. A list of tasks names as many files as its heading says.
+In each Markdown file: links to files and headings, paths of the tree in `code` and in indented or
+fenced blocks, and verbs of ./dev. With BUILD (the host's build directory), also the tests that a
+`ctest -R` selects. A path with a word in capitals (hal/boards/NAME.cpp) names a file that the
+reader writes: its directory must exist. A list of tasks names as many files as its heading says.
 """
 
 import re
@@ -21,7 +22,7 @@ TREE_PATH = re.compile(rf"(?<![\w./~$-])((?:{'|'.join(ROOMS)})/[\w./*+-]*[\w*+-]
 LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
 VERB = re.compile(r"\./dev ([a-z][a-z-]*)")
 CTEST = re.compile(r"ctest\b[^`\n]*? -R (\"[^\"]+\"|'[^']+'|[^\s`]+)")
-# The firmware of the guide's reader (docs/integration.md), and images.
+# Paths in the firmware of the guide's reader (docs/integration.md), and images.
 NOT_OF_THE_TREE = re.compile(r"^firmware/(Makefile|main\.c|[\w-]+\.(elf|img))$")
 
 
@@ -30,14 +31,14 @@ def markdown(root):
 
 
 def anchors(text):
-    """As a forge makes them of headings."""
+    """Yields the anchors that a forge makes of headings."""
     for heading in re.findall(r"^#+ (.*?)\s*$", text, re.MULTILINE):
         yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def link_breaches(root, file, text):
     for target in LINK.findall(text):
-        if re.match(r"[a-z]+:", target) or target.startswith("../../"):  # a page of the forge's
+        if re.match(r"[a-z]+:", target) or target.startswith("../../"):  # a page of the forge
             continue
         path, _, anchor = target.partition("#")
         at = (root / file).parent / path if path else root / file
@@ -70,7 +71,7 @@ def verb_breaches(root, text):
 
 
 def count_breaches(text):
-    """A list of tasks under "### NAME: N files" names N files before its colons."""
+    """A list of tasks under "### NAME: N files" must name N files before its colons."""
     for heading, count, section in re.findall(r"^### ([^\n]*): (\d+) files$(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL):
         items = re.findall(r"^- \[ \] (.*?)(?=^\S|^$|\Z)", section, re.MULTILINE | re.DOTALL)
         files = {path for item in items for path in re.findall(r"`([\w./-]+)`", item.split(": ")[0])}
@@ -79,7 +80,7 @@ def count_breaches(text):
 
 
 def all_tests(root, build):
-    """ctest's, and the unit tests' names, which another build has."""
+    """Returns ctest's names, and the unit tests' names, which another build has."""
     listed = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True, check=True).stdout
     names = re.findall(r"Test +#\d+: (\S+)", listed)
     for source in sorted((root / "tests").glob("unit/**/*.cpp")):

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that no code has either of the two sequences that a Cortex-A53 up to r0p4 (Raspberry Pi 3, ZCU102) gets wrong.
+"""Proves that no code has a sequence that a Cortex-A53 up to r0p4 (Pi 3, ZCU102) executes wrongly.
 
     errata_rules.py BUILD IMAGE...            BUILD/firmware/IMAGE.elf
-    errata_rules.py BUILD --both FLAGS        an image made here of both, compiled and linked with FLAGS and no others
+    errata_rules.py BUILD --both FLAGS        an image of both, made here with FLAGS only
 
 Prints a line for each such sequence; exit status 1 if there is any. ("Cortex-A53 MPCore Software Developers Errata
 Notice".)
 
-835769: a load or store, then a 64-bit multiply-accumulate that does not wait for its result, may compute a wrong sum.
-The compiler puts a NOP between the two; in assembly the linker does it, with a branch.
-843419: an ADRP in one of the last two words of a 4 KiB page, a load or store (but no load of a pair), and within the next
-two instructions a load or store by the ADRP's register, may access a wrong address. The linker makes the ADRP an ADR, or
-branches away.
+835769: a load or store, then a 64-bit multiply-accumulate that does not use its result, may compute
+a wrong sum. The compiler puts a NOP between the two, in assembly the linker a branch.
+843419: an ADRP in one of the last two words of a 4 KiB page, a load or store (but no load of a
+pair), and within the next two instructions a load or store with the ADRP's register as its base. It
+may access a wrong address. The linker changes the ADRP to an ADR, or adds a branch.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from pathlib import Path
 
 from disassembly import disassemble, toolchain
 
-ACCUMULATE = {"madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl"}  # into a register of 64 bits
+ACCUMULATE = {"madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl"}  # into a 64-bit register
 REGISTER = re.compile(r"\b[xwqdshb](?:\d+|zr)\b")
 OFFSET_ACCESS = re.compile(r"\[(x\d+)(?:, #[^\]]+)?\]$")
 
-# No compiler sees what is in assembly.
+# The compiler does not see assembly.
 ASSEMBLY = """
     .section .text.accumulate, "ax"
     .global _start
@@ -57,7 +57,7 @@ def is_access(mnemonic):
 
 
 def written(mnemonic, operands):
-    """The general registers that a load writes, as their X names. Of a store none."""
+    """The general registers that a load writes, by their X names. A store writes none."""
     if not mnemonic.startswith("ld"):
         return set()
     return {"x" + name[1:] for name in REGISTER.findall(operands.partition("[")[0]) if name[0] in "xw"}
@@ -92,7 +92,7 @@ def image_of_both(compiler, flags, directory):
     for source, text in zip(sources, (ASSEMBLY, C)):
         source.write_text(text, encoding="utf-8")
     image = Path(directory) / "both.elf"
-    # A distribution's compiler may have one of the two fixes by default.
+    # A distribution's compiler may apply one of the two fixes by default.
     none = ["-mno-fix-cortex-a53-835769", "-mno-fix-cortex-a53-843419"]
     subprocess.run([compiler, "-O2", "-nostdlib", "-static", "-no-pie", "-fno-pic", *none, *flags, *sources, "-o", image],
                    check=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a forge reads is what its documentation allows: issue forms, their configuration, CI; and the hooks of pre-commit.
+"""Checks a forge's files against its documentation: issue forms, CI. And the hooks of pre-commit.
 
     forge_rules.py ROOT     one line for each breach; exit status 1 if there is any
 
-The keys are those of GitHub's "Syntax for issue forms" and "Syntax for GitHub's form schema".
+The keys come from GitHub's "Syntax for issue forms" and "Syntax for GitHub's form schema".
 """
 
 import sys
@@ -94,7 +94,7 @@ def chooser_breaches(config):
 
 
 def workflow_breaches(root, workflow):
-    # YAML 1.1 takes the key `on` for true.
+    # YAML 1.1 reads the key `on` as true.
     yield from key_breaches("it", {("on" if key is True else key): value for key, value in workflow.items()}, {"on", "jobs"},
                             {"name", "on", "jobs", "env", "permissions", "concurrency", "defaults", "run-name"})
     runs = []
@@ -123,7 +123,7 @@ def hook_breaches(root, config):
 
 
 def breaches(root):
-    """Yields 'PATH: what is wrong'."""
+    """Yields 'PATH: the error'."""
     forms = sorted((root / ".github/ISSUE_TEMPLATE").glob("*.y*ml"))
     checks = [(path, chooser_breaches if path.stem == "config" else form_breaches) for path in forms]
     checks += [(path, lambda found: workflow_breaches(root, found)) for path in sorted((root / ".github/workflows").glob("*.y*ml"))]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The C and C++ lines that are added are as clang-format writes them; older lines stay as they are.
+"""Checks that added C and C++ lines have clang-format's format. It ignores older lines.
 
-    format.py [COMMIT]      the staged changes, or those since COMMIT; exit status 1: what clang-format would change, as a diff
+    format.py [COMMIT]      the staged changes, or those since COMMIT; exit status 1: prints a diff
 """
 
 import difflib
@@ -14,7 +14,7 @@ CLANG_FORMAT = "clang-format-19"
 
 
 def added_lines(diff):
-    """{file: [(first, last)]} of a diff without context."""
+    """Returns {file: [(first, last)]} from a diff without context."""
     found, file = {}, None
     for line in diff.splitlines():
         if line.startswith("+++ "):
@@ -34,7 +34,7 @@ def main():
     wrong = False
     for file, ranges in added_lines(diff).items():
         lines = [f"--lines={first}:{last}" for first, last in ranges]
-        # What is staged, not what lies in the tree.
+        # Reads the staged version, not the one in the tree.
         source = subprocess.run(["git", "show", f":{file}"] if since == ["--cached"] else ["cat", file], cwd=root, capture_output=True, check=True)
         made = subprocess.run([CLANG_FORMAT, *lines, f"--assume-filename={file}"], cwd=root, input=source.stdout, capture_output=True,
                               check=True).stdout

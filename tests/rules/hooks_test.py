@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The hooks of pre-commit pass on the tree, without network, and each of them refuses what it is there for."""
+"""The hooks of pre-commit pass on the tree without a network. Each refuses its kind of error."""
 
 import unittest
 
 from scratch import Scratch, git
 
 HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
-# A proxy that nobody is behind: a hook that loads something fails.
+# A proxy that does not exist: a hook that downloads something fails.
 NO_NETWORK = {f"{name}_proxy": "http://127.0.0.1:9" for name in ("http", "https", "HTTP", "HTTPS", "ALL")}
 
 
@@ -41,7 +41,7 @@ class Hooks(Scratch):
         (self.tree / "hal/old.cpp").write_text(HEAD + "int  f( );\n\nint g();\n", encoding="utf-8")
         git(self.tree, "add", "hal/old.cpp")
         self.assertEqual(self.hooks("format")[0], 0)
-        # What is staged counts, not what the tree has since.
+        # The staged version counts, not later changes in the tree.
         (self.tree / "hal/old.cpp").write_text(HEAD + "int  f( );\nint  g( );\n", encoding="utf-8")
         self.assertEqual(self.run_in("tests/rules/format.py")[0], 0)
         status, said = self.run_in("tests/rules/format.py", "HEAD")

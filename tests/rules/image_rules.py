@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves from an image's disassembly that nothing on the tracer's path can trace itself.
+"""Proves from an image's disassembly that no code on the tracer's path can trace itself.
 
     image_rules.py BUILD IMAGE [--tracer LIB.a]        BUILD/firmware/IMAGE.elf
 
-Of the linked image, where the linker has chosen between equal copies of an inline function:
-no function of the tracer or the hal has a patch site; none of their code branches to a function
-that is not theirs (except hal/newlib, which is the way to main); the tracer uses no FP or SIMD
+It checks the linked image, in which the linker has chosen one of equal copies of an inline
+function. No function of the tracer or the hal has a patch site. None of their code branches to
+another part's function (except hal/newlib, which calls main). The tracer uses no FP or SIMD
 register, and the hal only where it saves and restores them.
 """
 
@@ -20,11 +20,11 @@ from disassembly import defined_functions, disassemble, toolchain
 sys.path.insert(0, str(Path(__file__).parent.parent / "verification/oracle"))
 from sites import Image  # noqa: E402
 
-# Members of the hal's archive whose job is to be called by newlib, or to call main.
+# Members of the hal's archive that newlib calls, or that call main.
 NEWLIB_MEMBERS = {"run_main.cpp.obj", "syscalls.cpp.obj"}
-# Whole register files saved and restored: exception entry and return, the guarded call.
+# Members that save and restore all registers: exception entry and return, the guarded call.
 VECTOR_MEMBERS = {"vectors.S.obj", "calls.S.obj"}
-# Functions that go on to something else: the C library's, which has no patch site (newlib_rules.py).
+# Functions that jump to another one: the C library's, which has no patch site (newlib_rules.py).
 GOES_ON_TO = {"__wrap_longjmp": {"longjmp"}}
 
 
@@ -37,7 +37,7 @@ def arguments():
 
 
 def table(image):
-    """The functions that the site table names, whether usable or not: each 8 bytes behind."""
+    """The functions in the site table, usable or not. Each is 8 bytes behind its entry's address."""
     start, end = image.symbols["__nopscope_sites_start"], image.symbols["__nopscope_sites_end"]
     return {entry + 8 for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cmake/link_with_names.sh with a linker and a nopscope of its own: what fails leaves no image."""
+"""cmake/link_with_names.sh with a fake linker and nopscope. A step that fails leaves no image."""
 
 import subprocess
 import tempfile
@@ -8,12 +8,12 @@ import unittest
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent.parent.parent / "cmake/link_with_names.sh"
-# Its second link has one argument more.
+# The second link has one more argument.
 LINK = """#!/bin/sh
 [ $# -lt 3 ] || {second}
 echo "$@" >image.elf
 """
-# `names IMAGE -o FILE` and `names IMAGE`: what it knows is the first word of the image.
+# `names IMAGE -o FILE` and `names IMAGE`: prints the first word of the image.
 NOPSCOPE = """#!/bin/sh
 cut -d' ' -f1 "$2" >"${4:-/dev/stdout}"
 """

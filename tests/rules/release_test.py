@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev release: what it refuses, that its source archive is always the same, that its comparison sees a difference.
+"""./dev release: its refusals, its reproducible source archive, and its comparison's differences.
 
-The double build itself is `./dev proof release`: 18 minutes of processor time.
+`./dev proof release` makes the double build, which takes 18 minutes of processor time.
 """
 
 import re
@@ -25,7 +25,7 @@ class Release(Scratch):
         self.commit()
 
     def functions(self, script, **options):
-        """Runs a script that has the functions of cmake/release.sh."""
+        """Runs a script after loading the functions of cmake/release.sh."""
         return self.run_in("bash", "-euc", 'say() { printf "%s\\n" "$*" >&2; }; . cmake/release.sh; ' + script, **options)
 
     def refused(self, *words, status=1):
@@ -114,7 +114,7 @@ class Release(Scratch):
         compare = f"compare_builds {self.outside / 'a'} {self.outside / 'b'}"
         for name in "ab":
             (self.outside / name / "deep").mkdir(parents=True)
-        self.assertEqual(self.functions(compare)[0], 1)  # nothing was built
+        self.assertEqual(self.functions(compare)[0], 1)  # the builds are missing
         for name in "ab":
             (self.outside / name / "deep/x.deb").write_text("x")
         self.assertEqual(self.functions(compare), (0, ""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clone of the tree as it is now, changes that are not committed included, to break things in."""
+"""A clone of the tree with all uncommitted changes, in which tests break things."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def git(directory, *words):
 
 @unittest.skipUnless((ROOT / ".git").exists(), "the tree is no clone")
 class Scratch(unittest.TestCase):
-    PATHS = ()  # what of the tree is cloned; none: all of it
+    PATHS = ()  # the cloned part of the tree; none: all
 
     @classmethod
     def setUpClass(cls):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The house's rules that a reader of the source can check.
+"""Checks the project's rules that the text of the source shows.
 
     source_rules.py ROOT        one line for each breach; exit status 1 if there is any
 
-Who may include whom, where instructions may be written, what every source file has, and which files may be no text.
+The rooms' includes, where instructions may be, every source file's parts, and binary files.
 """
 
 import re
@@ -16,60 +16,60 @@ import tree
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".S"}
 ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
 
-# No text: images of documents, and data that tests read. And no file is large: who clones the tree has it for ever.
+# Binary files: images of documents, tests' data. No file is large: every clone has it for ever.
 DATA = re.compile(r"docs/images/.*\.png$|tests/conformance/.*\.(bin|nsc)$")
 BYTES_AT_MOST = 250_000
 
-# The tracer's public headers, of which some are for its own parts.
+# The tracer's public headers. The others in this directory are for its own parts.
 PUBLIC = r"nopscope/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|(?:nopscope|version)\.h)$"
-# The rooms, floor by floor. A room includes itself and the rooms of the floors below it.
+# The rooms by floors. A room includes itself and the rooms on the floors below.
 TRACER = [("protocol",), ("arch",), ("core",), ("stream",), ("recorders",), ("patching",), ("adaptive", "control"), ("runtime",)]
 HOST_TOOLS = [("base",), ("image",), ("target",), ("recording",), ("analysis",), ("live",), ("views",), ("cli", "bench")]
 
 
 def floors(house, rooms, also):
-    """For INCLUDES: a row for each room of a house. `also`: what each of them may include."""
+    """Rows of INCLUDES, one for each room of a house. `also`: what every room may include."""
     below = []
     for floor in rooms:
         for room in floor:
             yield f"{house}/{room}/", rf"{also}|{house}/(?:{'|'.join([*below, room])})/"
         below += floor
-    yield f"{house}/", r"$^"  # no other room
+    yield f"{house}/", r"$^"  # there is no other room
 
 
 FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"
-# What each room may include of the repository, most particular first; None: no rule.
+# What each room may include from the repository. The most specific rule is first; None: no rule.
 INCLUDES = [
     ("tracer/include/", r"nopscope/"),
     ("tracer/protocol/", r"tracer/protocol/|nopscope/(?:event_refusal|recorders)\.hpp$"),
     ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/(?:cpu|machine)\.hpp$"),
     *floors("tracer", TRACER, "nopscope/"),
     ("hal/", r"hal/|tracer/arch/machine\.hpp$"),
-    # What boot measures, or a lost task does, is set from within.
+    # These tests set values that boot measures, or that a lost task changes.
     ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/arm64/patch_site\.hpp$"),
     ("tests/firmware/", FIRMWARE),
     ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
-    ("host-tools/target/memory/", r"host-tools/(?:base|image|target)/|tracer/|nopscope/"),  # the tracer's pump, run here
+    ("host-tools/target/memory/", r"host-tools/(?:base|image|target)/|tracer/|nopscope/"),  # it runs the tracer's pump
     *floors("host-tools", HOST_TOOLS, "tracer/protocol/"),
 ]
-# What of the C and C++ libraries works without an operating system and without calls.
+# Headers of the C and C++ libraries that work without an operating system and without calls.
 FREESTANDING = {
     "algorithm", "array", "atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint",
     "initializer_list", "iterator", "limits", "optional", "span", "string_view", "tuple",
     "type_traits", "utility", "stdbool.h", "stddef.h", "stdint.h",
 }
 FREESTANDING_ROOMS = ("tracer/", "hal/")
-HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls are about newlib
+HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls need newlib
 
-# The rooms whose instructions all live in arm64/; firmware that tests the CPU writes its own.
+# The rooms whose instructions must be in arm64/. Firmware that tests the CPU may contain its own.
 NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
 INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
 
-# Phrases that a reader has to unravel, and what to write in their place (CONTRIBUTING.md, "Style"). In code, comments,
-# messages and pages.
+# Phrases that are hard to understand, and their replacements (CONTRIBUTING.md, "Style"). They apply
+# to code, comments, messages and pages.
 PHRASES = {
     "of the tracer's own": "say which part, or 'that the tracer adds'",
     "nobody's": "name the owner, or say 'no function'",
@@ -88,13 +88,13 @@ ASM = re.compile(r"\b(asm|__asm|__asm__)\b\s*(volatile|goto|\(|$)")
 
 
 def includes_breach(path, bracket, name):
-    """Why the file `path` may not include `name`, or None."""
+    """Returns why the file `path` may not include `name`, or None."""
     if bracket == "<":
         bound = path.startswith(FREESTANDING_ROOMS) and not path.startswith(HOSTED_IN_THEM)
         if bound and name not in FREESTANDING:
             return f"<{name}> is not freestanding"
         return None
-    if "/" not in name:  # a generated or third-party header, or a neighbour
+    if "/" not in name:  # a generated or third-party header, or one in the same directory
         return None
     for room, allowed in INCLUDES:
         if path.startswith(room):
@@ -115,7 +115,7 @@ def line_breaches(path, line):
 
 
 def breaches(root):
-    """Yields 'PATH:LINE: what is wrong' for every source file below `root`."""
+    """Yields 'PATH:LINE: the error' for every source file below `root`."""
     files = sorted(f for room in ROOMS for f in (root / room).rglob("*") if f.suffix in SOURCES)
     for file in files:
         path = file.relative_to(root).as_posix()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks each rule of source_rules.py once and sees it reported."""
+"""Breaks each rule of source_rules.py once and checks that it is reported."""
 
 import tempfile
 import unittest

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Spells every text of the tree with codespell.
+"""Checks the spelling of all texts in the tree with codespell.
 
-    spelling.py ROOT [FILE...]      FILE: instead of all; exit status 1 if a word is wrong
+    spelling.py ROOT [FILE...]      FILE: checks only these; exit status 1 if a word is wrong
 """
 
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tree
 
-# Names of the code, patterns, a wrong word on purpose, and words that are right.
+# Names in the code, patterns, a deliberate error, and words that codespell does not know.
 WORDS = ("execut", "fro", "inforce", "positionof", "reprot", "statics")
 NOT_OURS = ("package-lock.json", ".png", ".svg", ".bin", ".nsc")
 

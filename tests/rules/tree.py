@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a tree, for rules and for tests that copy it; and how a rule ends."""
+"""The files of a tree, for rules and for tests that copy it. And the end of each rule."""
 
 import os
 import subprocess
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def listed(root, *options):
-    # A container's user may be another than the tree's.
+    # A container's user may not be the tree's owner.
     names = subprocess.run(["git", "-C", root, "-c", f"safe.directory={root}", "ls-files", "-z", *options], check=True,
                            capture_output=True).stdout
     return [name for name in os.fsdecode(names).split("\0") if name and os.path.lexists(Path(root) / name)]
 
 
 def files(root):
-    """Names: of a clone the tracked files that are there, else (a source archive) all but build/."""
+    """A clone's tracked files that exist, or (in a source archive) all files except build/."""
     if (root / ".git").exists():
         return sorted(listed(root))
     names = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
@@ -23,7 +23,7 @@ def files(root):
 
 
 def copy(root, destination, *paths):
-    """Of a clone what git knows of `paths` (none: of all), and what it would be told of, as it is now."""
+    """Copies the tracked and the new files of `paths` (none: of the whole clone), as they are now."""
     names = listed(root, "--cached", "--others", "--exclude-standard", "--", *paths)
     destination.mkdir()
     packed = subprocess.run(["tar", "-C", root, "--null", "-T", "-", "-cf", "-"], input=os.fsencode("\0".join(names)),
@@ -32,7 +32,7 @@ def copy(root, destination, *paths):
 
 
 def tell(breaches):
-    """Prints each and ends: exit status 1 if there is any."""
+    """Prints all breaches and exits, with status 1 if there is any."""
     found = list(breaches)
     print("\n".join(found) if found else "no breach")
     sys.exit(bool(found))

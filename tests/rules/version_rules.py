@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One version: CMakeLists.txt has it, and all others say the same.
+"""Checks that all files have the same version as CMakeLists.txt.
 
-    version_rules.py ROOT NOPSCOPE BILL    one line for each that does not; exit status 1 if there is any
+    version_rules.py ROOT NOPSCOPE BILL    one line for each difference; exit status 1 if any
 """
 
 import json
@@ -24,7 +24,7 @@ def header_breaches(version, header):
 
 
 def changelog_breaches(version, changelog):
-    """The newest section is of this version, or there is one for what comes."""
+    """The newest section is for this version or for the unreleased one."""
     headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d{2}-\d{2}))?$", changelog, re.MULTILINE)
     if not headings or headings[0][0] not in ("Unreleased", version):
         yield f"CHANGELOG.md: the first section is neither [Unreleased] nor [{version}]"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware/examples/minimal and firmware/examples/minimal-c need of a board and of a libc, to be linked without ours.
+// Functions of a board and a libc, which firmware/examples/minimal and minimal-c need to link.
 #include "hal/hal.hpp"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware that leaves Config::input away (SHIPPING.md): no byte that comes to its line changes anything. A firmware that
-has an input obeys such bytes.
+"""A firmware without Config::input (SHIPPING.md): no byte on its line changes anything. A firmware
+with an input obeys the same bytes.
 """
 
 import os
@@ -25,8 +25,8 @@ PING, STOP, MARK, RESET = 0, 4, 5, 19
 
 
 def every_command(session):
-    """Each of docs/control.md's that ends neither the recording nor the machine, in frames that a target of this session
-    accepts; then stop and reset; noise before and behind."""
+    """Each command in docs/control.md that ends neither the recording nor the machine, in frames
+    that a target in this session accepts. Then stop and reset. Noise comes before and after."""
     noise = random.Random(21).randbytes(600)
     arguments = {5: b"\1", 6: b"\1", 11: b"\1\0\0", 12: b"\0", 13: b"\1", 14: b"\1", 15: b"\2", 16: b"\0\0", 17: b"\0\0\0",
                  18: (9600).to_bytes(4, "little"), 20: b"\0"}
@@ -42,12 +42,12 @@ def run_to_the_end(sent):
 
 
 class Endless:
-    """tests/firmware/endless, which traces for ever."""
+    """tests/firmware/endless, which traces without end."""
 
     def __init__(self, *words):
         self.process = subprocess.Popen(machines.qemu_command(MACHINE, "endless", words, icount=False),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.rest = b""    # of the line: what has no end yet
+        self.rest = b""    # the incomplete frame at the end
         self.frames = []
 
     def __enter__(self):
@@ -58,7 +58,7 @@ class Endless:
         self.process.communicate()
 
     def read(self, enough, seconds=20):
-        """Until enough(frames); False: not within so many seconds."""
+        """Reads until enough(frames). Returns False if that takes longer."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if select.select([self.process.stdout], [], [], 0.1)[0]:
@@ -76,7 +76,7 @@ class Endless:
         self.process.stdin.flush()
 
     def ask(self, number, what, arguments=b"", attempts=12):
-        """As a host does: again, until it is answered. The answer, 0 for ok; None: there was none."""
+        """Repeats a command until the answer comes. Returns it (0: ok), or None."""
         for _ in range(attempts):
             self.send(trace2.frame(COMMAND, self.session(), bytes([what]) + arguments, number))
             self.read(lambda frames: answers(frames, number), seconds=2)
@@ -109,7 +109,7 @@ class ClosedLine(unittest.TestCase):
             target.send(every_command(session))
             self.assertIsNone(target.ask(100, STOP, attempts=2))
             target.frames = []
-            # It goes on, in the same session: neither stopped nor reset.
+            # It continues in the same session: it was neither stopped nor reset.
             self.assertTrue(target.read(lambda frames: sum(has_hello([frame]) for frame in frames) > 5))
             self.assertEqual({frame[2] for frame in target.frames}, {session})
             streams = [frame[0] for frame in target.frames]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Firmware that calls nopscope, compiled without NOPSCOPE_ENABLED=1 and linked without the tracer: it has no byte of
-nopscope (SHIPPING.md). From the environment: NOPSCOPE, the command; NOPSCOPE_CROSS, the cross compiler's prefix.
+"""Firmware that calls nopscope, but is compiled without NOPSCOPE_ENABLED=1 and linked without the
+tracer, has no byte of nopscope (SHIPPING.md). From the environment: NOPSCOPE (the command) and
+NOPSCOPE_CROSS (the cross compiler's prefix).
 """
 
 import os
@@ -24,7 +25,7 @@ COMPILERS = {".c": ["gcc", "-std=c11"], ".S": ["gcc"],
 LINK = ["-static", "-no-pie", "-nostdlib", "-Wl,--build-id=none", "-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack",
         "-Wl,--no-warn-rwx-segments"]
 OURS = f"-Wl,-T,{ROOT}/linker/nopscope.ld"
-# A declaration of a function, from the first column, that is not a definition.
+# A function's declaration that begins in the first column and is not a definition.
 DECLARED = re.compile(r"^(?=\S)(?:NOPSCOPE_API )?(?!using|typedef|inline|static)"
                       r"[\w:<>*& ]+?[ &*](\w+)\([^;{}]*\);", re.M)
 
@@ -37,12 +38,12 @@ def run(*command):
 
 
 def public_headers():
-    """What the package installs, but for the empty functions."""
+    """The headers that the package installs, except for the empty functions."""
     return [path for path in sorted((ROOT / "tracer/include/nopscope").iterdir()) if path.stem not in ("empty", "enabled")]
 
 
 def functions_of(header):
-    """Its functions' names, each as often as there are overloads."""
+    """The names of its functions. Each overload is in the list."""
     code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
     return DECLARED.findall(re.sub(r"//.*", "", code))
 
@@ -55,7 +56,7 @@ def compiled(source, directory, *flags):
 
 
 def linked(name, directory, sources, *flags, script=OURS):
-    """An image on firmware/examples/own-startup's start-up: it has our linker script too, if there is one."""
+    """Links an image on own-startup's start-up code, with the linker script if there is one."""
     board = [compiled(FOREIGN / file, directory, "-O2", "-mstrict-align") for file in ("boot.S", "mmu.c", "uart.c")]
     objects = board + [compiled(source, directory, *flags) for source in sources]
     elf = directory / f"{name}.elf"
@@ -64,7 +65,7 @@ def linked(name, directory, sources, *flags, script=OURS):
 
 
 def remains(elf):
-    """What of nopscope an image has: symbols, but our hal's, and sections. Names in C++ are demangled."""
+    """Returns an image's symbols (except our hal's) and sections of nopscope, demangled."""
     symbols = [line.split(None, 2)[-1] for line in run(CROSS + "nm", "-C", elf).splitlines()]
     sections = re.findall(r"^\s*\[ *\d+\] (\S+)", run(CROSS + "readelf", "-SW", elf), re.M)
     return [name for name in symbols + sections
@@ -121,14 +122,14 @@ class Empty(unittest.TestCase):
                                                             ("without", HERE / "minimal_without.cpp"))))
 
     def test_the_smallest_firmware_in_c(self):
-        # Its objects of the API are its own: static, and so gone, too.
+        # The API's objects are in its own file. They are static, so they vanish, too.
         elf = linked("c", self.directory, [ROOT / "firmware/examples/minimal-c/main.c", ROOT / "firmware/examples/minimal-c/board.cpp",
                                            HERE / "board.cpp"], "-O2", "-Wno-pedantic")
         self.assertEqual(remains(elf), [])
 
     def test_it_compiles_at_o0_and_as_each_header_alone(self):
         nothing = self.directory / "nothing.c"
-        nothing.write_text("typedef int nothing;\n")  # ISO C wants a declaration
+        nothing.write_text("typedef int nothing;\n")  # ISO C requires a declaration
         for header in public_headers():
             language = "c" if header.suffix == ".h" else "c++"
             compiler, standard = COMPILERS[".c" if language == "c" else ".cpp"][:2]
@@ -145,10 +146,10 @@ class Empty(unittest.TestCase):
             run({"gcc": "clang-19", "g++": "clang++-19"}[compiler], "--target=aarch64-linux-gnu", *standard, *flags, "-O2",
                 "-c", source, "-o", out)
             left = re.findall(r"\S+$", run(CROSS + "nm", out), re.M)
-            self.assertIn(left, (["main"], ["_Z4mainv"]))  # the latter is freestanding C++'s
+            self.assertIn(left, (["main"], ["_Z4mainv"]))  # the second is of freestanding C++
 
     def test_a_forgotten_flag_is_told(self):
-        # The sources are compiled for tracing, but the headers do not know of it.
+        # The sources are compiled for tracing, but without the flag for the headers.
         elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2",
                      "-falign-functions=8")
         for image, sentence in ((elf, "the image has patch sites but no tracer"),

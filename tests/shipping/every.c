@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls every function of tracer/include/nopscope/nopscope.h once, and expects what an image without the tracer answers. */
+ * Calls each function of nopscope.h once. It must return what an image without the tracer returns. */
 #include "tests/shipping/every.h"
 
 #include <nopscope/nopscope.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls every function of the public C++ headers once, and expects what an image without the tracer answers.
+// Calls every public C++ function once. Each must return what an image without the tracer returns.
 #include "tests/shipping/every.h"
 
 #include <nopscope/capture.hpp>

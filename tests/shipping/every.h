@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How every.c and every.cpp call the API. With WITHOUT_CALLS the same files call nothing: the image that a build
- * without the tracer must be equal to. */
+ * How every.c and every.cpp call the API. With WITHOUT_CALLS the same files call nothing. A build
+ * without the tracer must make the same image. */
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-void fail(void);  /* another file's: a call whose result is not constant stays in the image */
+void fail(void); /* in another file: a call with a variable result stays in the image */
 #ifdef __cplusplus
 }
 #endif

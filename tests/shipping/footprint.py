@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tracer takes of a firmware's memory, measured on firmware/examples/own-startup: SHIPPING.md's tables.
+"""Measures the tracer's memory in firmware/examples/own-startup, for SHIPPING.md's tables.
 
     footprint.py [--update]
 
-Prints them. --update writes them into SHIPPING.md, between its marks. Sizes are those of the tracer's sections in the image,
-from the linker's map. From the environment: what tests/guide/integration_test.py needs.
+Prints the tables. --update writes them into SHIPPING.md, between its marks. Sizes are of the
+tracer's sections, from the linker's map. Environment: as tests/guide/integration_test.py.
 """
 
 import collections
@@ -20,19 +20,19 @@ import machines  # noqa: E402
 
 PAGE = ROOT / "SHIPPING.md"
 MARKS = ("<!-- footprint: written by tests/shipping/footprint.py --update -->\n", "<!-- /footprint -->\n")
-# 2^13 bytes are the smallest ring.
+# The smallest ring has 2^13 bytes.
 RING_LOG2, FRAMES = 13, 32
-# The smallest configuration that is tested: the one above, and these.
+# The smallest tested configuration has these limits, too.
 SMALL = {"LIST_UNITS": 64, "MOVED_SITES": 16, "SELECTABLE_SITES": 1024}
 GC = "MORE_LDFLAGS=-Wl,--gc-sections"
 KINDS = {".text": "code", ".rodata": "constants", ".data": "data", ".bss": "zeroed", ".nopscope.ring": "ring"}
-# An input section of the tracer's in a map; a long name has a line of its own.
+# An input section of the tracer in a map. A long name has a separate line.
 CONTRIBUTION = re.compile(r"^ (\.text|\.rodata|\.data|\.bss|\.nopscope\.ring)\S*\s+0x[0-9a-f]+\s+0x([0-9a-f]+)"
                           r" \S*libnopscope_tracer\.a\(", re.M)
 
 
 def package(directory, name, level, cores, limits=()):
-    """The library, installed; returns where."""
+    """Installs the library and returns its prefix."""
     prefix = directory / name / "prefix"
     integration.cmake(ROOT, directory / name, *integration.PACKAGE, f"-DCMAKE_BUILD_TYPE={level}",
                       f"-DNOPSCOPE_CORES={cores}", f"-DNOPSCOPE_RING_LOG2={RING_LOG2}",
@@ -52,7 +52,7 @@ def sizes(map_file):
 
 
 def measure(directory):
-    """(sizes by column, the smallest image)."""
+    """Returns (sizes by column, the smallest image)."""
     columns = {}
     fast, fast_two, small = (package(directory, *of) for of in (
         ("O2", "RelWithDebInfo", 1), ("O2-2", "RelWithDebInfo", 2), ("Os", "MinSizeRel", 1, SMALL)))
@@ -90,7 +90,7 @@ def tables(columns):
 
 
 def parts():
-    """The page before, in and after the tables' place."""
+    """Returns the page before, in and after the tables."""
     before, rest = PAGE.read_text().split(MARKS[0])
     table, after = rest.split(MARKS[1])
     return before, table, after

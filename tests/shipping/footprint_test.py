@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SHIPPING.md's sizes are what footprint.py measures, and the smallest configuration works: it boots, and its recording is
-exact. With another compiler than the page's the sizes are not compared.
+"""SHIPPING.md's sizes are those that footprint.py measures. The smallest configuration boots, and
+its recording is exact. Sizes are not compared if the compiler is not the page's.
 """
 
 import collections
@@ -51,7 +51,7 @@ class Footprint(integration.Integration):
             integration.cmake(footprint.ROOT, self.directory / "off", *integration.PACKAGE, "-DNOPSCOPE_ENABLED=OFF")
 
     def test_sizes_are_those_of_the_image(self):
-        # The firmware's own: code, two page tables, and the padding to its pages.
+        # The firmware's memory: code, two page tables, and the padding to its pages.
         own = 12288
         listed = dict(re.findall(r"^(\.\S+)\s+(\d+)", integration.run(integration.CROSS + "size", "-A", self.smallest), re.M))
         self.assertEqual(int(listed[".nopscope.ring"]), self.columns["smallest"]["ring"])
@@ -66,7 +66,7 @@ class Footprint(integration.Integration):
 
 
 if __name__ == "__main__":
-    # Not the tests that are inherited.
+    # Without the inherited tests.
     names = [name for name in vars(Footprint) if name.startswith("test_")]
     suite = unittest.TestSuite(map(Footprint, names))
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * firmware/examples/own-startup/main.c as it was before nopscope: what stays is the read of the clock's rate. */
+ * firmware/examples/own-startup/main.c without nopscope. It still reads the clock's rate. */
 #include <stdbool.h>
 #include <stdint.h>
 

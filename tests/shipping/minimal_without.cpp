@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// firmware/examples/minimal/main.cpp as it was before nopscope: what stays are the questions to the hal, in their order.
+// firmware/examples/minimal/main.cpp without nopscope. It still calls the hal, in the same order.
 #include "hal/hal.hpp"
 
 [[gnu::noinline]] int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }

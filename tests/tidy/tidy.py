@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over what builds compile, with the checks of .clang-tidy: a finding fails.
+"""Runs clang-tidy, with .clang-tidy's checks, on all compiled sources. Any finding fails.
 
     tidy.py [--root DIRECTORY] BUILD...
 
-BUILD: a directory with CMake's compile_commands.json. Each source of ours below DIRECTORY, this tree, is looked at once, as the
-first BUILD that has it compiles it; what GCC's commands have and clang does not know is left out of them.
+BUILD has CMake's compile_commands.json. Each source below DIRECTORY (default: this tree) is checked
+once, with the first BUILD's command for it, but without GCC's options that clang does not know.
 Exit status 1: findings, which are printed. 2: it could not run; one sentence says why.
 """
 
@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = ("firmware", "hal", "host-tools", "tests", "tracer")
 LEFT_OUT = {"ccache", "-Werror", "-fno-ipa-ra", "-fno-tree-loop-distribute-patterns"}
 NOT_FOR_CLANG = {"tests/firmware/counts/functions.cpp"}  # __builtin_longjmp
-# Of intrinsics, which are each compiler's own.
+# Directories of intrinsics, which differ between compilers.
 GCC_HEADERS = r"/.*/gcc[^/]*/aarch64[^/]*/[0-9.]+/include"
 
 
@@ -39,7 +39,7 @@ def tool(name):
 
 
 def commands(root, builds):
-    """Of each source, once: its entry of a compilation database, for clang."""
+    """Returns one entry of a compilation database for each source, for clang."""
     done = subprocess.run([tool("clang-19"), "-print-resource-dir"], capture_output=True, text=True, check=True)
     clang_headers = done.stdout.strip() + "/include"
     ours = [root / room for room in ROOMS]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tidy.py sees what it is for, and says when it cannot."""
+"""tidy.py reports each kind of finding, and says when it cannot run."""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ class Tidy(unittest.TestCase):
         (self.root / "hal").mkdir()
 
     def outcome(self, text, command="ccache g++ -std=c++20 -Werror -fno-ipa-ra -c"):
-        """Exit status, and what was said, of a build of one source."""
+        """Returns the exit status and the output for a build of one source."""
         source = self.root / "hal/a.cpp"
         source.write_text(text)
         database = [{"directory": str(self.root), "file": str(source), "command": f"{command} {source}"}]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * newlib's test of its mathematics runs where Arm's start-up (libgloss) finds it, with the MMU off. What a board adds
- * to that start-up is _cpu_init_hook(), which it calls with a stack and before it clears .bss. */
+ * newlib's test of its mathematics, with Arm's start-up (libgloss), which leaves the MMU off. It
+ * calls a board's _cpu_init_hook() with a stack, before it clears .bss. */
 #include "traced_main.h"
 
 static uint64_t level1[512] __attribute__((aligned(4096), section(".data")));
@@ -26,7 +26,7 @@ void _cpu_init_hook(void) {
 
 bool make_ready(const struct nopscope_config* config) { return (void)config, true; }
 
-/* Constructors, which this newlib is configured without, and a test of what newlib has not for arm64. */
+/* Constructors, which this newlib lacks, and a test of functions that it lacks for arm64. */
 void _init(void) {}
 void _fini(void) {}
 void test_ieee(void) {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * QEMU's bare-metal memory test (tests/tcg) has its own start-up, page tables and linker script. Its tables map no
- * device, and its memory as not shareable; nopscope_init() says that it refuses the latter. */
+ * QEMU's bare-metal memory test (tests/tcg) has its own start-up, page tables and linker script.
+ * Its tables map no device. They map its memory as not shareable, which nopscope_init() refuses. */
 #include "traced_main.h"
 
 static void complete_tables(bool shareable) {

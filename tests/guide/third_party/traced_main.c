@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What it takes to profile a program that is not changed: its main is wrapped (--wrap=main). The tracer's line is
- * QEMU virt's PL011, which none of these programs uses: they speak by semihosting. */
+ * Profiles an unmodified program by wrapping its main (--wrap=main). The tracer's line is QEMU
+ * virt's PL011. None of these programs uses it: they print by semihosting. */
 #include "traced_main.h"
 
 static volatile uint32_t* const uart = (volatile uint32_t*)0x09000000;
@@ -27,7 +27,7 @@ int __wrap_main(int argc, char** argv) {
     if (!make_ready(&config)) return 2;
     if (nopscope_init(&config) != NOPSCOPE_OK) return 3;
     const int status = __real_main(argc, argv);
-    nopscope_disable(nopscope_all());  /* start-up goes on behind main */
+    nopscope_disable(nopscope_all()); /* start-up continues after main */
     nopscope_finish();
     return status;
 }

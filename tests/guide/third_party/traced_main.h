@@ -3,5 +3,5 @@
 
 #include <nopscope/nopscope.h>
 
-/* What this program lacks before nopscope_init(). False: it ends with status 2. */
+/* Prepares what nopscope_init() needs and this program lacks. False: it ends with status 2. */
 bool make_ready(const struct nopscope_config* config);

@@ -11,7 +11,7 @@ class Callgrind(exports.Case):
     FORMAT = "callgrind"
 
     def annotate(self, path, *options):
-        """{function: its costs}, as printed; those of one name are one."""
+        """Returns {function: its costs}, as printed. Functions of the same name are one."""
         found = {}
         for (_, name), costs in readers.annotate(path, *options).items():
             before = found.setdefault(name, [0, 0])
@@ -69,7 +69,7 @@ def by_caller(name):
 
 
 def recursive_or_shared(name):
-    """Whose callers' inclusive times say more than the function's total."""
+    """Functions whose callers' inclusive times contain more than the function's total."""
     nodes = {node["id"]: node for node in exports.graph(name)["nodes"]}
     found, addresses = set(), {}
     for node in nodes.values():
@@ -83,7 +83,7 @@ def recursive_or_shared(name):
 
 
 def total_of(of, nodes, key):
-    """From the paths, as a path in a gap has its own."""
+    """Adds up the paths, because each path in a gap has its own total."""
     return sum(node[key] for node in nodes if node["name"] == of)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chrome's trace JSON, read by Python's json module as Perfetto's importer takes it, and imported by speedscope itself."""
+"""Chrome's trace JSON, read by Python's json in Perfetto's order, and imported by speedscope."""
 
 import collections
 import decimal
@@ -10,7 +10,7 @@ import exports
 import hostile_names
 import speedscope_page
 
-DEEPEST = 512  # slices that Perfetto keeps open on a thread; "deep" goes beyond
+DEEPEST = 512  # Perfetto keeps at most so many slices open on a thread; "deep" has more
 
 
 def ns(microseconds):
@@ -29,7 +29,7 @@ class Chrome(exports.Case):
         return data, events, threads
 
     def sums(self, events, threads):
-        """In the order of time, and where that is equal in the file's: Perfetto's importer sorts so."""
+        """Sorts by time, and events of the same time as in the file, like Perfetto's importer."""
         sums = exports.Sums()
         for event in sorted((event for event in events if event.get("cat") == "call"), key=lambda event: event["ts"]):
             tid = event["tid"]
@@ -57,7 +57,7 @@ class Chrome(exports.Case):
                 continue
             self.assertNotIn("args", event)  # speedscope appends them to the name
             if event["ph"] != "i":
-                # speedscope takes an end first where times are equal. A double has 53 bits.
+                # If times are equal, speedscope takes an end first. A double has 53 bits.
                 self.assertGreater(float(event["ts"]), last.get(event["tid"], -1))
                 last[event["tid"]] = float(event["ts"])
 

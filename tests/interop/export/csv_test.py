@@ -26,7 +26,7 @@ class Csv(exports.Case):
                 durations[row["name"]] += int(row["duration_ns"])
             self.assertEqual(own, sums.self_)
             for row in exports.functions(name):
-                if exports.is_plain(name, row):  # none inside another
+                if exports.is_plain(name, row):  # its calls are not inside each other
                     self.assertAlmostEqual(durations[row["name"]], row["total_ns"], msg=(name, row["name"]),
                                            delta=exports.rounding(name) * (1 + sums.total_lengths[row["name"]]))
             for row in rows:

@@ -15,7 +15,7 @@ NUMBER = re.compile(r"(\w+) = (-?\d+)(?=,| |$)")
 
 
 def label(match):
-    """As the metadata has it: babeltrace2 prints it as a string literal."""
+    """Undoes the escapes: babeltrace2 prints a label as a string literal, as in the metadata."""
     return re.sub(r"\\(.)", r"\1", match[1])
 
 
@@ -23,7 +23,7 @@ class Ctf(exports.Case):
     FORMAT = "ctf"
 
     def events(self, path):
-        """(kind, nanoseconds, core, context, the text of its fields)."""
+        """Returns (kind, nanoseconds, core, context, the text of its fields) of each event."""
         events, self.errors = readers.ctf_events(path)
         return events
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`diff` of recordings whose every time is known."""
+"""`diff` of recordings in which every time is known."""
 
 import json
 import os
@@ -121,8 +121,8 @@ class Diff(unittest.TestCase):
                          {"main": "same", "work": "slower", "work.part.0": "same", "work.constprop.0": "faster"})
         self.assertEqual(rows["work"][3], [])
 
-    # Three calls of work: one by itself, one that goes on in a piece, one of another version. The piece also comes
-    # without its origin, which its caller has taken in.
+    # Three calls of work: one alone, one that goes on in a piece, and one of another version. The
+    # piece also comes without its origin, because the caller inlines that.
     def test_several_clones_of_one_origin_are_summed(self):
         names = {REST: "work.part.0", OLD: "work.constprop.0"}
         rows, paths = self.clones(

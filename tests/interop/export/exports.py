@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of exports share: the recordings, the report to compare with, and sums of a format's calls.
+"""Code for the tests of exports: recordings, the report to compare with, sums of a format's calls.
 
 From the environment: NOPSCOPE (the command), NOPSCOPE_RECORDINGS (what make_recordings.py made).
 """
@@ -28,7 +28,7 @@ TRACER, AWAY = "(tracer)", "(other context)"
 
 
 def run(*command, status=0, **options):
-    """A reader, or nopscope: its output. It must be there, and end with `status`."""
+    """Runs a reader, or nopscope. It must be installed and end with `status`. Returns its output."""
     if shutil.which(str(command[0])) is None:
         raise AssertionError(f"{command[0]} is not installed: it is in cmake/packages.txt, ./dev setup installs it")
     done = subprocess.run(list(map(str, command)), capture_output=True, timeout=HANG_SECONDS, **options)
@@ -48,7 +48,7 @@ def report(name):
 
 
 def functions(name):
-    """The report's, and its interrupts, which are calls in an export."""
+    """The report's functions, and its interrupts, which are calls in an export."""
     rows = report(name)
     return rows["functions"] + [row | {"name": f"(interrupt {row['interrupt']})"} for row in rows.get("interrupts", [])]
 
@@ -59,12 +59,12 @@ def graph(name):
 
 
 def rounding(name):
-    """By how many nanoseconds a length may be off: where a tick is no whole number of them, each stamp is rounded."""
+    """The error of a length in ns: stamps are rounded if a tick is no whole number of ns."""
     return 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else 1
 
 
 def by_name(rows, *keys):
-    """{name: sums of the keys}: functions of one name are one here."""
+    """Returns {name: sums of the keys}. Functions of the same name are one here."""
     sums = collections.defaultdict(lambda: [0] * len(keys))
     for row in rows:
         for i, key in enumerate(keys):
@@ -93,8 +93,8 @@ class Sums:
         self.total_lengths = collections.Counter()
         self.self_ = collections.Counter()
         self.self_lengths = collections.Counter()
-        self.stacks = collections.defaultdict(list)  # by track: Open
-        self.tracer = collections.Counter()          # by core: its time until `now`
+        self.stacks = collections.defaultdict(list)  # by track: a list of Open
+        self.tracer = collections.Counter()          # by core: the tracer's time until `now`
         self.tracer_lengths = collections.Counter()
         self.now = collections.Counter()
         self.in_tracer = collections.defaultdict(set)  # by core: tracks
@@ -149,12 +149,12 @@ class Sums:
 
 
 def sums_of_calls(calls, sums=None):
-    """Of calls as (track, core, name, begin, end, depth): in any order, if those at the same time lie in order."""
+    """Adds calls (track, core, name, begin, end, depth). Those of the same time must be in order."""
     sums = sums or Sums()
     by_track = collections.defaultdict(list)
     for call in calls:
         by_track[call[0]].append(call)
-    # All tracks of a core at once, since what is the tracer's is the core's.
+    # Takes all tracks of a core together, because the tracer's time belongs to the core.
     events = []
     for track, its in by_track.items():
         its.sort(key=lambda call: (call[3], call[5], call[4]))
@@ -181,7 +181,7 @@ def sums_of_calls(calls, sums=None):
 
 
 class Run:
-    """A recording, and what nopscope makes of it: each once."""
+    """A recording and nopscope's output for it. Each output is made once."""
 
     def __init__(self, name, directory, image=None):
         self.name, self.directory, self.image = name, directory, image
@@ -200,7 +200,7 @@ class Run:
 
 
 def rows_of(name, directory, table):
-    """Of the sqlite export."""
+    """Returns the rows of a table in the sqlite export."""
     path = directory / f"{name}-{table}.sqlite"
     run(NOPSCOPE, "export", recording(name), "--format", "sqlite", "-o", path)
     return json.loads(run("sqlite3", "-json", path, f"SELECT * FROM {table}").stdout or "[]")
@@ -219,8 +219,8 @@ def recursive(name):
 
 
 def is_plain(name, row):
-    """True if no call of it lies inside another and a gap cut none: then its total is the sum of
-    its calls."""
+    """True if its calls are not inside each other and no gap cuts them. Then its total is the sum
+    of its calls."""
     shared = [other for other in functions(name) if other["name"] == row["name"]]
     return len(shared) == 1 and not row["incomplete"] and not row["lost"] and row["name"] not in recursive(name)
 
@@ -241,7 +241,7 @@ class Case(unittest.TestCase):
         return out
 
     def check_events(self, name, sums, options=(), spelt=str):
-        """Every function's calls, and its times where no gap lies in them. `spelt` is what the format makes of a name."""
+        """Checks every function's calls, and times without gaps. `spelt`: the format's spelling."""
         off = rounding(name)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")
@@ -253,10 +253,10 @@ class Case(unittest.TestCase):
         shared = collections.Counter(row["name"] for row in rows)
         for of, (_, total, own, incomplete, lost) in expected.items():
             with self.subTest(recording=name, options=options, function=of):
-                # The report's is rounded, too.
+                # The report's times are rounded, too.
                 total_off, self_off = off and 1 + sums.total_lengths[of], off and 1 + sums.self_lengths[of]
                 if incomplete or lost:
-                    # A gap hides which of a function's calls lie in each other.
+                    # A gap hides which calls of a function are inside each other.
                     self.assertTrue(of in recursive(name) or sums.total[of] <= total + total_off)
                 elif shared[of] == 1:
                     self.assertAlmostEqual(sums.total[of], total, delta=total_off)
@@ -269,7 +269,7 @@ class Case(unittest.TestCase):
                                    delta=off and 1 + sum(sums.tracer_lengths.values()))
 
     def check_sums(self, name, found, key):
-        """{function: its self time}, or calls..."""
+        """`found`: {function: value}, for example its self time or its calls."""
         expected = {of: value for of, (value,) in by_name(functions(name), key).items() if value}
         self.assertEqual({of: value for of, value in found.items() if value}, expected)
 

@@ -8,7 +8,7 @@ import exports
 
 
 def read(path):
-    """(functions, weight) of each line, split as flamegraph.pl does: the number is behind the last space."""
+    """Returns (functions, weight) of each line. As in flamegraph.pl, the last word is the number."""
     for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
         stack, _, weight = line.rpartition(" ")
         yield stack.split(";"), int(weight)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording whose functions have names that a format may stumble over."""
+"""A recording with functions whose names may confuse a format."""
 
 import struct
 
@@ -65,18 +65,18 @@ def text(data):
 
 
 def name(number):
-    """Of a function: each name once as it is, later ones with a number, so that few functions share one."""
+    """Returns a function's name. Repeated names get a number, so that few functions share one."""
     again, which = divmod(number, len(NAMES))
     return NAMES[which] + (b"" if again == 0 else b"%d" % again)
 
 
 def without_nul(name):
-    """As perfetto and chrome have it: Perfetto ends a name at a NUL."""
+    """The name in perfetto and chrome: Perfetto ends a name at a NUL."""
     return name.replace("\0", "\\x00")
 
 
 def renamed_symbols(payload):
-    """docs/nsc-format.md, SYMB: every function that has a site gets a hostile name and file."""
+    """Gives every function that has a site a hostile name and file (docs/nsc-format.md, SYMB)."""
     reader = Reader(payload)
     out = text(reader.text()) + text(reader.text()) + payload[reader.at:reader.at + 4]
     reader.at += 4
@@ -90,7 +90,7 @@ def renamed_symbols(payload):
 
 
 def chunks(recording):
-    """(type, all its bytes) of each."""
+    """Returns (type, all its bytes) of each chunk."""
     at = FILE_HEADER
     while at + HEADER <= len(recording):
         kind, size = struct.unpack_from("<II", recording, at)

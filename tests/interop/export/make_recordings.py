@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings that every export is tried on, into a directory.
+"""Makes the recordings for the tests of all exports, in a directory.
 
     make_recordings.py DIRECTORY
 
@@ -45,7 +45,7 @@ def main(directory):
     directory.mkdir(parents=True)
     for name, (machine, image, words) in IMAGES.items():
         with machines.Directory() as there:
-            # Several cores record at the same time only if each is a thread of the host.
+            # Cores record at the same time only if each core is a thread of the host.
             run = machines.record(there, machine, image, words, icount="smp" not in machine)
             if run.status != 0:
                 raise SystemExit(f"{image}: {run.errors}")
@@ -79,8 +79,8 @@ def record_line(run, line, to):
 
 
 def damaged(line):
-    """A sixth of the line with a flipped byte, and another sixth, from the middle, where a key
-    frame follows."""
+    """Returns a sixth of the line with a flipped byte, and another sixth from the middle, which a
+    key frame follows."""
     half, part = len(line) // 2, len(line) // 6
     out = bytearray(line[:part] + line[half:half + part])
     out[part // 2] ^= 0x10
@@ -88,7 +88,7 @@ def damaged(line):
 
 
 def with_pauses():
-    """Calls that are seconds apart: what has few bits for a time must say so."""
+    """Calls that are seconds apart: a format with few bits for a time must mark them."""
     now, out = 1, []
     for length in (0, 100, 2 ** 27 - 1, 2 ** 27, 2 ** 27 + 1, 2 ** 32 + 7, 10 ** 10, 1, 2 ** 28 + 3):
         for kind, function in ((0, 1), (0, 2), (1, 2), (1, 1)):
@@ -98,7 +98,7 @@ def with_pauses():
 
 
 def at_one_time():
-    """For readers that sort by time: in each round some calls begin, end, or do both at the same
+    """For readers that sort by time: in each round, some calls begin, end, or do both at the same
     time."""
     out = []
     for base in range(1000, 200_000, 2000):
@@ -109,7 +109,7 @@ def at_one_time():
 
 
 def deep():
-    """Three stretches of calls inside each other, the last with calls around a multiple of 512."""
+    """Three series of nested calls. The last one has calls around a multiple of 512."""
     out, now = [], 1000
     for depth in (600, 1500, 1025):
         for kind, functions in ((0, range(depth)), (1, reversed(range(depth)))):
@@ -122,8 +122,7 @@ def deep():
 
 
 def by_clock(recording, hertz):
-    """Changes the clock rate in the hellos (docs/trace-format.md). The records' ticks stay the
-    same."""
+    """Changes the clock rate in the hellos (docs/trace-format.md). The records' ticks stay."""
     out = bytearray(recording[:hostile_names.FILE_HEADER])
     for kind, chunk in hostile_names.chunks(recording):
         payload = chunk[hostile_names.HEADER:]
@@ -136,7 +135,7 @@ def by_clock(recording, hertz):
 
 
 def with_blocks(recording, wanted):
-    """Keeps only so many blocks of records."""
+    """Keeps only the wanted blocks of records."""
     kept, number = bytearray(recording[:hostile_names.FILE_HEADER]), 0
     for kind, chunk in hostile_names.chunks(recording):
         number += kind == TRACE

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where an export goes, and what it says when it can not."""
+"""Where an export goes, and the errors if it cannot be written."""
 
 import os
 import pathlib
@@ -91,7 +91,7 @@ class Output(exports.Case):
         self.assertEqual(page, exports.run(exports.NOPSCOPE, "diff", recording, recording, "--html", "/dev/fd/1").stdout)
 
     def deep(self, depth):
-        """Kilobytes whose call paths, each in full, are gigabytes: `depth` calls of one function inside each other."""
+        """Makes `depth` nested calls of one function: kilobytes, but gigabytes of call paths."""
         calls, names, out = (self.directory / name for name in ("calls", "names", "deep.nsc"))
         events = [(0, 1, 100 * n) for n in range(1, depth + 1)] + [(1, 1, 100 * (depth + n)) for n in range(1, depth + 1)]
         calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
@@ -115,7 +115,7 @@ class Output(exports.Case):
                 process.stdout.close()
                 self.assertRegex(process.stderr.read().decode(), "^nopscope: cannot write standard output: Broken pipe\n$")
                 self.assertEqual(process.wait(), 3)
-        # Names are numbers there: it is small, and nobody asks.
+        # This format stores names as numbers. So it is small, and nopscope does not ask.
         exports.run(exports.NOPSCOPE, "export", deep, "--format", "pprof", "-o", self.directory / "pprof")
 
     def test_what_the_disk_has_no_room_for_is_refused_before_it_begins(self):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Perfetto: decoded by protoc with the published field numbers, its clocks and interning followed as
-Perfetto documents them, and its slices nested as trace_processor's SliceTracker does: at most 512 on a track,
-instants of one time inside each other, ends that do not say of what."""
+"""Perfetto's format, decoded by protoc with the published field numbers. Clocks and interning work
+as Perfetto documents them. Slices nest as in trace_processor's SliceTracker: at most 512 on a
+track, simultaneous instants nest in each other, and an end names no slice."""
 
 import collections
 import pathlib
@@ -13,22 +13,22 @@ from protoc import decode, one
 
 SCHEMA = pathlib.Path(__file__).resolve().parent / "perfetto_trace.proto"
 REAL_TIME, BOOT_TIME = 1, 6
-MAX_DEPTH = 512  # kMaxDepth there
+MAX_DEPTH = 512  # kMaxDepth in SliceTracker
 
 
 class Trace:
     def __init__(self, path, sums=None, key=lambda name: name):
         self.sums = sums or exports.Sums()
-        self.key = key    # of a function's name, in the sums
+        self.key = key    # the sums' key of a function's name
         self.tracks = {}  # uuid: descriptor
-        self.named = {}   # uuid: its thread's or its own name
+        self.named = {}   # uuid: the name of its thread, or its own
         self.events = collections.defaultdict(list)  # name of track: (time, type, name, event)
         self.locations = {}
         self.sequences = {}
         self.parents = {}  # uuid: its parent's
         self.slices = collections.defaultdict(list)  # by uuid, until they are sorted: (time, type, name, core, is a call)
         self.real_minus_boot = None
-        self.number = 0    # of events
+        self.number = 0    # number of events
         self.log = []      # (boot time, text)
         for packet in decode(SCHEMA, "perfetto.protos.Trace", path)["packet"]:
             self.packet(packet)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""protoc's text form of a message -> dictionaries: {field: [values]}."""
+"""Converts protoc's text form of a message to dictionaries: {field: [values]}."""
 
 import codecs
 
@@ -7,7 +7,7 @@ import exports
 
 
 def decode(schema, message, path, **options):
-    """Fields that the schema does not have are an error."""
+    """A field that is not in the schema is an error."""
     with open(path, "rb") as data:
         done = exports.run("protoc", f"--proto_path={schema.parent}", f"--decode={message}", schema.name, stdin=data,
                            **options)

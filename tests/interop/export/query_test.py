@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`query`, compared with what the sqlite3 shell answers on the exported database."""
+"""Compares `query` with the sqlite3 shell's answers on the exported database."""
 
 import csv
 import io
@@ -42,14 +42,14 @@ class Query(unittest.TestCase):
             rows = list(csv.reader(io.StringIO(query(self.database, CALLS, "--format", "csv").stdout.decode())))
             self.assertEqual(rows[0], ["name", "calls", "own", "depth"])
             self.assertEqual([int(row[1]) for row in rows[1:]], [row["calls"] for row in shell])
-            # A shown name is one line, whatever its bytes.
+            # A shown name takes one line, whatever its bytes are.
             self.assertEqual(query(self.database, CALLS).stdout.count(b"\n"), len(shell) + 1)
 
     def test_the_queries_of_the_pages_agree_with_report(self):
         root = pathlib.Path(__file__).resolve().parents[3]
         readme = re.search(r"nopscope query run.nsc '([^']*)'", (root / "README.md").read_text())[1]
         cli = re.search(r'nopscope query run.nsc "([^"]*)"', (root / "docs/cli.md").read_text())[1]
-        for name in ("tasks", "demo"):  # torture has calls without a time, which are in another table
+        for name in ("tasks", "demo"):  # torture has calls without a time: in another table
             sums = exports.by_name(exports.functions(name), "calls", "self_ns", "open")
             longest = {}
             for row in exports.functions(name):
@@ -60,7 +60,7 @@ class Query(unittest.TestCase):
                              [(row["calls"], row["corrected_self_ns"]) for row in hottest])
             self.assertGreater(len(answers[0]), 5)
             for row in answers[1]:
-                if sums[row["name"]][2] == 0:  # an open one's end is the session's
+                if sums[row["name"]][2] == 0:  # an open call ends with the session
                     self.assertEqual(row["MAX(duration_ns)"], longest[row["name"]])
             self.assertGreater(len(answers[1]), 5)
         slowest, inside = re.search(r"```sql\n(.*?;)\n(.*?;)\n```", (root / "docs/exports.md").read_text(), re.DOTALL).groups()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small reader for each format, which uses the format's real reader if there is one. A reader
+"""A small reader for each format. It uses the format's real reader if there is one. A reader
 returns a Reading: what the format says of each function, and for event formats each call with its
 stamps.
 
@@ -17,8 +17,8 @@ import re
 import exports
 from exports import AWAY, TRACER
 
-# How a format names a function; a field that the format lacks is None. Two functions of the same
-# name differ in another field.
+# How a format identifies a function. A field that the format lacks is None. Two functions of the
+# same name differ in another field.
 Function = collections.namedtuple("Function", "name file line address", defaults=(None,) * 3)
 # Two formats are compared by the finest level that both have.
 LEVELS = {"address": lambda of: (of.name, of.address), "place": lambda of: (of.name, of.file, of.line),
@@ -28,16 +28,16 @@ LEVELS = {"address": lambda of: (of.name, of.address), "place": lambda of: (of.n
 @dataclasses.dataclass
 class Reading:
     format: str
-    level: str                    # of LEVELS
-    figures: dict                 # {Function: {"calls", "total", "self", "inclusive": numbers}}, some of these
+    level: str                    # a key of LEVELS
+    figures: dict  # {Function: {"calls", "total", "self", "inclusive": numbers}}, or some of them
     paths: dict = None            # {names, the outermost first: {"calls", "self"}}
-    calls: list = None            # (core, Function, begin, end), of event formats
+    calls: list = None            # of event formats: (core, Function, begin, end)
     failures: list = dataclasses.field(default_factory=list)
-    spelt: object = str           # what the format makes of a name
+    spelt: object = str           # the format's spelling of a name
 
 
 class Events(exports.Sums):
-    """Sums by Function, which keep each call."""
+    """Sums by Function. It also keeps each call."""
 
     def __init__(self):
         super().__init__()
@@ -63,11 +63,11 @@ class Events(exports.Sums):
 
 
 def function(name, *place):
-    """A key of Sums. An entry that is no function has its name only."""
+    """A key of Sums. An entry that is no function has only a name."""
     return name if name in (TRACER, AWAY, AWAY.replace(" ", "_")) else Function(name, *place)
 
 
-# What `report` and `graph` say themselves.
+# The figures of `report` and `graph`.
 
 def rows_of(report, raw):
     before = "" if raw else "corrected_"
@@ -87,7 +87,7 @@ def report(run, raw=False):
 
 
 def graph(run, raw=False):
-    """Computes the functions' totals from the paths. A gap's time lies in all paths around it, and
+    """Computes the functions' totals from the paths. A gap's time is in all paths around it, but
     counts once."""
     before = "" if raw else "corrected_"
     reading = by_path("graph --raw" if raw else "graph", "address",
@@ -113,7 +113,7 @@ def by_path(format_, level, nodes):
         row["calls"] += calls
         row["self"] += own
         row["inclusive"] += total or 0
-        # A time counts once in a function's total, however often the function is on the stack.
+        # A time counts once in a function's total, even if the function recurses.
         row["total"] += total if total is not None and of not in on_stack else 0
         path = paths.setdefault(tuple(one.name for one in at[number]), {"calls": 0, "self": 0})
         path["calls"] += calls
@@ -149,7 +149,7 @@ def html(run):
 
 
 def folded(run):
-    """Split as flamegraph.pl does: the number is behind the last space."""
+    """Splits lines like flamegraph.pl: the number is behind the last space."""
     paths, own = {}, collections.Counter()
     for line in run.export("folded").read_text(encoding="utf-8").split("\n")[:-1]:
         stack, _, weight = line.rpartition(" ")
@@ -160,7 +160,7 @@ def folded(run):
 
 
 COST = r" *([\d,]+)(?: \( *[\d.]+%\))? +"
-# Costs, and maybe those of other events behind them. A name begins in the column where a file's
+# Costs, perhaps followed by those of other events. A name begins in the column where a file's name
 # does.
 COSTS = re.compile(rf"^{COST}(?:(?:{COST}|\. +))?(\S.*)$")
 CALLER = re.compile(rf"^{COST}< ([^:]*):(.*) \(([\d,]+)x\) \[\]$")
@@ -172,7 +172,7 @@ def number(text):
 
 
 def annotate(path, *options):
-    """{(file, function): its costs}, as callgrind_annotate prints them."""
+    """Returns {(file, function): its costs}, as callgrind_annotate prints them."""
     text = exports.run("callgrind_annotate", "--threshold=100", "--show-percs=yes", "--auto=no", *options,
                        path).stdout.decode()
     assert "PROGRAM TOTALS" in text
@@ -188,7 +188,7 @@ def annotate(path, *options):
 
 
 def calls_of_callees(path):
-    """{(caller's file and name, callee's): calls}, of the lines "< caller (Nx)" above each function."""
+    """Returns {(caller's file and name, callee's): calls}, of "< caller (Nx)" above functions."""
     text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--auto=no", path).stdout.decode()
     found, callers = collections.Counter(), []
     for line in text.splitlines():
@@ -219,7 +219,7 @@ def callgrind(run):
         row(*callee)["calls"] += calls
     figures.pop(Function("(root)", ""), None)
     for of, figure in figures.items():
-        # Readers need a number of calls with each cost, so entries that are no functions have one.
+        # Readers need a number of calls with each cost, also for entries that are no functions.
         if of.name in NO_FUNCTIONS:
             figure["calls"] = 0
     return Reading("callgrind", "file", dict(figures))
@@ -229,7 +229,7 @@ LOCATION = re.compile(r"^ *(\d+): 0x([0-9a-f]+) M=1 (.*) ([^ ]*):(-?\d+) s=-?\d+
 
 
 def pprof_raw(path, home):
-    """(types, samples as (values, locations), {location: Function}, all of it) of `go tool pprof -raw`."""
+    """`pprof -raw`: (types, samples as (values, locations), {location: Function}, the text)."""
     text = exports.run("go", "tool", "pprof", "-symbolize=none", "-raw", path,
                        env={"PATH": "/usr/bin:/bin", "HOME": str(home)}).stdout.decode()
     samples, locations = text.partition("Samples:\n")[2].partition("Locations\n")[::2]
@@ -261,7 +261,7 @@ def pprof(run):
 # Event formats.
 
 def chrome(run):
-    """Begin and end events by time, and in the order of the file where that is equal: Perfetto's importer sorts so."""
+    """Sorts events by time, and simultaneous ones as in the file, like Perfetto's importer."""
     with open(run.export("chrome"), encoding="utf-8") as file:
         events = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
     cores = {event["tid"]: int(match[1]) for event in events if event["name"] == "thread_name"
@@ -299,7 +299,7 @@ def address_of(value):
 
 
 def nested(format_, calls, points):
-    """Reads rows of calls that have their depth and self time."""
+    """Reads rows of calls with their depth and self time."""
     sums = exports.sums_of_calls((call[:6] for call in calls), Events())
     own = collections.Counter()
     for call in calls:
@@ -313,7 +313,7 @@ def nested(format_, calls, points):
 
 
 def shell(path, sql):
-    """The sqlite3 shell's answer."""
+    """Returns the sqlite3 shell's answer."""
     text = exports.run("sqlite3", "-json", "-readonly", path, sql).stdout.decode()
     return json.loads(text) if text else []
 
@@ -340,14 +340,14 @@ QUERY = """SELECT functions.name, functions.file, functions.line, functions.addr
 
 
 def query(run):
-    """`nopscope query`, by the tables that docs/exports.md describes."""
+    """Uses `nopscope query` and the tables that docs/exports.md describes."""
     rows = json.loads(exports.run(exports.NOPSCOPE, "query", run.recording, QUERY, "--format", "json").stdout)
     return Reading("query", "address", {placed(row): {key: row[key] for key in ("calls", "self", "max")} for row in rows
                                         if isinstance(placed(row), Function)})
 
 
 def query_sums(run, raw=False):
-    """`nopscope query`, of the table `sums`."""
+    """Uses `nopscope query` and the table `sums`."""
     before = "raw_" if raw else ""
     rows = json.loads(exports.run(exports.NOPSCOPE, "query", run.recording,
                                   "SELECT * FROM sums WHERE list = 'functions'", "--format", "json").stdout)
@@ -377,7 +377,7 @@ def ctf_events(path):
 def ctf(run):
     sums, places = Events(), {}
     events = [event for event in ctf_events(run.export("ctf"))[0] if event[0] in ("entry", "return", "point", "function")]
-    for kind, _, _, _, fields in events:  # each function once, on the file's first core
+    for kind, _, _, _, fields in events:  # each function has one event, on the file's first core
         if kind == "function":
             places[CTF_FUNCTION.search(fields)[2]] = (re.search(r'file = "((?:[^"\\]|\\.)*)"', fields)[1],
                                                       int(re.search(r"line = (\d+)", fields)[1]))
@@ -394,7 +394,7 @@ def ctf(run):
 
 
 def perfetto(run):
-    import perfetto_test  # protoc's text form, its clocks and interning followed
+    import perfetto_test  # it decodes protoc's text form with clocks and interning
     trace = perfetto_test.Trace(run.export("perfetto"), Events(), function)
     return trace.sums.reading("perfetto", "name")
 
@@ -421,7 +421,7 @@ def trace_cmd(run):
 
 
 def trace_cmd_sums(path, sums, key):
-    """`trace-cmd report` of the events as they are; `key`: of a function's name, in the sums."""
+    """Reads events from `trace-cmd report`. `key`: gives the sums' key of a function's name."""
     begins = collections.defaultdict(list)
     text = exports.run("trace-cmd", "report", "-t", "-R", path).stdout.decode(errors="replace")
     for line in text.split("\n"):
@@ -451,15 +451,15 @@ UFTRACE_DUMP = re.compile(r"^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\(([0-
 
 
 def uftrace(run):
-    """Tasks are numbered as tracks appear: the core of each is the database's."""
+    """Tasks are numbered as tracks appear. The database has each one's core."""
     cores = {row["id"] + 1: row["core"] for row in shell(run.export("sqlite"), "SELECT id, core FROM tracks")}
-    # Its addresses are made up: 16 bytes a function.
+    # Its addresses are invented: 16 bytes for each function.
     sums = uftrace_sums(run.export("uftrace"), cores, Events(), lambda name, address: function(name, None, None, address))
     return sums.reading("uftrace", "name")
 
 
 def uftrace_sums(path, cores, sums, key):
-    """`uftrace dump`; `cores` by task, `key`: of a function's name and address, in the sums."""
+    """Reads `uftrace dump`. `cores`: by task. `key`: the sums' key for a name and address."""
     text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "--depth=32767", "-d", path).stdout.decode()
     events = [(int(match[1]) * 10 ** 9 + int(match[2]), int(match[3]), match[4], key(match[5], match[6]))
               for match in map(UFTRACE_DUMP.match, text.splitlines()) if match]
@@ -471,15 +471,15 @@ def uftrace_sums(path, cores, sums, key):
     return sums
 
 
-# A line of graph's text: calls, total, self, share, and the name behind two blanks for each call
-# around it.
+# A line of graph's text: calls, total, self, share, and the name, indented by two blanks for each
+# call around it.
 GRAPH_LINE = re.compile(r"^ *([\d,]+)  +([\d.]+) ([nµum]?s)  +([\d.]+) ([nµum]?s)  +[\d.]+ %  ( *)(\S.*)$")
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def graph_text(run, nodes):
-    """Returns where the text of `graph` differs from its JSON, beyond the rounding to the digits
-    that it shows."""
+    """Returns the differences between the text of `graph` and its JSON, except for rounding to the
+    digits shown."""
     text = exports.run(exports.NOPSCOPE, "graph", run.recording).stdout.decode()
     found = []
     for line in text.splitlines():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""speedscope itself, in headless Chromium: what its table says of a file.
+"""Opens a file with speedscope itself, in headless Chromium, and reads its table.
 
-From the environment: NOPSCOPE_SPEEDSCOPE, speedscope's release as npm has it.
+From the environment: NOPSCOPE_SPEEDSCOPE, speedscope's release from npm.
 """
 
 import base64
@@ -20,11 +20,11 @@ ROW = re.compile(CELL + CELL + r"<td[^>]*><span[^>]*></span>(.*?)</td></tr>", re
 
 
 def imported(directory, text):
-    """{function: (total, self)} in nanoseconds, of the profile that is shown first."""
+    """Returns {function: (total, self)} in nanoseconds, of the profile that is shown first."""
     script = directory / "profile.js"
     script.write_text(f"speedscope.loadFileFromBase64('x.json', '{base64.b64encode(text.encode()).decode()}')")
     page = pathlib.Path(os.environ["NOPSCOPE_SPEEDSCOPE"]) / "index.html"
-    for _ in range(5):  # the page may be taken before it is drawn
+    for _ in range(5):  # Chromium may take the page before it is drawn
         done = exports.run("chromium", "--headless", "--no-sandbox", "--enable-unsafe-swiftshader",
                            f"--user-data-dir={tempfile.mkdtemp(dir=directory)}", "--window-size=1400,12000",
                            "--virtual-time-budget=20000", "--dump-dom",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""speedscope's file: by the published format, and imported by speedscope itself."""
+"""Checks speedscope's file by the published format, and imports it with speedscope itself."""
 
 import collections
 import json
@@ -57,14 +57,14 @@ class Speedscope(exports.Case):
         expected = exports.by_name(exports.report("hostile")["functions"], "self_ns")
         compared = 0
         for name, (time,) in expected.items():
-            if name.isprintable() and name.strip() == name and name:  # else HTML has it in another form
+            if name.isprintable() and name.strip() == name and name:  # HTML changes others
                 self.assertAlmostEqual(own[name], time, delta=0.006 * max(time, 1000), msg=name)
                 compared += 1
         self.assertGreater(compared, 100)
 
 
 def add_calls(sums, data, frames):
-    """Adds a file's calls to the sums and returns these. `frames`: the functions' keys in the sums."""
+    """Adds a file's calls to the sums and returns these. `frames`: the functions' keys."""
     events = []
     for number, profile in enumerate(data["profiles"]):
         if profile["type"] == "evented":

@@ -36,7 +36,7 @@ class Sqlite(exports.Case):
                 self.assertIn(hostile_names.NAMES[0].decode(), sums.calls)
 
     def check_durations(self, path, name, sums):
-        """A call's duration is the report's; what is no call of the firmware's is not in the view of calls."""
+        """A call's duration equals the report's. The view of calls has the firmware's calls only."""
         rows = {row["name"]: row for row in self.query(
             path, "SELECT name, COUNT(*) n, SUM(duration_ns) total, MIN(duration_ns) low, MAX(duration_ns) high, "
                   "SUM(wall_ns) wall FROM named_calls GROUP BY name")}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an event costs, and that memory does not grow with the recording: on a made-up call trace.
-
-From the environment besides: NOPSCOPE_REPORT_BENCH, which makes a recording of one.
+"""On an invented call trace: the cost of an event, and that memory does not grow with the
+recording. Also from the environment: NOPSCOPE_REPORT_BENCH, which makes a recording of such a
+trace.
 """
 
 import os
@@ -14,7 +14,7 @@ import subprocess
 import exports
 
 PERFETTO_INSTRUCTIONS = 300  # an event
-# What a format may hold more of a recording thirty times as long.
+# The memory that a format may take more for a recording that is thirty times as long.
 GROWTH_BYTES = 3 << 20
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Sum formats agree to the nanosecond, as recorded and corrected, for every recording here. All
-times of a row are of one kind. docs/accuracy.md says what a time is."""
+times of a row are of one kind. docs/accuracy.md defines the times."""
 
 import collections
 import json
@@ -16,7 +16,7 @@ ALL = sorted(path.stem for path in exports.RECORDINGS.glob("*.nsc"))
 
 
 def html(case, name, *options):
-    """The page's data."""
+    """Returns the page's data."""
     out = case.directory / f"{name}.html"
     exports.run(exports.NOPSCOPE, "html", exports.recording(name), "-o", out, *options)
     return json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', out.read_text(), re.S)[1])
@@ -24,7 +24,7 @@ def html(case, name, *options):
 
 class Sums(exports.Case):
     def rows(self, name, raw):
-        """{name: (calls, self, total)} of the report."""
+        """Returns {name: (calls, self, total)} of the report."""
         kind = "" if raw else "corrected_"
         rows = exports.functions(name)
         if not any(row["calls"] for row in exports.report(name)["functions"]):
@@ -43,12 +43,12 @@ class Sums(exports.Case):
             expected = {of: own for of, (_, own, _) in rows.items() if own}
             report = exports.report(name)
             if not report["functions"] and "profile" not in report:
-                return  # samples, and interrupts: formats show the samples
+                return  # only samples and interrupts: the formats show samples then
             with self.subTest(format="folded"):
                 own = collections.Counter()
                 for functions, weight in folded_test.read(self.export(name, *options, to="folded")):
                     own[functions[-1].replace(":", ";") if functions[-1] not in expected else functions[-1]] += weight
-                if name != "hostile":  # whose names a line cannot hold
+                if name != "hostile":  # a line cannot hold its names
                     self.assertEqual(own, expected)
                 self.assertEqual(sum(own.values()), sum(expected.values()))
             with self.subTest(format="callgrind"):
@@ -81,7 +81,7 @@ class Sums(exports.Case):
                 own[node["name"]] += node[f"{kind}self_ns"]
             rows = exports.by_name(exports.functions(name), f"{kind}self_ns")
             self.assertEqual({of: time for of, time in own.items() if time}, {of: time for of, (time,) in rows.items() if time})
-            # A path's total is its self, its callees' totals, and gaps and other contexts only.
+            # A path's total is its self time, its callees' totals, gaps and other contexts.
             inside = collections.Counter()
             for node in nodes:
                 inside[node["parent"]] += node[f"{kind}total_ns"]
@@ -121,7 +121,7 @@ class Sums(exports.Case):
             for row in exports.report(name)["functions"]:
                 rows[row["address"]].append(row)
             for one in answer:
-                if not one["timed"] or one["address"] == "0x0":  # interrupts are listed apart
+                if not one["timed"] or one["address"] == "0x0":  # interrupts are listed separately
                     continue
                 kind = "" if raw else "corrected_"
                 row = rows[one["address"]][0]
@@ -129,10 +129,10 @@ class Sums(exports.Case):
                                  [row[f"{kind}{part}_ns"] for part in ("min", "mean", "max")])
                 parts = [one[f"{part}_ns"] for part in ("min", "p50", "p90", "p99", "p999", "max")]
                 self.assertEqual(parts, sorted(parts), one)
-                # A bin begins at most a quarter below its calls; rounding moves it by a nanosecond.
+                # A bin begins at most a quarter below its calls. Rounding adds up to 1 ns.
                 self.assertLessEqual(one["bins"][0][0], one["min_ns"] + 1)
                 self.assertGreaterEqual(one["bins"][0][0] * 5 / 4 + 2, one["min_ns"])
-                # If a call comes out above its function's total, max is that total.
+                # If a call's time would exceed its function's total, max is that total.
                 if one["max_ns"] < row[f"{kind}total_ns"]:
                     self.assertLessEqual(one["bins"][-1][0], one["max_ns"] + 1)
 

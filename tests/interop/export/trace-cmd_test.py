@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""trace.dat, read by `trace-cmd report`, and by its function_graph plugin."""
+"""trace.dat, read by `trace-cmd report` and its function_graph plugin."""
 
 import collections
 import re
@@ -22,7 +22,7 @@ class TraceCmd(exports.Case):
             self.check_events(name, self.sums(name, options), options, readers.kernel_name)
 
     def test_the_function_graph_plugin_s_view(self):
-        """Its durations: a function of one line has "f();", others are closed by an exit that does not name them."""
+        """The plugin's durations. One line has "f();". Otherwise an exit without a name ends it."""
         durations = collections.Counter()
         for line in self.lines(self.export("tasks")):
             if match := re.search(r"funcgraph_entry: +[+!#*@$]? *([\d.]+) us +\| +(.*)\(\);$", line):

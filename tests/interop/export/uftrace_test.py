@@ -29,7 +29,7 @@ class Uftrace(exports.Case):
                 self.assertRegex(self.uftrace("info", path), "nopscope export: times are raw: ")
 
     def check_report(self, text, sums):
-        """uftrace's own sums, of three digits."""
+        """Checks uftrace's own sums, which have three digits."""
         found = {}
         for line in text.splitlines():
             if match := REPORT.match(line):
@@ -45,7 +45,7 @@ class Uftrace(exports.Case):
             found, path = collections.Counter(), []
             for line in text.splitlines():
                 if match := GRAPH.match(line):
-                    # An only child stands below its parent, others are indented and have a branch.
+                    # An only child stands below its parent. Others are indented and have a branch.
                     while "+-" in match[1] and path[-1][0] >= len(match[1]):
                         path.pop()
                     path.append((len(match[1]), match[3]))
@@ -68,7 +68,7 @@ class Uftrace(exports.Case):
                            self.directory / "other", status=3)
         self.assertRegex(done.stderr.decode(), "is there and was not made by `nopscope export`")
         self.assertEqual(sorted(p.name for p in (self.directory / "other").iterdir()), before)
-        (path / "999.dat").write_bytes(b"")  # of another export: gone with it
+        (path / "999.dat").write_bytes(b"")  # from another export; this one removes it
         exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--format", "uftrace", "-o", f"{path}/")
         self.assertFalse((path / "999.dat").exists())
         self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["other", "tasks.uftrace"])
@@ -81,7 +81,7 @@ class Uftrace(exports.Case):
 
 
 def tracks_of(name, directory):
-    """Task -> core, from the table of the same recording: tasks are numbered as tracks appear."""
+    """Returns {task: core} from the same recording's table. Tasks are numbered as tracks come."""
     return {row["id"] + 1: row["core"] for row in exports.rows_of(name, directory, "tracks")}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gdb's backtraces with nopscope-gdb.py, of calls that are traced in every way, against those of calls that are not.
+"""Compares gdb's backtraces with nopscope-gdb.py, for every way of tracing, with untraced ones.
 
     backtraces_test.py [Backtraces|Sweeps|Dumps|Damage]
 """
@@ -27,7 +27,7 @@ ENTRIES = {"function": "nopscope_function_entry", "graph": "nopscope_graph_entry
            "duration": "nopscope_duration_entry", "sampled": "nopscope_sampled_entry"}
 HOOKS = {"graph": "nopscope_return_hook", "profile": "nopscope_profile_hook", "duration": "nopscope_duration_hook",
          "sampled": "nopscope_return_hook"}
-# The words of each way to trace, and the tracer's functions that a call goes through.
+# Words for each way of tracing, and the tracer's functions that a call passes.
 CALLS = ("leaf", "calls_leaf"), ("short_jumps", "calls_what_jumps_short")
 AFTER_LONGJMP = ("after_the_leap", "catches"), ("nopscope::nopscope_unwind_at_entry",)  # from a recorder's slow path
 WAYS = [((f"recorder={name}",), (entry, HOOKS.get(name, entry))) for name, entry in ENTRIES.items()] + [
@@ -60,7 +60,7 @@ class Machine(Halted):
 
 
 def run_gdb(elf, target, commands, script=True):
-    """What in_gdb.py told last, and all that gdb said. Not a word of it may be of Python's errors."""
+    """Returns in_gdb.py's last result and all output of gdb, which must contain no Python error."""
     sources = [*([SCRIPT] if script else []), HERE / "in_gdb.py"]
     arguments = [f"file {elf}", target, *(f"source {path}" for path in sources), *commands]
     done = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *(word for a in arguments for word in ("-ex", a))],
@@ -74,7 +74,7 @@ def run_gdb(elf, target, commands, script=True):
 
 
 def truth(job, machine=PLAIN_MACHINE):
-    """Of what is not traced: gdb alone says it, where nothing is signed either."""
+    """gdb's own answer, without tracing and on a machine that signs no addresses."""
     with Machine(["recorder=none"], machine) as target:
         return target.gdb(job, script=False)[0]
 
@@ -120,7 +120,7 @@ class Sweeps(unittest.TestCase):
             self.sweep(target, AFTER_LONGJMP[:1], AFTER_LONGJMP[1])
 
     def sweep(self, target, calls, functions):
-        # DWARF's functions begin behind the patch site, symbols before.
+        # Functions in DWARF begin behind the patch site, symbols before it.
         at = [(call, caller, SYMBOLS[call]) for call, caller in calls]
         told, _ = target.gdb(f"python told([sweep(*call) for call in {at}])")
         for (seen, wrong), (call, caller) in zip(told, calls, strict=True):
@@ -130,7 +130,7 @@ class Sweeps(unittest.TestCase):
 
 class Dumps(unittest.TestCase):
     def test_a_core_dump(self):
-        """With PAC, whose masks no dump has."""
+        """With PAC. A dump does not contain its masks."""
         base, end = SYMBOLS["__image_start"], SYMBOLS["__image_end"]
         for words in (["recorder=graph", "ops=return"], ["recorder=duration"]):
             with self.subTest(words), Machine(words) as target:

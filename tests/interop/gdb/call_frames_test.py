@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nopscope_call_frames.py against readelf, on every row of an image's call frame information.
+"""Compares nopscope_call_frames.py with readelf, on every row of an image's call frame information.
 
     call_frames_test.py IMAGE
 """
@@ -18,7 +18,7 @@ COLUMNS = {"ra": 30, "sp": 31, "r32": 32, **{f"x{n}": n for n in range(31)}, **{
 
 
 def rows():
-    """(address, CFA, {column: rule}) of each row, as readelf has them."""
+    """Returns (address, CFA, {column: rule}) of each row, from readelf."""
     text = subprocess.run(["readelf", "--debug-dump=frames-interp", IMAGE], capture_output=True, text=True, check=True).stdout
     columns, ends = [], 0
     for line in text.splitlines():
@@ -38,7 +38,7 @@ class CallFrameInformation(unittest.TestCase):
     def test_every_row(self):
         frames, count, last = CallFrames(Elf(IMAGE)), 0, {}
         for address, *row in rows():
-            last[address] = row  # readelf tells a row again for what it does not show, the signature
+            last[address] = row  # readelf repeats a row for what it does not show: the signature
         for address, (cfa, rules) in last.items():
             ours = frames.row(address)
             self.assertEqual(f"{'sp' if ours.cfa[0] == 31 else f'x{ours.cfa[0]}'}+{ours.cfa[1]}", cfa, hex(address))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests run inside of gdb: `-ex "source in_gdb.py" -ex "python told(stops())"`. The last line of output is JSON."""
+"""Tests' code in gdb: `-ex "source in_gdb.py" -ex "python told(stops())"`. It prints JSON last."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ import gdb
 for setting in ("pagination off", "confirm off", "width 0", "print address off", "style enabled off"):
     gdb.execute("set " + setting)
 CALLS = pathlib.Path(__file__).resolve().parents[3] / "tests/firmware/backtraces/calls.cpp"
-OWN = ("nopscope", "std::")  # what the tracer's functions, and those that it inlines, begin with
+OWN = ("nopscope", "std::")  # prefixes of the tracer's functions and of those that it inlines
 CALLBACKS = ("(anonymous namespace)::on_entry", "(anonymous namespace)::on_begin", "(anonymous namespace)::on_end")
 
 
@@ -19,8 +19,8 @@ def told(value):
 
 
 def names():
-    """Function names, innermost first, to main() or the last. gdb's guesses of who jumped here are left out: it makes
-    none for a frame that a script unwinds."""
+    """Returns function names, innermost first, to main() or the last one. Omits gdb's guesses of
+    tail callers, because gdb makes none for a frame that a script unwinds."""
     found, frame = [], gdb.newest_frame()
     while frame is not None and len(found) < 100:
         if frame.type() != gdb.TAILCALL_FRAME:
@@ -30,7 +30,7 @@ def names():
 
 
 def value(function, expression):
-    """In the newest frame of the function."""
+    """Evaluates the expression in the newest frame of the function."""
     frame = gdb.newest_frame()
     while frame.name() != function:
         frame = frame.older()
@@ -45,7 +45,7 @@ def run_to(place, times=1):
 
 
 def stops(count=5):
-    """{place: names} of so many stops, and values from frames further out."""
+    """Returns {place: names} for `count` stops, and values from outer frames."""
     breakpoint = gdb.Breakpoint("*stopped", type=gdb.BP_HARDWARE_BREAKPOINT)
     found = {}
     for _ in range(count):
@@ -59,12 +59,12 @@ def stops(count=5):
 
 
 def line_of(text):
-    """In CALLS."""
+    """The number of this line in CALLS."""
     return 1 + next(n for n, line in enumerate(CALLS.read_text().splitlines()) if line.strip() == text)
 
 
 def commands():
-    """Where `finish` of the innermost frames ends, and what it says of the value; then of `up`, `info frame` and `next`."""
+    """Where `finish` of inner frames ends, its value, and `up`, `info frame` and `next`."""
     run_to("*stopped")
     gdb.execute("finish", to_string=True)
     found = []
@@ -77,15 +77,16 @@ def commands():
     caller = int(frame.split("saved pc = ")[1].split()[0], 16)
     found += [gdb.selected_frame().name(), gdb.selected_frame().older().pc() == caller]
     run_to("calls.cpp:" + str(line_of("catches();")))
-    for _ in range(2):  # over a longjmp, and an interrupt
+    for _ in range(2):  # over a longjmp and an interrupt
         gdb.execute("next", to_string=True)
         found.append((gdb.selected_frame().name(), gdb.selected_frame().find_sal().line - line_of("catches();")))
     return found
 
 
 def sweep(first, last, address):
-    """Steps from the second call of `first`, which is at this address, until `last` goes on. {function: how many of its
-    instructions}, and what was wrong: each backtrace must be whole, from the tracer's functions to those of the calls."""
+    """Steps from the second call of `first`, at this address, until `last` continues. Returns
+    {function: how many of its instructions} and the errors. Each backtrace must be whole, from the
+    tracer's functions to those of the calls."""
     run_to(f"*{address}", 2)
     callers = names()
     assert callers[:2] == [first, last], callers
@@ -96,9 +97,9 @@ def sweep(first, last, address):
         seen.setdefault(found[0], set()).add(gdb.newest_frame().pc())
         inner = [name for name in found if not name.startswith(OWN) and name not in CALLBACKS]
         if inner and inner[0] in ("stopped", "(anonymous namespace)::end"):
-            inner.pop(0)  # which `first` calls
+            inner.pop(0)  # `first` calls it
         if inner and inner[0] == "short_jumped_to":
-            inner[0] = first  # which it has taken the place of
+            inner[0] = first  # it has replaced `first`
         if found[0] == last:
             return {name: len(pcs) for name, pcs in seen.items()}, wrong
         if len(whole) == 2 and inner == callers[1:]:
@@ -110,7 +111,7 @@ def sweep(first, last, address):
 
 
 def damage(seed):
-    """Backtraces at a stop with a damaged shadow stack: how many different ones, and what was said of the top."""
+    """Takes backtraces with a damaged shadow stack. Returns their number and gdb's message."""
     run_to("*stopped")
     memory, chance = gdb.selected_inferior(), random.Random(seed)
     core = gdb.parse_and_eval("*(nopscope::Core*)nopscope::nopscope_descriptor.cores")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a test without the board can say of its OpenOCD configuration: openocd reads it, knows its targets and
+"""Tests a board's OpenOCD configuration without the board: openocd reads it, knows its targets and
 has its procedures.
 
     config_test.py BOARD

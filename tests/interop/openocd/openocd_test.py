@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces by a debug probe: OpenOCD finds the RTT block in a running machine's memory through a virtual JTAG
-probe, and `nopscope` speaks with the firmware through OpenOCD's server. Nothing stops the machine.
+"""Traces through a debug probe. OpenOCD finds the RTT block in a running machine's memory by a
+virtual JTAG probe. `nopscope` uses OpenOCD's server. Nothing stops the machine.
 
     openocd_test.py VIRTUAL_PROBE
 """
@@ -39,7 +39,7 @@ def until(condition, what):
 
 
 class Probed:
-    """A machine whose RAM is a file, the probe on it, and OpenOCD on that."""
+    """A machine whose RAM is a file, a probe on that RAM, and OpenOCD with the probe."""
 
     def __init__(self, at, words):
         self.at, self.processes = at, []
@@ -106,7 +106,7 @@ class OpenOcd(unittest.TestCase):
         self.assertGreater(report["integrity"]["delivered"], 100000)
 
     def test_the_probe_has_what_the_uart_has(self):
-        # Half of what OpenOCD takes from the virtual probe.
+        # Half of OpenOCD's speed with the virtual probe.
         probed = self.probed("rounds=1", "rtt=both", "baud=200000", "recorder=function")
         self.assertRegex(probed.said(), "Control block found at 0x")
         raw, report = probed.record()
@@ -129,12 +129,12 @@ class OpenOcd(unittest.TestCase):
         probed = self.probed("rounds=1", "rtt=both", "baud=0")
         probed.qemu.wait(timeout=machines.HANG_SECONDS)
         uart = probed.uart.read_bytes()
-        raw, report = probed.record("--duration", "5", status=3)  # the target has ended: nothing can be read out
+        raw, report = probed.record("--duration", "5", status=3)  # no read-out: the target has ended
         self.assertEqual(report["integrity"]["corrupt_frames"], 0)
         self.assertLess(len(raw), len(uart))
         frames, rest = raw.split(b"\0"), iter(uart.split(b"\0"))
         self.assertGreater(len(frames), 50)
-        for frame in frames:  # each is the UART's, in order
+        for frame in frames:  # each frame is one of the UART's, in order
             self.assertIn(frame, rest)
 
     def test_commands_by_the_down_channel(self):
@@ -144,13 +144,13 @@ class OpenOcd(unittest.TestCase):
             return machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf,
                                      *words).stdout
         self.assertRegex(ctl("stats"), "^recording; 0 functions traced")
-        # Few calls: a line that is always full gets its hellos late, and a busy machine's probe is slow.
+        # Few calls: a full line sends hellos late, and a busy machine's probe is slow.
         self.assertRegex(ctl("trace", "luaL_openlibs", "--recorder", "function"), "tracing 1 function")
         self.assertRegex(ctl("stats"), "1 function[s]? traced")
 
 
     def test_openocd_as_a_gdb_stub(self):
-        """A stub that is not QEMU's. The machine has ended, and its memory is still there."""
+        """A stub other than QEMU's. The machine has ended, but its memory is still there."""
         probed = self.probed("rounds=1", "rtt=both", "baud=0", "mode=flight")
         probed.qemu.wait(timeout=machines.HANG_SECONDS)
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JTAG probe and what hangs on it: OpenOCD's remote_bitbang protocol on a Unix socket, one TAP, an ARM
-// debug port, and one memory access port, whose memory is a file: the RAM of a QEMU that keeps it in one
-// (memory-backend-file,share=on). The machine runs on meanwhile, as behind a real bus access port.
+// A simulated JTAG probe and its target: OpenOCD's remote_bitbang protocol on a Unix socket, one
+// TAP, an ARM debug port, and one memory access port, whose memory is a file: the RAM of a QEMU
+// (memory-backend-file,share=on). The machine runs meanwhile, as with a real bus access port.
 //
 //     virtual_probe SOCKET RAM-FILE BASE-ADDRESS
 //
-// remote_bitbang: each byte is a request: '0'..'7' set TCK (4), TMS (2) and TDI (1); 'R' asks for TDO, '0' or '1';
-// 'r' 's' 't' 'u' resets; 'B' 'b' a lamp; 'Q' the end. Debug port: ADIv5.2 (Arm IHI 0031), B3 and C2.
+// remote_bitbang: a byte is a request. '0'..'7' set TCK (4), TMS (2), TDI (1); 'R' asks for TDO,
+// '0' or '1'; 'r' to 'u' reset; 'B' 'b': a lamp; 'Q' ends. Debug port: ADIv5.2 (IHI 0031), B3, C2.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ namespace {
     std::exit(1);
 }
 
-// The RAM as other cores' memory: single words, in the order they are asked for.
+// Accesses the RAM like another core: single words, in the order of the requests.
 class Ram {
 public:
     Ram(const char* path, std::uint64_t base) : base_(base) {
@@ -39,7 +39,7 @@ public:
         if (mapped == MAP_FAILED) die(path);
         memory_ = static_cast<std::uint8_t*>(mapped);
     }
-    // `size`: 1, 2 or 4, aligned. False: there is none.
+    // `size`: 1, 2 or 4, aligned. Returns false if the address is not in the RAM.
     template <typename Use>
     bool at(std::uint64_t address, unsigned size, Use use) {
         if (address < base_ || address - base_ > bytes_ - size || address % size != 0) return false;
@@ -57,12 +57,12 @@ private:
     std::uint8_t* memory_ = nullptr;
 };
 
-// Access port 0: an AXI-AP of 32-bit addresses. Others are not there: their registers read as 0.
+// Access port 0: an AXI-AP with 32-bit addresses. Registers of all other ports read as 0.
 class MemoryPort {
 public:
     explicit MemoryPort(Ram& ram) : ram_(ram) {}
 
-    // `failed`: sticky, of accesses to memory.
+    // `failed`: sticky, for accesses to memory.
     std::uint32_t read(std::uint8_t reg, bool& failed) {
         switch (reg) {
         case 0x00: return csw_;
@@ -91,10 +91,10 @@ private:
     void set_csw(std::uint32_t value) {
         csw_ = (value & ~(size_mask | increment_mask)) | enabled;
         csw_ |= (value & size_mask) <= 2 ? value & size_mask : 2;
-        // Packed transfers are not implemented, which shows by their bit.
+        // Packed transfers are not implemented; the bit shows it.
         if ((value & increment_mask) == increment_single) csw_ |= increment_single;
     }
-    // A byte or halfword is in the lanes of its address.
+    // A byte or halfword uses the byte lanes of its address.
     std::uint32_t data(bool& failed, const std::uint32_t* value) {
         const unsigned size = 1u << (csw_ & size_mask);
         const unsigned lane = tar_ % 4 * 8;
@@ -104,7 +104,7 @@ private:
             if (value != nullptr) *place = static_cast<Word>(*value >> lane);
             else result = std::uint32_t{*place} << lane;
         });
-        // Only the low 10 bits count on.
+        // Only the low 10 bits are incremented.
         if ((csw_ & increment_mask) != 0) tar_ = (tar_ & ~0x3ffu) | ((tar_ + size) & 0x3ff);
         return result;
     }
@@ -124,7 +124,7 @@ private:
     std::uint32_t tar_ = 0;
 };
 
-// DPACC and APACC. A read's result comes with the next scan.
+// DPACC and APACC. The next scan returns a read's result.
 class DebugPort {
 public:
     explicit DebugPort(MemoryPort& port) : port_(port) {}
@@ -145,7 +145,7 @@ public:
         } else if (reads && reg == 0) {
             result_ = 0x2ba01477;  // DPIDR
         }
-        // RDBUFF, 0xc: the result as it is.
+        // RDBUFF, 0xc: the result stays.
     }
 
 private:
@@ -175,7 +175,7 @@ public:
     explicit Tap(DebugPort& port) : port_(port) {}
 
     bool tdo() const { return tdo_; }
-    // With the TCK's rising edge.
+    // Called at TCK's rising edge.
     void clock(bool tms, bool tdi) {
         switch (state_) {
         case State::capture_dr: capture(); break;
@@ -192,7 +192,7 @@ public:
         default: break;
         }
     }
-    // With its falling edge: what the next rising one takes.
+    // Called at TCK's falling edge: sets the output for the next rising edge.
     void show() {
         const bool shifts = state_ == State::shift_dr || state_ == State::shift_ir;
         if (shifts) tdo_ = (shift_register_ & 1) != 0;
@@ -208,7 +208,7 @@ private:
 
     State next(bool tms) const {
         using enum State;
-        // By state: with TMS 0, with TMS 1.
+        // By state: the next state with TMS 0 and with TMS 1.
         static constexpr State table[16][2] = {
             {idle, reset}, {idle, select_dr},
             {capture_dr, select_ir}, {shift_dr, exit1_dr}, {shift_dr, exit1_dr}, {pause_dr, update_dr},

@@ -19,7 +19,7 @@ const wrong = [];
 
 const run = (...words) => execFileSync(words[0], words.slice(1), { encoding: "utf8", maxBuffer: 1 << 28 });
 const dataOf = (file) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(file, "utf8"))[1]);
-// With the page's data as `change` leaves them.
+// Returns a page whose data `change` has modified.
 function changed(file, name, change) {
     const data = dataOf(file);
     change(data);
@@ -68,12 +68,12 @@ const rangeOf = () => {
     const found = /range=(-?\d+)-(-?\d+)/.exec(decodeURIComponent(page.url()));
     return found ? [Number(found[1]), Number(found[2])] : null;
 };
-// Absolute, of one row.
+// Returns the calls of a row with absolute times.
 function callsOf(row) {
     let at = 0;
     return row.from.map((step, i) => ({ from: (at += step), duration: row.duration[i], fn: row.function[i] }));
 }
-// Where on the canvas a time is, as the whole of `data` is shown, and the row of a track that begins at the top.
+// Returns a time's position on the canvas, with all of `data` shown, in a row of the first track.
 async function place(data, time, depth, range = [0, data.duration]) {
     const box = await page.locator("#timeline canvas").boundingBox();
     return [box.x + ((time - range[0]) / (range[1] - range[0])) * box.width, box.y + 26 + 22 + depth * 18 + 9];
@@ -236,7 +236,7 @@ test("a live page keeps the range when the data are others", async () => {
     assert.match(await page.textContent("#timeline .where"), /calls drawn/);
 });
 
-// What the two disassemblers write differently, and nothing else.
+// Removes all that the two disassemblers write differently.
 function plain(text) {
     const number = (said) => BigInt.asUintN(64, said.startsWith("-") ? -BigInt(said.slice(1)) : BigInt(said)).toString();
     return text
@@ -299,7 +299,7 @@ test("source lines are DWARF's, and a callee is at the lines of its calls", asyn
         const [, file, line] = /^(.*):(\d+)$/.exec(where);
         assert.equal(said, readFileSync(join(NOPSCOPE_SOURCE, file), "utf8").split("\n")[line - 1]);
     }
-    // Of a file that is not there the line numbers are, and the reason.
+    // If a source file is missing, the page shows line numbers and the reason.
     await open(pages.demo, "#view=calls&fn=luaV_execute");
     assert.match(await page.textContent("#calls"), /lua\/src\/lvm\.c is not shown: No such file or directory/);
     const code = view.code.functions.find((one) => view.functions[one.function].name === "luaV_execute");

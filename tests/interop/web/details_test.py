@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes recordings that have a timeline and code worth looking at, and has the browser's tests look at their pages.
+"""Makes recordings with a timeline and code, and runs the browser's tests on their pages.
 
     details_test.py MACHINE CHROMIUM NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
 """
@@ -31,7 +31,7 @@ with machines.Directory() as directory:
     for name, bytes_ in (("gaps", make_recordings.with_blocks(whole, (2, 5))), ("hostile", hostile_names.renamed(whole))):
         made[name] = directory / f"{name}.nsc"
         made[name].write_bytes(bytes_)
-    # Modules are found from where a test lies.
+    # Node finds modules from the directory of the test.
     script = shutil.copy(here / "details_test.mjs", packages)
     done = subprocess.run([node, "--test", script], env=os.environ | {
         "CHROMIUM": chromium, "OBJDUMP": objdump, "NOPSCOPE_IMAGE": str(elf),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the same name, as static ones of several files: each row, frame and link of the page
-// is one of them.
+// Functions of the same name, such as static ones of several files. Each row, frame and link of the
+// page belongs to one of them.
 //
 //     node --test names_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { nopscope, openPage } from "./written_page.mjs";
 let written;
 let page;
 
-// main calls two functions that are named init: one for long, with a callee, the other three times.
+// main calls two functions named init: a long call of one with a callee, three calls of the other.
 function recording() {
     const events = [];
     let now = 1000;

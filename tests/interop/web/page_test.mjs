@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report page in headless Chromium: what is clicked, typed and linked to does what it says; nothing is
-// loaded, and no error is written.
+// The report page in headless Chromium. Clicks, text input and links do what they say. The page
+// loads nothing and reports no error.
 //
 //     node --test page_test.mjs, with NOPSCOPE, NOPSCOPE_RECORDING (of samples, too) and CHROMIUM
 import assert from "node:assert/strict";
@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 const open = (fragment = "") => page.goto(`file://${file}${fragment}`);
-// Frames that are drawn, by name; a zoom keeps those of others in place, but without width.
+// The drawn frames by name. A zoom keeps the others in place, but without width.
 const widths = () =>
     page.$$eval("#flame g.frame", (frames) =>
         frames.map((g) => [g.getAttribute("name"), Number(g.querySelector("rect").getAttribute("width"))]));

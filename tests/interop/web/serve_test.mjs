@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `nopscope serve` of a running target, in headless Chromium: what is shown grows where it is, what is asked for
-// reaches the target, its reset and the line's loss are said and survived, and nothing leaves this machine.
+// `nopscope serve` of a running target, in headless Chromium. The page grows in place, requests
+// reach the target, it survives a reset and the loss of the line, and nothing leaves this machine.
 //
 //     node --test serve_test.mjs, with NOPSCOPE, CHROMIUM, and what serve_test.py sets
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ const directory = mkdtempSync(join(tmpdir(), "nopscope-serve-"));
 const side = join(directory, "side.nsc");
 let browser;
 let target;
-let served; // of the target
+let served; // the server of the target
 let follower;
 let page;
 const wrong = [];
@@ -39,7 +39,7 @@ async function startTarget() {
 }
 const ended = (child) => new Promise((done) => (child.exitCode ?? child.signalCode) !== null ? done() : child.on("exit", done));
 
-// Resolves when it has said where.
+// Resolves when the server has printed its address.
 async function serve(...words) {
     const child = spawn(NOPSCOPE, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
     let out = "";
@@ -83,7 +83,7 @@ async function open(fragment = "", url = served.url) {
     await page.goto(url + fragment);
 }
 const number = (text) => Number(text.replaceAll(",", ""));
-// Of the whole recording, as the page has it now.
+// The calls of the whole recording, as the page shows them now.
 const callsNow = async () => number(/([\d,]+) calls/.exec(await page.textContent("#headline"))?.[1] ?? "0");
 async function grown(by = 1000) {
     const before = await callsNow();
@@ -155,8 +155,8 @@ test("the table keeps its order, its focus and where it was scrolled to", async 
         rows.find((row) => row.cells[row.cells.length - 1].firstChild.textContent === wanted).focus(), name);
     await page.evaluate(() => scrollTo(0, 500));
     assert.ok(await page.evaluate(() => scrollY) > 0);
-    // A line of the head may come or go, and functions may change places. Then the browser scrolls by some lines, so that
-    // what it shows stays. A page that is drawn anew would be at its top.
+    // Lines of the head and functions may change places. Then the browser scrolls by some lines to
+    // keep its content in place. A page that is drawn again would be at its top.
     const lines = 100; // pixels: some five
     const top = () => page.evaluate(() => document.querySelector("#functions").getBoundingClientRect().top);
     const before = await top();
@@ -172,7 +172,7 @@ test("paused, it stands still until it may go on", async () => {
     await open();
     await until("frames", async () => (await frames()).length > 20);
     await page.getByRole("button", { name: "Pause" }).click();
-    await sleep(1500); // what was on its way
+    await sleep(1500); // data that was on its way
     const calls = await callsNow();
     await sleep(3000);
     assert.equal(await callsNow(), calls);
@@ -191,7 +191,7 @@ test("a filter that is typed changes what the target sends; a refusal is a sente
     await page.keyboard.press("Enter");
     await until("the target's answer", async () => /tracing \d+ functions/.test(await said()));
     let grew = [];
-    // When what was on its way has arrived.
+    // Waits until the data that was on its way has arrived.
     await until("calls of these functions alone", async () => {
         const before = await functions();
         await grown();
@@ -241,7 +241,7 @@ test("what may not ask is refused", async (context) => {
     const json = { "Content-Type": "application/json" };
     assert.equal(await ask("GET", "/view", { Host: `evil.example:${port}` }), 403);
     assert.equal(await ask("POST", "/request", { ...json, Origin: "http://evil.example" }, reset), 403);
-    // As a browser does it, from a page of another origin.
+    // As a browser sends it from a page of another origin.
     await open();
     const other = http.createServer((_, answer) => answer.end("<!doctype html>")).listen(0, "127.0.0.1");
     context.after(() => other.close());
@@ -313,7 +313,7 @@ test("SIGINT ends it, and the recording on the side is whole", async () => {
     await until("that it is said", async () => /does not answer/.test(await page.textContent("#status")));
     await page.close();
     page = null;
-    wrong.splice(0); // the browser says so, too, each time that the page asks again
+    wrong.splice(0); // the browser also reports each failed request of the page
     const report = JSON.parse(execFileSync(NOPSCOPE, ["report", side, "--format", "json"], { encoding: "utf8", maxBuffer: 1 << 28 }));
     assert.equal(report.sessions, 3);
     const { integrity } = report;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves a running demo, and has the browser's tests look at it.
+"""Serves a running demo, and runs the browser's tests on it.
 
     serve_test.py MACHINE CHROMIUM NODE PACKAGES      PACKAGES: where node_modules/ is
 
-The browser's tests start, lose and start again the target themselves: NOPSCOPE_TARGET is its command.
+The browser's tests start, stop and restart the target themselves. NOPSCOPE_TARGET is its command.
 """
 
 import json
@@ -28,7 +28,7 @@ with machines.Directory() as directory:
     run = machines.record(directory, machine, "demo", ["rounds=1", "baud=0"])
     hostile = directory / "hostile.nsc"
     hostile.write_bytes(hostile_names.renamed(run.recording.read_bytes()))
-    # Modules are found from where a test lies.
+    # Node finds modules from the directory of the test.
     script = shutil.copy(here / "serve_test.mjs", packages)
     done = subprocess.run([node, "--test", script], env=os.environ | {
         "CHROMIUM": chromium, "NOPSCOPE_TARGET": json.dumps(target), "NOPSCOPE_SOCKET": str(socket),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of a recording whose calls the test writes itself, in headless Chromium.
+// A page, in headless Chromium, of a recording whose calls the test writes.
 //
 //     const written = await openPage("diff");     with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 //     written.record("run", [[0, 1, 1000], [1, 1, 9000]], "1 8 main\n")
@@ -14,7 +14,7 @@ const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
 
 export const nopscope = (...words) => execFileSync(NOPSCOPE, words);
 
-// `wrong` lists what the page reports as errors.
+// `wrong` lists the errors that the page reports.
 export async function openPage(name) {
     const directory = mkdtempSync(join(tmpdir(), `nopscope-${name}-`));
     const browser = await chromium.launch({

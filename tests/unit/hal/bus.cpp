@@ -75,7 +75,7 @@ void SimulatedVideocore::take(std::uint32_t message) {
     answered_at_ = bus_.microseconds() + answers_after_us;
 }
 
-// What the drivers call.
+// The drivers call these.
 std::uint32_t read32(std::uint64_t address) { return bus->read(address); }
 void write32(std::uint64_t address, std::uint32_t value) { bus->write(address, value); }
 std::uint8_t read8(std::uint64_t address) { return static_cast<std::uint8_t>(bus->read(address)); }
@@ -83,7 +83,7 @@ void write8(std::uint64_t address, std::uint8_t value) { bus->write(address, val
 std::uint64_t read_cntvct_el0() { return bus->counter(); }
 std::uint64_t read_cntfrq_el0() { return Bus::counter_hz; }
 
-// What hal/uart.cpp calls, and no test here.
+// hal/uart.cpp calls these, but no test here needs them.
 void set_handler(unsigned, unsigned, Handler) {}
 bool interrupts_enabled() { return false; }
 void enable_interrupts() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device registers and the generic timer's counter, played by the test. A register reads as it was written, unless the test's `on_read`
-// says otherwise. Each access and each look at the counter takes a microsecond.
+// Simulated device registers, and a counter for the generic timer. A register reads as it was
+// written, unless the test's `on_read` returns a value. Each access to them takes a microsecond.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ public:
     std::function<std::optional<std::uint32_t>(std::uint64_t address)> on_read;
     std::function<void(std::uint64_t address, std::uint32_t value)> on_write;
 
-    // Which write of this value to this register comes first, counted from 0; all writes if there is none.
+    // The index of the first such write, from 0, or the number of writes if there is none.
     std::size_t first(std::uint64_t address, std::uint32_t value) const;
 
 private:
     std::uint64_t microseconds_ = 0;
 };
 
-// A mailbox that answers as the VideoCore does: the clocks by their numbers, in Hz.
+// A mailbox that answers as the VideoCore does: each clock's rate in Hz, by the clock's number.
 class SimulatedVideocore {
 public:
     SimulatedVideocore(Bus& bus, std::uint64_t base);
@@ -52,7 +52,7 @@ public:
     std::map<std::uint32_t, std::uint32_t> measured;
     bool answers = true;
     std::uint64_t answers_after_us = 0;
-    // Told of each clock that is set.
+    // Called for each clock that is set.
     std::function<void(std::uint32_t clock, std::uint32_t hz)> on_set;
     unsigned questions = 0;
 

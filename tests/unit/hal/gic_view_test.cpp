@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A distributor as each security state sees it.
+// Tests how gic_view() sees a distributor in each security state.
 #include "hal/drivers/gic_view.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ constexpr std::uint64_t gicd = 0xff84'1000;
 constexpr std::uint64_t ctlr = gicd, typer = gicd + 4, igroupr = gicd + 0x80, ipriorityr = gicd + 0x400;
 constexpr std::uint32_t extensions = 1 << 10, disable_security = 1 << 6;
 
-// What is stored is the Secure view.
+// Stores the Secure view.
 class Distributor {
 public:
     explicit Distributor(Bus& bus) : bus_(bus) {
@@ -29,7 +29,7 @@ public:
         };
     }
     bool non_secure = false;
-    std::set<std::uint64_t> group_0;  // of the Secure state
+    std::set<std::uint64_t> group_0;  // interrupts in group 0 of the Secure state
     std::uint8_t implemented = 0xf8;
     std::map<std::uint64_t, std::uint8_t> priorities;
 
@@ -76,7 +76,7 @@ TEST_F(GicViewTest, SgisOfTheSecureState) {
 
 TEST_F(GicViewTest, TheSecureViewIsSeenByItsGroups) {
     bus.registers[typer] = extensions;
-    GicView view = gic_view(gicd, 2);  // all in group 0
+    GicView view = gic_view(gicd, 2);  // all interrupts are in group 0
     EXPECT_EQ(view.security, GicSecurity::secure);
     EXPECT_EQ(view.priority_bits, 5u);
     EXPECT_EQ(bus.registers[igroupr], 0u);

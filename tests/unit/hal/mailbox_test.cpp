@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mailbox: what it answers, how long it may take, and silence.
+// The mailbox: its answers, the longest wait for one, and a mailbox that does not answer.
 #include "hal/drivers/videocore_mailbox.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace nopscope::hal {
 namespace {
 
-// Each test has a mailbox of its own: a driver remembers one that was silent.
+// Each test has its own mailbox, because the driver remembers a mailbox that did not answer.
 TEST(MailboxTest, TheFirmwaresClocks) {
     constexpr std::uint64_t base = 0x1000;
     Bus bus;

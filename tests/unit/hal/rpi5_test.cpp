@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of the Raspberry Pi 5's debug UART by the board's own table. Its clock is what the
-// divisors say that the firmware has left.
+// Starts the Raspberry Pi 5's debug UART by the board's own table. The test computes the UART's
+// clock from the divisors that the firmware has set.
 #include <gtest/gtest.h>
 
 #include "hal/board.hpp"

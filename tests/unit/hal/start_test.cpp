@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of the Raspberry Pi 4's UART: hal/uart.cpp and the board's own table, with pins, mailbox and PL011 simulated.
+// Starts the Raspberry Pi 4's UART by the board's table, with simulated pins, mailbox and PL011.
 #include <gtest/gtest.h>
 
 #include "hal/console.hpp"
@@ -16,7 +16,7 @@ constexpr std::uint32_t uart_clock = 2, busy = 1 << 3;
 class StartTest : public ::testing::Test {
 protected:
     StartTest() {
-        bus.registers[cr] = 0x301;  // as the boot firmware leaves it
+        bus.registers[cr] = 0x301;  // the boot firmware's value
         videocore.on_set = [this](std::uint32_t clock, std::uint32_t) {
             EXPECT_EQ(clock, uart_clock);
             EXPECT_EQ(bus.registers[cr], 0u);
@@ -41,7 +41,7 @@ TEST_F(StartTest, TheClockChangesWhileTheUartIsDisabledAndFlushed) {
 TEST_F(StartTest, AfterTheRateOfTheClockThatTheFirmwareGives) {
     videocore.on_set = [this](std::uint32_t, std::uint32_t) { videocore.clocks[uart_clock] = 48'000'000; };
     uart_start();
-    EXPECT_EQ(bus.registers[ibrd], 26u);  // 115200 baud of 48 MHz
+    EXPECT_EQ(bus.registers[ibrd], 26u);  // 115200 baud from 48 MHz
     EXPECT_EQ(bus.registers[fbrd], 3u);
     EXPECT_TRUE(uart_set_baud(115'200, true));
     EXPECT_FALSE(uart_set_baud(4'000'000, true));
@@ -55,7 +55,7 @@ TEST_F(StartTest, AUartThatStaysBusyIsStartedAllTheSame) {
     EXPECT_LT(bus.microseconds(), 12'000u);
 }
 
-// What has been set when the report is sent, and afterwards.
+// The rate and the divisors while the report is sent, and afterwards.
 TEST_F(StartTest, TheReportAt115200AndThenTheBoardsRate) {
     uart_start();
     EXPECT_EQ(uart_baud(), 115'200u);
@@ -107,11 +107,11 @@ TEST_F(StartTest, OneRateWhereTheClockCannotMakeBoth) {
     EXPECT_LT(bus.microseconds() - began, 10u);
 }
 
-// The last one: the driver remembers that this mailbox was silent.
+// This test is the last one: the driver remembers that this mailbox did not answer.
 TEST_F(StartTest, WithASilentMailboxTheClockIsTheCards) {
     videocore.answers = false;
     uart_start();
-    EXPECT_EQ(bus.registers[ibrd], 34u);  // 115200 baud of 64 MHz
+    EXPECT_EQ(bus.registers[ibrd], 34u);  // 115200 baud from 64 MHz
     EXPECT_EQ(bus.registers[fbrd], 46u);
     EXPECT_TRUE(uart_set_baud(4'000'000, true));
     EXPECT_LT(bus.microseconds(), 1'020'000u);

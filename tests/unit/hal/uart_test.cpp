@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each UART is stopped, started and given another rate: the order of the writes, and a device that stays busy.
+// How UARTs stop, start and change their rate: the order of writes, and a device that stays busy.
 #include <gtest/gtest.h>
 
 #include "hal/drivers/cadence_uart.hpp"
@@ -11,7 +11,7 @@ namespace nopscope::hal {
 namespace {
 
 constexpr std::uint64_t base = 0x9000;
-// The PL011's.
+// Registers of the PL011.
 constexpr std::uint64_t fr = base + 0x18, ibrd = base + 0x24, fbrd = base + 0x28, lcr_h = base + 0x2c, cr = base + 0x30,
                         imsc = base + 0x38, icr = base + 0x44;
 constexpr std::uint32_t busy = 1 << 3, fifos_8_bits = 0x70, enabled = 0x301;
@@ -51,11 +51,11 @@ TEST(Pl011Test, WaitsForTheCharacterThatIsBeingSent) {
         return 0;
     };
     Pl011(base).stop();
-    EXPECT_EQ(writes_when_idle, 1u);  // CR alone
+    EXPECT_EQ(writes_when_idle, 1u);  // only CR
     EXPECT_LT(bus.microseconds(), 100u);
 }
 
-// What a stuck device costs.
+// Returns how long stop() waits for a device that is stuck.
 template <typename Uart>
 std::uint64_t microseconds_to_stop(Bus& bus) {
     Uart(base).stop();
@@ -76,7 +76,7 @@ TEST(MiniUartTest, WaitsTenMillisecondsAtMost) {
     const std::uint64_t us = microseconds_to_stop<MiniUart>(bus);
     EXPECT_GE(us, 10'000u);
     EXPECT_LT(us, 10'100u);
-    // Of the auxiliary peripherals it is on, and then off itself.
+    // Enables the mini UART among the auxiliary peripherals, and then disables the UART itself.
     EXPECT_EQ(bus.writes, (Writes{{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}}));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of a target in adaptive mode: a function's calls are in the trace, in the profile, or in both.
+// Adaptive mode: a function's calls are in the trace, in the profile, or in both.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +24,7 @@ protected:
         for (const protocol::Move& move : all) out.put(move);
         target.frame(protocol::Stream::moved, 0, out.size());
     }
-    // Of the n-th site: calls of so many ticks each.
+    // The profile has this many calls of this site, each `ticks` long.
     void profiled(std::uint32_t site, std::uint64_t calls, std::uint64_t ticks) {
         target.flush();
         protocol::ProfileWriter out(target.payload());
@@ -33,7 +33,7 @@ protected:
                 [&](unsigned n) { return n == bin ? calls : 0; });
         target.frame(protocol::Stream::profile, 0, out.finish({1, 0, true, target.clock}));
     }
-    // Sites are counted by 8 in the trace, too: record's payload is the offset / 8.
+    // The trace also counts sites by 8: a record's payload is the offset / 8.
     void traced(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site), ticks); }
 
     Report report() {
@@ -59,7 +59,7 @@ TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
     traced(2, 30);
     moved(0, {});
     profiled(2, 5, 70);
-    target.skip_sequence(protocol::Stream::moved);  // costs nothing but a gap
+    target.skip_sequence(protocol::Stream::moved);  // costs only a gap
     const Report result = report();
     ASSERT_TRUE(result.adaptive);
     const FunctionRow* const one = row(result, 1);
@@ -146,7 +146,7 @@ TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
     traced(1, 100);
     moved(1, {{16, true, 0}});
     target.payload()[0] = 1;
-    target.payload()[1] = 0x80;  // a site that does not end
+    target.payload()[1] = 0x80;  // the varint of the site has no end
     target.frame(protocol::Stream::moved, 0, 2);
     const Report result = report();
     EXPECT_EQ(profile.counters().stream.malformed_frames, 1u);

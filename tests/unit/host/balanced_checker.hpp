@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink that writes down what it is told, and finds what is not balanced.
+// A sink that writes down its calls and finds those that are not balanced.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ class BalancedChecker : public EventSink {
 public:
     std::vector<std::string> told;  // "0 +f 10", "0 -f 20 unwound"
     std::vector<std::string> wrong;
-    std::vector<TimeAxis> axes;  // of each session
-    bool quiet = false;  // told stays empty
+    std::vector<TimeAxis> axes;  // one for each session
+    bool quiet = false;          // `told` stays empty
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         if (!names_.try_emplace(number, place.name).second) wrong.push_back("introduced twice: " + place.name);

@@ -69,16 +69,16 @@ TEST_F(BalancedStreamTest, AReturnOfAnOuterCallEndsThoseInside) {
 TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
     const auto one = target.entry(1);
     target.ret(target.entry(2), 5, 0, true);
-    target.extended(protocol::Extended::events, 0);  // data of the return have its clock
+    target.extended(protocol::Extended::events, 0);  // data of the return, with its clock
     target.ret(target.entry(3, 7), 5, 0, true);
-    target.argument(protocol::Extended::marker, 9);  // the target tells something else first: it is not known how long
+    target.argument(protocol::Extended::marker, 9);  // hides the tracer's time
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25 unwound", "0 +(tracer) 25", "0 -(tracer) 32", "0 +f3 32",
                                     "0 -f3 37 unwound", testing::HasSubstr("9"), "0 -f1 57"));
 }
 
-TEST_F(BalancedStreamTest, WhatIsOpenEndsWithItsSession) {
+TEST_F(BalancedStreamTest, OpenCallsEndWithTheirSession) {
     target.entry(1);
     target.call(2);
     target.finish();
@@ -114,11 +114,11 @@ TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
     target.tracer(50);
     const auto two = target.entry(2);
     target.extended(protocol::Extended::tracer_begin);
-    const auto three = target.entry(3);  // called in an interrupt that comes while the tracer works
+    const auto three = target.entry(3);  // called in an interrupt during the tracer's work
     target.ret(three, 7);
     target.extended(protocol::Extended::tracer_end);
     target.ret(two);
-    target.with_data(protocol::Extended::duration, 1, {4, 50});  // 20 of it the tracer's
+    target.with_data(protocol::Extended::duration, 1, {4, 50});  // 20 of them are the tracer's
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(TimeAxis::without_tracer),
@@ -171,14 +171,14 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     std::vector<protocol::StampedRecord> records{{protocol::make_record(protocol::Kind::entry, 1, 27), 27}};
     const auto session = [&] {
         stream.on_session(hello);
-        // A pair that comes before the first record waits for it.
+        // A clock pair that comes before the first record waits for it.
         stream.on_clock_pair({.clock = 54, .utc_ns = 5'000, .error_ns = 70});
         stream.on_trace(0, {.records = records});
         stream.on_clock_pair({.clock = 81, .utc_ns = 5'500, .error_ns = 9, .exchanged = true});
         stream.on_session_end();
     };
     session();
-    session();  // a reset: a millisecond later
+    session();  // a reset, a millisecond later
     EXPECT_THAT(checker.told, ElementsAre("0 +0x8 500", "1000 is 5000 +- 70", "1500 is 5500 +- 9 exchanged", "0 -0x8 500 open",
                                           "0 +0x8 1000500", "1001000 is 5000 +- 70", "1001500 is 5500 +- 9 exchanged",
                                           "0 -0x8 1000500 open"));
@@ -190,7 +190,7 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     EXPECT_THAT(checker.told, Not(Contains(HasSubstr("is 5500"))));
 }
 
-TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoesOn) {
+TEST_F(BalancedStreamTest, CallsThatALongjmpLeavesEndAndTheTracerContinues) {
     const auto one = target.entry(1);
     const auto two = target.entry(2);
     const auto three = target.entry(3);
@@ -204,7 +204,7 @@ TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoe
                                     "0 -f2 40 unwound", "0 +(tracer) 40", "0 -(tracer) 50", "0 -f1 60"));
 }
 
-TEST_F(BalancedStreamTest, ATracerWithoutItsEndDoesNotStay) {
+TEST_F(BalancedStreamTest, ATracerBracketWithoutAnEndDoesNotStayOpen) {
     const auto one = target.entry(1);
     target.extended(protocol::Extended::tracer_begin);
     target.extended(protocol::Extended::tracer_begin);
@@ -223,7 +223,7 @@ TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
     const auto two = target.entry(2);
     target.argument(protocol::Extended::context, 0);
     target.ret(one);
-    target.ret(two);  // the record of its switch is missing
+    target.ret(two);  // the record of the switch is missing
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30", "1 +(other context) 40",
                                     "0 -(other context) 40", "0 -f1 50", "1 -(other context) 60", "1 -f2 60"));
@@ -270,7 +270,7 @@ TEST_F(BalancedStreamTest, ASessionFollowsTheOneBeforeIt) {
     EXPECT_THAT(told(), ElementsAre("0 +f1 5000", "0 -f1 6000", "0 +f2 1006000", "0 -f2 1006050"));
 }
 
-TEST_F(BalancedStreamTest, WhatRecordsHoldBesides) {
+TEST_F(BalancedStreamTest, MarksCountersAndCapturedValues) {
     target.argument(protocol::Extended::marker, 77);
     target.counter(4, -5);
     target.counter(4, std::int64_t{1} << 62);
@@ -288,11 +288,11 @@ TEST_F(BalancedStreamTest, SamplesAreOfFunctionsWithAndWithoutSites) {
     target.with_data(protocol::Extended::sample, protocol::sample_argument(2, true, false), {at(0x1008), at(0x1010)});
     target.with_data(protocol::Extended::sample, protocol::sample_argument(1, false, false), {at(-400)});
     target.finish();
-    // What returns to the first instruction of f2 was called by the last of f1.
+    // A return address at the first instruction of f2 belongs to a call at the end of f1.
     EXPECT_THAT(told(), ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
 }
 
-TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFileS) {
+TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFilesName) {
     symbols.site_table_crc ^= 1;
     target.call(1);
     target.finish();
@@ -330,8 +330,8 @@ TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsL
     EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
-// Any records: it stays balanced, and ends.
-TEST_F(BalancedStreamTest, NoRecordsUnbalanceIt) {
+// Random records: the output stays balanced, and the stream ends.
+TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937_64 random(seed);
         BalancedChecker random_checker;
@@ -375,7 +375,7 @@ TEST(TickTime, RoundsAndNeverOverflows) {
                                       std::uint64_t{54'000'000}, std::uint64_t{54'000'000} * 86400 * 365 + 17}) {
         EXPECT_EQ(time(clock), ticks_to_ns(clock, 54'000'000)) << clock;
     }
-    EXPECT_EQ(time(3), ticks_to_ns(3, 54'000'000));  // back again
+    EXPECT_EQ(time(3), ticks_to_ns(3, 54'000'000));  // the same tick again
     for (const std::uint64_t hz : {std::uint64_t{1}, std::uint64_t{62'500'000}, ~std::uint64_t{0}}) {
         time.begin_session(hz, 0);
         EXPECT_LE(time(~std::uint64_t{0}), TickTime::end_of_time);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording's block of records: every kind of record, of clock and of gap comes back; a block that
-// is not one is refused, and takes no more than a block's time.
+// A recording's block of records. The test reads back every kind of record, of clock and of gap.
+// The reader refuses an invalid block, and takes no longer for it than for a valid one.
 #include "host-tools/recording/block.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Case {
     std::vector<StampedRecord> records;
 };
 
-// What the numbers say a program did: `functions` of them, steps of up to `most_ticks`.
+// A random program of `functions` functions, with steps of up to `most_ticks`.
 Case random_case(std::mt19937& random, std::size_t count, unsigned functions, unsigned most_ticks) {
     Case made;
     made.header = {.session = 3, .core = 200, .first_index = 1ull << 40, .missing = 9, .context = 70,
@@ -41,7 +41,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
             index += missing;
         }
         clock += random() % (most_ticks + 1);
-        if (random() % 50 == 0) clock -= random() % 60;       // a counter read early
+        if (random() % 50 == 0) clock -= random() % 60;  // the counter was read early
         if (random() % 90 == 0) clock += 1ull << (random() % 60);
         const unsigned what = random() % 100;
         if (what < 48 || open.empty()) {
@@ -56,7 +56,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 96) {
             add(Kind::call, random() & 0x1fffffff);
         } else if (what < 98) {
-            add(Kind::ret, random() & 0x1fffffff);  // of an entry before the block, or none
+            add(Kind::ret, random() & 0x1fffffff);  // its entry is before the block, or missing
         } else {
             made.records.push_back({protocol::make_extended(protocol::Extended::duration, 5, clock), clock});
             made.records.push_back({protocol::make_data(std::uint64_t{random()} << 25 | 77), clock});
@@ -130,7 +130,7 @@ TEST(Block, AProgramsRecordsTakeTwoBytes) {
     EXPECT_LT(body.bytes().size(), 2 * made.records.size() + 40);
 }
 
-TEST(Block, WhatIsNoneIsRefused) {
+TEST(Block, AnInvalidBlockIsRefused) {
     std::mt19937 random(2);
     const Case made = random_case(random, 3000, 300, 500);
     Payload body;
@@ -140,7 +140,7 @@ TEST(Block, WhatIsNoneIsRefused) {
     for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 20) {
         EXPECT_FALSE(reader.open(std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
     }
-    // A return where nothing is open, and a token that is not in the dictionary.
+    // A return while no call is open, and a token that is not in the dictionary.
     for (const std::uint8_t token : {0, 3}) {
         Payload none;
         none.varint(1).varint(0).varint(0).varint(0).varint(0).varint(0).varint(1).varint(0);
@@ -150,7 +150,7 @@ TEST(Block, WhatIsNoneIsRefused) {
         EXPECT_TRUE(reader.next().records.empty());
         EXPECT_FALSE(reader.ok());
     }
-    // In the dictionary and as a rare one, a bit is left out that no record has.
+    // An unused bit of the record is set: in a dictionary entry, and in a rare record.
     Payload odd;
     odd.varint(1).varint(0).varint(0).varint(0).varint(0).varint(0).varint(2).varint(0);
     odd.varint(0).varint(0).varint(1).varint(0x7c).varint(1).varint(0x7c);
@@ -159,7 +159,7 @@ TEST(Block, WhatIsNoneIsRefused) {
     const auto records = reader.next().records;
     ASSERT_EQ(records.size(), 2u);
     for (const auto& each : records) EXPECT_EQ(each.record.word, std::uint64_t{0x78} << 32);
-    // Whatever the bytes, it ends.
+    // The reader ends whatever the bytes are.
     for (int round = 0; round < 2000; ++round) {
         std::vector<std::uint8_t> broken(bytes.begin(), bytes.end());
         for (int i = 0; i < 3; ++i) {

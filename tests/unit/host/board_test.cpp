@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What doctor says of a board's boot lines: each judgement, and silence on a board without faults.
+// What doctor says about a board's boot lines: each judgement, and no finding for a healthy board.
 #include "host-tools/target/doctor/board.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ constexpr char rpi4[] =
     "ctr=0x84448004 erg=16 counter_hz=54000000 arm_hz=1500000000 core_hz=500000000 "
     "uart_hz=64000000 gic=2 view=non-secure priority_bits=5 baud=3000000";
 
-// The lines of a Raspberry Pi 4 without faults, with these words in addition or instead.
+// The boot lines of a healthy Raspberry Pi 4, with these words added or replaced.
 Findings with(const std::string& words) {
     BootWords board;
     EXPECT_TRUE(board.take(rpi4));
@@ -28,7 +28,7 @@ const Finding* find(const Findings& findings, const std::string& what) {
     }
     return nullptr;
 }
-// The one finding that is not good.
+// Returns the only finding that is not good.
 Finding unusual(const std::string& words) {
     Findings rest;
     for (const Finding& one : with(words)) {
@@ -44,7 +44,7 @@ std::size_t unusual_count(const std::string& words) {
     return count;
 }
 
-TEST(Board, AWellOneInPlainWords) {
+TEST(Board, AHealthyBoardInPlainWords) {
     const Findings found = with("");
     EXPECT_EQ(unusual_count(""), 0u);
     EXPECT_EQ(find(found, "board")->text, "rpi4, entered at EL2, with a device tree");
@@ -56,7 +56,7 @@ TEST(Board, AWellOneInPlainWords) {
     EXPECT_EQ(find(found, "rate")->text, "3,000,000 baud after these lines");
 }
 
-// As the documents have it: nobody has seen one.
+// As the documents describe it: we have not seen such a board.
 TEST(Board, TheRaspberryPi5NumbersItsCoresInAff1) {
     BootWords board;
     EXPECT_TRUE(board.take(
@@ -111,7 +111,7 @@ TEST(Board, WhatIsUnusual) {
     }
 }
 
-TEST(Board, WhatIsNot) {
+TEST(Board, WhatIsNotUnusual) {
     for (const char* const words :
          {"level=1", "midr=0x411fd030", "arm_hz=1800000000", "uart_hz=48000000 baud=3000000",
           "gic=3", "board=rpi3 counter_hz=19200000 arm_hz=1400000000 gic=none", "baud=115200",

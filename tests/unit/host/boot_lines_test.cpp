@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines a board prints first, as they come, and as a hostile or damaged line has them.
+// The lines that a board prints first: undamaged, damaged and hostile.
 #include "host-tools/target/stream/boot_lines.hpp"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(Boot, AnAnnouncementCountsBehindABootLineOnly) {
     EXPECT_EQ(baud(std::string(first) + "x boot: baud=9600\n", true), std::nullopt);
 }
 
-TEST(Boot, RatesThatAreNone) {
+TEST(Boot, InvalidRatesAreIgnored) {
     for (const char* const value :
          {"0", "-1", "12x", "", "0x", "99999999999999999999999", "100000001", "299"}) {
         BootLines lines = read(std::string(first) + "boot: baud=" + value + "\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the decoder makes of one core's records: identity, nesting, time.
+// What the decoder makes of one core's records: identity, nesting and time.
 #include <random>
 #include <tuple>
 #include <vector>
@@ -65,7 +65,7 @@ TEST_F(Decoder, LongjmpAsTheTargetTellsIt) {
     const auto d = entry(4, 40);
     ret(d, 50);
     ret(a, 60);
-    // What the target does from the first such record to the next event is the tracer's.
+    // The target's time from the first such record to the next event is the tracer's.
     expect(0, 3, Outcome::unwound, 10, 10);
     expect(1, 2, Outcome::unwound, 20, 10);
     expect(3, 1, Outcome::returned, 50, 20);
@@ -119,7 +119,7 @@ TEST_F(Decoder, SmallNegativeDeltasAreNoTime) {
 TEST_F(Decoder, AReturnOfNothingOpenInventsNothing) {
     entry(1, 0);
     ret(12345, 10);
-    ret(1, 20);  // its own index: of no call
+    ret(1, 20);  // its own index, which no call has
     EXPECT_TRUE(calls.list.empty());
     EXPECT_EQ(decoder.counters().orphan_returns, 2u);
 }
@@ -139,7 +139,7 @@ TEST_F(Decoder, IdentityWraps) {
 TEST_F(Decoder, ACallLongerThanItsIdentityStillReturns) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
-    next += (std::uint64_t{1} << 28) * 3;  // as many short calls in between
+    next += (std::uint64_t{1} << 28) * 3;  // that many short calls happen in between
     const auto c = entry(3, 20);
     ret(c, 30);
     ret(b, 40);
@@ -148,7 +148,7 @@ TEST_F(Decoder, ACallLongerThanItsIdentityStillReturns) {
     expect(2, 1, Outcome::returned, 50, 20);
 }
 
-TEST_F(Decoder, SoDoesOneBelowAnotherThatNeverReturned) {
+TEST_F(Decoder, ALongCallBelowOneThatNeverReturnedStillReturns) {
     const auto a = entry(1, 0);
     entry(2, 10);
     next += (std::uint64_t{1} << 28) * 3;
@@ -158,7 +158,7 @@ TEST_F(Decoder, SoDoesOneBelowAnotherThatNeverReturned) {
     expect(1, 1, Outcome::returned, 50, 10);
 }
 
-TEST_F(Decoder, TheTracersTimeIsNobodys) {
+TEST_F(Decoder, TracerTimeCountsForNoCall) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     extended(protocol::Extended::tracer_begin, 20);
@@ -180,24 +180,24 @@ TEST_F(Decoder, AnInterruptInTheTracerKeepsItsTime) {
     extended(protocol::Extended::tracer_end, 1020);
     ret(a, 1040);
     expect(1, 7, Outcome::returned, 50, 30);
-    expect(2, 1, Outcome::returned, 90, 40);  // 20 + 20 of its own, 50 of the interrupt's
+    expect(2, 1, Outcome::returned, 90, 40);  // self time 20 + 20, and 50 in the interrupt
     EXPECT_EQ(decoder.tracer_ticks(), 950u);
 }
 
-TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
+TEST_F(Decoder, CallsThatALongjmpLeavesEndWhereTheTracerBegan) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     const auto c = entry(3, 20);
     extended(protocol::Extended::tracer_begin, 50, 9);
     ret(c, 50, true);
-    ret(entry(7, 55), 60);  // an interrupt's
+    ret(entry(7, 55), 60);  // called in an interrupt
     ret(b, 70, true);
     extended(protocol::Extended::tracer_end, 150, 12);
     ret(a, 160);
     ASSERT_EQ(calls.list.size(), 4u);
     expect(0, 3, Outcome::unwound, 30, 30);
     expect(1, 7, Outcome::returned, 5, 5);
-    expect(2, 2, Outcome::unwound, 45, 10);  // with the interrupt's 5, which came before its end
+    expect(2, 2, Outcome::unwound, 45, 10);  // with the interrupt's 5, from before its end
     expect(3, 1, Outcome::returned, 65, 20);
     EXPECT_EQ(decoder.tracer_ticks(), 95u);
     EXPECT_EQ(calls.instructions_beside.size(), 2u);
@@ -205,12 +205,12 @@ TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
     EXPECT_EQ(calls.instructions_beside[2], 12u) << "of the one that goes on";
 }
 
-TEST_F(Decoder, ATracerEndThatWasDroppedChargesNobody) {
+TEST_F(Decoder, ADroppedEndOrBeginIsNoTracerTime) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     extended(protocol::Extended::tracer_begin, 20);
     ret(b, 40);
-    extended(protocol::Extended::tracer_end, 50);  // of a begin that was dropped
+    extended(protocol::Extended::tracer_end, 50);  // its begin was dropped
     ret(a, 60);
     EXPECT_EQ(decoder.tracer_ticks(), 0u);
     expect(1, 1, Outcome::returned, 60, 30);
@@ -227,7 +227,7 @@ TEST_F(Decoder, OpenAtTheEnd) {
     expect(2, 1, Outcome::open, 50, 15);
 }
 
-// The gap: the caller's return is seen, so it was open all along; the callee's is lost.
+// The caller's return shows that it was open all along. The callee's return is lost.
 TEST_F(Decoder, AGapLosesAReturn) {
     const auto a = entry(1, 0);
     entry(2, 10);
@@ -238,11 +238,11 @@ TEST_F(Decoder, AGapLosesAReturn) {
     ret(a, 150);
     ASSERT_EQ(calls.list.size(), 3u);
     expect(0, 3, Outcome::returned, 10, 10);
-    EXPECT_EQ(calls.list[0].parent, 999u);  // whose child it is, is not known
+    EXPECT_EQ(calls.list[0].parent, 999u);  // its caller is unknown
     EXPECT_FALSE(calls.list[0].incomplete);
-    expect(1, 2, Outcome::lost, 20, 20);  // charged up to the gap
+    expect(1, 2, Outcome::lost, 20, 20);  // its time ends at the gap
     EXPECT_TRUE(calls.list[1].incomplete);
-    // 150 in all: 20 were the lost call's, 70 the gap's, 10 the later call's.
+    // Of 150 ticks, 20 belong to the lost call, 70 to the gap and 10 to the later call.
     expect(2, 1, Outcome::returned, 150, 50);
     EXPECT_TRUE(calls.list[2].incomplete);
 }
@@ -273,7 +273,7 @@ TEST_F(Decoder, SeveralGapsBeforeAReturn) {
     ASSERT_EQ(calls.list.size(), 4u);
     expect(1, 3, Outcome::lost, 5, 5);
     expect(2, 2, Outcome::lost, 0, 0);
-    // 10 before the gaps, 10 of gap, 5 of call 3, 15 of gap, 5 of call 4: the rest is its own.
+    // 10 before the gaps, 10 + 15 in gaps, 5 of call 3, 5 of call 4. The rest is self time.
     expect(3, 1, Outcome::returned, 100, 65);
 }
 
@@ -292,7 +292,7 @@ TEST_F(Decoder, ManyGapsDoNotGrowTheStack) {
     EXPECT_EQ(decoder.counters().too_deep, 0u);
     std::uint64_t self = 0;
     for (const auto& call : calls.list) self += call.self;
-    EXPECT_LE(self, at + 10);  // no time twice
+    EXPECT_LE(self, at + 10);  // no time counts twice
 }
 
 TEST_F(Decoder, TooDeepIsCountedNotStored) {
@@ -312,12 +312,12 @@ TEST_F(Decoder, ASecondSessionStartsAfresh) {
     expect(1, 1, Outcome::returned, 5, 5);
 }
 
-// The same records one by one, and as Profile takes them: the plain ones in a loop of their own.
+// Takes the same records one by one, and as Profile does: plain records in a separate loop.
 class PlainRecords : public testing::TestWithParam<unsigned> {
 protected:
     static constexpr std::size_t count = 400;
 
-    // Calls in each other, returns of inner and outer ones, longjmp, the tracer's time, calls without a time.
+    // Nested calls, inner and outer returns, longjmp, the tracer's time, calls without time.
     void make() {
         std::vector<std::uint64_t> open;
         for (std::uint64_t index = 0; index < count; ++index) {
@@ -343,7 +343,7 @@ protected:
     void put(protocol::Kind kind, std::uint32_t payload) {
         records.push_back({protocol::make_record(kind, payload, clock), clock});
     }
-    // Between two parts of them records are missing, or the core was in another context.
+    // Between two parts, records are missing or the core ran another context.
     template <typename Take>
     Calls taken(Take take) const {
         Calls calls;

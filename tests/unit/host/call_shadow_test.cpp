@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shadow that the truth is counted by (tests/verification/oracle/call_shadow.hpp), on executions made by hand.
+// The oracle's shadow stack (tests/verification/oracle/call_shadow.hpp), on made-up executions.
 #include <gtest/gtest.h>
 
 #include "tests/verification/oracle/call_shadow.hpp"
@@ -17,7 +17,7 @@ protected:
         std::uint64_t lr() const { return lr_; }
     };
 
-    // So many instructions from `address` on, the last of them a branch of this kind.
+    // Executes `count` instructions from `address` on. The last one is a branch of this kind.
     void run(std::uint64_t address, unsigned count, Branch last = Branch::none) {
         shadow.begin_block({.address = address,
                             .tracer = tracer[0].has(address),
@@ -32,7 +32,7 @@ protected:
         shadow.branch(last);
         shadow.executed();
     }
-    // A site, the recorder behind it, and so many instructions of the function itself, the site's two included.
+    // Executes a site, its recorder, and `count` instructions of the function, with the site's two.
     void enter(std::uint32_t function, std::uint64_t return_address, unsigned count, Branch last = Branch::none) {
         registers.lr_ = return_address;
         shadow.begin_block({.address = 0x1000u + 0x100 * function}, registers);
@@ -107,7 +107,7 @@ TEST_F(Shadow, TailCallsEndTogether) {
     EXPECT_EQ(shadow.unexplained, 0u);
 }
 
-// Without BTI. Of the last call nobody has seen yet that longjmp left it.
+// Without BTI. The shadow does not know yet that longjmp left the last call.
 TEST_F(Shadow, AHookMayLeaveByAJump) {
     hook_leaves_by = Branch::jump;
     enter(0, 0x2000, 10, Branch::call);
@@ -126,7 +126,7 @@ TEST_F(Shadow, AHookMayLeaveByAJump) {
     EXPECT_EQ(functions[3].self, 4u);
     EXPECT_EQ(functions[3].unwound, 1u);
     EXPECT_EQ(shadow.clock(), 35u);
-    // A driver that the tracer goes on to by a jump is none.
+    // A driver that the tracer enters by a jump is not a return from it.
     enter(0, 0x2000, 10);
     run(entry, 5, Branch::jump);
     run(driver, 50);
@@ -165,12 +165,12 @@ TEST_F(Shadow, LongjmpLeavesWhatLiesBelow) {
     EXPECT_EQ(functions[0].longjmps_below, 1u);
 }
 
-TEST_F(Shadow, LongjmpWorksForWhomItGoesToWhereTheTracerIsTold) {
+TEST_F(Shadow, AReportedLongjmpWorksForItsDestination) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
     enter(1, 0x1040, 7, Branch::call);
     registers.sp_ -= 0x20;
-    run(0x580, 40, Branch::jump);  // told
+    run(0x580, 40, Branch::jump);  // the tracer is told
     run(longjmp, 20, Branch::ret);
     registers.sp_ += 0x20;
     run(0x1050, 4, Branch::ret);
@@ -182,7 +182,7 @@ TEST_F(Shadow, LongjmpWorksForWhomItGoesToWhereTheTracerIsTold) {
     EXPECT_EQ(functions[0].inclusive, 41u);
 }
 
-TEST_F(Shadow, AnInterruptsOwnIsToldApart) {
+TEST_F(Shadow, AnInterruptsInstructionsAreSeparate) {
     enter(0, 0x2000, 10);
     run(0x800, 6, Branch::call);
     registers.sp_ -= 0x100;
@@ -198,7 +198,7 @@ TEST_F(Shadow, AnInterruptsOwnIsToldApart) {
     EXPECT_EQ(functions[1].self, 7u);
 }
 
-TEST_F(Shadow, WhatTheTracerCallsIsItsOwn) {
+TEST_F(Shadow, CallsOfTheTracerBelongToIt) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
     run(entry, 200'000, Branch::call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To which call time goes if records are missing, and while a context does not run.
+// Which call gets the time where records are missing, and while a context does not run.
 #include "tests/unit/host/decoder_fixture.hpp"
 
 namespace nopscope::host {
@@ -13,14 +13,14 @@ TEST_F(Decoder, AContextThatDoesNotRunAfterAGapHasNoTimeOfIt) {
     entry(2, 20);
     decoder.suspend(50);
     gap(3);
-    decoder.resume(1000, 400);  // as at the session's end; the tracer had 400 elsewhere
+    decoder.resume(1000, 400);  // as at the session's end; 400 are the tracer's, in another context
     decoder.finish();
     expect(0, 2, Outcome::open, 580, 30);
     expect(1, 1, Outcome::open, 600, 20);
     EXPECT_TRUE(calls.list[0].incomplete);
 }
 
-TEST_F(Decoder, TheTimeAwayWithAGapInsideIsNoCallsOwn) {
+TEST_F(Decoder, TimeInOtherContextsWithAGapIsNoSelfTime) {
     const auto a = entry(1, 0);
     decoder.suspend(50);
     gap(3);
@@ -46,7 +46,7 @@ TEST_F(Decoder, AfterAGapTheSessionsEndShowsNoCallToBeOpen) {
     expect(2, 1, Outcome::open, 150, 10);
 }
 
-TEST_F(Decoder, NorDoSeveralGaps) {
+TEST_F(Decoder, AfterSeveralGapsTheSessionsEndShowsNoCallToBeOpen) {
     entry(1, 0);
     call(9, 5);
     gap(1);
@@ -63,8 +63,8 @@ TEST_F(Decoder, NorDoSeveralGaps) {
     expect(2, 1, Outcome::open, 210, 5);
 }
 
-// A task that pumps outside of all calls gives way meanwhile.
-TEST_F(Decoder, TheTimeAwayIsNotTheTracers) {
+// A task that pumps outside of all calls is switched out meanwhile.
+TEST_F(Decoder, TimeInOtherContextsIsNotTracerTime) {
     extended(protocol::Extended::tracer_begin, 10);
     decoder.suspend(20);
     decoder.resume(520, 0);
@@ -80,7 +80,7 @@ TEST_F(Decoder, TheTimeAwayIsNotTheTracers) {
     expect(0, 1, Outcome::returned, 160, 20);
 }
 
-TEST_F(Decoder, EachGapsLengthIsNobodysOwn) {
+TEST_F(Decoder, AGapsLengthIsNoSelfTime) {
     const auto a = entry(1, 0);
     gap(5);
     const auto b = entry(2, 100);
@@ -93,7 +93,7 @@ TEST_F(Decoder, EachGapsLengthIsNobodysOwn) {
     expect(2, 1, Outcome::returned, 250, 250 - (100 + 10) - (90 + 5));
 }
 
-TEST_F(Decoder, ManyGapsAreNobodysOwnTime) {
+TEST_F(Decoder, ManyGapsAreNoSelfTime) {
     const auto a = entry(1, 0);
     std::uint64_t now = 0;
     for (unsigned n = 0; n < 200; ++n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that is made up: functions that call some others in an order of their own, with loops
-// and branches that chance decides, on a clock with noise.
+// A simulated program: each function calls others in its own order, with random loops and branches,
+// on a noisy clock.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ public:
         }
     }
 
-    // Records of calls of the first function, from record 0 on.
+    // Returns `count` records of calls of the first function, from record 0 on.
     std::vector<StampedRecord> records(std::size_t count) {
         std::vector<StampedRecord> result;
         while (result.size() < count) call(0, 0, result, count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured registers, results and counters, and marks: what a report says of them.
+// What a report says of captured registers, results, counters and marks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ TEST_F(CapturedTest, TheLastValueIsByTheClockWhateverTheCoresOrder) {
     target.hello();
     target.counter(1, 10, 1);
     target.counter(1, 30, 0);
-    target.flush();  // core 0 first
+    target.flush();  // core 0 comes first
     EXPECT_EQ(text(report().counters.at(1)), "2 10 30 30; 10x1 30x1");
 }
 
@@ -106,10 +106,10 @@ TEST_F(CapturedTest, TheLastSessionHasTheLastValueThoughItsClockIsLess) {
 }
 
 TEST_F(CapturedTest, AValueIsCountedOnlyWhenAllOfItIsThere) {
-    target.with_data(Extended::result, 0, {1});       // no value
-    target.with_data(Extended::counter, 2 << 1, {});  // nor here
+    target.with_data(Extended::result, 0, {1});       // no value follows
+    target.with_data(Extended::counter, 2 << 1, {});  // no value follows
     target.call(1);
-    target.with_data(Extended::marker, 9, {5});       // data of nothing
+    target.with_data(Extended::marker, 9, {5});  // a marker has no data
     target.with_data(Extended::counter, 3 << 1, {8, 9});
     EXPECT_THAT(captured(), testing::IsEmpty());
     ASSERT_EQ(made.counters.size(), 1u);
@@ -131,7 +131,7 @@ TEST_F(CapturedTest, AGapBetweenARecordAndItsDataCostsTheValue) {
 }
 
 TEST_F(CapturedTest, MemoryIsBounded) {
-    constexpr std::uint32_t all = 150'000;  // more than --memory has room for
+    constexpr std::uint32_t all = 150'000;  // more than --memory allows
     for (std::uint32_t id = 0; id < all; ++id) target.counter(id, 1);
     target.counter(5, 2);
     const Report& made = report();
@@ -150,7 +150,7 @@ TEST_F(CapturedTest, MarksAreShownUpToTwenty) {
     EXPECT_EQ(nlohmann::json::parse(json_report(made))["markers"].size(), 25u);
 }
 
-// What the second reader is asked about, too.
+// The second reader also reads this recording.
 TEST_F(CapturedTest, Golden) {
     for (int i = 0; i < 40; ++i) {
         const auto call = target.entry(2 + static_cast<std::uint32_t>(i % 3));

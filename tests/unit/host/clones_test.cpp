@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that one build has as clones, and another has not.
+// Functions that have clones in one build, but not in another.
 #include "host-tools/analysis/diff/clones.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ protected:
         place.file = file;
         return names.function(place);
     }
-    // A call of the last of `path`, with `self` and all that lies in it.
+    // Adds calls of the last function of a path: their number, self time and total.
     void add(RunSums& run, const std::vector<std::uint32_t>& functions, Amounts amounts) {
         std::uint32_t path = Names::root;
         for (const std::uint32_t one : functions) path = names.path(path, one);

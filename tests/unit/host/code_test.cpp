@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page has of an image: the real instructions, whatever the image says; and of its source files only text.
+// A page's code: real instructions, whatever the image says, and only text from source files.
 #include "host-tools/views/page/code.hpp"
 
 #include <fmt/format.h>

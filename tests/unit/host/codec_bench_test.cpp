@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bench of the codec: traces of any shape, and the program itself.
+// The codec's benchmark: traces of any shape, and the program itself.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -35,7 +35,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
         {{1, 7, 100}, {0, 1, 200}, {0, 2, 300}, {1, 8, 350}, {2, 1, 400}, {1, 9, 90}, {0, 5, 500}});
     Ev13 trace(bytes, 1'000'000'000);
     EXPECT_EQ(trace.events(), 7u);
-    EXPECT_EQ(trace.records(), 10u);  // 7, 8 and 9 were entered before
+    EXPECT_EQ(trace.records(), 10u);  // 7, 8 and 9 began before the trace
     LineEncoder encoder;
     Records all;
     for (;;) {
@@ -52,7 +52,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
     EXPECT_TRUE(trace.check(decoder.next(100)));
     EXPECT_TRUE(trace.all_checked());
 
-    // What differs is seen.
+    // The comparison finds each difference.
     for (std::size_t i = 0; i < all.size(); ++i) {
         Ev13 again(bytes, 1'000'000'000);
         Records wrong = all;
@@ -61,7 +61,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
     }
 }
 
-// The program itself: what it prints, and that it fails where it should.
+// The program's output, and its errors.
 TEST(CodecBench, PrintsWhatItMeasured) {
     const std::string file = testing::TempDir() + "codec_test.ev13";
     test::CallTrace program(5, 120, 0.3);
@@ -94,7 +94,7 @@ TEST(CodecBench, PrintsWhatItMeasured) {
     EXPECT_GT(json["encode_meps"], 0);
     EXPECT_GT(json["decode_meps"], 0);
     const double bits = json["identity_bits"].get<double>() + json["time_bits"].get<double>();
-    // What is spent, and frames.
+    // The bytes also contain the coder's loss and the frames.
     EXPECT_GT(json["bytes_per_event"].get<double>() * 8, bits);
     EXPECT_LT(json["bytes_per_event"].get<double>() * 8, bits * 1.1);
     EXPECT_EQ(run(bytes.size() - 1).first, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records with data in format 2; and records of all kinds, kept for a decoder that shares no code.
+// Records with data in format 2, and records of all kinds for a decoder that shares no code.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,14 +43,14 @@ TEST(Codec, RoundTripsEachKindOfExtendedRecord) {
     EXPECT_TRUE(protocol::is_wide(std::uint64_t{1} << 56));
     expect_exact(records);
     expect_exact(records, 1);
-    // What is left of a ring may begin anywhere.
+    // A partly read ring may begin at any record.
     for (int i = 0; i < 12; ++i) {
         records.erase(records.begin());
         expect_exact(records);
     }
 }
 
-// Head, site and duration of a leaf, of one of 20 functions.
+// Head, site and duration of a leaf, which is one of 20 functions.
 TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
     std::mt19937 random(3);
     Records records;
@@ -62,11 +62,11 @@ TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
     for (const Payload& payload : encode(records)) bytes += payload.bytes.size();
     const double bits = 8.0 * static_cast<double>(bytes) / (static_cast<double>(records.size()) / 3);
     EXPECT_LT(bits, 4.33 + 9 + 3);
-    EXPECT_GT(bits, 4.3 + 4);  // what chance decides
+    EXPECT_GT(bits, 4.3 + 4);  // the random part
 }
 
-// For tests/conformance/trace2.py, a decoder that was written from docs/trace-format.md. The console says
-// what it must find.
+// For tests/conformance/trace2.py, a decoder that was written from docs/trace-format.md. The
+// console contains the results that the decoder must find.
 TEST(Codec, Golden) {
     test::CallTrace program(6, 60, 2);
     Records records = program.records(9000);

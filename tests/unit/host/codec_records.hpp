@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records through format 2's two sides, for the tests of the codec.
+// Sends records through format 2's encoder and decoder, for the tests of the codec.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Payload {
     std::uint64_t first;
 };
 
-// As a pump makes them: `at_most` records a frame.
+// Encodes as a pump does: at most `at_most` records a frame.
 inline std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
                             std::uint64_t first_index = 0) {
     auto encoder = std::make_unique<protocol::TraceEncoder>();
@@ -85,14 +85,14 @@ inline StampedRecord stamped(protocol::Extended what, std::uint32_t argument, st
     return stamped(Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), clock);
 }
 
-// A record and what belongs to it: of the kinds that have a site that comes first.
+// Adds a record and its data. If the kind has a site, the site comes first.
 inline void add_with_data(Records& to, protocol::Extended what, std::uint32_t argument, std::uint64_t clock,
                    std::initializer_list<std::uint64_t> data) {
     to.push_back(stamped(what, argument, clock));
     for (const std::uint64_t each : data) to.push_back({protocol::make_data(each), clock});
 }
 
-// Anything at all: kinds, payloads and clocks that no program has.
+// Arbitrary records: kinds, payloads and clocks that no program makes.
 inline Records anything(unsigned seed, std::size_t count) {
     std::mt19937_64 random(seed);
     Records result;
@@ -106,7 +106,7 @@ inline Records anything(unsigned seed, std::size_t count) {
             result.push_back(stamped(kind, payload, clock));
             continue;
         }
-        const auto what = static_cast<protocol::Extended>(random() % 15);  // but data
+        const auto what = static_cast<protocol::Extended>(random() % 15);  // any kind except data
         const auto value = [&] { return random() >> (random() % 64); };
         add_with_data(result, what, payload >> 4, clock, {});
         if (what < protocol::Extended::duration) continue;

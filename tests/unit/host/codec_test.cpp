@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format 2's two sides against each other: exact whatever the records, small where a program
-// repeats itself, and bounded where frames are lost.
+// Format 2's encoder against its decoder. The result is exact for any records, small where a
+// program repeats itself, and the cost of a lost frame is bounded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST(Codec, RoundTripsDeepRecursionAndUnwinding) {
             open.push_back(static_cast<std::uint32_t>(records.size()));
             records.push_back(stamped(Kind::entry, 1000 + i % 3, clock += 11));
         }
-        // Some left without a record, some by longjmp, one out of order.
+        // Some calls end without a record, some by longjmp, one out of order.
         for (unsigned i = 0; i < 2500; ++i) {
             if (i % 700 == 5) open.resize(open.size() - 3);
             records.push_back(stamped(Kind::ret, open.back() << 1 | (i % 400 == 0), clock += 3));
@@ -111,7 +111,7 @@ TEST(Codec, IsSmallWhereAProgramRepeatsItself) {
     const auto bytes = static_cast<double>(encoder.line().size());
     EXPECT_LT(bytes / static_cast<double>(records.size()), 0.35);
     EXPECT_GT(bytes / static_cast<double>(records.size()),
-              0.02);  // chance decides some branches and all of the noise
+              0.02);  // some branches and all of the noise are random
     Bytes line = encoder.line();
     LineDecoder decoder(line);
     Records decoded;
@@ -132,7 +132,7 @@ TEST(Codec, AFrameHasAtMostAsManyRecordsAsItsCountHolds) {
     expect_exact(records);
 }
 
-// The distance of key frames on the line, and what a lost frame costs.
+// The distance between key frames on the line, and the cost of a lost frame.
 TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
     test::CallTrace program(9, 300, 2);
     const Records records = program.records(1200000);
@@ -193,7 +193,7 @@ TEST(Codec, RestartMakesAKeyFrame) {
     encoder->restart();
     EXPECT_TRUE(is_key(2));
     EXPECT_FALSE(is_key(3));
-    EXPECT_TRUE(is_key(9));  // records were lost: overwritten, say
+    EXPECT_TRUE(is_key(9));  // records were lost, for example overwritten
 }
 
 TEST(Codec, RefusesWhatNoEncoderWrites) {
@@ -208,7 +208,7 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
     EXPECT_EQ(decoder->open(large_context.data(), large_context.size()), Opened::malformed);
     const Bytes unknown_flag{2, 1, 0, 0};
     EXPECT_EQ(decoder->open(unknown_flag.data(), unknown_flag.size()), Opened::malformed);
-    // A group that begins with a return of nothing that is open; found by trying.
+    // A group that begins with a return while no call is open. The test finds one by trying.
     std::mt19937 random(3);
     unsigned refused = 0;
     for (unsigned i = 0; i < 3000; ++i) {
@@ -223,7 +223,7 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
     EXPECT_GT(refused, 100u);
 }
 
-// The decisions by which a fresh model is told its first token.
+// The encoded decisions that give a new model its first token.
 TEST(Codec, RefusesTokensThatNoEncoderHas) {
     const auto is_read = [](std::uint32_t token) {
         Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -252,7 +252,7 @@ TEST(Codec, RefusesTokensThatNoEncoderHas) {
     EXPECT_FALSE(is_read(data | 1 << 7));  // with an argument
 }
 
-// Readers of records use it for what is none.
+// Readers use this bit to recognize an invalid record.
 TEST(Codec, TheBitThatIsZeroIsZeroWhateverTheBytes) {
     std::mt19937 random(6);
     std::size_t count = 0;

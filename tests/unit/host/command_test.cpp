@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command as it is used: every kind of URI, endings of every kind, exit codes.
+// Runs the command as a user does: every kind of URI, every kind of end, exit codes.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -90,8 +90,8 @@ protected:
         return output;
     }
     std::string nsc() const { return dir / "x.nsc"; }
-    // Waits until the file that is being recorded has a chunk of this type. COUN: what came first is
-    // in it, with its count.
+    // Waits until the file that is being recorded has a chunk of this type. With COUN, the file
+    // contains all earlier records and their count.
     void wait_for_chunk(const std::string& type) const {
         for (int i = 0; i < 1000 && !has(type); ++i) std::this_thread::sleep_for(10ms);
         ASSERT_TRUE(has(type));
@@ -176,7 +176,7 @@ TEST_F(Command, CtrlCLeavesAValidFileAndEndsTheCommand) {
     EXPECT_EQ(kill(-group, 0), -1) << "the command still runs";
 }
 
-// A shell ends at once; what it has started may have something to finish.
+// A shell ends at once. A process that the shell started may need time to finish.
 TEST_F(Command, WhatTheCommandHasStartedHasTimeToEnd) {
     const std::string last_words = dir / "last_words";
     const std::string slow = "trap 'sleep 0.3; echo bye > " + last_words + "; exit' TERM; while :; do sleep 0.02; done";
@@ -239,7 +239,7 @@ TEST_F(Command, RecordsATcpConnection) {
     EXPECT_EQ(run({"record", "--from", "tcp:127.0.0.1:" + port, "-o", nsc()}).code, 3);
 }
 
-// A pseudo-terminal stands for the serial port: the recorder must make it raw, or its line
+// A pseudo-terminal replaces the serial port. The recorder must make it raw; otherwise its line
 // discipline changes bytes.
 TEST_F(Command, RecordsASerialPort) {
     int controller = -1;
@@ -251,7 +251,7 @@ TEST_F(Command, RecordsASerialPort) {
     const pid_t recorder =
         start({"record", "--from", std::string("serial:") + name + "?baud=3000000", "-o", nsc(),
                "--no-until-end"});
-    // The recorder has opened the port once it is raw.
+    // When the port is raw, the recorder has opened it.
     const auto is_raw = [&] {
         termios settings{};
         return tcgetattr(port, &settings) == 0 && (settings.c_lflag & ICANON) == 0;
@@ -262,7 +262,7 @@ TEST_F(Command, RecordsASerialPort) {
               static_cast<ssize_t>(target.bytes.size()));
     wait_for_chunk("COUN");
     close(port);
-    close(controller);  // unplugged
+    close(controller);  // the adapter is unplugged
     expect_recorded(wait_for(recorder));
     EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("the target finished"));
 }
@@ -367,7 +367,7 @@ TEST_F(Command, InfoListsSites) {
     const Output output = run({"info", dir / "image.elf", "--sites", "--format", "json"});
     EXPECT_EQ(output.code, 0);
     EXPECT_THAT(output.out, HasSubstr("\"address\": \"0x40080008\""));
-    EXPECT_THAT(output.out, HasSubstr("\"word\": \"0x40080010\""));  // after bti c and mov
+    EXPECT_THAT(output.out, HasSubstr("\"word\": \"0x40080010\""));  // behind `bti c` and `mov`
     EXPECT_THAT(output.out, HasSubstr("\"name\": \"beta\""));
 }
 

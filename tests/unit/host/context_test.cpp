@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts of a core, and markers: whose calls are whose, and whose time.
+// A core's contexts and its markers: which context a call and a time belong to.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ protected:
     void context(std::uint32_t number, std::uint64_t ticks = 10) {
         target.argument(Extended::context, number, ticks);
     }
-    // Of f1, f2, ...: the functions' names are their addresses.
+    // The row of f1, f2, ... by site. The functions' names are their addresses.
     const FunctionRow& of(unsigned site) {
         if (!result) {
             target.finish();
@@ -45,7 +45,7 @@ protected:
         EXPECT_EQ(of(site).self_ns, self) << site;
         EXPECT_EQ(profile.decoder().orphan_returns, 0u);
     }
-    // parent>child of each node, by site.
+    // "parent>child" of each node, by site.
     std::vector<std::string> paths() {
         std::vector<std::string> list;
         const auto& nodes = profile.tree().nodes();
@@ -76,12 +76,12 @@ TEST_F(Contexts, AFunctionsTimesAddUp) {
     profile.feed(target.bytes);
     profile.finish();
     const std::vector<FunctionTimes> times = profile.times();
-    ASSERT_EQ(times.size(), 2u);  // the first is no function's
+    ASSERT_EQ(times.size(), 2u);  // the first entry belongs to no function
     EXPECT_EQ(times[1].self_ticks, 12u);
     EXPECT_EQ(times[1].total_ticks, 12u);
 }
 
-TEST_F(Contexts, EachHasItsStackAndNobodyElsesTime) {
+TEST_F(Contexts, EachHasItsOwnStackAndTime) {
     const auto a = target.entry(1);
     context(1);
     const auto b = target.entry(2);
@@ -90,7 +90,7 @@ TEST_F(Contexts, EachHasItsStackAndNobodyElsesTime) {
     target.ret(a);
     context(1);
     target.ret(b);
-    expect(1, 1, 55, 30);  // 20 were the other's, 5 its callee's
+    expect(1, 1, 55, 30);  // 20 in the other context, 5 in its callee
     expect(2, 1, 55, 20);
     expect(3, 1, 5, 5);
     EXPECT_EQ(paths(), (Paths{"1", "1>3", "2"}));
@@ -106,7 +106,7 @@ TEST_F(Contexts, TheSameFunctionInTwoCountsTwice) {
     expect(1, 2, 30 + 70, 30 + 20);
 }
 
-TEST_F(Contexts, TheTracersTimeIsNobodysThereEither) {
+TEST_F(Contexts, TracerTimeCountsForNoCallThereEither) {
     const auto a = target.entry(1);
     context(1);
     const auto b = target.entry(2);
@@ -120,7 +120,7 @@ TEST_F(Contexts, TheTracersTimeIsNobodysThereEither) {
     EXPECT_EQ(profile.tracer_ticks(), 1500u);
 }
 
-TEST_F(Contexts, WhatIsOpenAtTheEndRanOnUntilThen) {
+TEST_F(Contexts, OpenCallsRunUntilTheEnd) {
     target.entry(1);
     context(1);
     target.ret(target.entry(2), 100);
@@ -128,8 +128,8 @@ TEST_F(Contexts, WhatIsOpenAtTheEndRanOnUntilThen) {
     EXPECT_EQ(of(1).open, 1u);
 }
 
-// Recording was stopped, or the ring full: the switch has no record, the return names its entry.
-// The time of the switch is unknown, so the time before the return belongs to no context.
+// Recording was stopped or the ring was full. The switch has no record, but the return names its
+// entry. The time of the switch is unknown, so the time before the return belongs to no context.
 TEST_F(Contexts, AReturnFindsItsContext) {
     const auto a = target.entry(1);
     context(1);
@@ -157,7 +157,7 @@ TEST_F(Contexts, AFrameSaysWhereItBegins) {
     EXPECT_EQ(paths(), (Paths{"1", "2", "2>3"}));
 }
 
-// The switch is lost with its frame.
+// The record of the switch is lost with its frame.
 TEST_F(Contexts, AGapDoesNotConfuseThem) {
     target.entry(1);
     target.flush();
@@ -176,9 +176,9 @@ TEST_F(Contexts, AGapDoesNotConfuseThem) {
     EXPECT_EQ(of(2).incomplete + of(4).incomplete, 0u);
 }
 
-// Calls stay open in a context that does not run again. That time is not their self time, and not
-// that of all others.
-TEST_F(Contexts, AfterAGapNobodyHasTimeInWhichItDidNotRun) {
+// Calls stay open in a context that does not run again. The time afterwards is neither their self
+// time nor that of the other calls.
+TEST_F(Contexts, AfterAGapACallHasNoTimeInWhichItDidNotRun) {
     target.entry(1);
     context(7);
     const auto b = target.entry(2);
@@ -223,7 +223,7 @@ TEST_F(Contexts, WhatIsMissingLiesWithinTheRecording) {
     target.entry(1);
     target.entry(2, 40);
     target.drop(5);
-    target.clock += 1000;  // the last stats frame is younger than the last record
+    target.clock += 1000;  // the last stats frame is newer than the last record
     (void)of(1);
     ASSERT_EQ(result->missing.size(), 1u);
     EXPECT_EQ(result->missing[0].dropped, 5u);
@@ -261,7 +261,7 @@ TEST_F(Contexts, MarkersAreShownWithTheirFunction) {
     EXPECT_EQ(profile.decoder().unknown_records, 0u);
 }
 
-// What the second reader is asked about, too.
+// The second reader also reads this recording.
 TEST_F(Contexts, Golden) {
     target.records_per_frame = 7;
     std::uint64_t open[4];
@@ -288,7 +288,7 @@ TEST_F(Contexts, Golden) {
         if (round == 25) target.ret(open[1], 8);
     }
     target.ret(open[2]);
-    // A task that pumps outside of all calls gives way meanwhile.
+    // A task that pumps outside of all calls is switched out meanwhile.
     context(5, 20);
     target.extended(Extended::tracer_begin, 4);
     context(0, 30);
@@ -297,7 +297,7 @@ TEST_F(Contexts, Golden) {
     target.extended(Extended::tracer_end, 60);
     target.entry(2, 9);
     context(6, 5);
-    // After the last gap neither 5 nor what is open in 0 runs again.
+    // After the last gap, neither context 5 nor the calls open in context 0 run again.
     target.flush();
     target.entry(1, 40);
     target.lose();

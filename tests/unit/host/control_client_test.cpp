@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's client against the target's own control, over a line that loses bytes both ways.
+// The host's client against the target's control code, over a line that loses bytes both ways.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ public:
     void set_baud(std::uint32_t baud) override { rate_ = baud; }
     std::uint32_t baud() const override { return rate_; }
 
-    // One turn of the host's: a pump of the target, whose second passes in 100 ms, and what it sends.
+    // One round: runs the target's pump, for which 100 ms are a second, and sends.
     bool turn() {
         target.now = offset + static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start_) / 100us);
         target.run();
@@ -51,13 +51,13 @@ public:
         target.sent.clear();
         return true;
     }
-    // A line whose two sides do not agree on the rate, or that does not carry this one.
+    // False if the two sides have different rates, or the line cannot carry this one.
     bool works() const { return target.rate == rate_ && (highest == 0 || rate_ <= highest); }
 
     ControlTarget target;
     CommandClient* client = nullptr;
     std::uint32_t highest = 0;
-    std::uint64_t offset = 0;  // of the target's clock
+    std::uint64_t offset = 0;  // added to the target's clock
 
 private:
     bool loses() { return std::uniform_real_distribution<>(0, 1)(random_) < loss_; }
@@ -123,8 +123,8 @@ TEST(CommandClient, SaysWhyATargetRefuses) {
     }
 }
 
-// A request that timed out is done, and take_late() says so once.
-TEST(CommandClient, ATimeoutIsNoRefusal) {
+// take_late() returns the answer of a request that timed out, once.
+TEST(CommandClient, ATimeoutIsNotARefusal) {
     Host host;
     host.line.target.says = protocol::Answer::timeout;
     EXPECT_EQ(complaint_of(host, Command::start), "");
@@ -134,7 +134,7 @@ TEST(CommandClient, ATimeoutIsNoRefusal) {
     EXPECT_FALSE(host.client.take_late());
 }
 
-// Every answer: the sentence says that nothing was changed, or that a part was done, never both.
+// For every answer: the sentence says that nothing was changed or that a part was done, never both.
 TEST(CommandClient, SaysWhatWasDone) {
     for (unsigned n = 1; n < protocol::answer_count; ++n) {
         const auto answer = static_cast<protocol::Answer>(n);
@@ -162,10 +162,10 @@ TEST(CommandClient, GivesUpOnATargetThatDoesNotAnswer) {
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not answer commands"));
     CommandClient deaf(host.line, [&] { return host.line.turn(); });
     deaf.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .trial = 5ms});
-    EXPECT_THROW(deaf.request(Command::start), Error);  // no hello
+    EXPECT_THROW(deaf.request(Command::start), Error);  // no hello came
 }
 
-// A debug probe brings what is in the target's buffer before anything that is said now.
+// A debug probe delivers the target's buffered bytes before any new ones.
 TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
     Host host;
     std::uint64_t frames = 0;
@@ -175,7 +175,7 @@ TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
         if (Clock::now() - begin > 700ms) behind.on_session(testing::target_session);
         return host.line.turn();
     });
-    // A machine that is busy elsewhere may leave this process alone for a tenth of a second.
+    // On a busy machine this process may wait for a tenth of a second.
     behind.set_patience({.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10000ms, .trial = 5ms});
     behind.wait_for_target();
     CommandClient endless(host.line, [&] {
@@ -288,7 +288,7 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
     }
 }
 
-// Each verb whose argument is a number: the largest that its command takes, and one more.
+// Each verb with a number: its command's largest number, and the next one.
 TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
     const std::pair<const char*, Command> verbs[] = {{"mark", Command::mark},
                                                      {"snapshot", Command::snapshot},
@@ -327,7 +327,7 @@ TEST(ControlRequest, SaysThatACoreWasLate) {
     EXPECT_THAT(done.text, HasSubstr("stayed in the tracer's code for a second"));
 }
 
-// Each event that has a name, by every pair of its spellings: its sums would hold it twice.
+// Each named event, by every pair of its spellings. Sums must not hold it twice.
 TEST(ControlRequest, AnEventIsNamedOnceHoweverItIsSpelt) {
     const auto refused = [](const std::string& first, const std::string& second) {
         try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times less what recording took: by function and by call path.
+// Times with the recording overhead removed, by function and by call path.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
     EXPECT_EQ(first.corrected_self_ns, first.self_ns - 3 - 11);
 }
 
-// An emulator's clock may tell the calibration next to nothing. What was not measured is not given back either.
+// An emulator's clock may measure almost nothing in calibration. The correction must not add time.
 TEST_F(CorrectionTest, NoTimeGrowsByACallThatLongjmpLeft) {
     target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {0, 400 * unit};
     target.hello();
@@ -86,7 +86,7 @@ TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
     EXPECT_EQ(first.self_ns, 100u);
     EXPECT_EQ(first.corrected_self_ns, 100u - 3 - 2 * 5);
     EXPECT_EQ(first.corrected_total_ns, 340u - 3 - 4 * 8);
-    // What the selves have is what the outermost call has.
+    // The sum of the self times is the outermost call's time.
     EXPECT_EQ(first.corrected_total_ns,
               first.corrected_self_ns + second.corrected_self_ns + third.corrected_self_ns);
     EXPECT_EQ(result.subtracted_ns, 3u + 4 * 8);
@@ -118,7 +118,7 @@ TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
 class CorrectionOfPaths : public CorrectionTest {
 protected:
     CorrectionOfPaths() {
-        target.overheads[1] = {21 * unit, 31 * unit};  // of 52 instructions: a tick each
+        target.overheads[1] = {21 * unit, 31 * unit};  // for 52 instructions, one tick each
         symbols.build_id = target.build_id;
         symbols.site_table_crc = target.site_table_crc;
         for (std::uint32_t i = 0; i < 4; ++i) {
@@ -171,7 +171,7 @@ TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
 }
 
-// Two ends of one RET are 22 instructions apart: of 16 calls 10 show a tick between them, 6 two.
+// Two ends of one RET are 22 instructions apart: 10 calls show one tick between them, 6 show two.
 TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
     target.clock_hz = 62'500'000;
@@ -186,7 +186,7 @@ TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     };
     calls(2, 10, 1);
     calls(2, 6, 2);
-    calls(2, 100, 3);  // no tail calls
+    calls(2, 100, 3);  // not tail calls
     calls(3, 1, 9);
     const std::uint64_t raw = 16 * (117 * 100 + 10 + 6 * 2 + 100 * 3 + 9);
     EXPECT_NEAR(row(named(), 1).corrected_self_ns, raw - 117 * (21 + 31) - (16 + 1) * 14, 3);

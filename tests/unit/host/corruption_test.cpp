@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording with one byte flipped, dropped, doubled or inserted, anywhere: no call is invented,
-// every call that is reported with a time is one of the clean recording's with the same time, and
-// the damage shows. Every position is tried with every kind of damage, then many at once by seed.
+// Flips, drops, doubles or inserts one byte of a recording, at every position, and then many bytes
+// at once by seed. The reader must invent no call. Every call with a time must be in the clean
+// recording with the same time. The damage must be reported.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ struct Call {
 };
 using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session and entry index
 
-// Every call with a time, by the identity of its entry.
+// Lists every call with a time, by the index of its entry.
 struct Lister final : SessionSink {
     struct Core {
         explicit Core(Lister& lister) : lister_(lister), decoder(*this) {}
@@ -43,7 +43,7 @@ struct Lister final : SessionSink {
         void on_tracer_time(std::uint32_t, std::uint32_t) {}
         std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
         void on_exit(const OpenCall& call, const ClosedCall& result) {
-            // Times that a gap touches may lack the tracer's share; they are flagged.
+            // A call that a gap touches may lack the tracer's share, and is flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;
             const bool is_new = lister_.calls
                                     .emplace(std::pair{lister_.session, call.index},
@@ -71,7 +71,7 @@ struct Lister final : SessionSink {
     std::unique_ptr<Core> core;
 };
 
-// Two sessions with everything in them, in small frames.
+// Two sessions with every kind of frame and record, in small frames.
 TargetStream recording() {
     TargetStream target;
     target.records_per_frame = 24;
@@ -123,8 +123,8 @@ protected:
         stray_zeros = profile.counters().line.stray_zeros;
         return integrity_of(profile, profile.counters(), nullptr);
     }
-    // Whole frames may vanish unseen (`frames_only`) where nothing follows that counts them: the
-    // last hello or console frame of a session. No record can.
+    // With `frames_only`, whole frames may vanish unnoticed where no later frame counts them: a
+    // session's last hello or console frame. No record may vanish unnoticed.
     void check(const Bytes& bytes, bool frames_only = false) {
         std::uint64_t called = 0;
         const Calls calls = decode(bytes, called);
@@ -155,7 +155,7 @@ TEST_F(Corruption, TheCleanRecordingIsClean) {
     EXPECT_GT(clean.frame_ends.size(), 40u);
 }
 
-// Sanitized, some of them: the fuzzers go further there.
+// The sanitized build tries only some positions, because the fuzzers test more.
 #ifdef NOPSCOPE_SANITIZED
 constexpr int one_in = 14;
 #else
@@ -241,7 +241,7 @@ TEST_F(Corruption, ManyBytesAtOnce) {
     }
 }
 
-// The second reader, written from docs/trace-format.md, comes to the same calls and times.
+// The second reader, written from docs/trace-format.md, must find the same calls and times.
 TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
     char name[] = "/tmp/nopscope-readers-XXXXXX";
     const std::filesystem::path dir = mkdtemp(name);

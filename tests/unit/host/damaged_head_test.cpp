@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One wrong byte anywhere in a recording's head costs nothing but that it is counted, and one further on its chunk.
+// A wrong byte in a recording's head is repaired and counted. One behind it costs its chunk.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Read read(const Bytes& bytes) {
     return result;
 }
 
-// A recording whose records are in the last TRCE chunk; and where that begins.
+// A recording whose records are in the last TRCE chunk, and the offset of that chunk.
 struct Recording {
     Bytes bytes;
     std::size_t trace_at = 0;
@@ -89,7 +89,7 @@ TEST(DamagedHead, EachWrongByteOfItIsPutRight) {
     }
 }
 
-// Two bytes are more than a CRC can put right: the chunk is lost, and no other.
+// A CRC cannot repair two bytes: the reader loses this chunk, but no other.
 TEST(DamagedHead, TwoWrongBytesCostTheirChunk) {
     const auto [whole, trace_at] = recording();
     const Read good = read(whole);
@@ -124,14 +124,14 @@ TEST(DamagedHead, ARepairFindsTheOneByte) {
         for (std::uint8_t& byte : good) byte = static_cast<std::uint8_t>(random());
         const std::uint32_t crc = protocol::crc32c(good.data(), good.size());
         Bytes bytes = good;
-        EXPECT_FALSE(nsc::repair_byte(bytes, crc));  // nothing is wrong
+        EXPECT_FALSE(nsc::repair_byte(bytes, crc));  // the bytes are correct
         bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         ASSERT_TRUE(nsc::repair_byte(bytes, crc));
         ASSERT_EQ(bytes, good);
         for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         if (bytes != good && nsc::repair_byte(bytes, crc)) ++wrong;
     }
-    EXPECT_LE(wrong, 40);  // three changes in one byte are one; else 1 in 5,000
+    EXPECT_LE(wrong, 40);  // three changes of one byte count as one; else 1 in 5,000
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CallDecoder and the calls that it tells of.
+// A CallDecoder and the list of calls that it reports.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Closed {
     std::uint32_t parent = 0;  // site of the node above; 0 for none, 999 for a gap
 };
 
-// Sites stand for functions, nodes are numbered paths.
+// Sites stand for functions. Nodes are numbered paths.
 struct Calls {
     Begun on_entry(std::uint32_t parent, std::uint32_t offset) {
         nodes.push_back({parent, offset / 8});

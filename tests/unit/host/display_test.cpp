@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for an output that takes it late, or not at all.
+// Text for an output that takes it slowly or never.
 #include "host-tools/base/display.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls told whole, at their ends: the same profile as of the same calls told by entries and returns.
+// Duration records (one a call, at its end) give the same profile as entries and returns.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 using protocol::Kind;
 using protocol::StampedRecord;
 
-// A profile of records that come straight.
+// Collects records and makes a profile of them directly.
 struct Told {
     void add(Kind kind, std::uint32_t payload, std::uint64_t clock) {
         records.push_back({protocol::make_record(kind, payload, clock), clock});
@@ -34,7 +34,7 @@ struct Told {
     }
     Profile& profile() {
         result.on_session({});
-        // In two batches, so that a record may be in one and its data in the other.
+        // Two batches, so that a record and its data may be in different batches.
         const std::size_t half = records.size() / 2;
         const std::span<const StampedRecord> all(records);
         result.on_trace(0, {.first_index = 0, .records = all.first(half)});
@@ -86,7 +86,7 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
         };
         std::vector<Open> open;
         std::uint64_t clock = 1000;
-        // A context is known from its first record on.
+        // The reader knows a context from its first record on.
         for (Told* told : {&whole, &by_two}) told->add(Kind::call, 9, clock);
         const auto end_one = [&] {
             by_two.ret(open.back().entry, clock);
@@ -97,7 +97,7 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
         for (int i = 0; i < 400; ++i) {
             clock += random() % 50;
             if (open.empty() || (open.size() < 12 && random() % 2 == 0)) {
-                const std::uint32_t site = 1 + random() % 4;  // few, so that there is recursion
+                const std::uint32_t site = 1 + random() % 4;  // few sites, so that calls recurse
                 open.push_back({site, clock, by_two.entry(site, clock)});
             } else {
                 end_one();
@@ -137,9 +137,9 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
                        {"4", "1 10 10 10 10 1"}, {"/4", "1 10 10"}}));
 }
 
-// A duration record's call has no self time in a gap. If it began there, its self time begins
-// behind the gap.
-TEST(Durations, AGapIsNobodysTime) {
+// The call of a duration record has no self time in a gap. If the call began in the gap, its self
+// time begins behind it.
+TEST(Durations, AGapCountsForNoCall) {
     Told told;
     told.entry(9, 100);
     const std::size_t before = told.records.size();
@@ -163,13 +163,13 @@ TEST(Durations, AGapIsNobodysTime) {
     EXPECT_EQ(self(9), 0u);
 }
 
-TEST(Durations, WithoutTheirCallersTheySayThat) {
+TEST(Durations, MissingCallersAreMarkedInThePath) {
     Told told;
     told.duration(2, 3, 120, 150);
-    told.duration(1, 2, 160, 180);  // began after it: its caller's record is lost
+    told.duration(1, 2, 160, 180);  // it began later: its caller's record is lost
     told.duration(3, 5, 190, 195);
     told.extended(protocol::Extended::counter, 8, 197);
-    told.records.push_back({protocol::make_data(77), 197});  // not a duration's
+    told.records.push_back({protocol::make_data(77), 197});  // not data of a duration
     EXPECT_EQ(figures(told.profile()),
               (Figures{{"3", "1 30 30 30 30 1"}, {"?/3", "1 30 30"},
                        {"2", "1 20 20 20 20 1"}, {"/2", "1 20 20"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small arm64 ELF, made word by word: what the reader and the checks are tried on.
+// Makes a small arm64 ELF word by word, for the tests of the reader and the checks.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ public:
     std::vector<std::uint64_t> data;
     std::vector<std::uint64_t> sites;  // functions; the table holds the NOPs before them
     std::string build_id = "\xaa\xbb\xcc";
-    Bytes site_names;  // the section .nopscope.names; empty: none
+    Bytes site_names;  // the section .nopscope.names; empty if there is none
 
     std::uint64_t here() const { return text_base + text.size() * 4; }
 
-    // A function of so many `body` words before its ret. Returns its address.
+    // Adds a function with these `body` words before its ret. Returns its address.
     std::uint64_t function(const std::string& name, bool instrumented = true, bool with_bti = true,
                            std::vector<std::uint32_t> body = {}, bool with_site = true) {
-        while (here() % 8 != 0) text.push_back(a64::nop + 0x20);  // yield: no NOP by accident
+        while (here() % 8 != 0) text.push_back(a64::nop + 0x20);  // yield: not like a NOP
         if (instrumented) text.insert(text.end(), 2, a64::nop);
         const std::uint64_t address = here();
         if (with_bti) text.push_back(a64::bti_c);
@@ -68,10 +68,10 @@ public:
         Bytes data_bytes;
         for (const auto word : data) append(data_bytes, word);
         Bytes site_bytes;
-        append(site_bytes, std::uint64_t{0});  // as a unit without functions leaves
+        append(site_bytes, std::uint64_t{0});  // the entry of a unit without functions
         for (auto site = sites.rbegin(); site != sites.rend(); ++site)
             append(site_bytes, *site - 8);
-        if (!sites.empty()) append(site_bytes, sites.front() - 8);  // a repeated one
+        if (!sites.empty()) append(site_bytes, sites.front() - 8);  // a repeated entry
         Bytes note;
         if (!build_id.empty()) {
             append(note, std::uint32_t{4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images: what is read from them, and what `check` finds.
+// Images: what the reader finds in them, and what `check` reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(Elf, AWrongImageIsOneSentence) {
     EXPECT_THAT(*mismatch(symbols, hello), HasSubstr("patch sites are not the recording's"));
 }
 
-TEST_F(Elf, WhatIsNoArm64ElfIsRefused) {
+TEST_F(Elf, AnotherFileThanAnArm64ElfIsRefused) {
     EXPECT_THROW(ElfFile({}, "x"), Error);
     EXPECT_THROW(ElfFile(Bytes(100, 0), "x"), Error);
     Bytes bytes = builder.build();
@@ -135,7 +135,7 @@ TEST_F(Elf, ASiteThatTheLinkerDroppedIsNamed) {
                                      "dropped_without is instrumented but has no site"));
 }
 
-TEST_F(Elf, ASiteThatIsNoneIsNamed) {
+TEST_F(Elf, AFalseSiteIsNamed) {
     builder.function("good");
     const auto plain = builder.function("plain", false);
     builder.sites.push_back(plain);
@@ -191,7 +191,7 @@ TEST_F(Elf, ANameTableOfAnotherImageIsFound) {
 
 TEST_F(Elf, AddressesMadeInCodeCount) {
     const auto bare = builder.function("bare", true, false);
-    // Each user is a function of its own, so that the registers start unknown.
+    // Each user is a separate function, so that the registers start unknown.
     const auto user = [&](std::vector<std::uint32_t> body) {
         ElfBuilder copy = builder;
         copy.function("user", false, false, body);
@@ -221,8 +221,8 @@ TEST_F(Elf, LabelsAndNumbersAreNoPointers) {
     builder.symbol("__text_start", ElfBuilder::text_base, 0);
     const auto first = builder.function("first", false, false);
     ASSERT_EQ(first, ElfBuilder::text_base);
-    builder.data_word(first);      // a memory map's bound
-    builder.data_word(first + 4);  // inside: a jump table
+    builder.data_word(first);      // the bound of a memory map
+    builder.data_word(first + 4);  // inside a function, as in a jump table
     builder.symbol("$d", ElfBuilder::data_base, 0, 0, true);
     EXPECT_THAT(problems(), IsEmpty());
 }
@@ -239,7 +239,7 @@ TEST_F(Elf, DataInsideTextIsReadAsData) {
 }
 
 TEST_F(Elf, AFunctionsCodeEndsBeforeTheNextSite) {
-    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 68);  // up to the end of the last
+    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 68);  // up to the end of the last function
     const auto narrow = builder.function("narrow");
     const auto f = builder.function("f");
     const auto body = ((builder.here() + 7) & ~std::uint64_t{7}) + 8 + 12;  // behind the landing pad and the site

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end that the host chooses, with a target that answers as the test wants.
+// How the host ends a recording. The target answers as the test wants.
 #include "host-tools/target/control/ending.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using protocol::Command;
 
-// Takes each command at once, and sends a frame a turn of what has been put into `coming`.
+// Accepts each command at once. Each turn sends one frame from `coming`.
 class EndingTest : public ::testing::Test, protected Source {
 protected:
     EndingTest() {
@@ -65,7 +65,7 @@ protected:
         }
         client.on_reply({number, command, protocol::Answer::ok, bytes, out.size()});
     }
-    // A core's whole read-out of that number.
+    // A core's whole read-out with this number.
     auto profile(unsigned core, std::uint64_t its_number) {
         return [this, core, its_number] {
             protocol::Byte payload[protocol::max_payload_bytes];
@@ -142,7 +142,7 @@ TEST_F(EndingTest, ASlowLineIsWaitedForAsLongAsItBringsSomething) {
     for (const auto& last : {profile(0, 4), profile(1, 4)}) coming.push_back(last);
     for (const auto& last : {stats(0, 60, 10), stats(1, 60, 20)}) coming.push_back(last);
     EXPECT_EQ(run(), "");
-    // It does not wait for ever.
+    // The wait has a limit.
     ending.set_patience({.silence = 30ms, .all = 40ms});
     read_out = 9;
     for (int n = 0; n < 400; ++n) coming.push_back([] { std::this_thread::sleep_for(2ms); });

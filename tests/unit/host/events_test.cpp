@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PMU's events: what reports make of them, and where they are not known.
+// The PMU's events: what reports show of them, and where their counts are unknown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ protected:
         target.hello();
     }
 
-    // A call's return with its events, one or two.
+    // A call's return with the counts of one or two events.
     void ret(std::uint64_t entry, std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
              std::uint16_t second = stall_backend_mem) {
         target.ret(entry);
@@ -53,7 +53,7 @@ protected:
         made = make_report(profile, profile.counters(), nullptr);
         return made;
     }
-    // "site: calls total self" of each function, by site, of the first event.
+    // "site: calls total self" of the first event for each function, by site.
     static std::vector<std::string> rows(const EventTable& table, std::size_t column = 0) {
         std::vector<std::string> out;
         for (const EventRow& row : table.rows) {
@@ -77,7 +77,7 @@ TEST_F(EventsTest, SelfIsWithoutTheCallsInside) {
     ret(inner, {7});
     const auto again = target.entry(2);
     ret(again, {0xffff'ffff});
-    ret(outer, {0xffff'ffff + std::uint64_t{10}});  // modulo 2^32 it would be 9: a target sends no such thing
+    ret(outer, {0xffff'ffff + std::uint64_t{10}});  // no target sends it: modulo 2^32 it is 9
     EXPECT_THAT(rows(report().events),
                 ElementsAre("1: 1 9 0", "2: 2 4294967302 4294967297", "3: 1 5 5"));
 }
@@ -92,11 +92,11 @@ TEST_F(EventsTest, TwoAreKeptApart) {
     EXPECT_THAT(rows(made.events, 1), ElementsAre("1: 1 300 200", "2: 1 100 100"));
 }
 
-// An older target, which does not refuse one event on both counters; with both recorders.
+// An older target does not refuse the same event on both counters. Both recorders are tested.
 TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
     const auto outer = target.entry(1);
     ret(outer, {4, 4}, sw_incr, sw_incr);
-    target.flush();  // before the payload is written to
+    target.flush();  // before payload() is written
     const std::uint32_t which = protocol::events_argument(sw_incr, sw_incr);
     protocol::ProfileEventsWriter out(target.payload(), which);
     out.put({8 * 2, 5, {60, 60}, {50, 50}});
@@ -128,7 +128,7 @@ TEST_F(EventsTest, ACallWithAGapInsideHasATotalButNoSelf) {
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 70 0", "2: 1 60 0", "3: 1 2 2"));
 }
 
-TEST_F(EventsTest, WithoutItsReturnARecordIsNobodys) {
+TEST_F(EventsTest, WithoutItsReturnARecordBelongsToNoCall) {
     const auto outer = target.entry(1), inner = target.entry(2);
     target.flush();
     target.ret(inner);
@@ -189,7 +189,7 @@ TEST_F(EventsTest, OfTheProfileTheLastReadOutOfEachChoiceCounts) {
     profile_events(1, sw_incr, {{8, 1, {1}, {1}}}, 1);
     profile_events(2, sw_incr, {{8, 5, {100}, {90}}});
     EXPECT_THAT(rows(report().profile_events), ElementsAre("1: 9 116 103", "2: 1 4 4"));
-    // Its own frames may be lost.
+    // The profile's own frames may be lost.
     const auto json = nlohmann::json::parse(json_report(made));
     EXPECT_EQ(json["profile"]["functions"], nlohmann::json::array());
     EXPECT_EQ(json["profile"]["events"].size(), 1u);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by path, and what callgrind, folded and pprof make of them; the sums of a format that has
-// single calls.
+// Sums by path in callgrind, folded and pprof files, and the sums of a format with single calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -44,7 +43,7 @@ TEST(CallTree, KeepsAllPathsWhenItGrows) {
     EXPECT_EQ(tree.nodes().size(), count);
 }
 
-// So many parents on, a path's first bucket is the same.
+// Paths with this many parents have the same first bucket.
 TEST(CallTree, PathsOfOneFunctionStayApart) {
     CallTree tree;
     MemoryBudget budget;
@@ -64,7 +63,7 @@ protected:
         target.hello();
     }
 
-    // A call of `site`, `ticks` long, that makes no call.
+    // A call of `site` that takes `ticks` and calls nothing.
     void leaf(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site, 0), ticks); }
     void report() {
         target.finish();
@@ -106,8 +105,8 @@ protected:
             out.push_back(text.substr(at, end - at));
         return out;
     }
-    // f1 calls f2, which calls f3 for 30 and 5 ticks. f1 calls f3 itself for 7. f2 has another call
-    // without a caller.
+    // f1 calls f2, which calls f3 for 30 and 5 ticks. f1 also calls f3 directly for 7. f2 has
+    // another call without a caller.
     void calls() {
         const auto outer = target.entry(1, 0);
         const auto inner = target.entry(2, 10);
@@ -147,7 +146,7 @@ TEST_F(ExportSums, CallgrindAddsUpPathsOfTheSameEnds) {
     calls();
     report();
     const std::string text = written(write_callgrind);
-    // f2 calls f3 on two paths: three times, and 35 + 11 ns.
+    // f2 calls f3 on two paths: three calls, 35 + 11 ns.
     EXPECT_THAT(text, HasSubstr("calls=3 7\n7 46\n"));
     EXPECT_THAT(text, HasSubstr("summary: 70\n"));
     EXPECT_THAT(text, HasSubstr("fn=(2)\n7 6\n"));
@@ -190,7 +189,7 @@ TEST_F(ExportSums, CallsBehindAGapAddUp) {
     EXPECT_THAT(nodes(), IsSupersetOf({"(callers lost in a gap)>f3 2 8 8 0"}));
 }
 
-TEST_F(ExportSums, SamplesAreThoseTakenJustThere) {
+TEST_F(ExportSums, SamplesOfAPathAreOfItsLastFunction) {
     const auto sample = [&](std::vector<std::uint64_t> offsets) {
         std::vector<std::uint64_t> data;
         for (const std::uint64_t offset : offsets) data.push_back(protocol::sampled_address(offset));
@@ -218,7 +217,7 @@ TEST_F(ExportSums, AProfileBesideATraceIsLeftOut) {
                                      "(of the target's profile)>f1 1 0 0 0", "f1 1 5 5 0"));
 }
 
-// Self times of single calls.
+// Collects self times of single calls.
 struct Kept : CallSink {
     void on_function(std::uint32_t, const FunctionPlace&) override {}
     void finish() override {}

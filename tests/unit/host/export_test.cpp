@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writers that formats are made of.
+// The writers that the export formats use.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -46,7 +46,7 @@ TEST(CtfEvent, AHeaderIsOneWordWhereTheTimeIsNear) {
     using namespace std::string_literals;
     EXPECT_EQ(header_of(1, 1, 0), "\x21\0\0\0"s);
     EXPECT_EQ(header_of(30, 0x7ff'ffff, 0), "\xfe\xff\xff\xff"s);
-    // The time's upper bits are the reader's to know.
+    // The reader must know the upper bits of the time.
     EXPECT_EQ(header_of(3, 0x1'2345'6789, 0x1'2345'6788), "\x23\xf1\xac\x68"s);
     EXPECT_EQ(header_of(3, (1u << 27) + 5, 6), "\xa3\0\0\0"s);
 }
@@ -81,7 +81,7 @@ TEST(ExportFormats, AreSortedHaveOneWayAndBriefHelp) {
     EXPECT_EQ(find_export_format("Perfetto"), nullptr);
 }
 
-// How often `part` is in `text`.
+// How often `text` contains `part`.
 std::size_t times(std::string_view text, std::string_view part) {
     std::size_t count = 0;
     for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
@@ -123,7 +123,7 @@ TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
             for (const auto& file : fs::directory_iterator(output.path())) bytes += read(file.path());
         }
         EXPECT_THAT(bytes, HasSubstr("times are raw")) << format.name;
-        // Perfetto's varint; SQLite's numbers are big-endian; the others' are decimal.
+        // Perfetto writes a varint, SQLite a big-endian number, the other formats a decimal number.
         const std::string varint = Proto().varint(1'700'000'000'000'001'500).text();
         const std::string big_endian = "\x17\x97\x9c\xfe\x36\x2a\x05\xdc";
         const bool has_it = times(bytes, "1700000000000001500") + times(bytes, varint) + times(bytes, big_endian) != 0;
@@ -138,7 +138,7 @@ TEST_F(OutputTest, PerfettoHasEach512LevelsOnATrackOfTheirOwn) {
     sink->on_track(track);
     sink->on_function(1, {.name = "f", .file = {}});
     for (int i = 0; i < 600; ++i) sink->entry(track, 1, 1000);
-    for (int i = 0; i < 1000; ++i) sink->mark(track, 7, 2000);  // instants of one time nest, from level 600 to 1599
+    for (int i = 0; i < 1000; ++i) sink->mark(track, 7, 2000);  // they nest: levels 600 to 1599
     for (int i = 0; i < 600; ++i) sink->leave(track, 1, 3000, Left::returned);
     sink->finish();
     const std::string bytes = read(output.path());
@@ -242,7 +242,7 @@ TEST_F(OutputTest, AnyNumberOfTracksGrowsApart) {
         tracks.write(track, long_part);
         tracks.write(track, "b");
     }
-    const std::string short_part(20'000, 's');  // 40 MB in all, more than is kept
+    const std::string short_part(20'000, 's');  // 40 MB in all, more than memory keeps
     for (std::uint32_t track = 3000; track < 5000; ++track) tracks.write(track, short_part);
     EXPECT_GT(files(), 1000u);
     FileWriter file(directory / "all");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a command writes: those of a series, the one that takes another's place, and no input.
+// A command's files: a series, a file that replaces another, an output that is also an input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST_F(Files, ASeriesThatIsWrittenIsRefused) {
     EXPECT_THAT(refused([&] { Series(path("run.nsc"), {}); }), HasSubstr("records into " + path("run.000007.nsc") + " already"));
 }
 
-TEST_F(Files, ANewFileTakesTheOldOnesPlaceOnlyWhenItIsTold) {
+TEST_F(Files, ANewFileReplacesTheOldOneOnlyAtCommit) {
     const std::string name = write("run.nsc", "old");
     {
         NewFile file(name);
@@ -141,7 +141,7 @@ TEST_F(Files, WhatCannotBeWrittenIsSaid) {
     EXPECT_THAT(refused([&] { device.write(bytes_of("x")); }), HasSubstr("No space left"));
 }
 
-TEST_F(Files, WhatCannotTakeItsPlaceStaysInItsPart) {
+TEST_F(Files, AFileThatCannotBeRenamedStaysInItsPart) {
     const std::string name = write("run.nsc", "old");
     fs::create_directory(path("run.nsc.old"));
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port that follows its target's rate: a pseudo-terminal, whose other side sends true bytes only
-// while the port has the sender's rate. Else it sends what a UART makes of them.
+// A port that follows its target's rate: a pseudo-terminal. The other side sends correct bytes
+// while the port has its rate; otherwise it sends what a UART would receive.
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ class Board {
 public:
     Board() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
         if (grantpt(master_) != 0 || unlockpt(master_) != 0) std::abort();
-        // Held open, so that bytes before the host's opening do not fail. Raw, as a UART is.
+        // The test keeps it open, or bytes before the host opens it would fail. Raw, like a UART.
         held_ = open(ptsname(master_), O_RDWR | O_NOCTTY);
         termios2 settings{};
         ioctl(held_, TCGETS2, &settings);
@@ -65,7 +65,7 @@ public:
         return settings.c_ospeed;
     }
     void set_baud(std::uint32_t baud) { baud_ = baud; }
-    // In the time that it takes at this rate.
+    // Takes as long as the rate says.
     void send(std::span<const std::uint8_t> bytes) {
         for (constexpr std::size_t most = 256; !bytes.empty();) {
             const auto piece = bytes.first(std::min(most, bytes.size()));
@@ -85,7 +85,7 @@ public:
         send(Bytes{0});
     }
 
-    // At once, whatever the rates.
+    // Takes no time, whatever the rates are.
     void put(const Bytes& bytes) {
         std::size_t at = 0;
         while (at < bytes.size()) {
@@ -107,7 +107,7 @@ private:
 
 class Followed : public testing::Test {
 protected:
-    // Reads until `life` of the board is over, and all it sent.
+    // Reads until `life` of the board has ended and all its bytes are read.
     void run(const std::function<void()>& life, bool is_asked = false) {
         source = open_serial(board.port(), first_baud, is_asked);
         line.emplace(*source, told);
@@ -169,7 +169,7 @@ TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
     }
 }
 
-// As QEMU's, which neither changes its rate nor waits.
+// Like QEMU's port, which neither changes its rate nor waits.
 TEST_F(Followed, AnEmulatedPortLosesNoFrameBehindTheAnnouncement) {
     Bytes bytes = boot_lines(3'000'000);
     bytes.push_back(0);
@@ -296,7 +296,7 @@ TEST_F(Followed, DamageWithinASessionIsCounted) {
     EXPECT_EQ(line->reader().line().corrupt_frames, 1u);
 }
 
-// A port that a person has given a rate says what to do, and stays there.
+// If the user named a rate, the port keeps it and says what to do.
 TEST_F(Followed, ARateThatAPersonHasNamedIsNotReplacedByAGuess) {
     run(
         [&] {
@@ -315,7 +315,7 @@ TEST_F(Followed, ARateThatAPersonHasNamedIsNotReplacedByAGuess) {
     EXPECT_EQ(counters().sessions, 0u);
 }
 
-// An adapter whose driver does not make the announced rate.
+// The driver of this adapter cannot make the announced rate.
 TEST(FollowedNot, ARateThatThePortDoesNotMakeIsSaid) {
     struct Slow final : Source {
         Result read(std::span<std::uint8_t> to, std::chrono::milliseconds) override {

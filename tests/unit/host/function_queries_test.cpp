@@ -95,7 +95,7 @@ TEST_F(Questions, LatencyCountsTheCallsThatWereSeenWhole) {
     EXPECT_EQ(latency.bins.front().from_ns, 96u);
     EXPECT_EQ(latency.bins.front().calls, 990u);
     EXPECT_EQ(latency.bins.back().calls, 10u);
-    EXPECT_EQ(latency.per_mille_ns(500), 112u);  // the end of 96 and more
+    EXPECT_EQ(latency.per_mille_ns(500), 112u);  // the end of the bin that begins at 96
     EXPECT_EQ(latency.per_mille_ns(990), 112u);
     EXPECT_EQ(latency.per_mille_ns(991), 5000u);
 }

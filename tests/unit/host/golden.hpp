@@ -11,7 +11,7 @@
 
 namespace nopscope::host::test {
 
-// What is found is what tests/conformance has, byte for byte. UPDATE_GOLDEN=1 renews that.
+// Compares `found` with the file in tests/conformance. UPDATE_GOLDEN=1 updates the file.
 inline void expect_golden(const std::string& name, const std::string& found) {
     const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
     if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << found;

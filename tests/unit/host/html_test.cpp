@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows is what the report says, whatever was left out of it, and data stays data.
+// The page shows what the report says, even if it leaves parts out. Data on it stays data.
 #include "host-tools/views/page/html.hpp"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ protected:
 TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
     const json shown = view();
     const json& paths = shown["paths"];
-    ASSERT_EQ(paths["parent"], json({0, 0, 1, 2, 1}));  // all; 1; 1>2; 1>2>3; 1>3
+    ASSERT_EQ(paths["parent"], json({0, 0, 1, 2, 1}));  // all, 1, 1>2, 1>2>3, 1>3
     EXPECT_EQ(paths["calls"], json({0, 4, 4, 4, 4}));
     EXPECT_EQ(paths["total"], json({4 * 1167, 4 * 1167, 4 * 32, 4 * 7, 4 * 1000}));
     EXPECT_EQ(paths["self"], json({0, 4 * 135, 4 * 25, 4 * 7, 4 * 1000}));
@@ -96,7 +96,7 @@ TEST_F(HtmlTest, WhatIsLeftOutStaysInTheSums) {
     const json all = view();
     const json few = json::parse(view_json(report, profile, "title", 3));
     const json& paths = few["paths"];
-    ASSERT_EQ(paths["function"].size(), 4u);  // all; 1; 1>3; and the rest of 1
+    ASSERT_EQ(paths["function"].size(), 4u);  // all, 1, 1>3, and the rest of 1
     EXPECT_EQ(paths["function"][2], -2);
     EXPECT_EQ(paths["total"][2], 4 * 32);
     EXPECT_EQ(paths["calls"][2], 8);

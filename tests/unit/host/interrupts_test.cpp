@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts that the firmware tells of: calls of what they interrupted, and how long they were masked.
+// Interrupts that the firmware reports: calls of the interrupted function, with a masked time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ protected:
         made = make_report(profile, profile.counters(), nullptr);
         return made;
     }
-    // "name calls total self", sites by number.
+    // "name calls total self", by site number.
     std::vector<std::string> rows() {
         std::vector<std::string> list;
         for (const FunctionRow& row : report().functions) {
@@ -65,7 +65,7 @@ TEST_F(Interrupts, NestAndAreApartByNumber) {
     EXPECT_THAT(rows(), ElementsAre("(interrupt 1) 1 330 30", "(interrupt 2) 2 300 300"));
 }
 
-// Whose site's offset is 8 * 27: a function of the same number, and of no number at all.
+// Interrupts 27 and 0 beside the functions whose sites have the offsets 8 * 27 and 0.
 TEST_F(Interrupts, AreNotTheFunctionOfTheSameOffset) {
     target.ret(target.entry(27), 5);
     target.ret(begin(27), 100);

@@ -6,7 +6,7 @@
 
 namespace nopscope::host::test {
 
-// The profile of a line's bytes.
+// Makes a profile of a line's bytes.
 class LineProfile : public Profile {
 public:
     void feed(std::span<const std::uint8_t> bytes) { line_.feed(bytes); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wrong line: what is said of it, and at which rate its bytes were sent. The wire is simulated
-// bit by bit.
+// A line with a wrong rate: what the host says of it, and which rate it finds. The wire is
+// simulated bit by bit.
 #include "host-tools/live/listening.hpp"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ Bytes target_frames() {
     return target.bytes;
 }
 
-// What `sent` is taken for, of those two clocks that differ a little.
+// The rates that likely_bauds() finds for `sent`, over a pair of clocks that differ slightly.
 std::vector<std::uint32_t> heard_as(const Bytes& sent, double sent_baud,
                                     std::uint32_t received_baud, Resync resync) {
     return likely_bauds(test::received(sent, sent_baud, received_baud, resync), received_baud);
@@ -109,7 +109,7 @@ TEST(LikelyBauds, SayNothingOfNoiseTextAtItsOwnRateOrFewBytes) {
     EXPECT_THAT(heard_as(random_bytes(50), 57600, 115200, Resync::at_edge), IsEmpty());
 }
 
-// Sends the same bytes again and again at a rate of its own.
+// Sends the same bytes again and again at its own rate.
 class Port final : public Source {
 public:
     Port(std::uint32_t sent_baud, std::uint32_t baud, Bytes sent)
@@ -140,7 +140,7 @@ private:
 
 class Wrong : public testing::Test {
 protected:
-    // Reads until something is said, at a time of its own.
+    // Reads until the diagnosis says something. The clock is simulated.
     std::string said(LineReader& line, int turns = 4000) {
         for (int n = 0; n < turns; ++n) {
             line.wait(0ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line that is looked at while it is read: by a source that a test feeds.
+// Views of a line while it is being read. The test feeds the source.
 #include "host-tools/live/live.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ struct Wire {
     Bytes bytes;
     bool closed = false;
     bool absent = false;  // it cannot be opened
-    std::chrono::milliseconds closing{0};  // so long that takes
+    std::chrono::milliseconds closing{0};  // the time that closing takes
     std::atomic<unsigned> opened = 0;
 
     void send(const Bytes& more) {
@@ -122,7 +122,7 @@ TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     EXPECT_EQ(row_of(view, 1)->self_ns, 100u);
     EXPECT_EQ(row_of(view, 1)->open, 1u);
     EXPECT_EQ(row_of(view, 2)->total_ns, 1000u);
-    // Looking has ended nothing.
+    // The view has ended no call.
     target.ret(target.entry(2, 100), 800);
     send();
     view = live->view();
@@ -168,7 +168,7 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     EXPECT_THAT(answer.text, testing::HasSubstr("the line is lost"));
     wire.come_back();
     wait([&] { return live->status().state == LineState::running; });
-    // The same session: what was sent meanwhile is a gap.
+    // In the same session, the records sent meanwhile are a gap.
     target.ret(target.entry(1));
     target.flush();
     target.bytes.clear();
@@ -180,7 +180,7 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     EXPECT_EQ(view.status.resets, 0u);
     EXPECT_EQ(row_of(view, 1)->calls, 2u);
     EXPECT_EQ(view.status.stream.lost, 2u);
-    // And another one.
+    // Then another session.
     wire.close(false);
     wait([&] { return live->status().losses == 2; });
     wait([&] { return wire.opened == 3; });
@@ -225,7 +225,7 @@ TEST_F(Looked, ALineThatDoesNotComeBackIsOver) {
     EXPECT_THROW(live->start_recording(path("late")), Error);
 }
 
-// As of a command that ignores SIGTERM.
+// Like the line of a command that ignores SIGTERM.
 TEST_F(Looked, AreAnsweredWhileALineTakesLongToClose) {
     wire.closing = 1500ms;
     open();
@@ -253,7 +253,7 @@ TEST_F(Looked, WhatIsNoRequestIsAnsweredAtOnce) {
     EXPECT_THROW(live->stop_recording(), Error);
 }
 
-// It takes no commands, and keeps no profile.
+// The target takes no commands and keeps no profile.
 TEST_F(Looked, AtTheEndATargetWithoutInputIsNotAsked) {
     open();
     target.hello();

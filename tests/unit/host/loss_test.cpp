@@ -50,7 +50,7 @@ TEST_F(LossTest, FunctionsThatWereOpenWhileRecordsWereDroppedAreMarked) {
     target.stats(false);
     const auto inner = target.entry(2);
     target.drop(50);
-    call(4);  // may have called what was dropped
+    call(4);  // it may have called dropped functions
     target.ret(inner);
     target.stats(false);
     target.clock += 10;
@@ -92,7 +92,7 @@ TEST_F(LossTest, TheLastSessionsCallsAreNotOpenInThisOne) {
     EXPECT_TRUE(is_doubtful(row(result, 2)));
 }
 
-// Stream mode that drops most records: one function has nearly all of the time.
+// Stream mode drops most records, and one function has nearly all of the time.
 TEST_F(LossTest, TheSecondLineSaysHowMuchIsMissingAndWhatHelps) {
     target.hello();
     const auto all = target.entry(1);

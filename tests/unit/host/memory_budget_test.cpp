@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile with little memory: "(others)" has what found no room, and all sums stay exact.
+// A profile with little memory. "(others)" contains what did not fit, and all sums stay exact.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ TEST(Memory, ABudgetRefusesWhatItHasNot) {
     EXPECT_TRUE(budget.take(10));
 }
 
-// Functions 1 to `functions` that call each other three deep, one core and two contexts.
+// Calls functions 1 to `functions`, three deep, on one core and in two contexts.
 void call_all(test::TargetStream& target, std::uint32_t functions) {
     for (std::uint32_t outer = 1; outer <= functions; ++outer) {
         target.argument(protocol::Extended::context, outer % 2);
@@ -54,7 +54,7 @@ struct Totals {
 
 class LittleMemory : public testing::Test {
 protected:
-    // Of the budget, this share of the default is left.
+    // Leaves this share of the default budget.
     Report report(double share) {
         profile = std::make_unique<Profile>(MemoryBudget(share));
         SessionReader line(*profile);
@@ -112,7 +112,7 @@ TEST_F(LittleMemory, AnOpenCallWithoutRoomIsCounted) {
     EXPECT_GT(less.integrity.value("too_deep"), 900u);
 }
 
-// Of functions whose values are cumulative, the last read-out counts, also in "(others)".
+// For cumulative values the last read-out counts, in "(others)" too.
 TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
     target.hello();
     for (std::uint64_t number = 1; number <= 3; ++number) {

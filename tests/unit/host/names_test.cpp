@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name table, from an image to what the target reads.
+// The name table: made from an image, read by the target.
 #include "host-tools/image/names.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings: what a line told is told again, from a whole file, a cut one and a damaged one.
+// A recording gives the same as its line did. The test reads whole, cut and damaged files.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using test::Bytes, test::TargetStream, test::Told;
 
-// Two boots of two cores, with everything a line can have.
+// Two boots of two cores, with every kind of frame and record.
 TargetStream busy_target() {
     TargetStream target;
     target.cores = 2;
@@ -99,7 +99,7 @@ protected:
         }
         return read_whole_file(path);
     }
-    // Reads `bytes` in odd pieces.
+    // Reads `bytes` in pieces of odd sizes.
     static Told read(const Bytes& bytes, nsc::Reader& reader) {
         Told again;
         read(bytes, reader, again);
@@ -117,7 +117,7 @@ protected:
             },
             sink);
     }
-    // The cores' records come in another order, and so do their functions.
+    // Sorted, because the cores' records and so their functions come in another order.
     static std::string sorted_report(const Profile& profile, const nsc::Counters& counters) {
         Report report = make_report(profile, counters, nullptr);
         sort_rows(report.functions, SortKey::self, 0);
@@ -132,7 +132,7 @@ protected:
         ASSERT_EQ(stream.delivered, again.count);
         ASSERT_EQ(stream.generated, stream.delivered + stream.dropped + stream.lost);
     }
-    // Nothing is invented, moved or told twice.
+    // Fails if a record is invented, moved or repeated.
     void expect_part(const Told& again) {
         for (const auto& [core, records] : again.records) {
             const auto& all = told.records[core];
@@ -144,8 +144,8 @@ protected:
         std::filesystem::temp_directory_path() / ("nopscope-nsc-test-" + std::to_string(getpid()));
     Bytes line = busy_target().bytes;
     Symbols symbols;
-    Told told;              // by the line
-    nsc::Counters counted;  // of the line
+    Told told;              // told by the line
+    nsc::Counters counted;  // counted by the line
 };
 
 TEST_F(Nsc, RoundTrip) {
@@ -271,7 +271,7 @@ TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
 
 TEST_F(Nsc, WhatTheEndCutsOffIsCounted) {
     const Bytes whole = record(line);
-    for (const std::size_t cut : {5, 100}) {  // within the last chunk, and beyond it
+    for (const std::size_t cut : {5, 100}) {  // in the last chunk, and before it
         nsc::Reader reader;
         read(Bytes(whole.begin(), whole.end() - static_cast<long>(cut)), reader);
         EXPECT_FALSE(reader.counters().file.has_end);
@@ -322,7 +322,7 @@ TEST_F(Nsc, ADamagedBlockIsAMissingPartOfItsCore) {
         const std::uint64_t lost = told.count - again.count;
         ASSERT_GT(lost, 0u);
         ASSERT_EQ(reader.counters().stream.lost, counted.stream.lost + lost);
-        // The last one of a session is followed by nothing of the core that would tell.
+        // Behind the last block of a session, no record of the core shows the loss.
         ASSERT_TRUE(again.lost == told.lost + lost || again.lost == told.lost);
         if (again.lost == told.lost) ++without_part;
         ASSERT_EQ(reader.counters().stream.gaps, counted.stream.gaps + (again.lost != told.lost));

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Functions 1 (wanted), 2 and 3 on tracks that the test tells.
+// Functions 1 (the wanted one), 2 and 3, on tracks that the test fills.
 class Outliers : public testing::Test {
 protected:
     Outliers() {
@@ -43,7 +43,7 @@ TEST_F(Outliers, TheSlowestAreKeptTheSlowestFirst) {
         leave(0, now += each);
     }
     EXPECT_THAT(durations(), ElementsAre(30, 30));
-    EXPECT_EQ(sink.slowest()[0].from, 105u);  // of equal ones the first
+    EXPECT_EQ(sink.slowest()[0].from, 105u);  // the first of two equal calls
     EXPECT_EQ(sink.calls(), 5u);
     EXPECT_EQ(sink.begin(), 100u);
 }
@@ -71,7 +71,7 @@ TEST_F(Outliers, TheTreeHasEachPathOnce) {
     EXPECT_THAT(figures(call.nodes[3]), ElementsAre(0, 3, 1, 5, 5));
 }
 
-TEST_F(Outliers, ACallInsideAnotherIsThatOnes) {
+TEST_F(Outliers, ACallInsideAnotherBelongsToTheOuterOne) {
     enter(0, 1, 0);
     enter(0, 1, 10);
     leave(0, 20);
@@ -80,7 +80,7 @@ TEST_F(Outliers, ACallInsideAnotherIsThatOnes) {
     EXPECT_EQ(sink.slowest()[0].nodes.size(), 2u);
 }
 
-TEST_F(Outliers, TheTracersTimeIsNobodys) {
+TEST_F(Outliers, TracerTimeCountsForNoCall) {
     enter(0, 1, 0);
     enter(0, 2, 10);
     enter(0, tracer_function, 20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a profile that is ended is what the profile were if its session ended there, and the profile goes
-// on as if nobody had looked.
+// A copy of a profile that is ended equals the profile of a session that ends at the same point.
+// The original goes on unchanged.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -23,7 +23,7 @@ struct Read {
     Read() { profile.count_durations(); }
 };
 
-// All that is shown of a profile.
+// Every text that shows a profile.
 std::string shown(const Profile& profile, const StreamCounters& stream, const LineCounters& line) {
     if (!profile.hello()) return {};
     const Report report = make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true);
@@ -36,7 +36,7 @@ std::string of_copy(const Read& from) {
     return shown(copy, from.reader.counters(), from.reader.line());
 }
 
-// Without what a reader says at a session's end of records that are missing there.
+// Without the records that a reader reports missing at the end of a session.
 std::string of_prefix(std::span<const std::uint8_t> bytes) {
     Read read;
     read.reader.feed(bytes);
@@ -72,7 +72,7 @@ TEST_P(GoldenLine, IsCopiedAtAnyTime) {
 }
 INSTANTIATE_TEST_SUITE_P(All, GoldenLine, testing::Values("stream.bin", "contexts.bin", "profile.bin", "captured.bin"));
 
-// Nested calls of several contexts and cores, gaps, the tracer's time, calls told whole.
+// Nested calls in several contexts and cores, gaps, the tracer's time, and duration records.
 TEST(ProfileCopy, OfWhateverIsOpen) {
     test::TargetStream target;
     target.cores = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile frames: both sides of the wire, what a reader makes of read-outs, and what is printed.
+// Profile frames: writer and reader, what a reader makes of read-outs, and the report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,8 +128,8 @@ TEST(ProfileWire, RefusesWhatCannotBe) {
     };
     EXPECT_TRUE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4, 1}));
     EXPECT_FALSE(read({}));
-    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));                       // so many bins
-    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}));                       // no such bin
+    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));  // too many bins
+    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}));  // this bin does not exist
     EXPECT_FALSE(read({1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}));  // a site of 30 bits
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));
 }
@@ -234,7 +234,7 @@ TEST_F(TargetProfileTest, MalformedOnesAreCounted) {
     target.hello();
     target.payload()[0] = 0x80;
     target.frame(protocol::Stream::profile, 0, 1);
-    send(target, {0, 0, true, 0}, {entry(1, {10})});  // they are numbered from 1
+    send(target, {0, 0, true, 0}, {entry(1, {10})});  // parts are numbered from 1
     target.finish();
     const Report result = report();
     EXPECT_EQ(profile.counters().stream.malformed_frames, 2u);
@@ -252,7 +252,7 @@ TEST(Percentile, IsTheEndOfItsBin) {
     EXPECT_EQ(times.percentile(40), 7u);
     EXPECT_EQ(times.percentile(50), 127u);
     EXPECT_EQ(times.percentile(90), 127u);
-    EXPECT_EQ(times.percentile(91), 1000u);  // not above the maximum
+    EXPECT_EQ(times.percentile(91), 1000u);  // at most the maximum
     ProfiledTimes same;
     same.add(entry(1, {9, 9}));
     EXPECT_EQ(same.percentile(50), 9u);

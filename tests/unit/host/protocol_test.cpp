@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wire format's two sides against each other, and against published values.
+// The wire format's writer and reader against each other and against published values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -130,7 +130,7 @@ TEST(Stats, RoundTrip) {
     EXPECT_EQ(back.dropped, 77u);
     EXPECT_EQ(back.final, 1u);
     EXPECT_EQ(back.commands_refused, 9u);
-    ASSERT_TRUE(protocol::read_stats(payload, count - 1, back));  // may be missing
+    ASSERT_TRUE(protocol::read_stats(payload, count - 1, back));  // the last field may be missing
     EXPECT_EQ(back.commands_refused, 0u);
     EXPECT_FALSE(protocol::read_stats(payload, count - 2, back));
 }
@@ -152,12 +152,12 @@ TEST(Stats, SayWhatIsInForceOrNothingOfItAndLaterFieldsAreSkipped) {
     stats.stray_returns = 7;
     std::size_t count = protocol::write_stats(stats, payload);
     EXPECT_LE(count, protocol::max_stats_bytes);
-    payload[count++] = 5;  // of a later version
+    payload[count++] = 5;  // a field of a later version
     ASSERT_TRUE(protocol::read_stats(payload, count, back));
     EXPECT_TRUE(back.has_state);
     for (const auto field : protocol::state_fields) EXPECT_EQ(back.*field, stats.*field);
     EXPECT_EQ(back.stray_returns, 7u);
-    count -= 2;  // a target that does not count these
+    count -= 2;  // a target that does not send these counts
     ASSERT_TRUE(protocol::read_stats(payload, count, back));
     EXPECT_EQ(back.stray_returns, 0u);
     for (std::size_t cut = without + 1; cut < count; ++cut) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target's stream, and the report of it.
+// A target's stream and the report of it.
 #pragma once
 
 #include <gtest/gtest.h>

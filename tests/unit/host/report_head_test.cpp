@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the head of a report says of the target.
+// What a report's head says about the target.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -45,7 +45,7 @@ TEST_F(HeadTest, LeavesOutTheTimeBeforeTheFirstRecorderAndAfterTheLast) {
 TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
     target.state.has_state = true;
     target.hello();
-    says(0, 0, 10);    // before anything was recorded
+    says(0, 0, 10);  // before the first record
     says(1, 2, 900);
     target.ret(target.entry(1), 5);
     const std::uint64_t first = target.clock - 5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From bytes to what is printed: the numbers, the order, the escaping, the refusals; and the golden
-// report, which UPDATE_GOLDEN=1 renews.
+// From bytes to the printed report: numbers, order, escaping and refusals. UPDATE_GOLDEN=1 updates
+// the golden report.
 #include "host-tools/analysis/report/report.hpp"
 
 #include <gmock/gmock.h>
@@ -262,7 +262,7 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
         nlohmann::json::parse(json_graph(result, profile, {.min_share = 0.5}))["nodes"].size(), 2u);
 }
 
-TEST_F(ReportTest, CallsAfterAGapHangFromNobody) {
+TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
     target.hello();
     const auto a = target.entry(1);
     target.flush();
@@ -287,7 +287,7 @@ TEST_F(ReportTest, APathOfAnyDepthIsPrinted) {
     EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {}))["nodes"].size(), 50000u);
 }
 
-// One recording with everything in it, and what is printed of it, byte for byte.
+// A recording with every kind of record, and its printed report, byte for byte.
 class Golden : public ReportTest {
 protected:
     Golden() {
@@ -336,7 +336,7 @@ TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
     target.hello();
     const auto outer = target.entry(1);
     target.entry(2);
-    target.ret(target.entry(2), 5);  // 15 after the outer one began
+    target.ret(target.entry(2), 5);  // 15 ticks after the outer call began
     target.flush();
     target.entry(3);
     target.lose();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples: what reports and graphs make of them.
+// What reports and graphs show of samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ protected:
         made.name = name;
         return made;
     }
-    // `offsets`: from the text's beginning, innermost first.
+    // `offsets`: from the beginning of the text, innermost first.
     void sample(const std::vector<std::int64_t>& offsets, bool has_link = false, bool cut = false) {
         std::vector<std::uint64_t> data;
         for (const std::int64_t offset : offsets) data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset)));
@@ -84,15 +84,15 @@ TEST_F(SamplesTest, CodeWithoutASiteHasItsNameAndTheUnknownItsAddress) {
 }
 
 TEST_F(SamplesTest, ACallAtTheVeryEndIsStillItsFunctions) {
-    sample({0x104, 0x100});  // returns behind work's last instruction, to where memcpy begins
+    sample({0x104, 0x100});  // it returns behind work's last instruction, where memcpy begins
     EXPECT_THAT(rows(), ElementsAre("memcpy 1 1", "work 0 1"));
 }
 
 TEST_F(SamplesTest, ALinkToTheFunctionItselfIsStale) {
-    sample({0x90, 0x98, 0x20}, true);  // work's own last call
+    sample({0x90, 0x98, 0x20}, true);   // the link is from work's own last call
     sample({0x104, 0x98, 0x20}, true);  // memcpy has no frame: work called it
     const SampleReport& samples = report().samples;
-    ASSERT_EQ(samples.nodes.size(), 4u);  // none's, loop, work, memcpy
+    ASSERT_EQ(samples.nodes.size(), 4u);  // root, loop, work, memcpy
     EXPECT_EQ(samples.nodes[2].total, 2u);
     EXPECT_EQ(samples.nodes[2].self, 1u);
     EXPECT_EQ(samples.places[samples.nodes[3].function].name, "memcpy");
@@ -118,7 +118,7 @@ TEST_F(SamplesTest, TextAndJson) {
     EXPECT_EQ(graph["samples"]["nodes"][1]["total"], 3);
 }
 
-TEST_F(SamplesTest, OneThatIsCutShortByAGapIsNone) {
+TEST_F(SamplesTest, ASampleThatAGapCutsIsNotCounted) {
     target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false), {4, 8});
     target.entry(1);
     EXPECT_EQ(report().samples.count, 0u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is answered what, over a real socket: another site's page, another name for this machine, who has no token,
-// who sends too much or too slowly.
+// Which requests the server answers, over a real socket. It tests pages of other sites, other names
+// of this machine, requests without a token, and clients that send too much or too slowly.
 #include "host-tools/views/serve/server.hpp"
 
 #include <arpa/inet.h>
@@ -52,13 +52,13 @@ public:
     bool send(const std::string& bytes) const {
         return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
     }
-    // What comes next; empty: nothing more.
+    // Returns the next bytes; empty if no more come.
     std::string some() const {
         char bytes[4096];
         const ssize_t count = recv(socket_, bytes, sizeof bytes, 0);
         return {bytes, bytes + (count > 0 ? count : 0)};
     }
-    // To the end, which events do not have.
+    // Reads to the end. A stream of events has none.
     std::string all() const {
         const auto until = std::chrono::steady_clock::now() + 15s;
         std::string text;
@@ -85,7 +85,7 @@ protected:
         client.send(bytes);
         return client.all();
     }
-    // `more`: heads, each with its end.
+    // `more`: header lines, each with its end.
     std::string get(const std::string& path, const std::string& more = "") const {
         return raw("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + more + "\r\n");
     }
@@ -116,13 +116,13 @@ TEST_F(ServeTest, ItsOwnPageIsAnswered) {
                 AllOf(StartsWith(ok), HasSubstr(R"({"status":0,"text":"mark"})")));
     EXPECT_THAT(get("/", "Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok));
     EXPECT_THAT(get("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok)) << "a link";
-    host = "localhost:1";  // another port: forwarded by ssh
+    host = "localhost:1";  // another port, as ssh forwards it
     EXPECT_THAT(get("/view", "Origin: http://LOCALHOST:1\r\nSec-Fetch-Site: same-origin\r\n"), StartsWith(ok));
     host = "[::1]";
     EXPECT_THAT(get("/view"), StartsWith(ok));
 }
 
-TEST_F(ServeTest, ByAnotherNameNobodyIsAnswered) {
+TEST_F(ServeTest, ByAnotherNameNoRequestIsAnswered) {
     serve();
     for (const char* name : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "", ":80",
                              "[::1", "127.0.0.1:80:80", "127.0.0.1:x", "evil.example\r\nHost: 127.0.0.1"}) {
@@ -153,18 +153,18 @@ TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
         EXPECT_THAT(post("{}", type + "Sec-Fetch-Site: " + site + "\r\n"), StartsWith(forbidden));
         EXPECT_THAT(get("/", "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"), StartsWith(forbidden));
     }
-    // A form, which no browser asks about before.
+    // A form: browsers send it without asking first.
     EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: text/plain\r\n"), StartsWith("HTTP/1.1 415 "));
     EXPECT_EQ(shown.asked, 0);
 }
 
-TEST_F(ServeTest, WithoutTheTokenNobodyIsAnswered) {
+TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
     const std::string token = "0123456789abcdef";
     serve("0.0.0.0:0", token);
     EXPECT_THAT(server->url(), testing::EndsWith("/?token=" + token));
     EXPECT_THAT(get("/?token=" + token), StartsWith(ok));
     EXPECT_THAT(get("/view", "Authorization: Bearer " + token + "\r\n"), StartsWith(ok));
-    host = "10.0.0.1:80";  // one of this machine's
+    host = "10.0.0.1:80";  // an address of this machine
     EXPECT_THAT(get("/view?token=" + token), StartsWith(ok));
     for (const std::string path : {"", "view", "events"}) {
         for (const std::string wrong : {"", "?token=", "?token=0123456789abcdeg", "?token=0123456789abcde",
@@ -208,7 +208,7 @@ TEST_F(ServeTest, WhatIsTooLongIsNotRead) {
     std::string heads;
     for (int n = 0; n < 3000; ++n) heads += "a:\r\n";
     EXPECT_THAT(get("/view", heads), Not(StartsWith(ok)));
-    // A few bytes that would be answered with very many, or read as very many.
+    // A short request whose answer would be very long, or whose parsing would take very long.
     std::string ranges = "Range: bytes=0-";
     for (int n = 0; n < 1500; ++n) ranges += ",0-";
     EXPECT_THAT(get("/view", ranges + "\r\n"), StartsWith("HTTP/1.1 400 "));
@@ -234,7 +234,7 @@ TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms) << "a page that follows does not keep it";
 }
 
-TEST_F(ServeTest, SoManyFollowAndOthersAreStillAnswered) {
+TEST_F(ServeTest, ManyFollowersAndOthersAreStillAnswered) {
     serve();
     std::vector<std::unique_ptr<Client>> clients;
     for (std::size_t n = 0; n < Server::most_followers; ++n) {
@@ -255,7 +255,7 @@ TEST_F(ServeTest, SoManyFollowAndOthersAreStillAnswered) {
     EXPECT_THAT(answer, StartsWith(ok)) << "a page that was closed makes room";
 }
 
-TEST_F(ServeTest, WhoSaysNothingKeepsNobodyForLong) {
+TEST_F(ServeTest, ASilentClientDelaysOthersOnlyShortly) {
     serve();
     std::vector<std::unique_ptr<Client>> clients;
     for (std::size_t n = 0; n < Server::most_connections + 2; ++n) {

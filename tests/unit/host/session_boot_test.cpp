@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board prints before its frames, and what of that is damage.
+// The lines that a board prints before its frames, and which other bytes count as damage.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line's bytes, made by a target, and what a SessionReader tells of them.
+// A line's bytes from a simulated target, and what a SessionReader makes of them.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What begins a session: resets, frames before their hello, what was kept over a reset, others' hellos.
+// How a session begins: resets, frames before a hello, frames kept over a reset, a wrong hello.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session lacks: how much, of which kind, and from when to when.
+// What a session lacks: how much, of which kind, and in which time.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {
@@ -9,7 +9,7 @@ using test::Session;
 
 class Missing : public Session {
 protected:
-    // As read(), where not all that was generated is delivered, dropped or lost.
+    // Like read(), but not all generated records are delivered, dropped or lost.
     void end() {
         reader.feed(target.bytes);
         reader.finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session that goes on after a warm reset: its numbers jump, which is no loss, and the reader
-// decodes no record that the target did not make.
+// A session that continues after a warm reset. Its sequence numbers jump, which is no loss. The
+// reader decodes only records that the target made.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {
@@ -34,7 +34,7 @@ protected:
         for (unsigned i = 0; i < count; ++i)
             target.call(site_of(target.next_index(core)), 10 + i % 3, core);
     }
-    // Some frames of each stream that a session without a profile has.
+    // Some frames of each stream of a session without a profile.
     void some_frames() {
         for (std::uint8_t core = 0; core < target.cores; ++core) {
             for (unsigned frames = 0; frames < 3; ++frames) {
@@ -53,7 +53,7 @@ protected:
         out.fixed(std::uint8_t{0});
         target.frame(Stream::reply, 0, protocol::reply_head_bytes);
     }
-    // The last frame is lost.
+    // Loses the last frame.
     void take_last() {
         target.frame_ends.pop_back();
         target.bytes.resize(target.frame_ends.back());
@@ -173,7 +173,7 @@ TEST_F(ResetSession, WhatIsLostAfterItIsLost) {
     EXPECT_EQ(counters.gaps, 2u);
 }
 
-// The first hello after the reset is lost. Until the next one comes, the jump looks like a loss.
+// The first hello after the reset is lost. Until the next one arrives, the jump looks like a loss.
 TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     target.cores = 2;
     target.hello();
@@ -191,7 +191,7 @@ TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     target.hello();
     target.finish();
     read();
-    EXPECT_EQ(counters.lost_frames, 2u);  // a hello, and a console frame
+    EXPECT_EQ(counters.lost_frames, 2u);  // a hello and a console frame
     EXPECT_EQ(counters.gaps, 2u);
     EXPECT_EQ(counters.lost, 0u);
     EXPECT_EQ(counters.delivered, 240u);
@@ -206,7 +206,7 @@ TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
     take_last();
     calls(20);
     target.flush();
-    take_last();  // the key frame, too
+    take_last();  // the key frame is lost, too
     some_frames();
     target.finish();
     read();
@@ -215,7 +215,7 @@ TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
     EXPECT_EQ(counters.lost, 80u);
 }
 
-// The limit may be the next number by chance: there is no jump, but the group is a new one.
+// The limit may be the next number by chance. Then there is no jump, but a new group begins.
 TEST_F(ResetSession, ANumberThatGoesOnIsAResetToo) {
     target.hello();
     for (unsigned frames = 0; frames < 5; ++frames) calls(20), target.flush();
@@ -247,7 +247,7 @@ TEST_F(ResetSession, AFrameThatComesTwiceCostsNothing) {
     EXPECT_EQ(counters.delivered, 120u);
 }
 
-// Older targets, without this field: the boot after the reset uses numbers again.
+// Older targets lack this field: the boot after the reset uses the same numbers again.
 class OldTarget : public ResetSession, public testing::WithParamInterface<unsigned> {
 protected:
     void run(bool hello_comes) {

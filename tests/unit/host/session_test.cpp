@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes -> frames -> sessions: order, loss, resets, and the sums that must always hold.
+// From bytes to frames to sessions: order, loss, resets, and the sums that must always hold.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope::host {
@@ -165,7 +165,7 @@ TEST_F(Session, TraceThatGoesBackIsIgnored) {
 
 TEST_F(Session, SequencesWrap) {
     target.hello();
-    // The first is a gap, as is the second; the wrap is none.
+    // The first two sequence numbers follow gaps. The wrap is not a gap.
     for (const std::uint32_t sequence : {0x7fffffffu, 0xfffffffeu, 0xffffffffu, 0u, 1u}) {
         protocol::FrameBuilder builder;
         builder.payload()[0] = 'y';
@@ -207,16 +207,16 @@ TEST_F(Session, UnknownStreamsAreSkipped) {
 
 TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     target.hello();
-    malformed(protocol::Stream::trace, {1, 2, 3});        // no whole header
-    malformed(protocol::Stream::stats, {0x80});           // a varint cut off
-    malformed(protocol::Stream::trace, {2, 0, 0, 0});     // flags that do not exist
-    Bytes far_index{1, 1, 0, 0};                      // an index nobody reaches
+    malformed(protocol::Stream::trace, {1, 2, 3});     // the header is incomplete
+    malformed(protocol::Stream::stats, {0x80});        // the varint is cut off
+    malformed(protocol::Stream::trace, {2, 0, 0, 0});  // unknown flags
+    Bytes far_index{1, 1, 0, 0};                       // an index that no target reaches
     far_index.insert(far_index.end(), 8, 0xff);
     far_index.push_back(1);
     far_index.insert(far_index.end(), 10, 0);
     malformed(protocol::Stream::trace, far_index);
     malformed(protocol::Stream::trace, test::no_record());
-    target.frame(protocol::Stream::trace, 5, 24);  // a core that is not there
+    target.frame(protocol::Stream::trace, 5, 24);  // this core does not exist
     malformed(protocol::Stream::hello, {2, 0, 0});
     read();
     EXPECT_EQ(counters.malformed_frames, 7u);
@@ -277,7 +277,7 @@ TEST_F(Session, AHalfFrameAtTheEndIsCut) {
     target.hello();
     four_calls();
     target.finish();
-    target.bytes.pop_back();  // only the last delimiter
+    target.bytes.pop_back();  // only the last delimiter is missing
     read();
     EXPECT_GT(reader.line().cut_bytes, 0u);
     EXPECT_FALSE(counters.complete);
@@ -292,7 +292,7 @@ TEST_F(Session, DelimitersWithoutAFrameAreCounted) {
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
 }
 
-// `generated` is exact only if the target's stats are its last word.
+// `generated` is exact only if the target's stats are its last frame.
 TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
     const auto counted = [&] {
         reader.feed(target.bytes);
@@ -304,13 +304,13 @@ TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
     target.flush();
     EXPECT_EQ(counted().generated_at_least, 1u);
     EXPECT_EQ(counted().generated, 8u);
-    target.stats(false);  // it goes on recording
+    target.stats(false);  // it continues recording
     EXPECT_EQ(counted().generated_at_least, 1u);
     target.state.has_state = true;
     target.state.stopped_at = 5;
     target.stats(false);
     EXPECT_EQ(counted().generated_at_least, 0u);
-    four_calls();  // it has been started again
+    four_calls();  // it records again
     target.flush();
     EXPECT_EQ(counted().generated_at_least, 1u);
     EXPECT_EQ(counted().generated, 16u);
@@ -318,7 +318,7 @@ TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
     EXPECT_EQ(counted().generated_at_least, 0u);
 }
 
-// After a stop a return may find no room: its drop is in no stats yet.
+// A return after a stop may find no room. No stats frame contains its drop yet.
 TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
     target.hello();
     four_calls();
@@ -347,7 +347,7 @@ TEST_F(Session, FinalStatsThatContradictTheRecordsAreNotMadeToAgree) {
     EXPECT_EQ(reader.counters().inconsistent, 1u);
 }
 
-// The clock was read before the first byte came, and no more than 70 ms before.
+// The target read the clock before the first byte came, and at most 70 ms before.
 TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
     constexpr std::uint64_t ms = 1'000'000, noon = 1'000'000 * ms;
     target.cores = 2;
@@ -355,7 +355,7 @@ TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
     target.stats(false);
     target.stats(false, 1);
     reader.feed(target.bytes);
-    EXPECT_TRUE(sink.pairs.empty());  // no arrival time is known
+    EXPECT_TRUE(sink.pairs.empty());  // the arrival time is unknown
     target.bytes.clear();
     target.ret(target.entry(1));
     target.stats(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page is told of a line: the view when there is another, and how things are, whatever bytes come.
+// What a page receives of a line: a new view if there is one, and its status, for any bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ protected:
         }
         target.bytes.clear();
         while (live.status().line.bytes < sent) std::this_thread::sleep_for(1ms);
-        std::this_thread::sleep_for(1s);  // it looks no sooner
+        std::this_thread::sleep_for(1s);  // the view is updated once a second
     }
     json status() { return json::parse(shown.status(console)); }
 

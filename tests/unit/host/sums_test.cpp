@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a time is (docs/accuracy.md), on random traces with random constants: each path has one
-// time, all other sums are sums of these, and a row's min, mean and max are of the same kind as its
-// total.
+// Checks the sums that docs/accuracy.md defines, on random traces with random constants. Each path
+// has one time. All other sums are sums of these times. A row's min, mean and max are of the same
+// kind as its total.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -61,7 +61,7 @@ public:
     bool has_gaps() const { return with_gaps_; }
     bool is_slow() const {
         return is_slow_;
-    }  // every call takes longer than recording it
+    }  // every call takes longer than its recording
 
     TargetStream target;
     Symbols symbols;
@@ -82,7 +82,7 @@ private:
     void call(unsigned depth) {
         const std::uint64_t entry = target.entry(random_() % sites, ticks());
         for (unsigned calls = random_() % 4; depth < 5 && calls > 0; --calls) call(depth + 1);
-        // A call without a time, which the mean does not count.
+        // A call without time: the mean does not count it.
         if (!is_slow_ && random_() % 8 == 0) target.call(random_() % sites, ticks());
         if (random_() % 50 == 0) target.tracer(ticks());
         if (with_gaps_ && random_() % 40 == 0) {
@@ -90,7 +90,7 @@ private:
             target.entry(random_() % sites, ticks());
             target.lose();
         }
-        if (random_() % 60 == 0) return;  // its caller's return shows that it was left
+        if (random_() % 60 == 0) return;  // the return of its caller shows that it was left
         target.ret(entry, ticks(), 0, random_() % 25 == 0);
     }
 
@@ -160,7 +160,7 @@ TEST(Sums, WhatFormatsWithPathsShowIsTheReport) {
     });
 }
 
-TEST(Sums, RawIsCorrectedAndWhatWasTakenOff) {
+TEST(Sums, RawIsCorrectedPlusOverhead) {
     for_each_trace([](const RandomTrace& trace) {
         const Report report = trace.report(false);
         std::uint64_t raw = 0, corrected = 0;
@@ -175,8 +175,8 @@ TEST(Sums, RawIsCorrectedAndWhatWasTakenOff) {
     });
 }
 
-// The sum of all is as exact as the clock: paths below zero have added nothing to it.
-TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
+// The sum of all paths is as exact as the clock, because paths below zero added nothing to it.
+TEST(Sums, AllRemovedOverheadIsWhatRecordingTook) {
     for_each_trace([](const RandomTrace& trace) {
         if (!trace.target.calibrated) return;
         const Report report = trace.report(false);
@@ -184,7 +184,7 @@ TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
         const auto& nodes = trace.profile.tree().nodes();
         const auto& graph = hello.overheads[protocol::overhead_index(protocol::Recorder::graph)];
         const auto& function = hello.overheads[protocol::overhead_index(protocol::Recorder::function)];
-        // No function pays the `outside` of a call without a caller.
+        // No function pays the `outside` of a call that has no caller.
         double taken = 0;
         for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
             const CallTree::Node& node = nodes[i];
@@ -234,7 +234,7 @@ TEST(Sums, ARowsMinMeanAndMaxAreInOrderAndNotAboveItsTotal) {
     });
 }
 
-// The same constants correct single calls and sums: if no path is below zero, the mean of the calls
+// The same constants correct single calls and sums. If no path is below zero, the mean of the calls
 // times their number is the total.
 TEST(Sums, TheMeanOfCallsIsTheirTotal) {
     for_each_trace([](const RandomTrace& trace) {
@@ -269,7 +269,7 @@ protected:
         target.overheads[1] = {10 * unit, 0};
         target.hello();
     }
-    // A call of `caller` that calls `callee` for so many ticks.
+    // `caller` calls `callee` for `ticks`.
     void pair(std::uint32_t caller, std::uint32_t callee, std::uint64_t ticks) {
         const std::uint64_t outer = target.entry(caller, 100);
         target.ret(target.entry(callee, 50), ticks);
@@ -291,10 +291,10 @@ protected:
     test::LineProfile profile;
 };
 
-TEST_F(Settled, WhatAPathIsBelowZeroItsCallerHasLess) {
-    pair(1, 3, 4);    // 6 below zero
-    pair(2, 3, 40);   // 30
-    pair(4, 3, 110);  // 100
+TEST_F(Settled, APathBelowZeroReducesItsCaller) {
+    pair(1, 3, 4);    // its self time becomes 6 below zero
+    pair(2, 3, 40);   // 30 above zero
+    pair(4, 3, 110);  // 100 above zero
     const Report result = report();
     EXPECT_EQ(row(result, 3).corrected_self_ns, 30u + 100);
     EXPECT_EQ(row(result, 1).corrected_self_ns, 100u - 10 - 6);
@@ -304,11 +304,11 @@ TEST_F(Settled, WhatAPathIsBelowZeroItsCallerHasLess) {
     EXPECT_EQ(result.below_zero_ns, 0u);
 }
 
-TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
+TEST_F(Settled, ARestBelowZeroIsReportedSeparately) {
     target.ret(target.entry(3, 50), 4);  // 6 below zero
     const std::uint64_t outer = target.entry(1, 100);
-    target.ret(target.entry(3, 1), 4);  // likewise
-    target.ret(outer, 2);               // 7
+    target.ret(target.entry(3, 1), 4);  // 6 below zero
+    target.ret(outer, 2);               // 7 below zero
     const Report result = report();
     EXPECT_EQ(row(result, 1).corrected_total_ns, 0u);
     EXPECT_EQ(row(result, 3).corrected_total_ns, 0u);
@@ -316,8 +316,8 @@ TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
     EXPECT_EQ(result.below_zero_ns, 6u + 6 + 7);
 }
 
-// If a path's self is above zero, it has paid for all paths below zero inside it. So its total is
-// exact.
+// If a path's self time is above zero, it has paid for all paths below zero inside it. So its total
+// is exact.
 TEST(Sums, TotalsAreExactAroundPathsBelowZero) {
     for_each_trace([](const RandomTrace& trace) {
         const Profile& profile = trace.profile;

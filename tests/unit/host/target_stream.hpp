@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target made of nothing but the wire format's writers: what a test says happened, as the bytes a
-// real target would send.
+// A target made only of the wire format's writers. A test says what happened, and gets the bytes
+// that a real target would send.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ public:
     std::int32_t landing_pad = 0;
     std::array<protocol::Overhead, protocol::overhead_count> overheads{};
     protocol::RefusedSites refused_sites;
-    protocol::Stats state;  // what stats frames say of the target, if it has any
+    protocol::Stats state;  // the target's state in stats frames, if it sends one
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
     std::uint64_t clock = 1000;
@@ -76,7 +76,7 @@ public:
         frame(protocol::Stream::hello, 0, protocol::write_hello(hello, builder_.payload()));
     }
 
-    // Each returns the record's own index. Time moves on by `ticks` first.
+    // Each of these returns the record's index. The clock first moves on by `ticks`.
     std::uint64_t entry(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
         return record(protocol::Kind::entry, site, ticks, core);
     }
@@ -95,7 +95,7 @@ public:
     std::uint64_t argument(protocol::Extended what, std::uint32_t argument, std::uint64_t ticks = 10) {
         return record(protocol::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks, 0);
     }
-    // A record with data: of the register's values those that are wide take two.
+    // A record with data. A wide register value takes two data words.
     void arguments(std::uint32_t site, std::uint32_t mask, const std::vector<std::int64_t>& values,
                    std::uint8_t core = 0) {
         std::uint32_t wide = 0;
@@ -134,11 +134,11 @@ public:
 
     void drop(std::uint64_t count, std::uint8_t core = 0) { cores_[core].dropped += count; }
 
-    // Sends what has been recorded.
+    // Sends the records so far.
     void flush() {
         for (auto& [number, core] : cores_) flush(number, core);
     }
-    // The records so far leave the ring and are never seen.
+    // The records so far are overwritten in the ring and never sent.
     void lose() {
         for (auto& [number, core] : cores_) {
             core.first += core.records.size();
@@ -173,15 +173,15 @@ public:
         for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);
     }
 
-    // The target starts again: a new session, counters at zero.
+    // The target restarts: a new session begins, and all counters are zero.
     void reset() {
         ++session;
         cores_.clear();
         sequences_.clear();
     }
 
-    // Resets the target, which goes on with the session. Each stream's numbers go on with `from`,
-    // and each core's next frame is a key frame. `told`: hellos say the number.
+    // Resets the target, which continues the session. Each stream's numbers continue at `from`, and
+    // each core's next frame is a key frame. `told`: hellos contain the number.
     void warm_reset(std::uint32_t from, bool told = true) {
         flush();
         recovered = true;
@@ -210,13 +210,13 @@ public:
     std::uint64_t next_index(std::uint8_t core = 0) {
         return cores_[core].first + cores_[core].records.size();
     }
-    // As if so many records had gone before.
+    // As if this many records had been made before.
     void set_next_index(std::uint64_t index, std::uint8_t core = 0) { cores_[core].first = index; }
 
 private:
     struct Core {
         std::vector<protocol::StampedRecord> records;
-        // A copy shares it, which needs groups_of_one.
+        // Copies share the encoder, which needs groups_of_one.
         std::shared_ptr<protocol::TraceEncoder> encoder = std::make_shared<protocol::TraceEncoder>();
         std::uint64_t first = 0;  // index of records[0]
         std::uint64_t dropped = 0;
@@ -227,7 +227,7 @@ private:
         }
     };
 
-    // 1: it is wide.
+    // Returns 1 if the value is wide.
     static std::uint32_t add_value(std::vector<std::uint64_t>& data, std::int64_t value) {
         const auto bits = static_cast<std::uint64_t>(value);
         data.push_back(bits & protocol::data_mask);
@@ -277,7 +277,7 @@ private:
     std::map<unsigned, std::uint32_t> sequences_;
 };
 
-// The payload of a key frame whose only record is none: found by trying.
+// The payload of a key frame whose only record is invalid. The function finds it by trying.
 inline Bytes no_record() {
     const auto decoder = std::make_unique<protocol::TraceDecoder>();
     std::mt19937 random(5);

@@ -38,7 +38,7 @@ TEST(Text, Console) {
     EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000'000}), "12345 s");
 }
 
-// The reference: Python's unicodedata, general categories Cf, Zl and Zp; for U+3164 and U+FE0F DerivedCoreProperties.txt.
+// Python's unicodedata, Cf, Zl and Zp; for U+3164 and U+FE0F DerivedCoreProperties.txt.
 TEST(Text, CharactersThatAreNotSeenAreEscaped) {
     const std::pair<const char*, const char*> cases[] = {
         {"\u00ad", "\\u{ad}"},     {"\u061c", "\\u{61c}"},    {"\u180e", "\\u{180e}"},   {"\u200b", "\\u{200b}"},

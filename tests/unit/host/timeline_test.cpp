@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline has what was told, exactly while there is room, and bounded afterwards: the longest calls, and honest sums of
-// the others.
+// A timeline has all that a sink was told while there is room. Beyond that it is bounded: it has
+// the longest calls, and correct sums of the others.
 #include "host-tools/analysis/timeline/timeline.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     call(core0, 10, 5110, 5120);
     call(task, 3, 5100, 5200, Left::unwound);
     timeline.mark(task, 42, 5150);
-    timeline.point(core1, 4, 4990);  // of another core, before the first event that was told
+    timeline.point(core1, 4, 4990);  // on another core, before the first event that was told
     timeline.whole(core1, 5, 4980, 5300, 1);
     timeline.absence(0, {.from = 5300, .to = 5400, .lost = 7, .overwritten = 2, .dropped = 0});
     timeline.absence(1, {.from = 5000, .to = 5400, .lost = 0, .overwritten = 0, .dropped = 1234});
@@ -102,7 +102,7 @@ TEST_F(TimelineTest, WhatIsOpenIsShownUpToNowAndLaterWhole) {
     EXPECT_EQ(json()["calls"], 3);
 }
 
-// Against all calls, kept by the test: what is drawn did happen, the longest are there, and each slot's sums are right.
+// Each drawn call did happen, the longest calls are drawn, and each slot's sums are right.
 TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     std::mt19937 random(3);
     std::map<std::size_t, std::vector<Told>> all;  // by depth
@@ -138,7 +138,7 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     EXPECT_LE(shown["drawn"].get<std::size_t>(), Timeline::most_cells + Timeline::most_longest);
     EXPECT_LT(shown.dump().size(), 300'000u);
     std::sort(durations.rbegin(), durations.rend());
-    const std::int64_t sure = durations[Timeline::most_longest / 2];  // whatever is as long as another
+    const std::int64_t sure = durations[Timeline::most_longest / 2];  // ties may be missing
     for (const auto& [depth, list] : all) {
         const Json& row = shown["tracks"][0]["rows"][depth];
         const std::vector<Told> drawn = calls(row);
@@ -200,7 +200,7 @@ TEST_F(TimelineTest, WhateverComesItIsBounded) {
         timeline.mark(core0, n, at);
     }
     timeline.whole(core0, 1, 5, std::uint64_t{1} << 62, 0xffffffff);
-    timeline.whole(core0, 1, 0, std::uint64_t{1} << 62, 0);  // began at any time, says a hostile target
+    timeline.whole(core0, 1, 0, std::uint64_t{1} << 62, 0);  // a hostile target: it began at 0
     timeline.point(core1, 77, std::uint64_t{1} << 61);
     const Json shown = json();
     EXPECT_LT(shown.dump().size(), 400'000u);

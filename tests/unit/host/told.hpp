@@ -10,7 +10,7 @@
 
 namespace nopscope::host::test {
 
-// All that a sink is told, in the order that matters: of each core's records, and of the rest.
+// Writes down all that a sink is told: each core's records in order, and the rest in order.
 struct Told : SessionSink {
     using Record = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // index, word, clock
     using Gap = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;     // index, context, base
@@ -69,7 +69,7 @@ struct Told : SessionSink {
     using Key = std::pair<unsigned, unsigned>;  // session, core
     unsigned session = 0;
     std::uint64_t count = 0;  // records
-    std::uint64_t lost = 0;   // in missing parts
+    std::uint64_t lost = 0;   // records in missing parts
     std::map<Key, std::vector<Record>> records;
     std::map<Key, std::vector<Gap>> gaps;
     std::vector<ClockPair> pairs;

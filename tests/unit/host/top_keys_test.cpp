@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `top`'s keys do to its screen's state, and what they ask for.
+// How keys change the state of `top`'s screen, and which requests they make.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ protected:
         for (const char each : text) act = on_key(ui, {Kind::text, std::string(1, each)}, lines, "side.nsc");
         return act;
     }
-    // What a prompt asks the target.
+    // The requests that a prompt sends to the target.
     std::vector<std::string> asks(const std::string& text) {
         type(text);
         const auto act = press(Kind::enter);
@@ -117,7 +117,7 @@ TEST_F(Keys, PathsOpenAndClose) {
     EXPECT_EQ(ui.view, View::tree);
     press(Kind::left);
     EXPECT_TRUE(ui.toggled.contains(70));
-    press(Kind::right);  // as the list still says that it is open
+    press(Kind::right);  // the list still shows it as open
     EXPECT_TRUE(ui.toggled.contains(70));
     press(Kind::down);
     press(Kind::enter);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `top` shows, without a terminal.
+// The text that `top` shows, without a terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ protected:
         target.flush();
     }
     LiveView view(std::uint64_t seconds) { return test::view_of(target, &symbols, seconds); }
-    // Two looks, a second apart.
+    // Takes two views, a second apart.
     void see() {
         run(10);
         const LiveView earlier = view(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A view of what a test's target has sent.
+// The view of what a test's target has sent.
 #pragma once
 
 #include "host-tools/live/rates.hpp"
@@ -30,7 +30,7 @@ inline LiveView view_of(const TargetStream& target, const Symbols* symbols, std:
     return view;
 }
 
-// Of sites 1, 2, ...; the image is the stream's.
+// The symbols of sites 1, 2, ... of the stream's image.
 inline Symbols symbols_of(const TargetStream& target, const std::vector<std::string>& names) {
     Symbols symbols;
     symbols.build_id = target.build_id;

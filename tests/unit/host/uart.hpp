@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A serial line at the level of bits: what a receiver at one rate makes of bytes that were sent at
-// another.
+// Simulates a serial line bit by bit: what a receiver reads if the sender has another rate.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +9,12 @@
 
 namespace nopscope::host::test {
 
-// After a stop bit that is low: waits for the line to go high, or takes the stop bit for the next
-// start bit.
+// How a receiver continues after a low stop bit: it waits until the line is high, or it takes the
+// stop bit as the next start bit.
 enum class Resync : std::uint8_t { at_edge, at_stop_bit };
 
-// Bytes sent 8N1 at `sent_baud`, `pause_bits` of silence after every `burst` bytes, as a UART at
-// `received_baud` reads them: it waits for a falling edge, and samples each bit in its middle.
+// Returns what a UART at `received_baud` reads of bytes sent 8N1 at `sent_baud`, with `pause_bits`
+// of silence every `burst` bytes. It waits for a falling edge and samples each bit in its middle.
 inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud,
                                           double received_baud, Resync resync,
                                           std::size_t burst = 200, std::size_t pause_bits = 40) {
@@ -33,7 +32,7 @@ inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, do
     };
     const double end = static_cast<double>(line.size());
     std::vector<std::uint8_t> bytes;
-    constexpr double step = 1.0 / 16;  // a UART looks sixteen times a bit
+    constexpr double step = 1.0 / 16;  // a UART samples 16 times a bit
     for (double time = 0; time < end;) {
         while (time < end && !level(time)) time += step * bit_time;
         while (time < end && level(time)) time += step * bit_time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stub of the remote protocol, good or not, and what a reader of memory makes of it.
+// A stub of gdb's protocol, correct or faulty, and what a reader of memory makes of its answers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ std::string packet(const std::string& data) {
     return fmt::format("${}#{:02x}", data, sum & 0xff);
 }
 
-// What comes back for each packet, and what was asked.
+// The stub's answer to each packet, and the packets that it received.
 struct Stub {
     std::function<std::string(const std::string&)> answer;
     std::vector<std::string> asked;
@@ -58,7 +58,7 @@ private:
     std::string out_, last_;
 };
 
-// Memory that holds its address's low byte, from 0x1000 to 0x9000.
+// Memory from 0x1000 to 0x9000: each byte is the low byte of its address.
 std::string read_memory(const std::string& request) {
     std::uint64_t address = 0, count = 0;
     std::sscanf(request.c_str(), "m%lx,%lx", &address, &count);
@@ -147,7 +147,7 @@ TEST_F(Gdb, ARunningTargetIsInterrupted) {
 }
 TEST_F(Gdb, RunLengthsNoiseAndDamage) {
     stub.answer = [](const std::string& request) {
-        if (request[0] == 'm') return "++%Stop:x#00" + packet("0*\"" "1*!");  // 0 and 5 more, 1 and 4 more: no pair
+        if (request[0] == 'm') return "++%Stop:x#00" + packet("0*\"" "1*!");  // 6 and 5 digits: not pairs
         return good(request);
     };
     EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
@@ -157,7 +157,7 @@ TEST_F(Gdb, RunLengthsNoiseAndDamage) {
     stub.answer = [&](const std::string& request) {
         std::string text = good(request);
         if (request[0] == 'm' && times++ == 0) {
-            // The line's fault: asked for again, it comes right (the fake repeats what it was told to say).
+            // The line damages the first answer. Asked again, the stub repeats it correctly.
             return "$00#ff" + text.substr(1);
         }
         return text;

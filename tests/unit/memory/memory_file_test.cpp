@@ -70,7 +70,7 @@ TEST_F(MemoryFile, ACoreDump) {
     EXPECT_EQ(read(0x100c, 20), "");
     EXPECT_EQ(got, (Bytes{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0}));
     EXPECT_THAT(read(0x1020, 9), HasSubstr("has no memory at 0x1028: it has 0x1000 to 0x1010, 0x1010 to 0x1028"));
-    // gdb's have virtual addresses.
+    // Core dumps of gdb have virtual addresses.
     write(core_dump({{0x8000, 0, 4, 4}, {0, 0x1010, 8, 24}}));
     EXPECT_EQ(read(0x8000, 4), "");
     EXPECT_NE(read(0x1010, 4), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring laid out word by word, as tracer/core/ring.hpp and docs/debugger.md say, and what is made of it.
+// A ring, laid out as tracer/core/ring.hpp and docs/debugger.md say, and what a pull reads from it.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -79,7 +79,7 @@ protected:
         core.cursor += 8;
         now += 3;
     }
-    // As the recorders store them: an entry's payload is of the body, a return's of a position.
+    // As recorders store them: an entry has its body's address, a return a position.
     void entry(std::uint64_t function) { record(Kind::entry, (function & 0xffff'ffff) / 8 + 1); }
     void leave(std::uint64_t position) { record(Kind::ret, position / 8 << 1 & 0x1fff'ffff); }
     void calls(unsigned count) {
@@ -128,7 +128,7 @@ protected:
     protocol::Hello hello;
     Core core{};
     std::vector<std::uint64_t> ring;
-    std::uint64_t now = 5'000'000'000;  // above 32 bits
+    std::uint64_t now = 5'000'000'000;  // more than 32 bits
     test::Told told;
 };
 
@@ -170,11 +170,11 @@ TEST_F(Pull, WhatCannotBeARecordIsLeftOutAndCounted) {
     core.seen = bytes;
     core.seen_clock = now;
     calls(100);
-    entry(site + 8);                     // no site's
-    extended(protocol::Extended(13), 7);     // of no kind
+    entry(site + 8);                      // no site is there
+    extended(protocol::Extended(13), 7);  // no such kind
     const std::uint64_t hole = core.cursor;
     calls(1);
-    ring[hole / 8 % slots] = 0;          // claimed, not stored
+    ring[hole / 8 % slots] = 0;  // claimed, but not stored
     const Pulled pulled = pull();
     const StreamCounters sum = read(pulled);
     EXPECT_EQ(pulled.refused, 2u);
@@ -195,15 +195,15 @@ TEST_F(Pull, TheContextThatItBeginsIn) {
     calls(300);
     core.last_context_recorded = 6;
     EXPECT_EQ(read(pull()).lost, 0u);
-    // It begins in the second part.
+    // The rest begins in the second context.
     EXPECT_EQ(std::get<1>(told.gaps.begin()->second.front()), 5u);
-    // Not doubled: only from the first switch on does anything tell.
+    // Without doubled records, the context is known only from the first switch on.
     core.doubled_from = core.cursor;
     const StreamCounters less = read(pull());
     EXPECT_EQ(less.lost, 0u);
     EXPECT_EQ(less.delivered, 2u + 600u);
     EXPECT_EQ(less.overwritten + less.delivered, less.generated);
-    // And where nothing was switched, it is the one that runs.
+    // Without any switch, it is the context that runs.
     calls(slots);
     EXPECT_EQ(read(pull()).delivered, slots);
     EXPECT_EQ(std::get<1>(told.gaps.begin()->second.front()), 6u);
@@ -261,7 +261,7 @@ TEST_F(Pull, WhatCannotBeReadIsSaid) {
     EXPECT_THAT(refusal(), HasSubstr("bare.elf has no nopscope_descriptor"));
 }
 
-// Each bit of a core's state and of the descriptor.
+// Flips each bit of a core's state and of the descriptor.
 TEST_F(Pull, OneWrongBit) {
     core.seen_clock = now;
     core.seen = bytes;
@@ -288,7 +288,7 @@ TEST_F(Pull, OneWrongBit) {
     EXPECT_GT(sessions, 1000u);
 }
 
-// A few bytes that state eight rings of 256 MB.
+// A few bytes that claim eight rings of 256 MB.
 TEST_F(Pull, RingsLargerThanTheLimit) {
     class Endless final : public TargetMemory {
     public:
@@ -303,7 +303,7 @@ TEST_F(Pull, RingsLargerThanTheLimit) {
     private:
         FakeMemory& head_;
     };
-    constexpr std::uint64_t most = std::uint64_t{1} << 28;  // bytes of a ring
+    constexpr std::uint64_t most = std::uint64_t{1} << 28;  // bytes in a ring
     core.cursor = 2 * most;
     core.seen = core.cursor;
     hello.cores = 8;
@@ -313,7 +313,7 @@ TEST_F(Pull, RingsLargerThanTheLimit) {
         cores.insert(cores.end(), from, from + sizeof core);
     }
     descriptor.ring_log2 = 28;
-    (void)refusal();  // lays it out
+    (void)refusal();  // lays out the memory
     memory.blocks[cores_at] = cores;
     Endless endless(memory);
     const Pulled pulled = pull_rings(endless, *elf);
@@ -322,7 +322,7 @@ TEST_F(Pull, RingsLargerThanTheLimit) {
     EXPECT_EQ(read(pulled).overwritten, 8 * most / 8);
 }
 
-// Whatever is in memory, one sentence or a session whose sums hold.
+// For any content of the memory, the result is one sentence, or a session whose sums hold.
 TEST_F(Pull, SpoiledMemory) {
     std::mt19937_64 random(7);
     core.seen_clock = now;

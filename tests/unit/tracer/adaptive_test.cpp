@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive mode's decisions, on loads that are simulated: functions with rates of their own on a line that
-// carries so much.
+// Adaptive mode's decisions on simulated loads: functions with given rates, on a line with a given
+// rate.
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
@@ -18,9 +18,9 @@ using State = LoadMeter::State;
 
 constexpr std::uint64_t hz = 1'000'000;
 constexpr std::uint64_t window = hz / 20;
-constexpr std::uint64_t pace = 11'520;  // of 115200 baud
+constexpr std::uint64_t pace = 11'520;  // bytes a second at 115200 baud
 
-// A program whose functions are called so many times a second, a record each way, two bytes each.
+// Functions with these rates, in calls a second. A call makes two records of two bytes.
 class Program {
 public:
     explicit Program(std::map<std::uint32_t, std::uint64_t> rates) : rates_(std::move(rates)) {
@@ -28,7 +28,7 @@ public:
         moved->open(hz);
     }
 
-    // Of what is still traced.
+    // Records of the functions that are still traced.
     std::uint64_t records_a_second() const {
         std::uint64_t sum = 0;
         for (const auto& [site, rate] : rates_) sum += is_away(site) ? 0 : 2 * rate;
@@ -45,7 +45,7 @@ public:
     }
     void set(std::uint32_t site, std::uint64_t rate) { rates_[site] = rate; }
 
-    static constexpr std::uint64_t carried = pace / 2;  // records a second, if nothing else were on it
+    static constexpr std::uint64_t carried = pace / 2;  // records a second on an idle line
     std::uint64_t now = hz;
     LoadMeter meter;
     std::unique_ptr<DemotedSites> moved = std::make_unique<DemotedSites>();
@@ -109,7 +109,7 @@ TEST(Adaptive, TheHottestGoUntilTheLineKeepsUp) {
     EXPECT_FALSE(program.is_away(32));
 }
 
-// A hundredth of a second's worth is all that a line at 115200 baud carries of this.
+// A line at 115200 baud carries less than a hundredth of these records.
 TEST(Adaptive, ManyFunctionsAreMovedWithinTwoSeconds) {
     std::map<std::uint32_t, std::uint64_t> rates;
     for (std::uint32_t i = 1; i <= 100; ++i) rates[8 * i] = 200'000 / i;
@@ -124,12 +124,12 @@ TEST(Adaptive, ASteadyLoadComesToRest) {
     Program program(rates);
     program.run(60 * hz);
     const std::uint64_t moves = program.moved->moves();
-    EXPECT_GT(program.records_a_second(), Program::carried / 3);  // and what fits has come back
+    EXPECT_GT(program.records_a_second(), Program::carried / 3);  // what fits has come back
     program.run(600 * hz);
     EXPECT_EQ(program.moved->moves(), moves);
 }
 
-TEST(Adaptive, WhatGoesColdComesBack) {
+TEST(Adaptive, AColdFunctionComesBack) {
     Program program({{8, 100'000}, {16, 100}});
     program.run(5 * hz);
     ASSERT_TRUE(program.is_away(8));
@@ -139,8 +139,8 @@ TEST(Adaptive, WhatGoesColdComesBack) {
     EXPECT_EQ(program.moved->moves(), 2u);
 }
 
-// Cold when it is looked at, hot when it is back: away for longer each time.
-TEST(Adaptive, WhoGoesToAndFroDoesSoLessAndLess) {
+// Cold when the mode looks, hot when it is back. So it stays away longer each time.
+TEST(Adaptive, AFunctionThatAlternatesMovesLessAndLess) {
     Program program({{8, 100}, {16, 100}});
     std::uint64_t moves[4];
     for (std::uint64_t& count : moves) {
@@ -167,7 +167,7 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
     for (unsigned n = 0; n < 200; ++n) EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
 }
 
-// ---- which are demoted ----------------------------------------------------------------------------------------
+// ---- which functions are demoted ---------------------------------------------------------------
 
 std::map<std::uint32_t, bool> chosen_of(LeafSample& sample, std::uint64_t excess) {
     std::uint32_t chosen[8];
@@ -216,7 +216,7 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
     EXPECT_TRUE(chosen_of(all, 100).contains(0x1000));
 }
 
-// ---- what is remembered ------------------------------------------------------------------------------
+// ---- what the table remembers -------------------------------------------------------------------
 
 TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();
@@ -236,7 +236,7 @@ TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     EXPECT_EQ(moved->away(), DemotedSites::capacity);
 }
 
-TEST(Moved, WhatCannotGoIsNotAskedAgain) {
+TEST(Moved, AFunctionThatCannotMoveIsNotAskedAgain) {
     const auto moved = std::make_unique<DemotedSites>();
     moved->bar(5);
     EXPECT_FALSE(moved->may_go(5));
@@ -283,7 +283,7 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
         EXPECT_FALSE(sender.waits(now));
         now += hz;
     }
-    // Nothing while somebody changes it.
+    // Nothing is sent while the table is locked.
     ASSERT_TRUE(moved->try_lock());
     protocol::Byte payload[protocol::max_payload_bytes];
     EXPECT_EQ(sender.next(now, payload), 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands from the host: done once, whatever happens to their frames.
+// The target does each command from the host once, whatever happens to its frames.
 #include "tests/verification/simulator/control_target.hpp"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST_F(ControlTest, OtherSessionsAndUnknownOnesAreRefusedWithTheReason) {
     EXPECT_EQ(target.ask(1, static_cast<Command>(255)).answer, Answer::unknown);
     EXPECT_TRUE(target.done.empty());
     EXPECT_EQ(target.refused(), 3u);
-    EXPECT_EQ(target.ask(1, Command::start).answer, Answer::ok);  // the number is still free
+    EXPECT_EQ(target.ask(1, Command::start).answer, Answer::ok);  // the number is still unused
 }
 
 TEST_F(ControlTest, AnEchoOfItsOwnFramesIsNotAnswered) {
@@ -125,8 +125,8 @@ TEST_F(ControlTest, ArgumentsThatAreMissingOrTooMany) {
     EXPECT_TRUE(target.done.empty());
 }
 
-// Every command, with each number at the ends of a range or of a width: either the target does the
-// command with this number, or it refuses the command and does nothing.
+// Sends every command with each number at the ends of a range or of a width. The target does the
+// command with exactly this number, or refuses it and does nothing.
 TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     std::uint32_t number = 0;
     for (unsigned which = 0; which < protocol::command_count; ++which) {
@@ -163,7 +163,7 @@ TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     }
 }
 
-// Bytes that say yes or no, and a rate: unknown values are malformed.
+// Yes-or-no bytes and a rate: unknown values are malformed.
 TEST_F(ControlTest, BytesOutOfTheirRangeAreRefused) {
     EXPECT_EQ(target.ask(1, Command::set_baud, {0, 0, 0, 0}).answer, Answer::malformed);
     EXPECT_EQ(target.ask(1, Command::set_baud, {0xff, 0xff, 0xff, 0xff}).answer, Answer::malformed);
@@ -211,7 +211,7 @@ TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
     EXPECT_EQ(target.done[0].value, 1u);
     EXPECT_EQ(target.done[0].flags, protocol::only_selected);
     EXPECT_EQ(target.ask(3, Command::set_subtree, {1, 0}).answer, Answer::selection);
-    EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // it needs none
+    EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // needs none
 }
 
 TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {
@@ -225,7 +225,7 @@ TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {
     target.ready = true;
     target.run();
     target.run();
-    ASSERT_EQ(target.sent.size(), 2u);  // done, and repeated
+    ASSERT_EQ(target.sent.size(), 2u);  // the reply, and its repetition
     EXPECT_EQ(target.sent[0], target.sent[1]);
     EXPECT_EQ(target.done.size(), 1u);
 
@@ -258,7 +258,7 @@ TEST_F(ControlTest, TheRateChangesBehindTheReply) {
     target.ask(1, Command::set_baud, {0x00, 0xc2, 0x01, 0x00});
     EXPECT_TRUE(target.holds_line());
     target.run();
-    EXPECT_EQ(target.rate, 3000000u);  // its reply is not out yet
+    EXPECT_EQ(target.rate, 3000000u);  // the reply has not left yet
     target.send_reply();
     target.quiet = false;
     target.run();
@@ -273,7 +273,7 @@ TEST_F(ControlTest, ARateThatNobodySpeaksAtIsGivenUp) {
     target.ask(1, Command::set_baud, {0x00, 0xc2, 0x01, 0x00});
     target.run();
     EXPECT_EQ(target.rate, 115200u);
-    target.send({1, 2, 3, 0});  // noise is nobody
+    target.send({1, 2, 3, 0});  // noise is not a host
     target.now += 2 * ControlTarget::hz - 1;
     target.run();
     EXPECT_EQ(target.rate, 115200u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores with their rings and shadow stacks, and recorders in C++ that do what recorders.S does.
+// Cores with their rings and shadow stacks, and recorders in C++ that work as recorders.S does.
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -30,7 +30,7 @@ struct CoreUnderTest {
         }
     }
 
-    // What follows is done by the core that runs: machine.current, 0 unless a test says so.
+    // The functions below act on the running core: machine.current, by default 0.
     Core& here() { return cores[machine.current]; }
     bool call(std::uint32_t site) {
         return ring_put(machine, here(), protocol::make_record(protocol::Kind::call, site >> 3, 0), here().limit) ||
@@ -60,7 +60,7 @@ struct CoreUnderTest {
     }
 
     struct Memory {
-        alignas(64) std::array<std::uint64_t, ring_bytes / 8> ring{};  // in whole cache lines, as the firmware's
+        alignas(64) std::array<std::uint64_t, ring_bytes / 8> ring{};  // whole cache lines
         std::vector<ShadowFrame> frames = std::vector<ShadowFrame>(shadow_frames + 1);
     };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families: an ops of its own for each site (tracer/recorders/per_site_ops.hpp).
+// Families: each site has its own ops (tracer/recorders/per_site_ops.hpp).
 #include "tests/unit/tracer/text_fixture.hpp"
 
 namespace nopscope {
@@ -110,8 +110,8 @@ TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
     }
 }
 
-// Right for another site, not for this one.
-TEST_F(FamilyTest, AnothersMemberIsASurprise) {
+// This member belongs to another site.
+TEST_F(FamilyTest, AMemberOfAnotherSiteIsUnexpected) {
     ASSERT_EQ(attach(), Status::ok);
     machine.write_slot(placed[20].slot(), slot_of(members[21]));
     EXPECT_EQ(change(&callback_ops, nullptr), Status::unexpected_text);
@@ -129,7 +129,7 @@ TEST_F(FamilyTest, ConflictsAsOneOpsDoes) {
     EXPECT_EQ(attach(0, 39), Status::ok);
 }
 
-// Two sets in turn, so that no two sites next to each other have the same.
+// Two sets in turn, so that neighbouring sites have different ones.
 TEST_F(FamilyTest, InTurns) {
     for (std::uint32_t i = 0; i < count; i += 2) ASSERT_EQ(attach(i, 1), Status::ok);
     for (std::uint32_t i = 1; i < count; i += 2) {

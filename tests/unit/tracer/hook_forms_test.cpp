@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks' two forms, in simulated text.
+// The direct and the indirect form of the hooks, in simulated text.
 #include "tracer/patching/hook_forms.hpp"
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -17,7 +17,7 @@ constexpr std::uint32_t ret_x9 = 0xd65f0120, br_x9 = 0xd61f0120, ret_x11 = 0xd65
 constexpr std::uint32_t other = 0x910003e9;
 
 struct HookForms : ::testing::Test {
-    // Two hooks, in three lines, and what a slow path leaves by.
+    // Two hooks in three cache lines, and the returns of the slow paths.
     void load(sim::SimMachine& machine) {
         for (Address at = base; at < base + 0x400; at += 4) machine.load(at, other);
         for (const Address hook : {base + 0x80, base + 0x100}) {
@@ -60,7 +60,7 @@ TEST_F(HookForms, AWordThatIsNotAsAssembledLeavesAllAsTheyAre) {
     EXPECT_FALSE(make_indirect(machine));
     EXPECT_EQ(machine.word_writes, 0u);
     EXPECT_EQ(machine.fetch(0, base + 0x80), bl_over_one);
-    // Nor are words changed twice.
+    // Nor does it change words twice.
     words.pop_back();
     ASSERT_TRUE(make_indirect(machine));
     EXPECT_FALSE(make_indirect(machine));

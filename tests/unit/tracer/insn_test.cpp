@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoders against the assembler's own output.
+// Compares the encoders with the assembler's output.
 #include "tracer/arch/arm64/insn.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hours between a target and its host: the pump in the simulated machine, a line that loses, flips and
-// repeats bytes, and the host's reader. Whatever the line does, every record that is delivered is the
-// one that was made, none comes twice, what is missing is counted to the last one, and a line that has
-// become good again is read again within a key frame.
+// Hours between a target and its host: the pump in the simulated machine, a line that loses, flips
+// and repeats bytes, and the host's reader. For any damage: every delivered record is one that the
+// target made, no record comes twice, the count of missing records is exact, and the reader
+// recovers within a key frame after the damage ends.
 #include "host-tools/target/stream/session.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/stream/pump.hpp"
@@ -26,8 +26,8 @@ constexpr std::uint32_t text_base = 0x1000;
 std::vector<std::uint8_t> sent;
 bool try_write(std::uint8_t byte) { return sent.push_back(byte), true; }
 
-// Each byte is hit with a probability of `rate`: lost, flipped, or the beginning of a burst; or what came
-// just before it comes once more.
+// Damages each byte with a probability of `rate`: it is lost or flipped, a burst begins, or the
+// bytes before it are repeated.
 class BadLine {
 public:
     BadLine(double rate, unsigned seed) : hit_(rate), random_(seed) {}
@@ -138,7 +138,7 @@ protected:
         pump.open(config, hello, 7);
     }
 
-    // Notes what has come into the ring.
+    // Notes the records that are new in the ring.
     void note(unsigned number) {
         for (std::uint64_t& at = noted[number]; at < cores[number].cursor; at += record_bytes) {
             const protocol::Record in_ring = *ring_peek(cores[number], at);
@@ -154,7 +154,7 @@ protected:
             sink.cores[number].truth[index % kept] = {index, record.word, clock};
         }
     }
-    // A program: calls that nest, of functions that call what they called before.
+    // Simulates a program: nested calls of functions that tend to call the same functions again.
     void work(unsigned number, unsigned steps) {
         machine.current = number;
         Core& core = here();
@@ -183,7 +183,7 @@ protected:
     }
     void step() {
         const std::uint64_t end = machine.now + hz / pumps_per_second;
-        // Now and then more than the line takes: the ring fills, and drops.
+        // Sometimes more than the line carries: the ring fills, and drops records.
         const unsigned much = random() % 500 == 0 ? 40 : 1;
         for (unsigned number = 0; number < core_count; ++number) work(number, much * (random() % 28));
         if (machine.now < end) machine.now = end;
@@ -245,15 +245,15 @@ TEST_P(LineSim, AnHour) {
                 static_cast<unsigned long long>(line.hits), static_cast<unsigned long long>(carried));
 }
 
-// A key frame comes every 2 s, or every 64 KiB. So 2 s and a frame after the last byte that was hit the
-// records come again, without a gap from there on.
+// A key frame comes every 2 s, or every 64 KiB. So 2 s and one frame after the last damaged byte,
+// records come again without further gaps.
 TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
     for (int round = 0; round < 40; ++round) {
         line.hurt(1e-2);
         const std::uint64_t hurt_until = machine.now + hz * (1 + random() % 8);
         while (machine.now < hurt_until) step();
         line.heal();
-        // What a repeated piece had pushed out of a frame ends with the frame under way.
+        // A repeated piece may push bytes out of a frame, until the current frame ends.
         const std::uint64_t recovered = machine.now + 2 * hz + hz * protocol::max_encoded_bytes * 2 / line_rate;
         while (machine.now < recovered) step();
         std::uint64_t gaps[core_count];

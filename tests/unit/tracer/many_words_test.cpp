@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of several words in the ring; the duration recorder's rare paths; why a core is stopped.
+// Records of several words, the duration recorder's rare paths, and why a core is stopped.
 #include "tests/unit/tracer/core_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ protocol::Record at(const Core& core, std::uint64_t position) { return *ring_pee
 TEST(RingMany, HeadAndDataComeBackInOrder) {
     CoreUnderTest t;
     const std::uint64_t data[] = {0x1fff'ffff, 0x1ff'ffff'ffff'ffff, 0};
-    // Around the ring's end, and the ends of the quarters that share a lap's mark.
+    // Around the end of the ring, and the ends of the quarters that share a lap mark.
     for (unsigned i = 0; i < 4 * ring_bytes / record_bytes; ++i) {
         const std::uint64_t position = t.core.cursor;
         t.machine.now += 3;
@@ -79,7 +79,7 @@ TEST(RingMany, EveryHeadSaysHowMuchFollows) {
 class Durations : public ::testing::Test, public CoreUnderTest {
 protected:
     static constexpr std::uint64_t function = 0xffff'fff8;
-    // Called at `now`; its body may lie behind a landing pad.
+    // The function was called at `now`. Its body may begin behind a landing pad.
     void open_call(std::uint64_t sp, unsigned landing_pad = 0) {
         auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
         core.top += sizeof(ShadowFrame);
@@ -103,12 +103,12 @@ TEST_F(Durations, SkippedCallsAreRecordedOrCounted) {
     ASSERT_EQ(core.cursor, position + 2 * 3 * record_bytes);
     const auto word = [&](unsigned n) { return at(core, position + n * record_bytes); };
     EXPECT_TRUE(word(0).is(Extended::duration) && word(3).is(Extended::duration));
-    EXPECT_EQ(word(0).argument(), 2u);  // calls are open below it
+    EXPECT_EQ(word(0).argument(), 2u);  // the number of open calls below it
     EXPECT_EQ(word(3).argument(), 1u);
     EXPECT_EQ(word(1).data(), 0x1fff'ffffu);
     EXPECT_EQ(word(4).data(), 0x1fff'ffffu);
     EXPECT_GE(word(2).data(), 23u);
-    // Its end less its duration is its beginning, to the tick.
+    // The end less the duration is exactly the begin.
     EXPECT_EQ(word(0).clock_low() - word(2).data(), static_cast<std::uint32_t>(now - 23));
     EXPECT_EQ(word(3).clock_low() - word(5).data(), static_cast<std::uint32_t>(now - 1023));
 }
@@ -122,7 +122,7 @@ TEST_F(Durations, WithoutRoomOrContextASkippedCallIsDropped) {
     const std::uint64_t cursor = core.cursor;
     unwind(machine, core, 0x8800, false);
     EXPECT_EQ(core.dropped, 1u);
-    core.tail = core.cursor;  // room, but nobody has said whose calls these are
+    core.tail = core.cursor;  // there is room, but the context record is pending
     core.context_record_pending = 1;
     unwind(machine, core, 0x9800, false);
     EXPECT_EQ(core.dropped, 2u);
@@ -173,7 +173,7 @@ TEST(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
     for (const std::uint64_t sp : {0x9000, 0x8000, 0x7000}) {
         auto* frame = reinterpret_cast<ShadowFrame*>(t.core.top);
         t.core.top += sizeof(ShadowFrame);
-        // The one in the middle is another ops'.
+        // The frame in the middle belongs to another ops.
         *frame = {0x1234, sp, hook_address(Hook::callback), 0x2000, {sp == 0x8000 ? 0x6000u : 0x5000u}};
     }
     unwind(t.machine, t.core, 0x8800, false);

@@ -40,7 +40,7 @@ TEST(Glob, StarsTakeAnyNumber) {
     EXPECT_TRUE(matches("*a?c", "abcaac"));
 }
 
-// Against the definition, which is exponential: every pattern and name of up to five of three letters.
+// The definition takes exponential time, so patterns and names have up to five of three letters.
 bool slow_matches(std::string_view pattern, std::string_view name) {
     if (pattern.empty()) return name.empty();
     if (pattern[0] == '*') {
@@ -66,7 +66,7 @@ TEST(Glob, AgreesWithItsDefinition) {
     }
 }
 
-// A table as names.hpp has it, without its CRC or sizes having to be right.
+// A table as names.hpp describes it. Its CRC and sizes may be wrong.
 struct Made {
     std::uint32_t magic = protocol::names_magic;
     std::uint32_t sites = 0;
@@ -139,17 +139,17 @@ TEST(NameTable, ATableThatIsNotTheImagesIsRefused) {
         EXPECT_EQ(size({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(cut)}), 0u) << cut;
     }
     Bytes padded = good;
-    padded.push_back(0);  // the section may be aligned
+    padded.push_back(0);  // the section may be padded
     EXPECT_EQ(size(padded), 20u);
 }
 
 TEST(NameTable, WhatCannotBeANameIsNone) {
     Made made;
     made.add(0, "alpha");
-    made.add(6, "x");  // shares more than there is
+    made.add(6, "x");  // shares more than the name before has
     made.add(0, "lost");
     for (unsigned i = 3; i < 16; ++i) made.add(0, "");
-    made.add(0, std::string(200, 'y'));  // the next block is whole
+    made.add(0, std::string(200, 'y'));   // the next block is undamaged
     made.add(200, std::string(56, 'z'));  // longer than 255
     const Bytes bytes = made.bytes();
     const protocol::NameTable table(bytes.data(), bytes.size(), 18, crc);
@@ -161,7 +161,7 @@ TEST(NameTable, WhatCannotBeANameIsNone) {
     EXPECT_EQ(name_of(cursor, 17), "-");
 }
 
-// Any bytes in any order: bounded, and inside the table (the sanitizers look).
+// Any bytes in any order: the reader ends and stays inside the table (the sanitizers check it).
 TEST(NameTable, CorruptBytesDoNoHarm) {
     const Bytes good = numbered(40).bytes();
     std::mt19937 random(7);
@@ -198,7 +198,7 @@ protected:
         std::vector<std::uint32_t> indexes;
         if (expected != Status::ok) return indexes;
         indexes = usable_of(selection);
-        // And the others are the others.
+        // The complement visits exactly the other sites.
         SiteNameFilter rest = SiteNameFilter::others(sites, table, which);
         EXPECT_EQ(rest.status(), Status::ok);
         std::vector<std::uint32_t> all = usable_of(rest);
@@ -257,7 +257,7 @@ TEST_F(NamedSelectionTest, LessThoseOfAnother) {
 
 TEST_F(NamedSelectionTest, NoSuchNameOrNoNames) {
     chosen(Sites::named("fn_20"), Status::unknown_function);
-    chosen(Sites::named("fn_15"), Status::unknown_function);  // refused
+    chosen(Sites::named("fn_15"), Status::unknown_function);  // this site is refused
     table = {};
     chosen(Sites::named("fn_7"), Status::no_names);
     EXPECT_EQ(chosen(Sites::range(3, 2)), (std::vector<std::uint32_t>{3, 4}));

@@ -50,7 +50,7 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle}) {
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
     }
-    // A refused site is never patched later either.
+    // A refused site is never patched later.
     EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     EXPECT_EQ(text.patcher.enabled(), 1u);
 }
@@ -107,13 +107,13 @@ TEST(Change, DoesNothingTwice) {
     EXPECT_TRUE(text.machine.cleans.empty());
 }
 
-// Each kind of surprise at the last of ten sites: named, and no word of the first nine has changed.
+// Each kind of unexpected word at the last of ten sites. The first nine must not change.
 TEST(Change, SurpriseChangesNothing) {
     struct Surprise {
         Address (PatchSite::*where)() const;
         std::uint32_t found;
     };
-    for (const Surprise& surprise : {Surprise{&PatchSite::toggle, 0xd4200000},  // brk: a debugger's
+    for (const Surprise& surprise : {Surprise{&PatchSite::toggle, 0xd4200000},  // a debugger's brk
                                      Surprise{&PatchSite::mov, insn::nop},
                                      Surprise{&PatchSite::slot, 0x12345678},
                                      Surprise{&PatchSite::slot, 0}}) {
@@ -132,7 +132,7 @@ TEST(Change, SurpriseChangesNothing) {
     }
 }
 
-// A request of several runs is verified in all of them before the first write.
+// The patcher verifies all runs of a request before its first write.
 TEST(Change, SurpriseInALaterRunChangesNothing) {
     Text text;
     text.add_many(10);
@@ -146,7 +146,7 @@ TEST(Change, SurpriseInALaterRunChangesNothing) {
     EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
 }
 
-// Not even the trampoline can be reached.
+// Not even the trampoline is in reach.
 TEST(Change, OutOfReachChangesNothing) {
     Text text;
     text.add_many(2);
@@ -159,7 +159,7 @@ TEST(Change, OutOfReachChangesNothing) {
     EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
 }
 
-// The entry is in reach of the upper half of the sites only, or of the lower.
+// The entry is in reach of either the upper or the lower half of the sites only.
 TEST(Change, SomeThroughTheFarTrampoline) {
     for (const bool upper : {true, false}) {
         Text text;
@@ -178,7 +178,7 @@ TEST(Change, SomeThroughTheFarTrampoline) {
     }
 }
 
-// Leave out one step at a time: some core must then be seen to execute an old word.
+// Leaves out one step at a time. Some core must then execute an old word.
 class Mutant : public ::testing::TestWithParam<sim::Skip> {};
 
 TEST_P(Mutant, IsFound) {
@@ -202,8 +202,8 @@ INSTANTIATE_TEST_SUITE_P(EachStep, Mutant,
                                            sim::Skip::barrier_after_invalidate, sim::Skip::isb,
                                            sim::Skip::ipi));
 
-// A machine that says so when a core took no interrupt. What was asked for is so, and the request says
-// which it is; nothing that this core may still use is reused before it was seen outside.
+// A machine that reports a core which took no interrupt. The request takes effect and names the
+// core. Nothing that this core may still use is reused before the core was seen outside.
 TEST(Change, ACoreThatDoesNotComeIsSaid) {
     Text text({.cores = 2, .skip = sim::Skip::ipi});
     text.add_many(4);
@@ -252,7 +252,7 @@ TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
                 for (const PatchSite& site : text.placed) touched.insert(site.toggle() & ~(bytes - 1));
                 for (const auto& [address, count] : counts) {
                     maintained.insert(address);
-                    // A line across two batches of 64 ranges is maintained in both.
+                    // A line in two batches of 64 ranges is maintained in both.
                     EXPECT_LE(count, 2u);
                 }
                 EXPECT_EQ(maintained, touched) << line << ", " << icache_line;
@@ -263,7 +263,7 @@ TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
     }
 }
 
-// Far from each other, so that there are more ranges than a batch has; a change is seen all the same.
+// The sites are far apart, so one batch cannot hold all ranges. All changes must still be visible.
 TEST(Maintenance, SeveralBatches) {
     Text text;
     for (unsigned i = 0; i < 90; ++i) text.placed.push_back(text.add(text_base + 0x40 + 0x80 * i, i % 3 == 0));
@@ -274,7 +274,7 @@ TEST(Maintenance, SeveralBatches) {
     }
 }
 
-// CTR_EL0 with IDC alone, or with DIC alone.
+// CTR_EL0 with only IDC, or with only DIC.
 TEST(Maintenance, OneSideWhereTheCpuNeedsOne) {
     for (const bool idc : {false, true}) {
         Text text({.cores = 3, .idc = idc, .dic = !idc});

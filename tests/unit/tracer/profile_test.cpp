@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the profile recorder's C++ does: its memory, calls that longjmp skipped, the tracer's own time, and
-// the read-out.
+// The C++ part of the profile recorder: its memory, calls that longjmp skipped, the tracer's own
+// time, and the read-out.
 #include "tests/unit/tracer/pump_fixture.hpp"
 #include "tracer/recorders/profile_sender.hpp"
 
@@ -15,7 +15,7 @@ using testing::Received;
 
 constexpr std::uint64_t entry_address = 0x4000;
 
-// A clock that an interrupt may come right after.
+// A clock that lets an interrupt happen right after a read.
 struct Clock : sim::SimMachine {
     Clock() : SimMachine(0, 64) {}
     std::uint64_t clock() {
@@ -57,7 +57,7 @@ TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
         EXPECT_EQ(family.at(site)->func, nullptr);
         for (unsigned core = 0; core < 3; ++core) {
             ProfileCell& cell = of.memory.cell(core, site);
-            // What the recorder computes.
+            // The recorder computes this address.
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(family.at(site)->data) + of.memory.distance(core),
                       reinterpret_cast<std::uintptr_t>(&cell.total));
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&cell.total) % 16, 0u);  // for LDXP
@@ -73,7 +73,7 @@ TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
         }
     }
     of.memory.cell(1, 1).total = 5;
-    (void)of.memory.family(entry_address);  // is cleared once
+    (void)of.memory.family(entry_address);  // it clears the memory only once
     EXPECT_EQ(of.memory.cell(1, 1).total, 5u);
 }
 
@@ -92,7 +92,7 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     Clock machine;
     Core core{};
     core.profiled = 7;
-    machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock was read
+    machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock read
     const ProfileInstant at =
         profile_instant(machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
     EXPECT_EQ(at.clock, 1100u);
@@ -107,9 +107,9 @@ TEST(TracerTimeScope, TimeIsInNobodysSelf) {
     {
         const TracerTimeScope own_time(machine, core);
         machine.now += 30;
-        core.profiled += 10;  // an interrupt that is profiled
+        core.profiled += 10;  // a profiled interrupt
     }
-    EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // its time is in the tracer's, once
+    EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // once, as the tracer's time
 }
 
 class ProfileUnwind : public ::testing::Test, public testing::CoreUnderTest {
@@ -121,7 +121,7 @@ protected:
                   reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total),
                   {machine.now, here().profiled}};
     }
-    static constexpr std::uint64_t cost = 700;  // no whole ticks
+    static constexpr std::uint64_t cost = 700;  // not a whole number of ticks
     ProfileUnwind() {
         (void)cells.memory.family(entry_address);
         core.profile_cost = cost;
@@ -133,12 +133,12 @@ protected:
 TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     profiled(0, 0x9000);
     machine.now += 10;
-    enter(0x2000, 0x8800);  // a record of the graph recorder in between
+    enter(0x2000, 0x8800);  // a call of the graph recorder in between
     profiled(1, 0x8000);
     machine.now += 5;
     profiled(2, 0x7000);
     machine.now += 3;
-    core.profiled += fixed(2) + cost;  // a call inside the innermost ended
+    core.profiled += fixed(2) + cost;  // a call in the innermost one ended
     const std::uint64_t records = core.cursor;
     unwind(machine, core, 0x8900, false);
     EXPECT_EQ(depth(), 1u);
@@ -177,7 +177,7 @@ protected:
     }
     struct Found {
         std::map<std::pair<unsigned, std::uint32_t>, protocol::ProfileEntry> entries;  // core, site
-        std::size_t times = 0;  // that an entry came
+        std::size_t times = 0;  // how often an entry came
         std::vector<std::pair<unsigned, protocol::ProfileHeader>> parts;
     };
     Found found() {
@@ -221,7 +221,7 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     for (std::uint32_t site = 0; site < count; site += 3) add(0, site, 1000 + site);
     for (std::uint32_t site = 5; site < count; ++site) add(1, site, site);
     profiling.flush();
-    EXPECT_TRUE(found().parts.empty());  // nobody asked
+    EXPECT_TRUE(found().parts.empty());  // nothing was requested
     sender.request();
     profiling.flush();
     const Found all = found();
@@ -248,13 +248,13 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     EXPECT_EQ(core, core_count);
 }
 
-// A self time contains neither the callees' cost nor its own. It is rounded once.
+// A self time contains neither the callees' cost nor the function's own. It is rounded once.
 TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
     for (const std::uint64_t cost : {0u, 1u, 255u, 256u, 2817u}) {
         cells.memory.set_cost(cost);
         ProfileCell& cell = cells.memory.cell(0, 0);
         cell = {};
-        cell.self = (std::uint64_t{5000} << profiled_shift) + 7 * cost - 100 * cost;  // 7 calls made 100
+        cell.self = (std::uint64_t{5000} << profiled_shift) + 7 * cost - 100 * cost;  // 7 calls made 100 calls
         cell.bins[20] = 4;
         cell.bins[33] = 3;
         const double exact = 5000.0 - 100.0 * static_cast<double>(cost) / protocol::overhead_unit;
@@ -308,7 +308,7 @@ TEST_F(ReadOut, ComesByItselfWhenThePeriodIsOver) {
     EXPECT_EQ(found().parts.size(), core_count);
     profiling.run();
     EXPECT_TRUE(found().parts.empty());
-    // A flush takes longer than the period, and ends.
+    // A flush that takes longer than the period still ends.
     machine.now += 1000;
     machine.ticks_per_read = 600;
     profiling.flush();

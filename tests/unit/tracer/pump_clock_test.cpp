@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pump makes of a ring's 32-bit clocks when nobody calls it for long.
+// How the pump extends a ring's 32-bit clocks if nothing calls it for a long time.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope {
@@ -18,7 +18,7 @@ protected:
         ASSERT_TRUE(call(0x2000));
         clocks.push_back(machine.now);
     }
-    // What was received since the last time, against the clocks that were.
+    // Compares the clocks received since the last call with the true ones.
     void expect_clocks() {
         pump.flush();
         const auto events = without_own(receive().events);

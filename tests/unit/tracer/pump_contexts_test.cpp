@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches of context in the ring, and what the pump makes of them; what is due at once.
+// Context switches in the ring, how the pump sends them, and which requests it serves at once.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 #include <random>
@@ -15,7 +15,7 @@ using Words = std::vector<std::string>;
 
 class PumpContexts : public testing::PumpTest {
 protected:
-    // As contexts.cpp does.
+    // Switches as contexts.cpp does.
     void switch_to(std::uint32_t number, Core& of) {
         const Locked locked(machine, of.context_lock);
         switch_context(machine, of, number);
@@ -36,7 +36,7 @@ protected:
     static bool is(const protocol::Event& event, Extended what) {
         return event.kind == Kind::extended && event.extended == what;
     }
-    // Those whose records were asked for: "context number clock", "begin clock", "end clock".
+    // Lists switches and brackets: "context number clock", "begin clock", "end clock".
     static std::vector<std::string> switches_and_brackets(const Received& received) {
         std::vector<std::string> list;
         for (const protocol::Event& event : received.events) {
@@ -48,14 +48,14 @@ protected:
         }
         return list;
     }
-    // The context that ran at that time, and when the core left it.
+    // The context that ran at this time, and when the core left it.
     std::pair<std::uint32_t, std::uint64_t> truth(std::uint64_t clock) const {
         std::size_t at = 0;
         while (at + 1 < switches.size() && switches[at + 1].first <= clock) ++at;
         return {switches[at].second,
                 at + 1 < switches.size() ? switches[at + 1].first : ~std::uint64_t{0}};
     }
-    // No time between two records counts for a context that did not run then.
+    // The time between two records counts only for a context that ran then.
     void expect_true(const Received& received) {
         ASSERT_EQ(received.bad, 0u);
         for (const protocol::Event& event : received.events) {
@@ -147,7 +147,7 @@ TEST_F(PumpContexts, TheyAreNotTheTracersOwnRecords) {
     EXPECT_EQ(receive().bad, 0u);
 }
 
-// The ring is full when the task is switched, and the new one has to make room first.
+// The ring is full at the task switch, and the new task has to make room first.
 TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
     open(Mode::lossless);
     fill();
@@ -177,8 +177,8 @@ TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
     EXPECT_EQ(list[1].substr(0, 5), "begin");
 }
 
-// The record of a switch that comes after the work began does not lie before it.
-TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
+// If the switch's record comes after the work began, the work's begin must not come before it.
+TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
     open();
     core.limit = 0;
     const Moment began = moment(machine, core);
@@ -193,7 +193,7 @@ TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
     EXPECT_GT(std::stoull(list[1].substr(6)), core.entered_context_clock);
 }
 
-TEST_F(PumpContexts, ALateRecordHasTheClockOfItsSwitchAndHidesNobodyBetween) {
+TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
     open();
     core.limit = 0;
     switch_to(3);
@@ -257,7 +257,7 @@ class PumpContextsInMode : public PumpContexts, public ::testing::WithParamInter
 INSTANTIATE_TEST_SUITE_P(Modes, PumpContextsInMode,
                          ::testing::Values(Mode::stream, Mode::lossless));
 
-TEST_P(PumpContextsInMode, NobodyHasTheTimeOfAnother) {
+TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
     const Mode mode = GetParam();
     open(mode);
     std::mt19937 random(7);

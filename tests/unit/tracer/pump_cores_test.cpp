@@ -28,7 +28,7 @@ protected:
     }
 };
 
-// From 0, without a gap, for each stream of each core.
+// Each stream of each core must be numbered from 0 without a gap.
 void expect_whole_sequences(const Received& received) {
     std::map<std::pair<protocol::Stream, unsigned>, std::uint32_t> next;
     for (const protocol::FrameHeader& header : received.headers) {
@@ -101,9 +101,9 @@ TEST_F(PumpCores, StatsGoRoundEverySecond) {
     }
 }
 
-// ---- the pump is another core's -------------------------------------------------------------------
+// ---- another core pumps -------------------------------------------------------------------------
 
-std::function<void()> on_write;  // in the middle of core 0's pump
+std::function<void()> on_write;  // called in the middle of core 0's pump
 
 bool write_and_call(std::uint8_t byte) {
     if (on_write) std::exchange(on_write, nullptr)();
@@ -133,14 +133,14 @@ TEST_F(PumpCores, WhileAnotherCorePumps) {
     expect_whole_sequences(received);
 }
 
-std::function<void()> on_frame;  // at its last byte
+std::function<void()> on_frame;  // called at a frame's last byte
 
 bool write_and_go_on(std::uint8_t byte) {
     if (byte == 0) on_frame();
     return testing::try_write(byte);
 }
 
-// The others record faster than this one packs, on a line that takes all.
+// The other cores record faster than this core packs, on a line that accepts all bytes.
 TEST_F(PumpCores, APumpEndsThoughTheRingsStayFull) {
     open();
     config.output.try_write = write_and_go_on;
@@ -162,7 +162,7 @@ TEST_F(PumpCores, APumpEndsThoughTheRingsStayFull) {
 
 thread_local unsigned this_core = 0;
 
-// Enough of a machine for real threads: each is a core.
+// Enough of a machine for real threads. Each thread is a core.
 struct ThreadedMachine : sim::SimMachine {
     ThreadedMachine() : SimMachine(0, 64, {.cores = 3}) {}
     std::uint64_t mask_interrupts() { return std::this_thread::yield(), 0; }

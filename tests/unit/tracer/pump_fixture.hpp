@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pump against a line in memory, read back with the wire format's own reader.
+// The pump with a line in memory, which the wire format's own reader reads back.
 #pragma once
 
 #include "tests/unit/tracer/core_fixture.hpp"
@@ -16,7 +16,7 @@ namespace nopscope::testing {
 
 inline std::vector<protocol::Byte> line_bytes;
 inline std::size_t transmitter_room = 0;
-// By core; each test begins with new ones.
+// One decoder for each core. Each test begins with new ones.
 inline std::map<unsigned, std::unique_ptr<protocol::TraceDecoder>> decoders;
 
 inline bool try_write(std::uint8_t byte) {
@@ -80,7 +80,7 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
     }
 }
 
-// All whole frames on the line so far; what is left stays.
+// Takes all complete frames from the line. An incomplete one stays on it.
 inline Received receive() {
     Received received;
     std::vector<protocol::Byte> chunk;

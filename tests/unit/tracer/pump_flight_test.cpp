@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flight mode: the newest records are kept, and sent when asked for, with what came before them counted.
+// Flight mode: the ring keeps the newest records. A snapshot sends them and counts older ones.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ protected:
         std::uint32_t context;
     };
 
-    // As tracer/recorders/triggers.cpp does.
+    // Marks as tracer/recorders/triggers.cpp does.
     bool mark(std::uint32_t id) {
         const std::uint32_t payload = id << 4 | static_cast<std::uint32_t>(Extended::marker);
         return ring_put(machine, here(), protocol::make_record(Kind::extended, payload, 0), mark_limit(here()));
@@ -55,8 +55,8 @@ protected:
             machine.now += hz / 100;
         }
     }
-    // Every call is the one that was made, at its index, with its clock and its context; and every stats
-    // frame adds up.
+    // Every call is one that was made, with its index, clock and context. Every stats frame adds
+    // up.
     void expect_true(const Received& received) {
         EXPECT_EQ(received.bad, 0u);
         std::uint32_t context = 0;
@@ -102,7 +102,7 @@ TEST_F(PumpFlight, NothingIsSentUntilAskedFor) {
     EXPECT_EQ(received.stats.back().delivered, 0u);
     expect_true(received);
     EXPECT_EQ(core.dropped, 0u);
-    // Nor a lap later, when the slot at the tail has the parity of what was there.
+    // Nor a lap later, when the slot at the tail has the same parity again.
     make(slots);
     pump.flush();
     EXPECT_TRUE(receive().traces.empty());
@@ -163,7 +163,7 @@ TEST_F(PumpFlight, OpenCallsReturnWhileItIsSent) {
     }
     snapshot(2);
     transmitter_room = 0;
-    pump.run();  // settles, and is stuck
+    pump.run();  // it settles the ring and gets stuck
     EXPECT_EQ(core.overwrites, 0u);
     for (unsigned i = 0; i < shadow_frames; ++i) leave();
     EXPECT_LE(core.cursor, core.tail + ring_bytes) << "a return went over an unread record";
@@ -213,7 +213,7 @@ TEST_F(PumpFlight, TheContextIsFoundThatTheRingBeginsIn) {
     EXPECT_GT(delivered_calls, 60 * slots / 2);
 }
 
-// In stream mode a switch is one record, which says nothing of what came before it.
+// In stream mode a switch is one record, which does not name the context before it.
 TEST_F(PumpFlight, TheContextOfWhatStreamModeLeftIsKnownOrItIsLeftOut) {
     open(Mode::stream);
     transmitter_room = 0;
@@ -260,7 +260,7 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
 }
 
 std::size_t bytes_until_panic;
-std::function<void()> on_panic;  // does not return to the pump, which was interrupted
+std::function<void()> on_panic;  // like a panic, it does not return to the interrupted pump
 
 bool write_until_panic(std::uint8_t byte) {
     if (bytes_until_panic-- == 0) {
@@ -278,7 +278,7 @@ TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
     pump.open(config, hello, 7);
     make(3 * slots);
     const std::uint64_t hole = record_index(core.cursor);
-    core.cursor += record_bytes;  // claimed by what was interrupted
+    core.cursor += record_bytes;  // the interrupted code's claim
     make(100);
     bytes_until_panic = GetParam();
     std::uint64_t end = 0;
@@ -329,8 +329,8 @@ TEST_F(PumpFlight, TheModeChangesWhileRecording) {
     EXPECT_LE(delivered_calls, made.size());
 }
 
-// A producer that has got over the limit some way: what it has written over is never taken for what was
-// there.
+// A producer has passed the limit. The pump must never take the overwriting records for the old
+// ones.
 class PumpFlightLaps : public PumpFlight, public ::testing::WithParamInterface<std::uint64_t> {};
 TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     open(Mode::flight);
@@ -352,7 +352,7 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     EXPECT_EQ(received.stats.back().generated, record_index(core.cursor));
     EXPECT_EQ(received.stats.back().delivered, received.events.size());
 }
-// Behind two laps a slot has the parity of what was there.
+// After two laps a slot has the same parity again.
 INSTANTIATE_TEST_SUITE_P(Records, PumpFlightLaps, ::testing::Values(slots / 2, 2 * slots + slots / 2));
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pump where it is interrupted, and in a panic.
+// The pump when an interrupt or a panic interrupts it.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope {
@@ -16,8 +16,8 @@ using protocol::Kind;
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
-    // An interrupt comes the n-th time that the pump unmasks interrupts, and does this. False: the
-    // pump unmasks them less often.
+    // When the pump unmasks interrupts for the n-th time, an interrupt comes and calls `work`.
+    // Returns false if the pump unmasks them less often.
     template <typename Work>
     bool interrupted_at(unsigned n, Work work) {
         bool came = false;
@@ -32,18 +32,18 @@ struct Interrupted : PumpTest {
         machine.on_restore = {};
         return came;
     }
-    // What is on the line behind a panic there.
+    // Returns what a panic at this point leaves on the line.
     std::optional<Received> panicked_at(unsigned n) {
         std::optional<Received> line;
         interrupted_at(n, [&] {
             machine.on_restore = {};
             pump.enter_panic();
-            line = receive();  // on a target nothing comes back
+            line = receive();  // on a target, a panic does not return
         });
         return line;
     }
-    // Begins (`<`) and ends (`>`) of the tracer's work on the line, behind a pump there that has
-    // something to do.
+    // Returns the begins (`<`) and ends (`>`) of the tracer's work on the line. The interrupt at
+    // this point pumps, too, and has something to send.
     std::optional<std::string> brackets_at(unsigned n) {
         if (!interrupted_at(n, [&] { pump.send_hello(), pump.run(); })) return {};
         pump.flush();
@@ -67,7 +67,7 @@ TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
     EXPECT_GE(n, 4u);
 }
 
-// If a begin lies within another bracket, a reader takes the outer one's end for lost.
+// If a begin lies within another bracket, a reader takes the outer bracket's end as lost.
 TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
     unsigned two = 0;
     for (unsigned n = 0;; ++n) {
@@ -80,7 +80,7 @@ TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
     EXPECT_GE(two, 1u);
 }
 
-// The encoder's model has then coded records that no frame contains.
+// The encoder's model then contains records that no frame contains.
 TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     open();
     for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lossless mode: who finds the ring full pumps until there is room, or waits for it.
+// Lossless mode: code that finds the ring full pumps until there is room, or waits for it.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope {
@@ -28,12 +28,12 @@ TEST_F(PumpRoom, LosslessMakesRoom) {
     EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
 }
 
-// A ring that is not full any more, since it overwrites itself, is never emptied.
+// A ring that overwrites its records is no longer full, but nothing empties it.
 TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
     static Pump<sim::SimMachine>* the_pump;
     the_pump = &pump;
     open(Mode::lossless);
-    config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as another core
+    config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as on another core
     pump.open(config, hello, 7);
     while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
     }
@@ -63,7 +63,7 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
 
 TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
     open(Mode::lossless);
-    core.cursor += record_bytes;  // the interrupted recorder's claim, at the tail
+    core.cursor += record_bytes;  // the claim of the interrupted recorder, at the tail
     while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
     }
     EXPECT_FALSE(pump.make_room());

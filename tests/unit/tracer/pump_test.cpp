@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pump against a line in memory, read back with the wire format's own reader.
+// The pump with a line in memory, which the wire format's own reader reads back.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope {
@@ -36,7 +36,7 @@ TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
     }
     const Received received = receive();
     EXPECT_EQ(received.bad, 0u);
-    EXPECT_GE(received.stats.size(), 2u);  // one a second
+    EXPECT_GE(received.stats.size(), 2u);  // one each second
     EXPECT_LE(received.stats.size(), 4u);
 }
 
@@ -87,7 +87,7 @@ TEST_F(PumpTest, ClockGoesOnOverWrapsOfItsLowHalf) {
     for (int i = 0; i < 30; ++i) {
         call(0x2000);
         last = machine.now;
-        pump.run();  // puts a sync when a quarter wrap has passed
+        pump.run();  // writes a sync record after a quarter of a wrap
         machine.now += (std::uint64_t{1} << 30) + 12345;
     }
     pump.flush();
@@ -167,7 +167,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     EXPECT_EQ(last.stopped_at, in_force.stopped_at());
     EXPECT_EQ(last.stray_returns, 5u);
     EXPECT_EQ(last.profile, 0u);
-    // A change of mode is told at once.
+    // A change of mode is sent at once.
     machine.now += 500;
     line_bytes.clear();
     telling.set_mode(Mode::lossless);
@@ -175,7 +175,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     last = receive().stats.back();
     EXPECT_EQ(last.mode, 1u);
     EXPECT_GT(last.since, in_force.since());
-    // What pumps without it (a session that a reset has left) says nothing.
+    // A pump without this information (for the session before a reset) sends none.
     line_bytes.clear();
     pump.send_stats();
     pump.flush();
@@ -187,7 +187,7 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
     open(Mode::stream, rate);
     const std::uint64_t start = machine.now;
     std::size_t sent = 0;
-    std::uint32_t site = 1;  // one that nobody foretells
+    std::uint32_t site = 1;  // the encoder cannot predict these sites
     for (int i = 0; i < 20'000; ++i) {
         for (int n = 0; n < 4; ++n) call(0x2000 + ((site = site * 1664525 + 1013904223) >> 16 & ~7u));
         machine.now += 100;
@@ -200,8 +200,7 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
     EXPECT_GT(static_cast<double>(sent), elapsed * rate * 0.9) << "the line stood idle";
 }
 
-// The tracer's own records do not fill a line whose every pump may send but a byte or two.
-// What takes a byte at any time, but more slowly than the pace says: an emulated UART.
+// An emulated UART accepts a byte at any time, but more slowly than the pace says.
 TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
     static sim::SimMachine* clock;
     clock = &machine;
@@ -222,6 +221,7 @@ TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
     EXPECT_EQ(receive().console, said);
 }
 
+// The tracer's own records must not fill a line on which each pump sends only a byte or two.
 TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
     open(Mode::stream, 10'000);
     for (int i = 0; i < 1000; ++i) call(0x2000 + 8 * static_cast<std::uint32_t>(i * i % 999));
@@ -276,7 +276,7 @@ TEST_F(PumpTest, AnIdlePumpFallsSilent) {
     EXPECT_TRUE(receive().traces.empty()) << "its own records must not keep it going";
 }
 
-// However long the transmitter took nothing.
+// However long the transmitter accepted nothing.
 TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
     constexpr std::uint32_t rate = 10'000;
     open(Mode::stream, rate);
@@ -303,7 +303,7 @@ TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
     EXPECT_EQ(last.generated, last.delivered + 12);
 }
 
-// What it records itself never takes the room of what the firmware calls, nor keeps it going.
+// The pump's own records never take the room of the firmware's records, and never keep it sending.
 TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
     open();
     for (int i = 0; i < 5000; ++i) pump.run(), machine.now += hz / 10;
@@ -314,7 +314,7 @@ TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
     EXPECT_TRUE(call(0x2000));
 }
 
-// A host that comes late, or has lost a frame.
+// A host that begins late, or has lost a frame.
 TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
     open();
     const auto seconds = [this](int count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom synchronize() waits for, by where its calls find a core.
+// Which cores synchronize() waits for, depending on where its calls find them.
 #include "tracer/patching/quiescence.hpp"
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -9,7 +9,7 @@
 namespace nopscope {
 namespace {
 
-// Core 1 is found at these places, one after the other, then at the last.
+// The calls find core 1 at these places, one after the other, and then always at the last one.
 struct Found : sim::SimMachine {
     explicit Found(std::vector<Interrupted> found) : SimMachine(0, 64), places(std::move(found)) {}
     bool run_on_other_cores(CoreCall call, void* argument) {
@@ -25,10 +25,10 @@ struct Found : sim::SimMachine {
     }
     std::vector<Interrupted> places;
     std::size_t calls = 0;
-    std::size_t looks = 0;  // at the clock, which waiting has to
+    std::size_t looks = 0;  // how often the wait read the clock
     std::uint32_t online = 3, online_behind_first_call = 3;
-    std::uint64_t* guard_of_second_call = nullptr;  // taken then
-    std::uint64_t* guard_of_tenth_look = nullptr;   // free from then on
+    std::uint64_t* guard_of_second_call = nullptr;  // the second call takes this guard
+    std::uint64_t* guard_of_tenth_look = nullptr;   // the tenth look frees this guard
 };
 
 using Code = Quiescence<Found>::Code;
@@ -43,7 +43,7 @@ protected:
     bool wait(Found& machine, std::span<const Code> unmarked = {}) {
         return Quiescence<Found>(machine, cores, unmarked).wait(machine.now + 1000);
     }
-    // Of calls until it is content; 0: it never is.
+    // Returns how many calls the wait makes until it ends; 0: it never ends.
     std::size_t calls(std::vector<Interrupted> places, std::span<const Code> unmarked) {
         Found machine(std::move(places));
         return wait(machine, unmarked) ? machine.calls : 0;
@@ -81,7 +81,7 @@ TEST_F(QuiescenceTest, WaitsForTheGuardsOfAllDepthsAndNoLonger) {
     }
 }
 
-// Who takes a guard behind the first call finds the new object.
+// A core that takes a guard after the first call finds the new object.
 TEST_F(QuiescenceTest, LaterGuardsAreOfNoInterest) {
     const Code code[] = {{0x1000, 0x1040}};
     Found machine({{1, 0x1000, 0}, {1, 0x2000, 0}});

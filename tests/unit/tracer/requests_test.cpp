@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a pump may make a request, by what lies below it; and the lock that requests share.
+// When a pump may make a request, by the code below it; and the lock that requests share.
 #include "tracer/patching/request_lock.hpp"
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -38,7 +38,7 @@ TEST_F(MayRequest, NotOnTopOfACallback) {
 }
 
 TEST_F(MayRequest, NotOnTopOfUnmarkedCode) {
-    EXPECT_TRUE(at(0, 0x1000, code));  // thread context: the pc is of no meaning
+    EXPECT_TRUE(at(0, 0x1000, code));  // thread context: the pc has no meaning
     EXPECT_TRUE(at(1, 0xffc, code));
     EXPECT_FALSE(at(1, 0x1000, code));
     EXPECT_FALSE(at(1, 0x307c, code));
@@ -57,14 +57,14 @@ TEST(RequestLockTest, APumpGetsItOnlyWhenNobodyHasIt) {
     RequestLock<sim::SimMachine> lock(machine);
     EXPECT_TRUE(lock.try_lock());
     EXPECT_FALSE(lock.try_lock());
-    lock.lock();  // a request within it
+    lock.lock();  // a request inside the request
     lock.unlock();
     EXPECT_FALSE(lock.try_lock());
     lock.unlock();
     EXPECT_TRUE(lock.try_lock());
 }
 
-// The holder, on core 1, waits for core 0's answer to its call: then it is done.
+// The holder, on core 1, waits for core 0's answer to its call, and then finishes.
 struct Waited : sim::SimMachine {
     Waited() : SimMachine(0, 64) {}
     bool synchronize_other_cores() {
@@ -76,7 +76,7 @@ struct Waited : sim::SimMachine {
     std::function<void()> done;
 };
 
-TEST(RequestLockTest, WhoWaitsServesTheHoldersCalls) {
+TEST(RequestLockTest, AWaitingCoreServesTheHoldersCalls) {
     Waited machine;
     RequestLock<Waited> lock(machine);
     machine.done = [&] { lock.unlock(); };

@@ -11,7 +11,7 @@ using protocol::Kind;
 
 constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
-// An interrupt that records, once, behind the first look at the clock.
+// An interrupt makes one record, right after the first read of the clock.
 struct Interrupting : sim::SimMachine {
     explicit Interrupting(Core& of) : SimMachine(0, 64), interrupted(of) {}
     std::uint64_t mask_interrupts() { return std::exchange(masked, 1); }
@@ -64,7 +64,7 @@ TEST(Ring, TheTracersWorkHasTheTimeItBegan) {
     EXPECT_GE(clock(2), began.clock + 1000);
     EXPECT_GT(clock(3), clock(2)) << "something has";
 }
-// An interrupt that records after the place was read, and before the clock was.
+// An interrupt records after moment() read the position, and before it read the clock.
 TEST(Ring, AMomentNeverComesBeforeWhatWasRecorded) {
     CoreUnderTest t;
     Interrupting machine(t.core);
@@ -84,7 +84,7 @@ TEST(Ring, SyncCarriesTheUpperClock) {
     EXPECT_EQ(static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low(), t.machine.now);
 }
 
-// The order of slots is that of time, and each slot has one owner.
+// The order of the slots is the order of time, and each slot has one owner.
 TEST(Ring, AnInterruptThatRecordsWithinAClaimComesFirst) {
     CoreUnderTest t;
     Interrupting machine(t.core);
@@ -93,19 +93,19 @@ TEST(Ring, AnInterruptThatRecordsWithinAClaimComesFirst) {
     ASSERT_EQ(t.core.cursor, ring_bytes + 2 * record_bytes);
     const auto first = ring_peek(t.core, ring_bytes), second = ring_peek(t.core, ring_bytes + record_bytes);
     ASSERT_TRUE(first && second);
-    // As they lie there: what a recorder adds to a site has been taken off.
+    // As they lie in the ring: without what a recorder adds to a site.
     EXPECT_EQ(first->site_low(), 7u << 3);
     EXPECT_EQ(second->site_low(), 9u << 3);
     EXPECT_GT(second->clock_low(), first->clock_low());
 }
 
-// Many laps: a slot is "written" only in the lap it was written in.
+// Many laps: a slot counts as written only in the lap in which it was written.
 TEST(Ring, LapParityTellsWrittenFromStale) {
     CoreUnderTest t;
     for (std::uint64_t i = 0; i < 5 * slots; ++i) {
         const std::uint64_t position = t.core.cursor;
         const auto site = static_cast<std::uint32_t>(8 * i);
-        // Claimed, not yet stored: what an interrupted recorder leaves.
+        // Claimed, but not stored yet: an interrupted recorder leaves such a slot.
         t.core.cursor += record_bytes;
         ASSERT_FALSE(ring_peek(t.core, position)) << i;
         t.core.cursor -= record_bytes;
@@ -160,7 +160,7 @@ TEST(Ring, WhatIsReleasedIsRoomAtOnce) {
     EXPECT_TRUE(t.call(0x2000));
 }
 
-// A record that may come while recording is stopped: the switch that nobody has said yet is before it.
+// This record may come while recording is stopped. The pending switch's record comes before it.
 TEST(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     CoreUnderTest t;
     t.core.context_record_pending = 1;
@@ -188,7 +188,7 @@ TEST(ShadowStack, LongjmpClosesTheSkippedCalls) {
     t.enter(0x2000, 0x8000);
     t.enter(0x3000, 0x7000);
     Interrupting machine(t.core);
-    unwind(machine, t.core, 0x9000, false);  // as the hook does at 0x1000's return
+    unwind(machine, t.core, 0x9000, false);  // the hook does this at 0x1000's return
     EXPECT_EQ(machine.unmasked_looks, 0u) << "a traced interrupt would pop the same frames";
     EXPECT_EQ(machine.masked, 0u);
     EXPECT_EQ(t.depth(), 1u);
@@ -201,7 +201,7 @@ TEST(ShadowStack, LongjmpClosesTheSkippedCalls) {
     EXPECT_EQ(top_frame(t.core)->sp, 0x9000u);
 }
 
-// Three calls of which a longjmp leaves two, at 1000; at 2000 that is found out.
+// A longjmp leaves two of three calls at 1000, and the tracer is told. A hook finds it out at 2000.
 struct ToldLongjmp : CoreUnderTest {
     ToldLongjmp() {
         enter(0x1000, 0x9000);
@@ -211,7 +211,7 @@ struct ToldLongjmp : CoreUnderTest {
         core.left_position = core.cursor;
         core.left_clock = machine.now;
     }
-    // What is recorded then.
+    // Returns the records that this makes.
     std::vector<protocol::Record> found() {
         const std::uint64_t from = core.cursor;
         machine.now = 2000;
@@ -223,7 +223,7 @@ struct ToldLongjmp : CoreUnderTest {
         return records;
     }
 };
-TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
+TEST(ShadowStack, CallsThatAReportedLongjmpLeftEndWhenItIsReported) {
     ToldLongjmp t;
     const std::vector<protocol::Record> records = t.found();
     ASSERT_EQ(records.size(), 6u);
@@ -233,14 +233,14 @@ TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
     EXPECT_TRUE(records[2].unwound() && records[2].entry_index() == 1);
     EXPECT_EQ(records[0].argument(), told_before);
     EXPECT_EQ(records[3].argument(), told_after);
-    // What it took to find out.
+    // The time that finding out took.
     EXPECT_TRUE(records[4].is(protocol::Extended::tracer_begin) && records[5].is(protocol::Extended::tracer_end));
     EXPECT_TRUE(records[4].clock_low() >= 2000 && records[4].clock_low() < 3000);
     EXPECT_GE(records[5].clock_low(), 3000u);
     EXPECT_EQ(records[4].argument(), 33u);
     EXPECT_EQ(t.core.own_records, 4u);
 }
-TEST(ShadowStack, AToldLongjmpIsOfNoCallsThatLeftLater) {
+TEST(ShadowStack, AReportedLongjmpDoesNotExplainLaterOnes) {
     ToldLongjmp t;
     ASSERT_TRUE(t.call(0x4000));
     const std::vector<protocol::Record> records = t.found();
@@ -251,7 +251,7 @@ TEST(ShadowStack, AToldLongjmpIsOfNoCallsThatLeftLater) {
     }
 }
 
-// As those of the profile: the tracer's notes are for records.
+// Frames such as the profile's need no records, so the tracer writes no notes.
 TEST(ShadowStack, AToldLongjmpThatLeavesNothingRecordedTakesNoRoom) {
     ToldLongjmp t;
     for (ShadowFrame& frame : t.memory[0].frames) frame.hook = hook_address(Hook::callback);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RTT's rings, with the probe's side played by the test.
+// RTT's rings. The test plays the probe.
 #include "hal/drivers/rtt.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct CountedBarrier {
 class RttTest : public ::testing::Test {
 protected:
     static constexpr std::uint64_t address = 0x4000'1000;
-    // As a probe does: by the addresses in the block.
+    // Finds memory as a probe does: by the addresses in the block.
     volatile std::uint8_t* at(std::uint32_t where) {
         return reinterpret_cast<volatile std::uint8_t*>(&block) + (where - address);
     }
@@ -63,7 +63,7 @@ TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
     ASSERT_TRUE(rtt.start(address));
     std::mt19937 random(2);
     std::deque<int> up, down;
-    std::size_t published = 0;  // of `up`
+    std::size_t published = 0;  // bytes of `up`
     for (int step = 0; step < 20000; ++step) {
         const auto byte = static_cast<std::uint8_t>(random());
         const std::uint32_t room = rtt.room();
@@ -109,8 +109,8 @@ TEST_F(RttTest, WhatAProbeSpoilsIsNotFollowed) {
         EXPECT_FALSE(rtt.get(byte));
         block.down.write = 0;
     }
-    // The target's own offsets are not read back. `Block` ends with a buffer: whatever is written beyond it is found
-    // by ASan.
+    // The target does not read back its own offsets. `Block` ends with a buffer, so ASan finds a
+    // write beyond it.
     for (unsigned n = 0; n < 200; ++n) {
         block.up.write = ~0u;
         block.down.read = ~0u;
@@ -134,7 +134,7 @@ TEST_F(RttTest, TheProbeIsToldOfAWholeFrameAtOnce) {
     EXPECT_EQ(block.up.write, 12u);
     EXPECT_EQ(barriers, 1u);
     for (const char* frame = "eleven byte"; *frame != 0; ++frame) EXPECT_EQ(read(), *frame);
-    // What has no end yet: where it is asked for, and where the ring is full.
+    // An incomplete frame is published on request, and when the ring is full.
     EXPECT_TRUE(rtt.put('a'));
     rtt.publish();
     rtt.publish();
@@ -142,12 +142,12 @@ TEST_F(RttTest, TheProbeIsToldOfAWholeFrameAtOnce) {
     EXPECT_EQ(block.up.write, 13u);
     while (rtt.put('b')) {
     }
-    EXPECT_EQ(barriers, 4u);  // the first, when what has been read since is found
+    EXPECT_EQ(barriers, 4u);  // the first one comes when put() finds what the probe has read
     EXPECT_EQ(rtt.room(), 0u);
     EXPECT_EQ(read(), 0);
     EXPECT_EQ(read(), 'a');
 }
-// As large as a target's.
+// Rings as large as a target's.
 TEST(RttBurst, AFrameOfManyBytesIsToldInBursts) {
     static RttBlock<1024, 16> block;
     Rtt<RttBlock<1024, 16>, CountedBarrier> rtt{block};

@@ -56,7 +56,7 @@ protected:
         return set;
     }
 
-    // One request on a range of sites, one of them damaged now and then.
+    // Makes one request on a range of sites. Sometimes one of the sites is damaged.
     void request() {
         Change change;
         std::vector<PerSiteOps> remove;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patcher with sets of ops: what slot and word become, and what a refused request leaves.
+// Sets of ops: slot and word after a request, and the state after a refused one.
 #include "tests/unit/tracer/text_fixture.hpp"
 
 #include <deque>
@@ -17,7 +17,7 @@ struct TenSites : Text {
     }
     OpsList& list(std::uint32_t index) { return static_cast<OpsList&>(object(index)); }
     bool calls(std::uint32_t index) { return word(index) == bl(index, testing::callback_trampoline); }
-    // All that a refused request must leave as it was.
+    // All state that a refused request must not change.
     auto everything() {
         std::vector<std::uint64_t> all{patcher.enabled(), patcher.lists_in_use()};
         for (std::uint32_t i = 0; i < sites.size(); ++i) {
@@ -84,14 +84,14 @@ TEST(Sets, DirectAndCallbacks) {
     EXPECT_EQ(&t.object(3), &t.function_ops);
 }
 
-// An ops with both goes through the trampoline, alone too.
+// An ops with a callback and a direct entry goes through the trampoline, even alone.
 TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
     TenSites t;
     t.callback_ops.direct = testing::graph_entry;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     EXPECT_TRUE(t.calls(0));
     EXPECT_EQ(&t.object(0), &t.callback_ops);
-    // The unguarded one goes on to none.
+    // The unguarded one has no direct entry after it.
     t.other_callback_ops.direct = testing::function_entry;
     t.other_callback_ops.flags = ops_unguarded;
     ASSERT_EQ(t.change(&t.other_callback_ops, &t.callback_ops), Status::ok);
@@ -132,7 +132,7 @@ TEST(Sets, SitesOfDifferentSetsInOneRequest) {
     EXPECT_EQ(t.patcher.lists_in_use(), 1u);
 }
 
-// What set_filter() does: attach to the new sites, then detach from the others.
+// As set_filter() does: attach to the new sites, then detach from the others.
 TEST(Sets, AFilterThatMoves) {
     TenSites t;
     ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
@@ -156,7 +156,7 @@ TEST(Sets, AttachedAgainOrNeverAttachedIsNoChange) {
     EXPECT_EQ(t.everything(), before);
 }
 
-// Refused at the last site: nothing of the others has changed, and what comes next works.
+// The last site refuses. The other sites have not changed, and the next request works.
 TEST(Sets, ConflictsChangeNothing) {
     for (const unsigned kind : {0u, 1u, 2u, 3u, 4u}) {
         SCOPED_TRACE(kind);
@@ -172,7 +172,7 @@ TEST(Sets, ConflictsChangeNothing) {
         EXPECT_EQ(t.change(add[kind], nullptr, kind == 4 ? 9 : 0), Status::conflict);
         EXPECT_EQ(t.everything(), before);
         EXPECT_EQ(add[kind]->sites, 0u);
-        // In place of the other it is none; one with both is always.
+        // Replacing the other ops is no conflict. An ops with both is always one.
         EXPECT_EQ(t.change(add[kind], there[kind]), kind == 4 ? Status::conflict : Status::ok);
     }
 }
@@ -193,7 +193,7 @@ TEST(Sets, SurprisesChangeNothing) {
         const PatchSite site = t.placed.back();
         const Address at = corrupt_word ? site.toggle() : site.slot();
         const std::uint32_t was = t.machine.read_word(at);
-        // The word, or the slot, of its neighbour: valid, but not this site's.
+        // The word, or the slot, of the neighbour: valid, but not for this site.
         t.machine.load(at, corrupt_word ? insn::nop : was + 16);
         const auto state = [&] { return t.everything(); };
         const auto before = corrupt_word ? state() : std::vector<std::uint64_t>{};
@@ -209,7 +209,7 @@ TEST(Sets, SurprisesChangeNothing) {
     }
 }
 
-// A core may still be reading the list, so its memory is not used again, by later requests neither.
+// A core may still be reading the list, so later requests do not reuse its memory either.
 TEST(Sets, AListIsKeptWhileACoreDoesNotComeOut) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
@@ -245,7 +245,7 @@ TEST(Sets, AsManyOpsAsASiteCanHave) {
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "those that left make room";
 }
 
-// The sets are small, but those who trace something are too many.
+// The sets are small, but too many ops are attached.
 TEST(Sets, AsManyOpsAsThereCanBe) {
     TenSites t;
     std::deque<Ops> many(max_attached + 1, Ops{.func = a_callback});
@@ -260,7 +260,7 @@ TEST(Sets, AsManyOpsAsThereCanBe) {
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "the one that left made room";
 }
 
-// One that was refused takes no place.
+// A refused ops takes no place.
 TEST(Sets, ARefusedOpsIsNotAttached) {
     TenSites t;
     std::deque<Ops> many(max_attached - 1, Ops{.func = a_callback});
@@ -272,8 +272,8 @@ TEST(Sets, ARefusedOpsIsNotAttached) {
     EXPECT_EQ(t.change(&many[0], nullptr), Status::ok);
 }
 
-// Nobody is waited for unless an object or an ops is given up.
-TEST(Sets, WaitsForWhoMayReadWhatIsLeft) {
+// The patcher waits for other cores only if a request gives up an object or an ops.
+TEST(Sets, WaitsForReadersOfWhatIsRemoved) {
     TenSites t;
     const auto waits = [&](Ops* add, Ops* remove) {
         const unsigned before = t.synchronized;
@@ -288,7 +288,7 @@ TEST(Sets, WaitsForWhoMayReadWhatIsLeft) {
     EXPECT_EQ(waits(nullptr, &t.function_ops), 1u);
 }
 
-// Where the set changes and the word does not, the line is left alone.
+// If the set changes but the word does not, the patcher does not touch the word's cache line.
 TEST(Sets, AWordThatStaysIsNotWritten) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
@@ -299,7 +299,7 @@ TEST(Sets, AWordThatStaysIsNotWritten) {
     EXPECT_TRUE(t.machine.cleans.empty());
 }
 
-// A site that is named twice is changed once.
+// A request that names a site twice changes it once.
 TEST(Sets, TheSameSiteTwice) {
     TenSites t;
     const auto twice = [](auto visit) { (void)(visit(3, 4) && visit(3, 5)); };
@@ -330,7 +330,7 @@ TEST(Sets, SeveralGoAtOnce) {
     EXPECT_EQ(t.synchronized, 2u);
 }
 
-// Each of 300 sites with a set of its own: more lists than the pool has.
+// Each of 300 sites gets a different set. The pool cannot hold so many lists.
 TEST(Sets, TooManyDifferentSetsChangeNothing) {
     TenSites t(300);
     std::deque<Ops> many(20, Ops{.func = a_callback});
@@ -348,7 +348,7 @@ TEST(Sets, TooManyDifferentSetsChangeNothing) {
     }
     EXPECT_EQ(status, Status::too_many) << requests;
     EXPECT_EQ(t.everything(), before);
-    // One request for all: some sites' lists could be made before the pool was full.
+    // One request for all sites: the pool holds some of the lists before it is full.
     EXPECT_EQ(t.change(&many[19], nullptr), Status::too_many);
     EXPECT_EQ(t.everything(), before);
     for (Ops& ops : many) EXPECT_EQ(t.change(nullptr, &ops), Status::ok);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring that settles: who records meanwhile, and what it begins with.
+// How a ring settles: producers must stop meanwhile, and it then begins with a whole record.
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/core/flight.hpp"
 
@@ -16,7 +16,7 @@ struct Overwriting : CoreUnderTest {
     Overwriting() { overwrite(machine, core, true); }
 };
 
-// The ring's own core records as fast as it may while another one settles it.
+// The ring's own core records as fast as it can while another core settles the ring.
 struct Beside : sim::SimMachine {
     explicit Beside(CoreUnderTest& of) : SimMachine(0, 64), beside(of) {}
     std::uint64_t clock() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One site, the dispatch states it can be in, and what the real patcher does between two of them.
+// One site, its possible dispatch states, and what the real patcher does between two of them.
 #pragma once
 
 #include "tests/verification/simulator/recording.hpp"
@@ -26,7 +26,7 @@ inline std::string name(const Set& set) {
     return all + "}";
 }
 
-// A site, the ops, and what the patcher does to go from one set to another.
+// A site, the ops, and the patcher's steps from one set to another.
 struct Site : TextOn<sim::RecordingMachine> {
     explicit Site(bool coherent = false) : TextOn({.idc = coherent, .dic = coherent}), coherent_(coherent) {
         add_many(1);
@@ -39,8 +39,8 @@ struct Site : TextOn<sim::RecordingMachine> {
         ops[far].direct = far_entry;
         ops[both].direct = graph_entry + 0x40;
     }
-    // `at_once`: all that go, in the request that adds the first one. Else all are added first, where they
-    // do not conflict, and go one by one.
+    // `at_once`: the request that adds the first ops removes all that go. Otherwise the patcher
+    // first adds all that do not conflict, and then removes one ops at a time.
     sim::Recording record(const Set& from, const Set& to, bool at_once) {
         for (const unsigned n : from) EXPECT_EQ(change(&ops[n], nullptr), Status::ok);
         std::vector<Ops*> all;
@@ -63,7 +63,7 @@ struct Site : TextOn<sim::RecordingMachine> {
 private:
     void go(const Set& from, const Set& to, bool at_once) {
         Set add = without(to, from), remove = without(from, to);
-        // Direct entries last, so that they meet.
+        // Direct entries come last, so that they meet.
         for (Set* set : {&add, &remove}) {
             std::stable_sort(set->begin(), set->end(), [this](unsigned a, unsigned b) {
                 return (ops[a].direct != 0) < (ops[b].direct != 0);

@@ -20,7 +20,7 @@ protected:
     SiteListsTest() {
         for (Ops& one : ops) one = {.func = noted, .user = &called};
     }
-    // A list of ops[first] to ops[first + count - 1] that a site holds.
+    // Takes a list of ops[first] to ops[first + count - 1], which a site then holds.
     template <typename Lists>
     OpsList* take(Lists& lists, unsigned first, unsigned count) {
         std::vector<Ops*> members;
@@ -104,7 +104,7 @@ TEST_F(SiteListsTest, FreeBlocksJoin) {
     std::vector<OpsList*> all;
     while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
     EXPECT_EQ(take(lists, 0, 36), nullptr);
-    // Every other one: no two free neighbours, so still no room for a long one.
+    // Every other list: no two free blocks are neighbours, so a long list has no room.
     for (unsigned i = 0; i < all.size(); i += 2) lists.release(*all[i], 1);
     lists.collect();
     EXPECT_EQ(take(lists, 0, 36), nullptr);
@@ -115,7 +115,7 @@ TEST_F(SiteListsTest, FreeBlocksJoin) {
     EXPECT_EQ(lists.in_use(), 1u);
 }
 
-// The rest of a block, when too small for a header, stays with the list.
+// A remainder that is too small for a header stays with the list's block.
 TEST_F(SiteListsTest, EveryRemainderFits) {
     for (unsigned count = 2; count <= 40; ++count) {
         OpsListPool<24> lists;

@@ -41,7 +41,7 @@ TEST(SiteTable, RefusedSiteKeepsItsIndexAndIsNotFound) {
     EXPECT_EQ(sites.crc(0), crc) << "host and target must agree whatever was refused";
 }
 
-// The layout's bit is no part of the address.
+// The address does not contain the layout's bit.
 TEST(SiteTable, LandingPadsAreFound) {
     std::vector<std::uint64_t> entries{0xff8, 0x1000, 0x1018};
     SiteTable sites;

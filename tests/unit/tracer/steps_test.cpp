@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that have several steps, with each status that each step can return.
+// Requests with several steps, and each status that each step can return.
 #include "tracer/core/steps.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that return where another context runs.
+// Calls that return while another context runs.
 #include "tests/unit/tracer/core_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST_F(Strays, TheNewestGraveOfAnSpAndAHookIsTheRightOne) {
     EXPECT_EQ(core.stack_low, ~std::uint64_t{0});
     EXPECT_EQ(exhume(core, 0x8000, other_hook), 2u);
     EXPECT_EQ(exhume(core, 0x9000, hook), 4u);
-    EXPECT_EQ(exhume(core, 0x9000, hook), 0u);  // once
+    EXPECT_EQ(exhume(core, 0x9000, hook), 0u);  // only once
 }
 
 TEST_F(Strays, OldGravesMakeRoom) {
@@ -57,8 +57,7 @@ TEST_F(Strays, TakesTheInnermostOfATailCallFirst) {
     EXPECT_EQ(frames[3].sp, 0x7000u);
 }
 
-// The next call or return closes marked frames as it does those that longjmp left. It does not bury
-// them.
+// The next call or return closes marked frames like those that longjmp left. It does not bury them.
 TEST_F(Strays, AMarkedFrameIsDeadToTheNextCall) {
     enter(0x2000, 0x9000, 0x111);
     enter(0x2008, 0x8000, 0x222);
@@ -70,14 +69,14 @@ TEST_F(Strays, AMarkedFrameIsDeadToTheNextCall) {
     const std::uint64_t records = core.cursor;
     unwind(machine, core, 0x6000, false);
     EXPECT_EQ(depth(), 1u);
-    EXPECT_EQ(core.cursor, records + 2 * record_bytes);  // their returns
+    EXPECT_EQ(core.cursor, records + 2 * record_bytes);  // the returns of both calls
     EXPECT_EQ(core.buried, 0u);
     leave();
     EXPECT_EQ(depth(), 0u);
 }
 
-// Two stacks on one shadow stack, untold: the tracer finds each call's return address, however the
-// stacks lie.
+// Two stacks use one shadow stack, and the tracer is not told. For any order of the stacks it finds
+// each call's return address.
 TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
     for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
         std::uint64_t state = seed;

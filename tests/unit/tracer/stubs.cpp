@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What slots and lists refer to, for the host: on a board tracer/arch/arm64/callbacks.S and tracer.cpp.
+// Symbols that slots and lists refer to, for the host. On a board they are in
+// tracer/arch/arm64/callbacks.S and tracer.cpp.
 #include "tracer/core/hooks.hpp"
 #include "tracer/patching/ops_list_pool.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated text with patch sites in it, and the patcher over it.
+// Simulated text with patch sites, and a patcher for it.
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -34,7 +34,7 @@ struct TextOn {
         patcher.set_trampolines({callback_trampoline, unguarded_trampoline, far_trampoline});
     }
 
-    // A function as the compiler leaves it, in the table too.
+    // Adds a function to the text as the compiler leaves it, and to the table.
     PatchSite add(Address function, bool landing_pad) {
         const PatchSite site{function, landing_pad};
         for (const Address at : {function - 8, function - 4, site.mov(), site.toggle()}) {
@@ -44,7 +44,7 @@ struct TextOn {
         entries.push_back(function - slot_bytes);
         return site;
     }
-    // `count` functions, 32 bytes apart, every other with a landing pad.
+    // Adds `count` functions, 32 bytes apart. Every other one has a landing pad.
     void add_many(unsigned count) {
         for (unsigned i = 0; i < count; ++i) placed.push_back(add(text_base + 0x40 + 32 * i, i % 2 == 0));
     }
@@ -92,7 +92,7 @@ struct TextOn {
     Ops none{.func = no_callback};
     Ops function_ops, graph_ops, far_ops, callback_ops, other_callback_ops;
     unsigned synchronized = 0;
-    bool quiescent = true;  // synchronize does not give up
+    bool quiescent = true;  // false: synchronize gives up
     SiteTable sites;
     Patcher<M> patcher{machine, sites, none};
 };

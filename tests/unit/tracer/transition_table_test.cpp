@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of transitions in docs/ops.md is what the patcher does.
+// The patcher does what the table of transitions in docs/ops.md says.
 #include "tests/unit/tracer/site_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using sim::Step;
 using testing::Set;
 
-// One of each kind.
+// One set of each kind.
 const std::pair<const char*, Set> kinds[] = {
     {"none", {}},
     {"direct", {testing::direct}},
@@ -24,7 +24,7 @@ const std::pair<const char*, Set> kinds[] = {
     {"callback, direct", {testing::callback, testing::direct}},
 };
 
-// What a core can see, in order: S slot, W word, n the slot of no ops, . synchronize.
+// What a core can see, in order. S: slot, W: word, n: the slot of no ops, .: synchronize.
 std::string steps(const Set& from, const Set& to) {
     std::string text;
     for (const Step& step : testing::Site().record(from, to, true).steps) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transition between the dispatch states, made by the real patcher, in every interleaving with
-// cores that execute the site (tests/verification/simulator/explorer.hpp); and what the proof must not let pass.
+// The real patcher makes every transition between dispatch states, in every interleaving with cores
+// that execute the site (tests/verification/simulator/explorer.hpp). It must find each mutant.
 #include "tests/verification/simulator/explorer.hpp"
 #include "tests/unit/tracer/site_fixture.hpp"
 
@@ -67,7 +67,7 @@ TEST(TransitionsByGuards, TwoCoresWithInterrupts) {
     expect_no_violation({.cores = 2, .wait = sim::Wait::guards, .interrupts = true},
                         Which::of_one_request);
 }
-// Lists that are freed and made again where they were.
+// Lists are freed and made again at the same address.
 TEST(Transitions, ThereAndBack) {
     for (const Set& from : states) {
         for (const Set& to : states) {
@@ -80,7 +80,7 @@ TEST(Transitions, ThereAndBack) {
         }
     }
 }
-// Though nothing were to order the fetch of the word before the load of the slot (docs/ops.md).
+// Even if nothing orders the fetch of the word before the load of the slot (docs/ops.md).
 TEST(Transitions, EarlyLoads) {
     expect_no_violation({.cores = 2, .early_loads = true}, Which::of_one_request);
 }
@@ -106,11 +106,11 @@ void drop_barrier_after(Steps& steps, Kind kind) {
     const auto at = find(steps, kind);
     if (at != steps.end()) steps.erase(find(steps, Kind::data_barrier, at));
 }
-// Where both are there, the one at `from` goes before the one at `to`.
+// If both are there, moves the step at `from` before the step at `to`.
 void move_before(Steps& steps, Steps::iterator to, Steps::iterator from) {
     if (to < from && from != steps.end()) std::rotate(to, from, from + 1);
 }
-// Each request by itself.
+// Changes each request separately.
 void mutate(Steps& steps, void (*how)(Steps&)) {
     Steps all, request;
     for (const Step& step : steps) {
@@ -126,7 +126,7 @@ void mutate(Steps& steps, void (*how)(Steps&)) {
 struct Mutant {
     const char* name;
     void (*mutate)(Steps&);
-    std::set<std::string> found;  // among what is found
+    std::set<std::string> found;  // the explorer must find one of these
     ExploreOptions options{};
 };
 void PrintTo(const Mutant& mutant, std::ostream* out) { *out << mutant.name; }
@@ -173,7 +173,7 @@ const Mutant mutants[] = {
      {.wait = sim::Wait::guards, .skip_unguarded = true}},
     {"GuardIsFreeBeforeTheLastLoad", [](Steps&) {}, {freed},
      {.wait = sim::Wait::guards, .early_release = true}},
-    // Between the first wait and `none`, who was before its guard may have loaded the old object.
+    // Before `none`, a core without its guard may have loaded the old object.
     {"SynchronizeOnceByGuards",
      [](Steps& steps) {
          const auto none = find_none(steps);

@@ -12,7 +12,7 @@ namespace nopscope::testing {
 inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
 inline constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
 
-// Of the call whose record has this index. No distance between sites is regular, as in an image.
+// The site of the call with this record index. As in an image, distances are irregular.
 inline std::uint64_t site_of_call(std::uint64_t index) { return first_site + 8 * (index % 300 * 37 % 1021); }
 
 class WarmReset : public PumpTest {
@@ -31,12 +31,12 @@ protected:
             call(site_of_call(index));
         }
     }
-    // The next boot, which has nothing but ring and header.
+    // Simulates the next boot, which has only the ring and the header.
     Received boot() {
         line_bytes.clear();
         send_what_is_left();
         if (!line_bytes.empty()) {
-            EXPECT_EQ(line_bytes.front(), 0);  // ends the frame that the reset cut off
+            EXPECT_EQ(line_bytes.front(), 0);  // it ends the frame that the reset cut off
             line_bytes.erase(line_bytes.begin());
         }
         return receive();
@@ -52,7 +52,7 @@ protected:
         Pump<sim::SimMachine> booted{machine, {&next, 1}, its_encoder.get()};
         booted.send_recovered(config, hello, kept);
     }
-    // `holes`: slots behind `end` that were claimed, and not written.
+    // `holes`: slots behind `end` that were claimed, but not written.
     void expect_true(const Received& received, std::uint64_t end, unsigned holes = 0) {
         EXPECT_EQ(received.bad, 0u);
         ASSERT_FALSE(received.events.empty());

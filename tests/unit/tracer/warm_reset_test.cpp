@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a warm reset leaves of rings and header, and what the next boot makes of it.
+// What a warm reset leaves in rings and header, and what the next boot makes of it.
 #include "tests/unit/tracer/warm_reset_fixture.hpp"
 
 #include <random>
@@ -47,7 +47,7 @@ TEST_F(WarmReset, WholeLapsSinceTheHeader) {
     }
 }
 
-// In whatever lap its records are read, a call is of some site.
+// In any lap, each call's record decodes to some site.
 TEST_F(WarmReset, ReturnsTellTheLapWhereCallsDoNot) {
     for (std::uint64_t site = first_site; site < site_end; site += 8) sites.insert(site);
     for (const unsigned laps : {0u, 1u, 2u, 15u, 62u}) {
@@ -97,8 +97,8 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
     }
 }
 
-// A header of the boot before lies there, and its records do, too.
-TEST_F(WarmReset, WhoKeepsNothingLeavesNothingToFind) {
+// Both a header and records of the boot before are in memory.
+TEST_F(WarmReset, ABootThatKeepsNothingLeavesNothingToFind) {
     make(500);
     pump.prepare_reset();
     ASSERT_TRUE(is_whole(kept, image));
@@ -115,15 +115,15 @@ TEST_F(WarmReset, WhoKeepsNothingLeavesNothingToFind) {
     EXPECT_EQ(found.records + found.refused + found.headers_refused, 0u);
     EXPECT_TRUE(is_after_reset(kept));
     EXPECT_EQ(session_after(kept, machine.now), 21u);
-    // Nor is a header whole again by being begun.
+    // Beginning a header does not make it whole.
     begin_keeping(machine, kept, image);
     EXPECT_FALSE(is_whole(kept, image));
 }
 
 TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     make(3);
-    for (int i = 0; i < 5; ++i) pump.run();  // all of the ring
-    while (core.cleaned % 64 == 0) make(1), pump.run();  // to somewhere in a line
+    for (int i = 0; i < 5; ++i) pump.run();              // cleans the whole ring
+    while (core.cleaned % 64 == 0) make(1), pump.run();  // until the end lies inside a line
     const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned)) & ~std::uint64_t{63};
     machine.poc_cleans.clear();
     make(1);
@@ -131,7 +131,7 @@ TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     EXPECT_TRUE(machine.poc_cleans.count(line));
 }
 
-// A reset that nobody announced finds what has been sent, and never half a header.
+// After an unannounced reset, the header covers all frames sent, and is never half written.
 TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
     pump.set_mode(Mode::stream);
     make(100);
@@ -140,7 +140,7 @@ TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
     pump.flush();
     EXPECT_EQ(kept.core[0].tail.position, core.tail);
 }
-// Whatever the line has of the last frame.
+// For any part of the last frame that reached the line.
 TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
     pump.set_mode(Mode::stream);
     std::uint64_t arrived = 0;
@@ -224,7 +224,7 @@ TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
     }
 }
 
-// One record that cannot be, and its neighbours.
+// One impossible record, and its neighbours.
 TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
     constexpr std::uint64_t index = 50;
     const std::uint64_t clock = machine.now + index;
@@ -261,7 +261,7 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
     }
 }
 
-// Claimed before the header was written, and still not written at the reset.
+// A slot was claimed before the header was written, and is still not written at the reset.
 TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
     const Core fresh = core;
     for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, 3 * slots / 4, slots, slots + 3, 7 * slots / 4, 2 * slots + 2}) {
@@ -281,7 +281,7 @@ TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
     }
 }
 
-// Claimed by what the reset interrupted.
+// The code that the reset interrupted had claimed a slot.
 TEST_F(WarmReset, AHoleDoesNotEndTheRing) {
     make(100);
     pump.prepare_reset();
@@ -295,7 +295,7 @@ TEST_F(WarmReset, AHoleDoesNotEndTheRing) {
     EXPECT_EQ(received.events.back().index, 117u);
 }
 
-// Whatever the ring holds, nothing is sent that is no record, and all of it is counted.
+// For any ring, the boot sends no impossible record, and counts all that it leaves out.
 TEST_F(WarmReset, ASpoiledRing) {
     std::mt19937_64 random(3);
     make(5000);

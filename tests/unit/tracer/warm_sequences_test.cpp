@@ -21,8 +21,8 @@ using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
 // For try_write: the limit in the header, at each byte of the line.
 const WarmResetHeader* header_at_line = nullptr;
 const WarmResetImage* image_at_line = nullptr;
-std::vector<std::uint64_t> limits;  // 0: no whole header, or not the first byte of a frame
-std::size_t bytes_to_reset = 0;     // 0: none
+std::vector<std::uint64_t> limits;  // 0: no whole header, or not a frame's first byte
+std::size_t bytes_to_reset = 0;     // 0: no reset
 struct Reset {};
 
 bool write_and_look(std::uint8_t byte) {
@@ -46,7 +46,7 @@ protected:
         WarmReset::pump.set_mode(Mode::stream);
         pump.open(config, hello, 7, &kept);
     }
-    // Sends a frame of each stream that needs no other part of the tracer, and several of records.
+    // Sends a frame of each stream that needs only the pump, and several frames of records.
     void some_frames() {
         make(100);
         pump.send_hello();
@@ -70,7 +70,7 @@ protected:
             begin = at + 1;
         }
     }
-    // Numbers of each stream; none comes twice.
+    // Returns the sequence numbers of each stream. None may come twice.
     std::map<Stream, std::set<std::uint32_t>> used() {
         std::map<Stream, std::set<std::uint32_t>> numbers;
         for (const protocol::FrameHeader& header : receive().headers) {
@@ -92,7 +92,7 @@ TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
     EXPECT_EQ(numbers.size(), 5u);
     for (const auto& [stream, of] : numbers) {
         EXPECT_EQ(*of.begin(), 0u);
-        EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset no number is left out
+        EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset, no number is left out
     }
     EXPECT_GT(numbers.at({protocol::Stream::console, 0}).size(), 5999u);
 }
@@ -105,7 +105,7 @@ TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
                                          ~std::uint64_t{63}));
 }
 
-// A reset at any byte of the line, and again while the next boot sends the rest. The next boot
+// A reset at any byte of the line, and another one while the next boot sends the rest. Each boot
 // finds the header that is in memory.
 TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
     std::mt19937_64 random(11);
@@ -135,7 +135,7 @@ TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
         testing::line_bytes = line;
         testing::decoders.clear();
         (void)used();
-        // A session of its own for the next round.
+        // The next round needs a new session.
         begin_keeping(machine, kept, image);
         const std::uint64_t ring = core.ring;
         clear(core);
@@ -227,7 +227,7 @@ TEST_F(WarmSequences, ANumberOfNoReader) {
     EXPECT_FALSE(is_whole(kept, image));
 }
 
-// Also a session whose header was never whole; and whatever a clock reads that begins again at 0.
+// It also holds for a session whose header was never whole, and for a clock that begins again at 0.
 TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
     kept.crc = 0;
     EXPECT_EQ(session_after(kept, 5), 8);
@@ -237,7 +237,7 @@ TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
     EXPECT_EQ(session_after(kept, 0x1'0002'0004), 7);
 }
 
-// The old boot's counters stay, and no record gets this boot's clock.
+// The old boot's counters stay, and no record gets the new boot's clock.
 TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
     some_frames();
     core.filtered = 11;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An image over a line that loses, flips and repeats bytes both ways, steered at random; its recorder is killed and begins
-again, and it is reset at any time, by command and by its reset line. On a machine of one core it is the demo, on one of four the
-storm, whose cores all record.
+"""Steers an image at random over a line that loses, flips and repeats bytes in both directions. The
+test kills its recorder and starts it again, and resets the image at any time, by command and by its
+reset line. With one core the image is the demo. With four it is the storm, whose cores all record.
 
     line_storm.py MACHINE [OPERATIONS [SEED]]
 
-At the end the line loses nothing any more. Then the target must answer and let all of its sites be patched both ways, which finds any word
-that is not what it should be; and each recording, also those that were cut off by SIGKILL, must be readable, with its sums exact.
+At the end the line is good. The target must answer, and all sites can be patched both ways, which
+finds any wrong word. All recordings have exact sums, even if SIGKILL cut them off.
 """
 
 import collections
@@ -24,8 +24,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
 import machines  # noqa: E402
 
-# Of each image: its words, what QEMU is told beside the machine, patterns of functions, and one function. The cores take
-# turns in one thread: with a thread for each QEMU loses a store to text now and then (docs/limits.md).
+# For each image: words, QEMU's options, patterns of functions, and one function. One thread runs
+# the cores: with several, QEMU sometimes loses a store to text (docs/limits.md).
 IMAGES = {
     "demo": (["rounds=1000000", "baud=3000000", "interrupts=1"], [],
              ("lua*", "luaV_*", "luaH_*", "luaK_* luaX_*", "luaD_*", "l_*", "str_* tinsert", "luaL_*", "main"), "luaV_execute"),
@@ -44,7 +44,7 @@ def waited(condition, what, seconds=60):
 
 
 def connected(path):
-    """Connects to a socket of the emulator's, which exists before the emulator listens."""
+    """Connects to a socket of the emulator. The socket exists before the emulator listens."""
     end = socket.socket(socket.AF_UNIX)
 
     def connects():
@@ -55,7 +55,7 @@ def connected(path):
 
 
 class FaultyLine:
-    """Between the target's socket and one host after another. While no host is there, what the target sends is gone."""
+    """A line from the target's socket to one host after another. Without a host, bytes are lost."""
 
     def __init__(self, target, path, seed):
         self.well, self.done = False, collections.Counter()
@@ -68,8 +68,8 @@ class FaultyLine:
         threading.Thread(target=self.from_hosts, args=(random.Random(seed + 1),), daemon=True).start()
 
     def spoilt(self, pending, data, dice):
-        """What arrives of whole frames, and the rest of `data`. Some 1 in 2,000 bytes is flipped, or up to 40 from there are
-        gone; 1 frame in 20 comes twice."""
+        """Returns the damaged complete frames, and the rest of `data`. About 1 in 2,000 bytes is
+        flipped, or up to 40 bytes from there are lost. 1 frame in 20 comes twice."""
         *frames, pending = (pending + data).split(b"\0")
         if self.well:
             return b"\0".join([*frames, b""]), pending
@@ -100,7 +100,7 @@ class FaultyLine:
             try:
                 host.sendall(arrived)
             except OSError:
-                pass  # it has been killed
+                pass  # the host was killed
 
     def from_hosts(self, dice):
         while True:
@@ -138,7 +138,7 @@ class Storm:
         path = self.directory / f"{len(self.recordings)}.nsc"
         self.recordings.append(path)
         control = self.directory / "control"
-        control.unlink(missing_ok=True)  # a killed recorder leaves it
+        control.unlink(missing_ok=True)  # a killed recorder leaves it behind
         waited(lambda: self.line.host is None, "the last recorder's end")
         self.recorder = subprocess.Popen(
             [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{self.directory / 'host'}", "--image", self.elf, "-o", path,
@@ -148,7 +148,7 @@ class Storm:
             raise AssertionError(f"the recorder has ended: {self.recorder.stderr.read()}")
 
     def ctl(self, *words):
-        """Whether it was done. What cannot be done is one sentence, whatever the line does."""
+        """Returns whether the target did it. A failure must be one sentence, on any line."""
         done = subprocess.run([machines.NOPSCOPE, "ctl", "--via", f"unix:{self.directory / 'control'}", *words],
                               capture_output=True, text=True, timeout=machines.HANG_SECONDS, check=False)
         said = done.stderr.strip().splitlines()
@@ -198,7 +198,7 @@ class Storm:
             time.sleep(dice.random() / 2)
 
     def must(self, *words):
-        """On a line that loses nothing."""
+        """Runs a command on a good line."""
         for _ in range(5):
             done, said = self.ctl(*words)
             if done:
@@ -207,7 +207,7 @@ class Storm:
         raise AssertionError(f"ctl {words}: {said}")
 
     def calm(self):
-        """The line loses nothing, and the target does what it is told. Returns what was recorded then."""
+        """Makes the line good and checks that the target does each command. Returns the recording."""
         self.line.well = True
         self.kill()
         self.must("mode", "stream")
@@ -237,7 +237,7 @@ class Storm:
 
 
 def integrity(path):
-    """Of a recording, whose sums must be exact; None: its recorder was killed before it heard a hello."""
+    """Returns a recording's exact sums. None: its recorder was killed before a hello came."""
     if not path.exists():
         return None
     done = subprocess.run([machines.NOPSCOPE, "report", path, "--format", "json"], capture_output=True, text=True,
@@ -274,7 +274,7 @@ def main():
             storm.close()
         known = [sums for sums in map(integrity, storm.recordings) if sums]
         clean, cores = integrity(last), cores_in(last)
-    # It begins in the middle of a frame.
+    # The recording begins in the middle of a frame.
     if clean["corrupt_frames"] > 1 or clean["delivered"] < 10_000:
         raise AssertionError(f"the line loses nothing any more, and yet: {clean}")
     if cores != (4 if machine.endswith("smp4") else 1):

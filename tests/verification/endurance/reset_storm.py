@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Unannounced resets at any moment, in every mode, on one core and on four, over perfect and
-damaged lines. Whatever they cut off, a recording must contain no call that the target did not make.
-docs/proof.md ("Storm") lists the checks.
+damaged lines. Whatever a reset cuts off, a recording must contain no call that the target did not
+make. docs/proof.md ("Storm") lists the checks.
 
     reset_storm.py [--resets N] [--seed N] [--only TEXT] [--keep DIRECTORY]
 
@@ -36,16 +36,16 @@ IMAGES = {
 }
 MODES = ("lossless", "stream", "flight", "adaptive")
 RUNS = [(machine, mode, well) for machine in IMAGES for mode in MODES for well in (True, False)]
-# On a perfect line these are 0.
+# These must be 0 on a perfect line.
 NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "frames_without_hello", "other_image_sessions")
-MOST_BYTES = 150_000  # of the line, between two resets
-FLIGHT_SECONDS = 0.5  # in flight mode the line is quiet
+MOST_BYTES = 150_000  # on the line between two resets
+FLIGHT_SECONDS = 0.5  # in flight mode the line is idle
 HANG_SECONDS = 60
 NOTHING_RECORDED = 5  # the recorder's exit status
 
 
 class CountedLine(FaultyLine):
-    """Knows how many bytes the target has sent."""
+    """Counts the bytes that the target has sent."""
 
     sent = 0
 
@@ -55,15 +55,15 @@ class CountedLine(FaultyLine):
 
 
 def plugin(elf, directory):
-    """The plugin's arguments, as truth.py has them, but it follows calls on every stack."""
+    """The plugin's arguments, as truth.py makes them, but the plugin follows calls on every stack."""
     path = directory / "truth.map"
     path.write_text("".join(line + "\n" for line in truth.plugin_map(elf).splitlines() if not line.startswith("stack")))
     return ["-plugin", f"{truth.os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'},paths=on"]
 
 
 def record(directory, run, resets, seed):
-    """Returns the recording (None: a damaged line has carried no hello, which is no fault), and what
-    the plugin has counted."""
+    """Returns the recording and the plugin's counts. The recording is None if a damaged line
+    carried no hello, which is no fault."""
     machine, mode, well = run
     image, words, options = IMAGES[machine]
     elf, dice = machines.elf_of(machine, image), random.Random(seed)
@@ -83,8 +83,8 @@ def record(directory, run, resets, seed):
         waited(lambda: line.host is not None, "the recorder's connection")
         monitor.sendall(b"cont\n")
         for _ in range(resets):
-            # Often so early that the boot is still sending what the last one left, or has not even
-            # begun.
+            # Many resets come early: the boot is still sending the rest of the last session, or has
+            # not begun.
             before, most = line.sent, dice.choice((1, 500, 20_000, MOST_BYTES, MOST_BYTES))
             if most > 1:
                 waited(lambda: line.sent > before, "a boot's first byte")
@@ -111,19 +111,19 @@ def record(directory, run, resets, seed):
     if recorder.returncode == NOTHING_RECORDED and not well:
         assert not recording.exists(), errors
         recording = None
-    elif recorder.returncode not in (0, 3):  # 3: the target is gone, and cannot be read out
+    elif recorder.returncode not in (0, 3):  # 3: the target is gone, so the host cannot read it out
         raise AssertionError(f"the recorder: exit status {recorder.returncode}: {errors}")
     return recording, elf, json.loads((directory / "truth").read_text())
 
 
 class Seen:
-    """The plugin's calls by function, and its pairs of a callee and a call around it: the next one,
-    and any."""
+    """The plugin's calls by function, and its pairs of a callee and a call around it: only the next
+    one (`next`), or any (`around`)."""
 
     def __init__(self, plugins):
         self.calls = {int(row["address"], 16): row["calls"] for row in plugins["functions"]}
         self.next, self.around = set(), set()
-        functions, above = [None], [frozenset()]  # of each path: its last call, and the functions around it
+        functions, above = [None], [frozenset()]  # by path: its last call, those around it
         for around, address in plugins["paths"]:
             function = int(address, 16)
             functions.append(function)
@@ -133,7 +133,7 @@ class Seen:
 
 
 def faults(report, graph, seen, exact):
-    """Checks a recording. Returns a sentence for each fault, and how many events they are."""
+    """Checks a recording. Returns a sentence for each fault, and the number of invented events."""
     found, invented = [], 0
 
     def fault(sentence, events):
@@ -151,7 +151,7 @@ def faults(report, graph, seen, exact):
     for node in graph["nodes"]:
         parent = None if node["parent"] is None else graph["nodes"][node["parent"]]
         if node["address"] is None or parent is None or parent["address"] is None:
-            continue  # an interrupt, or behind a gap, or the first on its stack
+            continue  # an interrupt, a call behind a gap, or the first call on its stack
         pairs[int(parent["address"], 16), int(node["address"], 16), parent["name"], node["name"]] += node["calls"]
     for (caller, callee, name, called), calls in pairs.items():
         if (caller, callee) not in (seen.next if exact else seen.around):
@@ -174,7 +174,7 @@ def check(run, recording, elf, plugins):
     if well and mode in ("lossless", "stream") and sums["orphan_returns"]:
         found.append(f"{sums['orphan_returns']} returns are of no call")
         invented += sums["orphan_returns"]
-    # The next boot sends again what a reset has cut.
+    # The next boot sends again what the reset cut off.
     found += [f"{sums[name]} {name} on a perfect line" for name in ("lost", "lost_frames") if well and sums[name]]
     calls = sum(function["calls"] for function in report["functions"])
     return collections.Counter(

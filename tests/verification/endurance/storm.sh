@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# `./dev storm`.
+# The function behind `./dev storm`.
 
 storm_at_once=1000000
 
-# Random changes of what is traced while three cores run traced code: with the cores at once (races),
-# and one after the other by the instruction (the same run again for the same seed).
+# Random changes of what is traced while three cores run traced code. The cores run at once (to find
+# races), and then one after the other by the instruction (the same seed repeats the run).
 storm() {
     local operations=${1:-200000} seed=${2:-1} calls=100 finished=0 now
     setup
     build virt storm
-    # What takes the time is what the other cores do meanwhile.
+    # Most of the time goes to the work of the other cores.
     [ "$operations" -le "$storm_at_once" ] || calls=20
     SECONDS=0
     while [ "$finished" -lt "$operations" ]; do
         now=$((operations - finished < storm_at_once ? operations - finished : storm_at_once))
-        # Why steady: tests/firmware/storm/main.cpp.
+        # tests/firmware/storm/main.cpp explains "steady".
         storm_run "$((2 * finished))" 64 -accel tcg,thread=multi
         storm_run "$((2 * finished + now))" 32 -icount shift=0
         finished=$((finished + now))
@@ -28,7 +28,7 @@ storm() {
 
 minutes() { printf '%d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
 
-# storm_run BEFORE STEADY QEMU_ARGUMENT...: `now` operations of storm's; BEFORE of both ways lie behind.
+# storm_run BEFORE STEADY QEMU_ARGUMENT...: runs `now` operations, after BEFORE of both kinds.
 storm_run() {
     local before=$1 steady=$2 total=$((2 * operations)) line behind
     shift 2

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format 2's decoder on hostile payloads; and, with an odd first byte, the encoder on any records,
-// which must come back.
+// Runs format 2's decoder on hostile payloads. With an odd first byte, it encodes arbitrary
+// records, and the decoder must return them.
 //
 //     described records: kind u8 (bits 0..1 kind, 2..3 how far the clock moves), payload u16, ticks
-//     u8. Extended data: bits 4..6 how large
+//     u8. Extended data: bits 4..6 give its size
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -27,7 +27,7 @@ void must(bool condition) {
 std::vector<Stamped> described(Reader in) {
     std::vector<Stamped> result;
     std::uint64_t clock = 0;
-    bool site = false;  // in the next data record
+    bool site = false;  // the next data record holds a site
     while (in.left() >= 4) {
         const auto what = in.fixed<std::uint8_t>();
         const auto payload = in.fixed<std::uint16_t>();
@@ -41,14 +41,14 @@ std::vector<Stamped> described(Reader in) {
             if (extended != Extended::data) {
                 site = has_site(extended) || (site && extended < Extended::duration);
             } else {
-                clock -= moved;  // it is its head's
+                clock -= moved;  // it has the clock of its head
                 const std::uint64_t data = (payload >> 4) * 0x1000100010001ull >> (what >> 4 & 7) * 8;
                 result.push_back({make_data(site ? payload >> 4 : data), clock});
                 site = false;
                 continue;
             }
         }
-        // Returns of what is open are the usual thing.
+        // Most returns are of open calls.
         const auto entry = static_cast<std::uint32_t>(result.size()) - 1 - (payload & 15);
         const bool of_open = kind == Kind::ret && (what & 32) == 0;
         const std::uint32_t value = of_open ? (entry << 1) & ((1u << payload_bits) - 1) : scaled;
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     static auto decoder = std::make_unique<TraceDecoder>();
     decoder->lose();
-    // Two frames of a group: the first half, and the second.
+    // Two frames of a group: the first and the second half.
     const std::size_t half = (size - 1) / 2;
     const std::pair<const std::uint8_t*, std::size_t> frames[] = {
         {data + 1, half}, {data + 1 + half, size - 1 - half}};

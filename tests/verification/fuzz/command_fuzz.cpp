@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target's side of commands, whatever comes over its line: nothing is done twice, nothing reaches a
-// site that is not there, and what comes back is never more than what came.
+// The target's side of commands, for any bytes on its line. It does nothing twice, reaches no
+// missing site, and never sends more frames than it received.
 //
-// With an odd first byte the rest describes commands, which are then sealed properly:
+// With an odd first byte, the rest describes commands, which the fuzzer then seals correctly:
 //
 //     what u8     of the command, number u8 (bits 0..6: how far it goes on, less 8; bit 7: another
 //                 session), size u8, then its arguments
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const testing::Bytes line = described ? sealed({data + 2, size - 2})
                                           : testing::Bytes(data + 2, data + size);
     ControlTarget target;
-    target.sites = data[1];  // some small table
+    target.sites = data[1];  // a small table
     std::size_t frames = 0;
     for (const std::uint8_t byte : line) frames += byte == 0;
     target.send(line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ELF reader, the site table and every check. DWARF is libdw's to read, and is not here.
+// The ELF reader, the site table and every check. libdw reads DWARF, so DWARF is not tested here.
 #include "host-tools/base/error.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/names.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exports, the page and the answers to questions are made of: whatever was recorded and whatever functions are
-// called, nothing crashes, what is JSON is JSON, and a page has no script but its own.
+// Exports, the page and the answers to questions, for any recording and any names of functions.
+// Nothing crashes, JSON is valid JSON, and a page contains no script but its own.
 //
-//     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line; bit 1: the tracer's time is cut out
+//     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line;
+//                 bit 1: the tracer's time is cut out
 //     format u8   modulo: one of export_formats(), or the page
 //     names u8    bytes of functions' names that follow, one after each line feed
 #include <unistd.h>
@@ -31,7 +32,7 @@ void must(bool condition) {
     if (!condition) std::abort();
 }
 
-// Of whatever image was recorded.
+// Gives names to the sites of whatever image was recorded.
 void name_sites(Symbols& symbols, const HelloInfo& hello) {
     symbols.build_id = hello.build_id;
     symbols.site_table_crc = hello.site_table_crc;

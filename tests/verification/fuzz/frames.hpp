@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A description of frames, in a few bytes each, and the line they make.
+// Frames described in a few bytes each, and the line that they make.
 //
-//     what u8     bits 0..2 stream (0: moved; 6: profile_events); bit 3 skips a sequence; bit 4 repeats one; bit 5 begins a new
-//                 session; bit 6 leaves the frame unsealed (its CRC is wrong)
+//     what u8     bits 0..2 stream (0: moved; 6: profile_events); bit 3 skips a sequence; bit 4
+//                 repeats one; bit 5 begins a session; bit 6 leaves the CRC wrong
 //     core u8     modulo 4
 //     size u8     of the payload that follows
 #pragma once
@@ -30,7 +30,7 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
             ++session;
             sequences.clear();
         }
-        // A command comes from the host only, and no stream is 0.
+        // Only a host sends commands, and no stream has the number 0.
         const protocol::Stream stream = (what & 7) == 0   ? protocol::Stream::moved
                                     : (what & 7) == 6 ? protocol::Stream::profile_events
                                                       : static_cast<protocol::Stream>(what & 7);

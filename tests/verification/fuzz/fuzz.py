@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All fuzzers for some minutes in all, as many at a time as there are cores.
+"""Runs all fuzzers for some minutes in total, as many at a time as there are cores.
 
     fuzz.py BUILD MINUTES
 
-BUILD: the sanitized build. What is found is kept, in BUILD/tests/verification/fuzz/found_NAME/, and the next run begins with it. Exit
-status 1: an input that crashes, hangs or breaks a promise was found; it is kept, and how to repeat it is said.
+BUILD: the sanitized build. BUILD/tests/verification/fuzz/found_NAME/ keeps found inputs for the next
+run. Exit 1: an input crashes, hangs or breaks a promise. It is kept, with a command to repeat it.
 """
 
 import concurrent.futures
@@ -17,12 +17,12 @@ import sys
 
 
 def memory_limits(directory):
-    """The same as the tests have, where they are justified: of their CMakeLists.txt, by what ctest runs."""
+    """The limits of the tests, whose CMakeLists.txt gives the reasons. They come from ctest's file."""
     return sorted(set(re.findall(r"-(?:rss|malloc)_limit_mb=\d+", (directory / "CTestTestfile.cmake").read_text())))
 
 
 def fuzz(program, directory, seconds):
-    """[what is known of it], and what went wrong, or None."""
+    """Returns a list of what is known of the fuzzer, and the error or None."""
     name = program.name.removeprefix("fuzz_")
     found, seeds, wrong = directory / f"found_{name}", directory / "seeds" / name, directory / "wrong"
     found.mkdir(exist_ok=True)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deframe, decode, aggregate, report: whatever the bytes, nothing crashes and the sums hold.
+// Deframe, decode, aggregate, report: for any bytes, nothing crashes and the sums hold.
 //
-// Random bytes seldom get past a CRC, so an odd first byte means: the rest describes frames, which
-// are then sealed properly. That way the decoders of payloads meet hostile contents.
+// Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames, which the
+// fuzzer then seals correctly. Thus the decoders of payloads get hostile contents.
 #include <cstdlib>
 #include <span>
 

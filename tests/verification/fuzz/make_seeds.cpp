@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command,export,memory}. Made, not kept.
+// make_seeds D: makes the fuzzers' first inputs in D/{line,nsc,elf,codec,command,export,memory}.
 #include <filesystem>
 #include <fstream>
 
@@ -127,14 +127,14 @@ int main(int argc, char** argv) {
 
     Bytes calls;
     for (int i = 0; i < 60; ++i) {
-        // Three entries, their returns.
+        // Three entries and their returns.
         const int described_record[] = {i % 6 < 3 ? 1 : 2, i % 6 < 3 ? i % 3 : 2 * (i % 3), 0, 7 + i % 2};
         for (const int byte : described_record) calls.push_back(static_cast<std::uint8_t>(byte));
     }
     write(root / "codec" / "described", 1, calls);
     Bytes data;
     for (std::uint8_t i = 0; i < 40; ++i) {
-        // A duration, an argument or a result; its site; a value of any size.
+        // A duration, an argument or a result, then its site, then a value of any size.
         for (const int byte : {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8), 16 * i + 15,
                                5 * i, 0}) {
             data.push_back(static_cast<std::uint8_t>(byte));
@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
     }
     write(root / "codec" / "data", 1, data);
 
-    // A ping, a selection, an apply of it, a mark, the same again, a rate; of 100 sites.
+    // A ping, a selection, its apply, a mark, the same again, and a rate; for 100 sites.
     write(root / "command" / "described", 1,
           {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11, 9, 3, 2, 1, 7, 5, 9, 1, 3, 5, 8, 1, 3,
            18, 9, 4, 0, 194, 1, 0});
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
     elf.symbol("$x", elf.text_base, 0, 0, true);
     write(root / "elf" / "image", 0, elf.build(), false);
 
-    // Two cores, a lap; one word changed; calls of a site and returns.
+    // Two cores, one lap, one changed word; calls of a site and their returns.
     Bytes ring{4 | 16, 1, 1, 2, 0, 8, 0, 0, 0, 0, 0, 0, 0};
     for (std::uint32_t slot = 0; slot < 64; ++slot) {
         const auto kind = slot % 2 == 0 ? protocol::Kind::entry : protocol::Kind::ret;
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
     }
     const Bytes whole = read(file);
     write(file, 0, whole);
-    // A session, and a block: an entry and its return.
+    // A session and a block: an entry and its return.
     Bytes description{2, 15, 1, 7, 0, 1, 100, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0};
     const Bytes block{1, 0, 0, 0, 0, 5, 2, 0, 0, 0, 1, 9, 0, 2, 0, 1, 4};
     description.insert(description.end(), {3, static_cast<std::uint8_t>(block.size())});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rings in a target's memory: whatever is there, one sentence, or a line that is decoded and whose sums hold.
+// Rings in a target's memory, of any content: one sentence, or a line with correct sums.
 //
-//     shape u8     bits 0..1 log2 of a ring's bytes, less 13; bit 2: two cores; bit 3: the rings' memory repeats what is
-//                  given without an end; bit 4: flight mode
-//     laps u8      that the cursor has gone on
-//     changes u8   that follow: where u8 (bits 0..1: descriptor, hello, core, cores' other one), offset u8 (times 8 in
-//                  a core), a value of 8 bytes which is added there
+//     shape u8     bits 0..1 log2 of a ring's bytes, less 13; bit 2: two cores; bit 3: the rings'
+//                  memory repeats the given bytes without end; bit 4: flight mode
+//     laps u8      that the cursor has made
+//     changes u8   their number; each: where u8 (bits 0..1: descriptor, hello, core, other core),
+//                  offset u8 (times 8 in a core), a value of 8 bytes that is added there
 //     then the ring, from its beginning
 #include <algorithm>
 #include <cstdlib>
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_bytes_read = std::size_t{1} << 21;  // of rings: what an input may take of time
+    static constexpr std::size_t most_bytes_read = std::size_t{1} << 21;  // of rings
     std::size_t bytes_read_ = 0;
 };
 

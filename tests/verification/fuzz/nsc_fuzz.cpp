@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recording reader. An odd first byte: the rest describes chunks (type u8, size u8, payload),
-// which are then compressed where that belongs, and whose headers are made right.
+// The recording reader. With an odd first byte, the rest describes chunks (type u8, size u8,
+// payload), which the fuzzer compresses where needed, with correct headers.
 #include <algorithm>
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The demo behind the hostile stub, recorded to its end: nothing lost, nothing damaged, Lua's calls in it.
+"""Records the demo behind the hostile stub. Nothing is lost or damaged, and Lua's calls are there.
 
     demo_test.py MACHINE    one of hostile.MACHINES
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hostile stub's vectors, the PSCI that it answers, and how it reports an exception that nobody expects.
+// The hostile stub's vectors, its answers to PSCI calls, and its report of unexpected exceptions.
 
 .macro unexpected level
     .balign 0x80
@@ -34,7 +34,7 @@ el3_vectors:
     unexpected 3
     .endr
 
-// Only PSCI is answered. As SMCCC 1.0 allows, x4-x17 are lost: they hold garbage afterwards.
+// Answers PSCI only. As SMCCC 1.0 allows, it destroys x4-x17, which hold garbage afterwards.
 smc_from_below:
     mrs     x9, esr_el3
     lsr     x9, x9, #26
@@ -124,8 +124,8 @@ system_off:
     mov     x5, #0
     b       exit
 
-// In: x2 an address in the vector, x3 the level, x4 ESR, x5 ELR, x6 FAR. Says so by semihosting
-// (SYS_WRITE0) and ends QEMU.
+// In: x2 an address in the vector table, x3 the level, x4 ESR, x5 ELR, x6 FAR. Reports them by
+// semihosting (SYS_WRITE0) and ends QEMU.
 report:
     adrp    x7, said
     add     x7, x7, :lo12:said
@@ -154,7 +154,7 @@ report:
     mov     x1, x7
     hlt     #0xf000
     mov     x5, #99
-// In: x5 the status.
+// In: x5 the exit status.
 exit:
     adrp    x1, exit_block
     add     x1, x1, :lo12:exit_block
@@ -164,7 +164,7 @@ exit:
 1:  wfi
     b       1b
 
-// In: x8 a number, x9 where its 16 digits go. Changes x8-x11.
+// In: x8 a number, x9 the address for its 16 digits. Changes x8-x11.
 put_hex:
     mov     x10, #16
 1:  ror     x8, x8, #60

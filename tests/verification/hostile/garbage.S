@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hostile stub (stub.S) leaves in memory and registers.
+// Fills memory and registers with garbage, for the hostile stub (stub.S).
 
-// What EL3 firmware decides for the image: Non-secure, AArch64; pointer authentication, fine-grained
-// traps and HCRX are the image's; SVE, trace and debug registers trap, for no image of ours may touch
-// them.
+// EL3's settings: Non-secure, AArch64. The image may use pointer authentication, fine-grained traps
+// and HCRX. SVE, trace and debug registers trap, because our images must not touch them.
 fill_el3:
     mov     x0, #(SCR_NS | SCR_FIQ | SCR_RES1 | SCR_HCE | SCR_RW)
     movk    x0, #(SCR_APK_API >> 16), lsl #16
@@ -23,17 +22,17 @@ fill_el2:
     ldr     x0, =GARBAGE
     write_all x0, tpidr_el2, vttbr_el2, hstr_el2, cntvoff_el2, elr_el2, far_el2, hpfar_el2, afsr0_el2, afsr1_el2, mair_el2, amair_el2, ttbr0_el2, tcr_el2, vtcr_el2, vpidr_el2, vmpidr_el2
     mov     sp, x0
-    ldr     x1, =el2_vectors            // UNKNOWN; here an exception can say so
+    ldr     x1, =el2_vectors            // UNKNOWN; these vectors report exceptions
     msr     vbar_el2, x1
-    mov     x1, #0x30c50000             // SCTLR_EL2: MMU and caches off, as every boot protocol has it
+    mov     x1, #0x30c50000             // SCTLR_EL2: MMU and caches off, as all boot protocols require
     movk    x1, #0x0830
     msr     sctlr_el2, x1
     msr     cptr_el2, x0
-    mov     x1, #0x6000                 // CNTHCTL_EL2: EL1's timers trap; with FEAT_ECV the virtual one, too
+    mov     x1, #0x6000                 // CNTHCTL_EL2: EL1's timers trap (virtual, too, with FEAT_ECV)
     msr     cnthctl_el2, x1
-    ldr     x1, =0xf60                  // MDCR_EL2: PMU and debug trap, no counter is EL1's
+    ldr     x1, =0xf60                  // MDCR_EL2: PMU and debug trap, EL1 has no counter
     msr     mdcr_el2, x1
-    // HCR_EL2: no second stage; nearly all else traps. Where there is VHE, EL2 has its other view, too.
+    // HCR_EL2: no second stage, nearly all else traps. With VHE, also EL2's other view (E2H).
     ldr     x1, =0x000000004f7fe000
     unless_has id_aa64mmfr1_el1, 8, 1f
     orr     x1, x1, #(1 << 34)          // E2H
@@ -55,13 +54,13 @@ fill_el2:
 fill_el1:
     ldr     x0, =GARBAGE
     write_all x0, tpidr_el0, tpidrro_el0, tpidr_el1, sp_el0, sp_el1, elr_el1, far_el1, afsr0_el1, afsr1_el1, mair_el1, amair_el1, ttbr0_el1, ttbr1_el1, contextidr_el1, par_el1, csselr_el1
-    mov     x1, #0x40000000             // EL1 would use AArch64's EL0: no more than that
+    mov     x1, #0x40000000             // if EL1 used AArch64's EL0: nothing more
     msr     spsr_el1, x1
-    ldr     x1, =0x0000003400803519     // TCR_EL1: a plausible one, of somebody else
+    ldr     x1, =0x0000003400803519     // TCR_EL1: a plausible value of another system
     msr     tcr_el1, x1
     ldr     x1, =0x34d5d91d             // SCTLR_EL1 with its MMU on, alignment checked, writes never executable
 #if ENTRY_LEVEL == 1
-    ldr     x1, =0x30d00800             // a boot protocol has the MMU off
+    ldr     x1, =0x30d00800             // boot protocols require the MMU off
 #endif
     msr     sctlr_el1, x1
     msr     cpacr_el1, xzr              // FP traps
@@ -82,13 +81,13 @@ fill_el1:
     msr     cptr_el3, x3
     ret
 
-// VBAR_EL1: UNKNOWN too. Last, for only enter_image comes after it.
+// VBAR_EL1 is UNKNOWN, too. It is set last: only enter_image runs afterwards.
 fill_vectors:
     ldr     x0, =el1_vectors
     msr     vbar_el1, x0
     ret
 
-// All of them run, have expired and are not masked; the cycle counter overflows at once.
+// All timers run, have expired and are not masked. The cycle counter overflows at once.
 fill_timers_and_pmu:
     mov     x1, #1
     write_all xzr, cntv_cval_el0, cntp_cval_el0, cnthp_cval_el2
@@ -110,7 +109,7 @@ fill_timers_and_pmu:
 1:  isb
     ret
 
-// [GARBAGE_LOW, GARBAGE_HIGH): 64 bytes at a time.
+// Fills [GARBAGE_LOW, GARBAGE_HIGH), 64 bytes at a time.
 fill_memory:
     ldr     x0, =GARBAGE
     ldr     x1, =GARBAGE_LOW
@@ -120,7 +119,7 @@ fill_memory:
     b.lo    1b
     ret
 
-// EL2 as a hypervisor that does not interfere leaves it: the image is entered at EL1.
+// Sets EL2 up like a hypervisor that does not interfere. The image begins at EL1.
 pass_el2:
     mov     x0, #0x80000000             // RW
     movk    x0, #0x300, lsl #32         // APK, API

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GIC as TF-A leaves it: SGIs 8 to 15 are Secure, all other interrupts are Non-secure group 1.
+// Sets the GIC up as TF-A does: SGIs 8 to 15 are Secure, others are in Non-secure group 1.
 
 #define NONSECURE_SGIS 0xffff00ff       // 8..15 are Secure
 
 #if GIC == 3
-#define GICD_CTLR_ARE 0x30              // both states'
-#define GICD_CTLR_SECURE 0x35           // and Group 0 and Secure Group 1 on
+#define GICD_CTLR_ARE 0x30              // both states
+#define GICD_CTLR_SECURE 0x35           // and Group 0 and Secure Group 1 enabled
 #define REDISTRIBUTOR_SHIFT 17
 
-// In: x20 the core. Changes x0-x2.
+// In: x20 the core's number. Changes x0-x2.
 set_up_gic_core:
     ldr     x0, =GIC_SECOND
     add     x0, x0, x20, lsl #REDISTRIBUTOR_SHIFT

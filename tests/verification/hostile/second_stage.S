@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage 2 translation tables (Arm ARM DDI 0487, D8.3) that show QEMU's virt machine as a Raspberry Pi 5: memory from 0,
-// the debug UART and the GIC at the addresses of hal/boards/rpi5.cpp. Nothing else is there.
+// Stage 2 translation tables (Arm ARM DDI 0487, D8.3). They make QEMU's virt machine look like a
+// Raspberry Pi 5: memory from 0, and the debug UART and the GIC at the addresses of
+// hal/boards/rpi5.cpp. Nothing else is mapped.
 
 #define NORMAL_BLOCK 0x7fd              // write-back, read and write, inner shareable, accessed
 #define DEVICE_PAGE 0x4c7               // nGnRE, read and write, accessed
@@ -12,8 +13,8 @@ second_stage:                           // level 1: 1 GiB each
     .skip   64 * 8
     .quad   device_pages + TABLE        // 65: from 0x10'4000'0000
     .skip   446 * 8
-memory_blocks:                          // 2 MiB each, to the end that linker/rpi5.ld says
-    .set    at, 0x40200000              // QEMU has its device tree below; hostile.py has the same number
+memory_blocks:                          // 2 MiB each, to the end in linker/rpi5.ld
+    .set    at, 0x40200000              // QEMU's device tree lies below; the same as in hostile.py
     .rept   0x3c000000 >> 21
     .quad   at + NORMAL_BLOCK
     .set    at, at + (1 << 21)

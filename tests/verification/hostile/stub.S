@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hostile stub: firmware at EL3 that stands in front of an image under QEMU and leaves it
-// everything that the architecture calls UNKNOWN, full of garbage. QEMU alone leaves zeros, so it
-// hides an image that counts on them.
+// The hostile stub: firmware at EL3 that runs before an image under QEMU. It fills everything that
+// the architecture calls UNKNOWN with garbage. Without it QEMU leaves zeros, which hides an image
+// that relies on them.
 //
-// The boot core sets up the interrupt groups as TF-A does, fills memory that no loader filled and
-// every register whose reset value is UNKNOWN, and enters the image in the Non-secure state. Other
-// cores wait until the image asks for them: by PSCI (SMC), or by the Raspberry Pi's spin table.
+// The boot core sets up the interrupt groups as TF-A does. It fills memory that no loader filled,
+// and registers whose reset value is UNKNOWN. Then it enters the image in the Non-secure state.
+// Other cores wait until the image starts them by PSCI (SMC) or the Raspberry Pi's spin table.
 //
-// The stub keeps the vectors of EL3, and at first those of EL2. An exception there that nobody
-// expects is the image's fault: the stub says which one it was, and ends QEMU with status 99.
+// The stub keeps the vectors of EL3, and at first those of EL2. An unexpected exception there is
+// the image's fault: the stub reports it and ends QEMU with status 99.
 //
-// hostile.py gives these numbers: CORES; IMAGE_ENTRY; ENTRY_LEVEL (2 or 1); MT (1: the image sees
-// the core's number in Aff1, as every core with BTI has it); GIC (3 or 2; 0: one without security),
-// GIC_BASE, GIC_SECOND (first redistributor, or CPU interface); GARBAGE_LOW, GARBAGE_HIGH (memory
-// to fill); SPIN_TABLE (0: none); ZYNQMP (1: other cores are held in reset); SECOND_STAGE (1: the image, entered at EL1,
-// sees memory and devices where second_stage.S has them).
+// hostile.py defines these numbers: CORES; IMAGE_ENTRY; ENTRY_LEVEL (2 or 1); MT (1: Aff1 has the
+// core's number, as on every core with BTI); GIC (3 or 2; 0: a GIC without security), GIC_BASE,
+// GIC_SECOND (first redistributor, or CPU interface); GARBAGE_LOW, GARBAGE_HIGH (memory to fill);
+// SPIN_TABLE (0: none); ZYNQMP (1: the other cores are held in reset); SECOND_STAGE (1: the image
+// begins at EL1 and sees memory and devices at second_stage.S's addresses).
 
 #define GARBAGE 0xa5a5a5a5a5a5a5a5
 
 #define SCR_NS (1 << 0)
-#define SCR_FIQ (1 << 2)            // Group 0 goes to EL3; so the image has the Non-secure view
+#define SCR_FIQ (1 << 2)            // Group 0 goes to EL3: the image has the Non-secure view
 #define SCR_RES1 (3 << 4)
 #define SCR_HCE (1 << 8)
 #define SCR_RW (1 << 10)
@@ -35,11 +35,11 @@
 #define PSCI_CPU_ON 0xc4000003
 #define PSCI_AFFINITY_INFO 0xc4000004
 
-#define CORE_STATE 0                // 0 on, 1 off, 2 on its way: PSCI's own numbers
+#define CORE_STATE 0                // 0 on, 1 off, 2 starting: PSCI's numbers
 #define CORE_ENTRY 8
 #define CORE_BYTES 64
 
-// Out: \to = the physical core's number. QEMU's Aff0.
+// Out: \to = the physical core's number, QEMU's Aff0.
 .macro core_number to
     mrs     \to, mpidr_el1
     and     \to, \to, #0xff
@@ -53,7 +53,7 @@
     madd    \to, \core, x9, \to
 .endm
 
-// CBZ to \absent unless the field of the ID register is there. Changes x9.
+// Branches to \absent if the field of the ID register is 0. Changes x9.
 .macro unless_has register, low, absent
     mrs     x9, \register
     ubfx    x9, x9, #\low, #4
@@ -94,7 +94,7 @@ _start:
     ldr     x19, =IMAGE_ENTRY
     b       enter_image
 
-// Another core: until the image has said where it begins.
+// Another core waits here until the image has given its entry address.
 wait_to_be_started:
     core_state x21, x20
 1:  wfe
@@ -111,7 +111,7 @@ wait_to_be_started:
     str     xzr, [x21, #CORE_STATE]
 #endif
 
-// In: x19 where, x20 the core. Never returns.
+// In: x19 the address to enter, x20 the core's number. Never returns.
 enter_image:
     bl      fill_el3
     bl      fill_el2
@@ -138,7 +138,7 @@ enter_image:
 #include "exceptions.S"
 
 #if ZYNQMP
-// The APU's reset vectors, and its cores 1 to 3 out of reset: UG1087, APU and CRF_APB.
+// Sets the APU's reset vectors and takes its cores 1 to 3 out of reset: UG1087, APU and CRF_APB.
 release_cores:
     ldr     x0, =0xfd5c0040             // RVBARADDR0L; each core has two words
     ldr     x1, =_start

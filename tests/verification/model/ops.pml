@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A site's ops change while two cores execute it: the protocol of tracer/patching/patcher.hpp written down a
- * second time, by hand. (tests/verification/simulator/explorer.hpp explores the code itself.)
+ * A site's ops change while two cores execute it. This is the protocol of tracer/patching/patcher.hpp, written a
+ * second time by hand. (tests/verification/simulator/explorer.hpp explores the code itself.)
  *
- * One ops stays, one leaves, one comes, all with callbacks. Three requests:
+ * Three ops have callbacks: `stay` stays, `leave` leaves, `come` comes. There are three requests:
  *
  *     1  {} -> {stay, leave}               the word becomes BL
  *     2  {stay, leave} -> {stay, come}     another list; the first one is freed
  *     3  {stay, come} -> {}                the word becomes NOP, then the slot that of no ops
  *
- * A core fetches what its pipeline holds. The pipeline refills from the instruction cache, that from
- * the point of unification, that from memory, each when it likes; DC CVAU and IC IVAU with the DSB
- * after each, and then a context synchronisation event, are what forces it. Then the core, each a
- * step, loads the slot, makes the callbacks, reads the object once more and leaves. In the trampoline
- * it may be interrupted, and the handler executes the site too.
+ * A core fetches what its pipeline holds. The pipeline refills at any time from the instruction cache, the cache
+ * from the point of unification, and that from memory. DC CVAU and IC IVAU with a DSB after each, and then a context
+ * synchronisation event, force the refill. Then the core makes these steps: it loads the slot, makes the callbacks,
+ * reads the object once more, and leaves. In the trampoline an interrupt may come, whose handler executes the site.
  *
- * Synchronize waits until each core has been seen outside; with -D GUARDS as tracer.cpp does it: each
- * core takes an interrupt, and then each guard that was taken at that moment must be seen free. A core
- * before its guard does not count: it may find the object of no ops, whose callback does nothing.
+ * Synchronize waits until it has seen each core outside. With -D GUARDS it works as tracer.cpp does: each core
+ * takes an interrupt, and then each guard that was taken at that moment must be seen free. A core before its guard
+ * does not count: it may find the object of no ops, whose callback does nothing.
  *
- * Mutants (-D NAME; tests/verification/model/CMakeLists.txt): each must fail an assertion, and so must REACHED.
+ * Each mutant (-D NAME; tests/verification/model/CMakeLists.txt) must fail an assertion, and so must REACHED.
  */
 
 #define CORES 2
@@ -27,7 +26,7 @@
 #define NOP 0
 #define BL  1
 
-/* Objects: the slot's. */
+/* Objects that the slot may hold. */
 #define NONE 0
 #define OLD  1  /* the list {stay, leave} */
 #define NEW  2  /* the list {stay, come} */
@@ -38,7 +37,7 @@
 /* The set after r requests. */
 #define SET(r) ((r) == 1 -> STAY + LEAVE : ((r) == 2 -> STAY + COME : 0))
 
-byte slot = NONE, slot_stored;   /* visible; and stored, not yet visible */
+byte slot = NONE, slot_stored;   /* visible; stored, but not visible yet */
 bit word = NOP, word_stored;
 bool slot_waits = false, word_waits = false;
 bit unified = NOP;               /* the word at the point of unification */
@@ -47,9 +46,9 @@ bool cleaning = false, invalidating = false;  /* queued until the next DSB */
 
 byte begun = 0, done = 0;        /* requests */
 bool old_freed = false, new_freed = false;
-bool interrupt[CORES];           /* the patcher's, pending */
+bool interrupt[CORES];           /* from the patcher, pending */
 bool asked[CORES];               /* synchronize waits for this core */
-bool taken[4], awaited[4];       /* guards: core * 2 + depth; those that synchronize waits for */
+bool taken[4], awaited[4];       /* guards (core * 2 + depth): taken; synchronize waits for it */
 
 /* Stores become visible and lines are refilled at any time. */
 active proctype memory() {
@@ -79,7 +78,7 @@ inline read_object() {
     assert(object[depth] != NEW || !new_freed)
 }
 
-/* It overlapped requests start + 1 to begun: it has run what all their sets have, and no more than any. */
+/* It overlapped requests start + 1 to begun. It ran what all their sets contain, and nothing that none contains. */
 inline finish() {
     d_step {
         every = STAY + LEAVE + COME;
@@ -158,7 +157,7 @@ end:
 #define store_slot(object) atomic { slot_stored = object; slot_waits = true }
 #define store_word(value)  atomic { word_stored = value; word_waits = true }
 
-/* What is queued is done in the worst order: invalidates before cleans. */
+/* Completes the queue in the worst order: invalidates before cleans. */
 inline dsb() {
     atomic {
         !slot_waits && !word_waits ->
@@ -196,7 +195,7 @@ inline synchronize() {
 #ifndef NO_SYNCHRONIZE
     atomic { asked[0] = true; asked[1] = true };
     !asked[0] && !asked[1];
-    /* One after the other; each may have been taken again in between. */
+    /* One after the other. Each may be taken again in between. */
     for (guard : 0 .. 3) {
         !awaited[guard] || !taken[guard];
         awaited[guard] = false

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# search.sh SPIN CC MODEL DIRECTORY [-DNAME...]: all states of MODEL; works in DIRECTORY, which it makes.
-# For a failure, how it came about.
+# search.sh SPIN CC MODEL DIRECTORY [-DNAME...]: searches all states of MODEL, in DIRECTORY, which
+# it makes. For a failure it prints the steps that lead to it.
 set -eu
 spin=$1 cc=$2 model=$3 directory=$4
 shift 4
@@ -16,6 +16,6 @@ if grep -q 'errors: 0' result && ! grep -q 'Search not completed\|max search dep
     echo "search completed"
 fi
 if [ -f ops.pml.trail ]; then "$spin" "$@" -t -p -g ops.pml | tail -n 60; fi
-# In the order that the test looks for.
+# The test expects these lines in this order.
 grep -h 'assertion violated' result || true
 grep -h 'errors:' result

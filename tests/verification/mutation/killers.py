@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kills mutants. A killer is a line of words:
 
-    unit FILE FILTER          tests/unit/tracer/FILE.cpp, compiled with the mutant in front of the source, and
-                              its tests that FILTER (gtest's) selects
-    host FILE FILTER [SOURCE]...  tests/unit/host/FILE.cpp with the host build's library; a mutated header is compiled
-                              with these sources, from host-tools/, or else with the test itself
+    unit FILE FILTER          tests/unit/tracer/FILE.cpp, compiled with the mutant before the source;
+                              runs the tests that FILTER (a gtest filter) selects
+    host FILE FILTER [SOURCE]...  tests/unit/host/FILE.cpp with the host build's library. A mutated header
+                              is compiled with these sources from host-tools/, or with the test itself
     selftest GROUP MACHINE    that group of the selftest image, in QEMU
-    image NAME MACHINE [WORD]...  an image that ends with exit status 0, one instruction a nanosecond: the sweeps
-    e2e NAME MACHINE          what that image recorded, against the oracle's counts (tests/e2e/oracle_test.py)
-    coherence NAME MACHINE CORES [WORD]...  that image under the coherence oracle (tests/verification/oracle/coherence.py)
+    image NAME MACHINE [WORD]...  an image that must exit with status 0, one instruction a nanosecond
+    e2e NAME MACHINE          the image's recording against the oracle's counts (tests/e2e/oracle_test.py)
+    coherence NAME MACHINE CORES [WORD]...  the image under the coherence oracle (../oracle/coherence.py)
 
-A killer's run ends in one of three ways: it passes (None), it fails (a few words: what did), or the mutant
-cannot be built (CannotBuild). No end within the time is a failure, too: a mutant that hangs is seen.
+A killer's run passes (None), fails (a few words say what failed), or the mutant cannot be built
+(CannotBuild). A timeout is a failure, too: it detects a mutant that hangs.
 """
 
 import os
@@ -25,22 +25,22 @@ import time
 
 from mutants import ROOT
 
-# So many times as long as it takes without a mutant, and then some: it does not end.
+# A run hangs if it takes this many times as long as without a mutant, and these seconds more.
 PATIENCE = 10
 PATIENCE_SECONDS = 10
 UNMUTATED_SECONDS = 300
 QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
 CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
-# What the firmware is made of.
+# The sources of the firmware.
 FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware", "tests/firmware")
 
 
 class CannotBuild(Exception):
-    """With what the compiler said."""
+    """Contains the compiler's message."""
 
 
 def run(command, seconds):
-    """(exit status, or None where it did not end; output). It has a directory of its own for its files."""
+    """Returns (exit status, or None after a timeout; output). Each run has its own directory."""
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    env=os.environ | {"TEST_TMPDIR": directory + "/"})
@@ -54,7 +54,7 @@ def run(command, seconds):
 
 
 class Timed:
-    """Runs a killer's command: the first time, without a mutant, to learn how long it takes."""
+    """Runs a killer's command. The first run, without a mutant, measures how long it takes."""
 
     def __init__(self):
         self.seconds = {}
@@ -82,7 +82,7 @@ def qemu(machine, image, words, more=()):
 
 
 class Units:
-    """The tracer's unit tests, a program for each file of them."""
+    """The tracer's unit tests. Each test file is a separate program."""
 
     TESTS = "tests/unit/tracer"
     OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
@@ -93,7 +93,7 @@ class Units:
         self.compiler = compiler
         self.directory.mkdir(parents=True, exist_ok=True)
         self.programs = {}  # without a mutant
-        self.locks = {}     # of those, and of what they share: a name each
+        self.locks = {}     # a lock for each program and for each shared file, by name
         self.timed = Timed()
 
     def compile(self, source, overlay):
@@ -133,7 +133,7 @@ class Units:
         return self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()], overlay)
 
     def overlay(self, mutant):
-        """A directory that has the mutated file alone."""
+        """Returns a directory that contains only the mutated file."""
         overlay = self.directory / mutant.name
         changed = overlay / mutant.file
         changed.parent.mkdir(parents=True, exist_ok=True)
@@ -158,8 +158,8 @@ class Units:
 
 
 class HostUnits(Units):
-    """The host's unit tests, likewise, with the host build's library behind them: what is compiled for a mutant comes
-    first, so the linker does not take it from there."""
+    """The host's unit tests, with the host build's library. The mutant's object files come first,
+    so the linker takes them instead of the library's."""
 
     TESTS = "tests/unit/host"
 
@@ -171,7 +171,7 @@ class HostUnits(Units):
                         *(f'-DNOPSCOPE_{name}="{host / path}"' for name, path in commands.items())]
 
     def libraries(self):
-        """As the host build links its own unit tests."""
+        """The libraries that the host build links its own unit tests with."""
         def found():
             build(["cmake", "--build", str(self.host), "--target", "nopscope_host", "nopscope_codec_bench",
                    "nopscope_test_main"])
@@ -206,7 +206,7 @@ class HostUnits(Units):
 
 
 class Images:
-    """Firmware of a copy of the source, in which one mutant at a time takes its place."""
+    """The firmware from a copy of the source. The copy contains one mutant at a time."""
 
     def __init__(self, directory, host, jobs):
         self.source = directory / "source"
@@ -229,7 +229,7 @@ class Images:
                f"-DCMAKE_TOOLCHAIN_FILE={self.source}/cmake/aarch64-none-elf.cmake", f"-DNOPSCOPE_TOOL={self.tool}"])
         self.is_ready = True
 
-    # What is the same keeps its time, so it is not built again.
+    # An unchanged file keeps its time, so make does not build it again.
     def write(self, path, content):
         to = self.source / path
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -297,7 +297,7 @@ class Killers:
         return killer.split()[0] in ("unit", "host")
 
     def run(self, mutant, killer):
-        """None if it passes; `mutant` None: the source as it is."""
+        """Returns None if the killer passes. `mutant` None: the unchanged source."""
         words = killer.split()
         if words[0] == "unit":
             return self.units.run(mutant, words[1:])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of mutants: mutants/*.toml, a file for each part of the protocol; host_*.toml are the host's.
+"""The list of mutants: mutants/*.toml, one for each part of the protocol; host_*.toml: the host's.
 
-    file = "tracer/patching/patcher.hpp"                  # for all of the file's mutants, unless they say another
-    killed_by = ["unit sets_test Sets.*"]        # the same; what may kill it, tried in this order (killers.py)
+    file = "tracer/patching/patcher.hpp"         # for all mutants here that name no other file
+    killed_by = ["unit sets_test Sets.*"]        # the same; tried in this order (killers.py)
 
     [name-of-the-mutant]
     step = "What the tracer does, and this mutant does not."
-    text = '''...'''                             # exactly once in the file, however its lines are broken
-    by = '''...'''                               # instead of it; nothing if absent
+    text = '''...'''                             # exactly once in the file, with any line breaks
+    by = '''...'''                               # the replacement; nothing if absent
 """
 
 import dataclasses
@@ -20,11 +20,11 @@ ROOT = HERE.parents[2]
 
 
 class Wrong(Exception):
-    """The list is wrong: one sentence."""
+    """The list is wrong. The message is one sentence."""
 
 
 def anyhow_spaced(text):
-    """Finds `text` whatever space the formatter has put between its words and signs."""
+    """Finds `text`, whatever white space the formatter has put between its words and signs."""
     tokens = re.findall(r"\w+|[^\w\s]", text)
     spaces = (r"\s+" if left[-1].isidentifier() and right[0].isidentifier() else r"\s*" for left, right in zip(tokens, tokens[1:]))
     return re.compile("".join(re.escape(token) + space for token, space in zip(tokens, [*spaces, ""])))
@@ -33,16 +33,16 @@ def anyhow_spaced(text):
 @dataclasses.dataclass(frozen=True)
 class Mutant:
     name: str
-    part: str        # the file of the list
+    part: str        # the list's file name
     step: str
     file: str        # from the repository's root
     text: str
     by: str
     killed_by: tuple
-    short: bool      # one of those in the short run
+    short: bool      # it is in the short run, too
 
     def source(self):
-        """The whole file with the mutation made."""
+        """Returns the whole file with the mutation."""
         try:
             whole = (ROOT / self.file).read_text(encoding="utf-8")
         except OSError as error:
@@ -70,7 +70,7 @@ def mutant_of(part, defaults, name, entry):
 
 
 def load(directory=HERE / "mutants"):
-    """All of them; each one's text has been looked for."""
+    """Loads all mutants and looks for each one's text."""
     mutants = []
     for file in sorted(directory.glob("*.toml")):
         try:

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation tests: each step of the tracer's protocol is left out or swapped, and numbers of the host are made wrong,
-one at a time, in a build of its own, and some test must fail for it.
+"""Mutation tests. Each mutant leaves out or swaps one step of the tracer's protocol, or makes a
+number of the host wrong. The script builds each mutant separately, and some test must fail for it.
 
     run.py [--short] [--only NAME]... [--part PART]... [--format json]
-    run.py --list [--format json]      the mutants; each one's text has been found in the source, once
-    run.py --table                     the same for docs/proof.md
+    run.py --list [--format json]      lists the mutants; each one's text must be in the source once
+    run.py --table                     prints the table for docs/proof.md
 
-Exit status 1: a mutant survived. 2: it could not be tried (a text that is not there, a mutant that does not
-compile, a killer that fails without any mutant); one sentence says which. Needs: a C++ compiler and GoogleTest;
-for the images what ./dev setup installs, and the host build.
+Exit status 1: a mutant survived. 2: a mutant could not be tried (its text is missing, it does not
+compile, or a killer fails without any mutant); one sentence says which. Needs a C++ compiler and
+GoogleTest. The images need the tools that ./dev setup installs, and the host build.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def say(text, to=None):
 
 
 def check_killers(killers, mutants, pool):
-    """Without a mutant each of them must pass."""
+    """Each killer must pass without a mutant."""
     used = sorted({killer for mutant in mutants for killer in mutant.killed_by})
     tried = list(pool.map(lambda killer: (killer, killers.run(None, killer)),
                           [killer for killer in used if Killers.is_unit(killer)]))
@@ -44,7 +44,7 @@ def check_killers(killers, mutants, pool):
 
 
 def try_mutant(killers, mutant, to):
-    """A result, for people (who read it at once) and as JSON."""
+    """Tries a mutant. Prints the result at once for people, and returns it for JSON."""
     began = time.monotonic()
     try:
         for killer in mutant.killed_by:
@@ -66,7 +66,7 @@ def try_all(killers, mutants, jobs, to):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         check_killers(killers, mutants, pool)
         results = list(pool.map(lambda mutant: try_mutant(killers, mutant, to), others))
-    # One copy of the firmware's source: one after the other, those of one file together.
+    # There is only one copy of the firmware's source. So these run in turn, file by file.
     return results + [try_mutant(killers, mutant, to) for mutant in sorted(needs_image, key=lambda m: m.file)]
 
 
@@ -79,7 +79,7 @@ def listed(mutants, as_json):
 
 
 def table(mutants):
-    """The parts: how many mutants each has, of what, and what may kill them."""
+    """Returns the parts' table: number of mutants, mutated files, possible killers."""
     lines = ["| part | mutants | of | killed by |", "|---|---:|---|---|"]
     for part, group in itertools.groupby(mutants, key=lambda mutant: mutant.part):
         group = list(group)
@@ -121,7 +121,7 @@ def main():
             print(table(mutants) if arguments.table else listed(mutants, arguments.format == "json"))
             return 0
         killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.host.resolve(), arguments.jobs)
-        # JSON has standard output for itself.
+        # Standard output is for the JSON only.
         to = sys.stderr if arguments.format == "json" else sys.stdout
         results = try_all(killers, mutants, arguments.jobs, to)
     except (Wrong, CannotBuild) as error:

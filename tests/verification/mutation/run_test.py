@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The runner itself: a wrong list is said in a sentence, a mutant that nobody sees survives, one that does not
-compile and a killer that fails by itself are errors."""
+"""Tests the runner: it reports a wrong list in a sentence, and an undetected mutant as a survivor.
+A mutant that does not compile and a killer that fails without a mutant are errors."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ STEP = 'step = "Something."\n'
 
 
 def run(content, *arguments):
-    """(exit status, all that was said) for one list."""
+    """Returns (exit status, all output) for one list."""
     with tempfile.TemporaryDirectory() as directory:
         lists = pathlib.Path(directory) / "lists"
         lists.mkdir()

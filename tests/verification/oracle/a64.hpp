@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The A64 instructions that coherence depends on. Encodings: Arm ARM DDI 0487, C5.3, C5.4 and C6.2. On
-// purpose not the tracer's encoders.
+// The A64 instructions that coherence depends on. Encodings: Arm ARM DDI 0487, C5.3, C5.4 and C6.2.
+// They deliberately do not use the tracer's encoders.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@ namespace a64 {
 enum class Op : std::uint8_t {
     other,
     dsb,         // full, inner shareable or wider
-    weaker_dsb,  // not shareable, or of loads or stores alone: completes no maintenance here
+    weaker_dsb,  // not shareable, or only for loads or stores: completes no maintenance here
     isb,
     eret,
-    clean,         // DC CVAU
-    clean_beyond,  // DC CVAC, CVAP, CIVAC: to a point that lies behind that of unification
-    zero,          // DC ZVA: a store
-    invalidate,    // IC IVAU
+    clean,                   // DC CVAU
+    clean_beyond,            // DC CVAC, CVAP, CIVAC: to a point behind the point of unification
+    zero,                    // DC ZVA: a store
+    invalidate,              // IC IVAU
     invalidate_all,          // IC IALLUIS
     invalidate_all_of_core,  // IC IALLU
-    translation,  // TLBI, or a write of SCTLR_EL1, TTBR0_EL1, TCR_EL1
-    vectors,      // a write of VBAR_EL1
-    firmware,     // HVC, SMC
+    translation,             // TLBI, or a write of SCTLR_EL1, TTBR0_EL1, TCR_EL1
+    vectors,                 // a write of VBAR_EL1
+    firmware,                // HVC, SMC
 };
 
 constexpr std::uint32_t nop = 0xd503201f;
 constexpr bool is_b(std::uint32_t word) { return word >> 26 == 0x05; }
 constexpr bool is_bl(std::uint32_t word) { return word >> 26 == 0x25; }
-// BLR, BLRAA and so on.
+// BLR and its variants with PAC, such as BLRAA.
 constexpr bool is_call(std::uint32_t word) {
     return is_bl(word) || (word & 0xfffffc1f) == 0xd63f0000 || (word & 0xfefff800) == 0xd63f0800;
 }
@@ -36,7 +36,7 @@ constexpr std::uint64_t bl_target(std::uint32_t word, std::uint64_t at) {
     return at + static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
 }
 
-// B2.2.5: may be replaced by one another while another core executes them.
+// B2.2.5: these may replace one another while another core executes them.
 constexpr bool may_change_under_execution(std::uint32_t word) {
     const std::uint32_t call = word & 0xffe0001f;
     return word == nop || is_b(word) || is_bl(word) || (word & 0xfffff0ff) == 0xd50330df /* ISB */ ||
@@ -68,7 +68,7 @@ constexpr Op op_of(std::uint32_t word) {
     return Op::other;
 }
 
-// The assembler's words.
+// Words from the assembler.
 static_assert(op_of(0xd5033b9f) == Op::dsb && op_of(0xd5033f9f) == Op::dsb);
 static_assert(op_of(0xd5033a9f) == Op::weaker_dsb && op_of(0xd503379f) == Op::weaker_dsb);
 static_assert(op_of(0xd5033fdf) == Op::isb && op_of(0xd69f03e0) == Op::eret);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/accuracy.md's tables and its picture, from what truth.py has measured.
+"""Writes docs/accuracy.md's tables and picture from truth.py's measurements.
 
-    accuracy.py PROGRAM@MACHINE=FILE...      FILE: of `truth.py ... --format json`, or of the third-party tests
+    accuracy.py PROGRAM@MACHINE=FILE...   FILE: from `truth.py ... --format json` or a third-party test
 
 Rewrites the part of docs/accuracy.md between its two marks, and docs/images/accuracy.svg.
 """
@@ -15,7 +15,7 @@ import sys
 DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
 BEGIN, END = "<!-- measured: tests/verification/oracle/accuracy.py -->\n", "<!-- end -->\n"
 WORST = 5
-FLOOR, TOP = 0.01, 1000.0  # percent, of the picture
+FLOOR, TOP = 0.01, 1000.0  # percent, on the picture's axis
 LEFT, RIGHT, UPPER, LOWER = 60, 690, 20, 300
 
 
@@ -42,7 +42,7 @@ def table(key, measured):
 
 
 def errors(measured, which):
-    """Of self times, in percent, ascending."""
+    """The errors of self times in percent, ascending."""
     return sorted(100 * abs(row[which]["self"] - row["true"]["self"]) / row["true"]["self"]
                   for one in measured for row in one["functions"] if row["true"]["self"])
 
@@ -56,7 +56,7 @@ def height(error):
 def line(values, colour, dashes=""):
     step = (RIGHT - LEFT) / len(values)
     points = [f"{LEFT + (i + 0.5) * step:.1f},{height(value):.1f}" for i, value in enumerate(values)]
-    # Runs of the same height are two points.
+    # A horizontal run of points needs only its two ends.
     kept = [p for i, p in enumerate(points) if not 0 < i < len(points) - 1 or
             not points[i - 1].split(",")[1] == p.split(",")[1] == points[i + 1].split(",")[1]]
     return (f'<polyline points="{" ".join(kept)}" fill="none" stroke="{colour}" stroke-width="2" '

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core's calls and their instructions, from what it executes: an independent shadow of the call
-// stack.
+// An independent shadow of one core's call stack and its instruction counts. It uses only what the
+// core executes, and reads nothing that the tracer has written.
 //
-// Told, just before each instruction executes: that it does (`executed`), and before that, where it
-// applies, that a block begins with it, that it is a function's first, a patch site's BL, or a
-// branch of some kind. Control is somewhere else than behind the last instruction only where a
-// block begins, so whatever must be noticed is noticed there.
+// The plugin calls it just before each instruction (`executed`). Before that, it reports the begin
+// of a block, the first instruction of a function, a patch site's BL, or a branch. Control leaves
+// the sequence of instructions only where a block begins, so the shadow notices all events there.
 //
 //   call       The site's word is executed while it is a BL. The call began with the function's
 //              first instruction.
-//   return     Execution reaches the return address that the call had, with the call's stack
-//              pointer.
-//   tail       The caller handed on its own return address: x30 is what the tracer put in its
-//              place, and the stack pointer is the caller's. Such calls end together.
+//   return     Execution reaches the return address of the call, with the call's stack pointer. If
+//              a return address is in the tracer, the shadow uses the one that it replaced.
+//   tail       The caller passed on its own return address: x30 is the tracer's replacement of it,
+//              and the stack pointer is the caller's. Such calls end together.
 //   longjmp    A RET that no call expects, or a new call, at a stack pointer above open calls:
 //              longjmp left these. If longjmp() is known and the tracer is told of it, they end at
 //              its first instruction. From there on it works for the function that it goes to.
-//   interrupt  From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end
-//              those below.
-//   tracer     Not counted. From where the core enters the tracer's code until that returns. What
-//              the tracer calls meanwhile (a driver) is its own, unless that is a traced call.
-//   reset      Execution reaches the code that the core is started with. No call is open any more.
-//   service    Counted: what the program has the tracer do in place of something else, as printing
-//              to the console.
-//
-// A return address that lies in the tracer is looked through. Nothing that the tracer has written
-// is read.
+//   interrupt  A pseudo-call, from an entry of the vector table to ERET. Calls in it cannot end
+//              calls below it.
+//   tracer     Not counted: from the core's entry into the tracer's code to the return from it. The
+//              tracer's own calls (of a driver) belong to it, unless they are traced calls.
+//   reset      Execution reaches the code at which the core starts. No call is open any more.
+//   service    Counted: the tracer does work for the program, such as printing to the console.
 #pragma once
 
 #include <algorithm>
@@ -36,23 +31,23 @@
 
 namespace nopscope::host::truth {
 
-// Of a function. `clock` below is the number of instructions that were not the tracer's.
+// Counts of one function. `clock` below is the number of instructions outside the tracer.
 struct Counted {
     std::uint64_t calls = 0;
     std::uint64_t self = 0;
-    std::uint64_t inclusive = 0;    // of the outermost call of it on the stack
-    std::uint64_t interrupted = 0;  // of interrupts' own, directly on top of it; not in `self`
+    std::uint64_t inclusive = 0;    // of its outermost call on the stack
+    std::uint64_t interrupted = 0;  // by interrupts directly on top of it; not in `self`
     std::uint64_t made = 0;         // calls that it made
     std::uint64_t interrupts = 0;   // directly on top of it
-    std::uint64_t jumps = 0;        // tail calls that it left by
+    std::uint64_t jumps = 0;        // tail calls by which it ended
     std::uint64_t unwound = 0;      // calls that longjmp left
-    std::uint64_t thrown = 0;       // of them, the innermost
-    std::uint64_t landings = 0;     // of longjmp
-    std::uint64_t pumps = 0;        // how often the tracer was at work for long on top of it
+    std::uint64_t thrown = 0;       // of these, the innermost ones
+    std::uint64_t landings = 0;     // longjmps that went to it
+    std::uint64_t pumps = 0;        // how often the tracer worked for long on top of it
     std::uint64_t longjmps_below = 0;  // in it and its callees, of the outermost call
     std::uint64_t pumps_below = 0;
     std::uint64_t jumps_below = 0;
-    std::uint64_t open = 0;         // not over at the end
+    std::uint64_t open = 0;  // not ended at the end
 };
 
 enum class Branch : std::uint8_t { none, call, jump, ret };
@@ -62,18 +57,18 @@ struct Range {
     bool has(std::uint64_t address) const { return address >= low && address < high; }
 };
 
-// What is known of an address where a block begins.
+// What is known of an address at which a block begins.
 struct Place {
     std::uint64_t address = 0;
     bool tracer = false;
     bool vector = false;  // an entry of the vector table
-    bool body = false;    // where a site's BL returns to
+    bool body = false;    // a site's BL returns to it
     bool service = false;
-    bool longjmp = false;  // the C library's
+    bool longjmp = false;  // the C library's longjmp()
     bool boot = false;     // where a core begins after a reset
 };
 
-// The paths of calls: each is a function and the path around it. Number 0 is no path.
+// Paths of calls. Each is a function and the path around it. Number 0 is no path.
 class CallPaths {
 public:
     struct Path {
@@ -95,7 +90,7 @@ private:
 
 class CallShadow {
 public:
-    // `paths`: shared by all cores; null: paths are not kept.
+    // `paths`: shared by all cores. If null, no paths are kept.
     CallShadow(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
                CallPaths* paths = nullptr)
         : functions_(functions),
@@ -108,7 +103,7 @@ public:
     void branch(Branch kind) { state_.last = kind; }
     void at_function() { state_.pending = clock(); }
 
-    // `read`: has sp() and lr(), of this core, now.
+    // `read`: returns this core's current sp() and lr().
     template <typename Read>
     void begin_block(const Place& at, Read& read) {
         if (at.boot) return reset();
@@ -166,7 +161,7 @@ public:
         state_ = {};
     }
 
-    // ERET, told after `executed`.
+    // Called for an ERET, after `executed`.
     void interrupt_ends() {
         if (levels_.empty()) return;
         unwind(~std::uint64_t{0}, true, clock());
@@ -180,25 +175,25 @@ public:
         }
     }
 
-    std::uint64_t foreign = 0;      // calls on a stack that is not known: counted, without instructions
-    std::uint64_t unexplained = 0;  // calls that were given a return address in the tracer by nobody
+    std::uint64_t foreign = 0;      // calls on an unknown stack: counted, without instructions
+    std::uint64_t unexplained = 0;  // calls with an unknown return address in the tracer
     std::uint64_t all_instructions() const { return raw_; }
     std::uint64_t clock() const { return (state_.where == Where::program ? raw_ : left_at_) - excluded_; }
 
 private:
-    enum class Where : std::uint8_t { program, tracer, out };  // out: in what the tracer has called
+    enum class Where : std::uint8_t { program, tracer, out };  // out: in the tracer's callees
     static constexpr std::uint32_t none = ~0u;                 // an interrupt's pseudo-call
-    static constexpr std::uint64_t long_stay = 100'000;        // instructions: more than a recorder takes, or unwinding
+    static constexpr std::uint64_t long_stay = 100'000;  // instructions: above recorders, unwinding
 
     struct State {
         Where where = Where::program;
         Branch last = Branch::none;
-        unsigned depth = 0;       // entries into the tracer that are open, but for the outermost
-        std::uint64_t until = 0;  // where a function that the tracer left by a jump returns to the program
+        unsigned depth = 0;       // open entries into the tracer, without the outermost
+        std::uint64_t until = 0;  // if the tracer left by a jump: where the function returns
         std::uint64_t until_sp = 0;
-        std::uint64_t served_until = 0;  // likewise, of a service; 0: none
+        std::uint64_t served_until = 0;  // the same for a service; 0: none
         std::uint64_t pending = 0;  // the clock at the last function's first instruction
-        bool longjmp = false;       // it runs, since:
+        bool longjmp = false;       // longjmp() runs, since:
         std::uint64_t longjmp_at = 0;
     };
     struct Frame {
@@ -207,8 +202,8 @@ private:
         std::uint64_t longjmps = 0, pumps = 0, jumps = 0;  // in it and its callees
         std::uint32_t function = none;
         bool tail = false;
-        std::uint32_t path = 0;  // for an interrupt, that of the call that it interrupts
-        State below{};  // of what was called from, or interrupted
+        std::uint32_t path = 0;  // of an interrupt: the path of the call that it interrupts
+        State below{};           // the state of the caller, or of the interrupted code
     };
 
     std::uint32_t path() const { return frames_.empty() ? 0 : frames_.back().path; }
@@ -231,7 +226,7 @@ private:
         return frames_.size() > base() && frames_.back().sp == sp && (hooked || frames_.back().return_address == lr);
     }
 
-    // Where the core is now: the clock stands still outside of the program.
+    // Sets the core's place. The clock stops outside of the program.
     void move(Where to) {
         if (state_.where == Where::program && to != Where::program) left_at_ = raw_;
         if (state_.where != Where::program && to == Where::program) excluded_ += raw_ - left_at_;
@@ -241,7 +236,7 @@ private:
         move(state.where);
         state_ = state;
     }
-    // A hook goes on to the caller by RET, or by BR where the CPU has no BTI.
+    // A hook returns to the caller by RET, or by BR if the CPU has no BTI.
     template <typename Read>
     bool leaves_hook(const Place& at, Read& read) const {
         if (state_.last != Branch::jump || state_.where != Where::tracer || at.tracer) return false;
@@ -255,7 +250,7 @@ private:
         if (state_.where == Where::program) state_.depth = 0;
         move(Where::tracer);
     }
-    // The tracer has been told of it and gone on to it.
+    // The tracer was told of the longjmp, and now enters longjmp().
     void begin_longjmp() {
         move(Where::program);
         state_.longjmp = true;
@@ -267,7 +262,7 @@ private:
             if (state_.until == at.address && read.sp() == state_.until_sp) move(Where::program);
             return;
         }
-        if (last == Branch::none) return;  // nothing but an interrupt's end leads here
+        if (last == Branch::none) return;  // only the end of an interrupt leads here
         state_.until = 0;
         if (last == Branch::ret && state_.depth == 0) {
             if (raw_ - left_at_ >= long_stay) count_pump(at.body);
@@ -280,7 +275,7 @@ private:
         state_.until_sp = read.sp();
     }
 
-    // A recorder's entry that had to pump has not read the clock before it: that is its caller's time.
+    // A recorder's entry pumped before it read the clock. So the pump's time is its caller's.
     void count_pump(bool at_entry) {
         const std::size_t above = at_entry ? 2 : 1;
         if (frames_.size() < above) return;
@@ -353,12 +348,12 @@ private:
     const std::vector<Range>& tracer_;
     Range stack_;
     CallPaths* paths_;
-    std::vector<std::uint32_t> active_;  // open calls of each function
+    std::vector<std::uint32_t> active_;  // number of open calls by function
     std::vector<Frame> frames_;
-    std::vector<std::size_t> levels_;  // where the pseudo-calls of open interrupts lie
+    std::vector<std::size_t> levels_;  // indexes of the open interrupts' pseudo-calls
     State state_;
     std::uint64_t raw_ = 0;
-    std::uint64_t excluded_ = 0;  // without what is excluded since left_at_
+    std::uint64_t excluded_ = 0;  // excluded before left_at_
     std::uint64_t left_at_ = 0;
     std::uint64_t last_event_ = 0;
 };

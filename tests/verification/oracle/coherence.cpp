@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coherence oracle: a QEMU plugin that watches a real image change its own text, and says where that
-// would have gone wrong on a CPU with caches. QEMU itself runs new text at once.
+// The coherence oracle: a QEMU plugin that watches a real image change its own text. It reports
+// what would go wrong on a CPU with caches. QEMU itself executes new text at once.
 //
 //     qemu-system-aarch64 ... -plugin libcoherence.so,image=IMAGE,out=OUT
 //
-// IMAGE, OUT: coherence_files.hpp. Here is what is looked at; what it means is in coherence_model.hpp and
-// coherence_rows.hpp. All stores are, by the physical address that they go to; of the instructions those that
-// order or maintain, entries of exception vectors (as VBAR_EL1 was written), the first of the requests'
-// functions, what follows a call (requests return there), and words of text that are sites or were modified.
+// coherence_files.hpp describes IMAGE and OUT. This file selects what the oracle watches;
+// coherence_model.hpp and coherence_rows.hpp say what it means. The oracle watches all stores, by
+// physical address; instructions that order or maintain; entries of exception vectors (as VBAR_EL1
+// was written); the first instruction of each request function, and those behind calls (requests
+// return there); and words of text that are sites or were modified.
 #include "tests/verification/oracle/coherence_events.hpp"
 
 #include <cstdio>
@@ -46,7 +47,7 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
         call(on_return_address, QEMU_PLUGIN_CB_R_REGS, reinterpret_cast<void*>(address));
     }
     if (oracle.image.requests.count(address) != 0) call(on_request, QEMU_PLUGIN_CB_R_REGS, nullptr);
-    // With threads the store that changed it may not have been told yet.
+    // With threads, the store that changed the word may not be reported yet.
     if (word != model.value(address)) model.watch(address);
     if (Word* const known = model.find(address)) call(on_word, QEMU_PLUGIN_CB_NO_REGS, known);
     if (address == oracle.image.made) call(on_callback_made, QEMU_PLUGIN_CB_NO_REGS, nullptr);

@@ -5,10 +5,10 @@
     coherence.py PLUGIN --elf IMAGE.elf [--machine virt-a72] [--cores N] [--threads] [--json FILE]
                  [--running N] [--at-least EVENT=N]... [--expect KIND]... [--seconds N] [WORD]...
 
-PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably (-icount);
-with --threads each has a thread of its own. Exit status 0: no fault, and as many events as --at-least says. 1:
-faults, each said in a sentence; with --expect: other kinds of fault than these, or not all of them. 2: could not
-run, or too few events to mean anything; the image's own failure, too.
+PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably
+(-icount). With --threads each has its own thread. Exit status 0: no fault, and at least as many
+events as --at-least says. 1: faults, each reported in a sentence. With --expect: the kinds of fault
+are not exactly these. 2: the run failed, the image failed, or there were too few events.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def qemu_command(arguments, description, out):
 
 
 def symbol_of(names, address):
-    """The function whose slot is there, or the last symbol up to there."""
+    """The function whose slot is at `address`, or the last symbol before it."""
     slot_of = bisect.bisect_left(names, (address + 8, ""))
     if slot_of < len(names) and names[slot_of][0] == address + 8:
         return f"slot of {names[slot_of][1]}"
@@ -71,7 +71,7 @@ def too_few(events, wanted):
 
 
 def observe(arguments, directory):
-    """(what the plugin wrote, or None; what went wrong with the run itself, or '')"""
+    """Returns (the plugin's result or None, the error of the run or '')."""
     description, out = directory / "image", directory / "out.json"
     try:
         names = coherence_image.describe(arguments.elf, description, directory / "text")
@@ -90,7 +90,7 @@ def observe(arguments, directory):
     if not out.exists():
         return None, wrong or "the plugin wrote nothing"
     found = json.loads(out.read_text())
-    # With a thread for each core, or only one, QEMU's word for it is right.
+    # With a thread for each core, or only one core, QEMU names the right core.
     if found["unknown"] and ("CTR" in found["unknown"] or (arguments.cores > 1 and not arguments.threads)):
         return None, found["unknown"]
     for fault in found["faults"]:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image that does to one patch site what the tracer does, on two cores, with one step wrong: what the
-// coherence oracle itself is tested with (coherence_cases.py). The wrong step is the macro that is defined;
-// with none of them all is right.
+// An image that does on two cores what the tracer does to one patch site, with one wrong step.
+// coherence_cases.py tests the coherence oracle with it. A macro selects the wrong step. Without a
+// macro, all steps are right.
 //
-// Core 0 makes the site (init), starts core 1, traces it (enable), both call it, core 0 takes the trace away
-// (disable), both call it again. Core 1 does what it is told to: synchronise, or call. x28 is the alias's
-// distance on both. It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine. The labels
-// that the oracle looks for are the tracer's.
+// Core 0 makes the site (init), starts core 1, and traces the site (enable). Both cores call it.
+// Core 0 stops tracing it (disable), and both call it again. Core 1 synchronises or calls, as told.
+// On both, x28 is the alias's distance. The image is linked at 0x40080000 and enters at _start,
+// at EL1, on QEMU's virt machine. It has the tracer's labels that the oracle looks for.
 
 #include "map_twice.S"
 
@@ -27,7 +27,7 @@
 #define patcher _ZN8nopscope12_GLOBAL__N_17patcherE
 #define guarded _ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE
 
-// In: x1 a register's value. To the word or slot at \at (an executable address), by its alias.
+// In: x1 the value. Writes it to the word or slot at \at (executable address), by the alias.
 .macro write register, at
     adr     x2, \at
     str     \register, [x2, x28]
@@ -58,7 +58,7 @@ _start:
     isb
     bl      request_init
 
-    ldr     x0, =0xc4000003         // PSCI CPU_ON: core 1, where, with what
+    ldr     x0, =0xc4000003         // PSCI CPU_ON: core 1, its entry, its argument
     mov     x1, #1
     adr     x2, other_core
     mov     x3, xzr
@@ -84,7 +84,7 @@ _start:
     str     xzr, [x0]
 #endif
 #ifdef DELAYED
-    // Core 1 has read the slot and synchronises, again and again, while core 0 goes on.
+    // Core 1 has read the slot. It synchronises again and again while core 0 continues.
     address x1, told
     mov     w0, #TELL_CALL
     stlr    w0, [x1]
@@ -124,16 +124,16 @@ _start:
 exit_block:
     .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
 
-// In: w0 what core 1 is to do. Returns when that is done. No barrier: those are what is tested.
+// In: w0 core 1's work. Returns when it is done. No barrier: the test is about barriers.
 tell:
     address x1, told
     stlr    w0, [x1]
-1:  yield                           // under -icount the other core gets its turn
+1:  yield                           // under -icount the other core runs now
     ldar    w0, [x1]
     cbnz    w0, 1b
     ret
 
-// Returns when core 1 has gone round its delay another two times. Free: x0, x2, x3.
+// Returns when core 1 has made another two rounds of its delay. Free: x0, x2, x3.
 see_rounds:
     address x0, rounds
     ldr     w2, [x0]
@@ -298,7 +298,7 @@ request_disable:
     ldp     x29, x30, [sp], #16
     ret
 
-// The site's line, and this core, all as it must be. Free: x0, x3.
+// Does all maintenance of the site's line, and synchronises this core. Free: x0, x3.
 maintain:
     adr     x0, site_word
     mrs     x3, ctr_el0

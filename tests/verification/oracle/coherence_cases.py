@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the coherence oracle itself: it says what is wrong, and nothing else.
+"""Tests of the coherence oracle: it reports each fault, and nothing else.
 
     coherence_cases.py LIBCOHERENCE.so    exit status 0: all passed
 
-coherence_cases.S does right what it does unless a macro is defined: for each, the kinds of fault that the
-oracle must report, all of them and no other.
+coherence_cases.S is correct unless a macro is defined. For each macro, the oracle must report
+exactly these kinds of fault.
 """
 
 import pathlib
@@ -53,7 +53,7 @@ WRONG = {
     "IN_USE": {"in-use"},
     "LIST_CHANGED": {"in-use"},
 }
-# On one that needs none.
+# On a CPU that needs none.
 WRONG_WITHOUT_CACHES = {
     "": set(),
     "NO_DSB": {"no-dsb-after-store"},
@@ -62,7 +62,7 @@ WRONG_WITHOUT_CACHES = {
     "CLEAN_ANYWAY": {"needless-clean"},
     "INVALIDATE_ANYWAY": {"needless-invalidate"},
 }
-# Who must be found to be late.
+# The core that the oracle must name as late.
 CORE = {"NO_ISB": 0, "NO_SYNCHRONISATION": 1}
 
 

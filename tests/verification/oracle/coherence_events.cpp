@@ -87,7 +87,7 @@ static void learn_caches(unsigned core) {
     oracle.knows_caches = type != 0;
 }
 
-// The address of text that maintenance by virtual address is for; by its alias, too.
+// Returns the address of the text that maintenance by virtual address concerns, also for its alias.
 static Address text_of(Address address, bool* by_alias) {
     *by_alias = oracle.image.text.has(address - oracle.image.alias) && !oracle.image.text.has(address);
     return *by_alias ? address - oracle.image.alias : address;
@@ -104,7 +104,7 @@ static void maintain(unsigned core, Op op, unsigned number) {
     } else if (op != Op::invalidate) {
         model.clean(core, address, op == Op::clean_beyond);
     } else if (by_alias) {
-        // A virtually indexed instruction cache keeps the line of the other address: not counted.
+        // A virtually indexed instruction cache keeps the other address's line: not counted.
         ++model.events.elsewhere;
     } else {
         model.invalidate(core, address);
@@ -128,7 +128,7 @@ void on_system(unsigned told, void* what) {
             maintain(core, op, number);
             break;
         case Op::invalidate_all: model.invalidate_all(core); break;
-        // Of one core alone, which is all there is while it boots.
+        // It affects one core only. No other core runs during boot.
         case Op::invalidate_all_of_core: break;
         case Op::translation: forget_pages(); break;
         case Op::vectors: oracle.vectors.insert(read_x(core, number)); break;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coherence oracle's callbacks, which QEMU makes while the image runs: each finds out what a core does,
-// and tells the model (coherence_model.hpp).
+// The coherence oracle's callbacks, which QEMU makes while the image runs. Each finds out what a
+// core does, and reports it to the model (coherence_model.hpp).
 //
-// One lock makes the events of all cores one sequence, which keeps each core's order: a store is told just
-// after it was made, all else just before. So what one core did before another, by what these two have said
-// to each other, is before it here, too.
+// One lock makes one sequence of all cores' events, and keeps each core's order. A store is
+// reported just after it, all else just before it. So if two cores have communicated, the earlier
+// action of one also comes first here.
 #pragma once
 
 #include "tests/verification/oracle/a64.hpp"
@@ -30,19 +30,19 @@ struct Oracle {
     };
     Registers registers[max_cores];
     bool knows_caches = false;
-    bool knows_core = false;                         // without a thread for each: this_core.hpp
-    std::unordered_set<Address> vectors;             // that VBAR_EL1 was set to
-    std::atomic<unsigned> requests[max_cores] = {};  // open
-    // Pages of virtual memory that are neither text nor lists, by their number; 0: unknown.
+    bool knows_core = false;              // not needed with a thread for each core: this_core.hpp
+    std::unordered_set<Address> vectors;  // values that VBAR_EL1 had
+    std::atomic<unsigned> requests[max_cores] = {};  // open requests
+    // Pages of virtual memory that contain neither text nor lists, by number; 0: unknown.
     std::atomic<std::uint64_t> elsewhere[known_pages] = {};
 };
 // Never destroyed: QEMU calls at_exit callbacks after this library's static destructors.
 extern Oracle& oracle;
 
-// `told`: the core, as QEMU says (tests/verification/oracle/this_core.hpp).
+// `told`: the core that QEMU names (tests/verification/oracle/this_core.hpp).
 
 void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*);
-// Of code that reads slots. `holds`: not null, and goes on using the object.
+// For code that reads slots. `holds`: not null if the code continues to use the object.
 void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void* holds);
 void on_system(unsigned told, void* what);  // packed()
 void on_exception(unsigned told, void*);
@@ -52,12 +52,12 @@ void on_callback_made(unsigned told, void*);
 void on_word(unsigned told, void* word);
 void on_core(qemu_plugin_id_t, unsigned core);
 
-// Which instruction: its operation, and the register with its operand.
+// Packs an instruction: its operation, and the register of its operand.
 inline void* packed(a64::Op op, std::uint32_t word) {
     return reinterpret_cast<void*>(std::uintptr_t{static_cast<unsigned>(op)} << 8 |
                                    a64::target_register(word));
 }
-// Reads memory as the core does that runs the callback.
+// Reads memory as the core that runs the callback sees it.
 bool read_memory(Address address, void* to, std::size_t bytes);
 
 }  // namespace coherence

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the coherence oracle is told of the image, and what it tells.
+// The coherence oracle's input (a description of the image) and its result.
 #pragma once
 
 #include "tests/verification/oracle/coherence_rows.hpp"
@@ -16,13 +16,13 @@ struct Range {
 
 // The file that coherence.py makes from the ELF, numbers hex:
 //
-//     text BEGIN END PATH      executable addresses, the physical ones, too; and a file with the bytes there
-//     alias OFFSET             the writable mapping lies so far above
+//     text BEGIN END PATH      executable and physical addresses; a file with the bytes there
+//     alias OFFSET             distance of the writable mapping above the text
 //     site WORD FUNCTION
-//     request ADDRESS          a function that changes text, and returns when that is done
+//     request ADDRESS          a function that changes text, and then returns
 //     reader BEGIN END         code that loads slots
-//     holder BEGIN END MADE    such code that uses the object on, and where its unguarded callbacks return to
-//     lists BEGIN END          memory that lists lie in
+//     holder BEGIN END MADE    a reader that keeps the object; unguarded callbacks return to MADE
+//     lists BEGIN END          memory that contains lists
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {
     Range text{};
@@ -36,11 +36,11 @@ struct Image {
     OpsOf ops;
 };
 
-// False: not such a file.
+// Returns false if it is not such a file.
 bool read_image(const std::string& path, Image& image);
 bool read_text(const Image& image, std::vector<std::uint8_t>& text);
-// As JSON; docs/proof.md says what the names mean. `unknown`: what could not be known of the machine, a
-// sentence, or empty. False: the file cannot be written.
+// Writes JSON; docs/proof.md describes its names. `unknown`: a sentence about what the oracle could
+// not find out of the machine, or empty. Returns false if the file cannot be written.
 bool write_result(const std::string& path, const Model& model, const std::string& unknown);
 
 }  // namespace coherence

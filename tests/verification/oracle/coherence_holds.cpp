@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a core uses what it has read from a slot: synchronize() must wait for that, lists are given
-// back only after it, and who has asked for an ops to be taken out gets its storage back when the request
-// returns `ok`.
+// How long a core uses an object that it read from a slot. synchronize() must wait for it, and
+// lists are released only afterwards. A caller that detaches an ops gets its storage back when the
+// request returns `ok`.
 //
-// From the load of the slot: in the guarded trampoline and the far one until the object's direct entry is
-// loaded, in the unguarded one until its callback has returned (tracer/arch/arm64/callbacks.S). Interrupts nest.
+// A use begins with the load of the slot. In the guarded trampoline and the far one it ends with
+// the load of the object's direct entry; in the unguarded one, when its callback has returned
+// (tracer/arch/arm64/callbacks.S). Interrupts nest.
 #include "tests/verification/oracle/coherence_rows.hpp"
 
 #include <cstddef>
@@ -22,7 +23,7 @@ void Rows::let_go(unsigned core) {
     ++model_.events.uses_ended;
 }
 
-// `sites`, `refs` and `next` of a list may change while it is used: trampolines do not read them.
+// A list's `sites`, `refs` and `next` may change while it is used: trampolines do not read them.
 void Rows::list_stored(unsigned core, Address address, unsigned bytes) {
     for (unsigned user = 0; user < max_cores; ++user) {
         for (const Hold& hold : holds_[user]) {

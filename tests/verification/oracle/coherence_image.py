@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the coherence oracle must know of an image, from its ELF alone (tests/verification/oracle/coherence_files.hpp)."""
+"""Describes an image for the coherence oracle (coherence_files.hpp), from its ELF alone."""
 
 import struct
 
 import sites
 
 ALIAS = 0x40_0000_0000  # hal/arm64/machine.hpp
-# The public functions that change text, as the linkage names begin. What one of them has stored is complete
-# when it returns. (The C functions and host commands come through these.)
+# The public functions that change text, by the beginning of their linkage names. When one of them
+# returns, all that it stored is complete. (The C functions and host commands call these.)
 REQUESTS = ["_ZN8nopscope" + name for name in (
     "4initE", "6enableE", "7disableE", "6attachE", "6detachE", "10set_filterE", "12count_eventsE",
     "12set_recorderE", "7move_toE")]
 # Code that loads slots.
 READERS = ("nopscope_callback", "nopscope_callback_unguarded", "nopscope_far", "nopscope_profile_entry",
            "nopscope_profile_events_entry")
-# The object of no ops, and whom the words and lists of docs/ops.md lead to.
+# The object of no ops, and the targets of docs/ops.md's words and lists.
 OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list",
        "_ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE", "nopscope_callback", "nopscope_callback_unguarded", "nopscope_far")
-PATCHER = "_ZN8nopscope12_GLOBAL__N_17patcherE"  # which has the lists in it
+PATCHER = "_ZN8nopscope12_GLOBAL__N_17patcherE"  # it contains the lists
 
 
 class Unknown(Exception):
-    """The image has not what the oracle must know."""
+    """The image lacks something that the oracle must know."""
 
 
 def find(image, name):
-    """GCC 15 marks what is internal to a file (L)."""
+    """GCC 15 marks names that are internal to a file with an L."""
     return image.symbols.get(name, image.symbols.get(name.replace("_GLOBAL__N_1", "_GLOBAL__N_1L")))
 
 
 def text_of(image):
-    """(begin, bytes) of all that is executable, gaps as zeros."""
+    """Returns (begin, bytes) of all executable sections, with zeros in the gaps."""
     parts = [(start, offset, size) for _, kind, flags, start, offset, size, *_ in image.sections
              if kind == 1 and flags & 4]  # PROGBITS, SHF_EXECINSTR
     if not parts:
@@ -44,7 +44,7 @@ def text_of(image):
 
 
 def usable_sites(image):
-    """[(word, function)] of the table's entries that are what the compiler leaves. The tracer refuses others."""
+    """Returns [(word, function)] of table entries that are as compiled. The tracer refuses others."""
     start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
     found = []
     for slot in sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0}):

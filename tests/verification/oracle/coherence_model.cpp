@@ -149,7 +149,7 @@ void Model::needless(const char* kind, unsigned core, Address line, bool needed,
           (needed ? ", in which nothing was stored since the last time" : ": this CPU needs none (CTR_EL0)"));
 }
 
-// `beyond`: what boot does to all memory. It cleans to the point of unification on its way.
+// `beyond`: boot does this to all memory. It also cleans to the point of unification.
 void Model::clean(unsigned core, Address address, bool beyond) {
     const Address line = address & ~(caches_.dcache_line_bytes - 1);
     for (Address at = line; at < line + caches_.dcache_line_bytes && holds(at); at += 4) {
@@ -245,7 +245,7 @@ int Model::who_may_lag(const Word& word) const {
 
 void Model::execute(unsigned core, Word& word) {
     cores[core].live = true;
-    // Outside of requests nothing says when it is over for others: its own core is held to it.
+    // Outside of requests no core tells others of the change: checks only the core that made it.
     const bool over = word.request == 0 ? word.core == core : open_.count(word.request) == 0;
     if (!over) {
         ++events.meanwhile;

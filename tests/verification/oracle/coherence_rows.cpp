@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing orders a core's fetch of a word before or after its load of the slot. So at each store the pairs of
-// old and new are looked at, and not only the two that belong together:
+// Nothing orders a core's fetch of a word and its load of the slot. So each store is checked with
+// both the old and the new value of the other location, not only with the matching one:
 //
-//     a slot gets an object      it is an ops, or a list of several: right for every entry that reads slots
-//     a word becomes a BL        its slot's object is there, and complete (DSB); the BL goes with it
-//     a slot gets `none`         the word is NOP, and no core can still execute what it was, unless the
-//                                request says that it gave up waiting
-//     a request returns          the word is the one that goes with the slot
+//     a slot gets an object      it is an ops, or a list of several, for every slot reader
+//     a word becomes a BL        its slot's object is complete (DSB), and the BL belongs to it
+//     a slot gets `none`         the word is NOP, and no core can still execute the old one, unless
+//                                the request reports a timeout
+//     a request returns          the word belongs to the slot
 //     a trampoline reads a slot  it finds an ops, a list, or `none`
 #include "tests/verification/oracle/coherence_rows.hpp"
 
@@ -68,7 +68,7 @@ std::string Rows::wrong_with(std::uint64_t slot) {
     return {};
 }
 
-// docs/ops.md, "How a site's set of ops changes", the first table.
+// See the first table in docs/ops.md, "How a site's set of ops changes".
 bool Rows::is_word_of(const Site& site, std::uint32_t word, std::uint64_t slot) {
     if (slot == ops_.none) return word == a64::nop;
     if (!a64::is_bl(word)) return false;

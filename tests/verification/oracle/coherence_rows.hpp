@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of docs/ops.md, said a second time: what a slot may hold, and which word goes with it
-// (coherence_rows.cpp); and that nobody changes or gives back what a core is using (coherence_holds.cpp).
+// The table of docs/ops.md, written again: what a slot may hold, and which word belongs to it
+// (coherence_rows.cpp). No core may change or release what another uses (coherence_holds.cpp).
 #pragma once
 
 #include "tests/verification/oracle/coherence_model.hpp"
 
 namespace coherence {
 
-// Addresses of the image: the object of sites that nobody traces; the callback of lists; the one that takes
-// the guard; the trampolines. none == 0: the image has no ops, and its slots are only held to be whole.
+// Addresses in the image: the object of untraced sites; the callback of lists; the one that takes
+// the guard; the trampolines. none == 0: no ops, so only complete stores to slots are checked.
 struct OpsOf {
     Address none = 0, walk_list = 0, guarded = 0, callback = 0, unguarded = 0, far = 0;
 };
 
 class Rows {
 public:
-    // Reads memory as the core does that runs the callback; false: nothing is mapped there.
+    // Reads memory as the core that runs the callback sees it; false: nothing is mapped there.
     using Read = bool (*)(Address, void* to, std::size_t bytes);
     Rows(Model& model, const OpsOf& ops, Read read) : model_(model), ops_(ops), read_(read) {}
 
-    // Adds itself to the model's events.
+    // Registers with the model's events.
     void watch();
-    // A trampoline or a recorder has loaded a slot. `holds`: and uses the object until let_go().
+    // A trampoline or a recorder has loaded a slot. `holds`: it uses the object until let_go().
     void slot_read(unsigned core, Site& site, std::uint64_t value, bool holds);
-    // A trampoline has loaded from there: the direct entry is the last that it wants of its object.
+    // A trampoline has loaded from `address`. It reads the direct entry of its object last.
     void loaded(unsigned core, Address address);
     // The unguarded trampoline's callback has returned.
     void let_go(unsigned core);
-    // To where lists are.
+    // A core has stored to memory that contains lists.
     void list_stored(unsigned core, Address address, unsigned bytes);
 
 private:
-    // tracer/include/nopscope/ops.hpp, ops_list_pool.hpp, as callbacks.S knows them.
+    // The layout in nopscope/ops.hpp and ops_list_pool.hpp, which callbacks.S also knows.
     struct Object {
         std::uint64_t func, direct, user;
         std::uint32_t flags, sites;
@@ -43,24 +43,24 @@ private:
     void slot_stored(unsigned core, Site& site, std::uint64_t old);
     void word_stored(unsigned core, Site& site, std::uint32_t word);
     void returned(unsigned core, Site& site, std::uint64_t status);
-    // No other core uses what was taken out of the site.
+    // Reports a core that still uses an object that was removed from the site.
     void check_released(unsigned core, const Site& site);
     bool is_in(std::uint64_t ops, std::uint64_t slot);
     bool is_word_of(const Site& site, std::uint32_t word, std::uint64_t slot);
-    // What is wrong with it; empty: nothing.
+    // Returns the error of the slot's object; empty if there is none.
     std::string wrong_with(std::uint64_t slot);
     bool is_ops(const Object& object) const;
     Object object_at(std::uint64_t slot);
     std::uint64_t no_callback();
 
-    // What a core has read from a slot and still uses, innermost last.
+    // An object that a core read from a slot and still uses. The innermost is last.
     struct Hold {
         std::uint64_t object;
         const Site* site;
         std::uint32_t members;  // of a list
     };
     std::vector<Hold> holds_[max_cores];
-    // Sites whose slot got `none` too early, unless the request says that it gave up waiting.
+    // Sites whose slot got `none` too early. It is no fault if the request reports a timeout.
     std::map<const Site*, std::string> early_;
 
     Model& model_;

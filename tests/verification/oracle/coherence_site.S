@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coherence_cases.S patches: one site, alone in its line, and the trampolines that its BL may go to.
+// coherence_cases.S's site, alone in its cache line, and the trampolines that its BL may go to.
 
-    .balign 1024                    // its line has nothing else in it, nor has the next but three before
+    .balign 1024                    // nothing else is in its line, nor in the two lines after it
     .skip   512 - 16
     .skip   8
     nop

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nopscope's call counts against the oracle's, function by function.
+"""Compares nopscope's call counts with the oracle's, function by function.
 
     compare.py REPORT.json ORACLE.json
 
-REPORT.json: `nopscope report --format json`. ORACLE.json: what the plugin wrote on the same run.
-Exit status 0: every function's calls are equal, in both directions, and nothing was lost on the
-way. 1: each difference is listed. 2: the files cannot be compared.
+REPORT.json: from `nopscope report --format json`. ORACLE.json: from the plugin, in the same run.
+Exit status 0: each function's calls are equal, in both directions, and nothing was lost. 1: each
+difference is listed. 2: the files cannot be compared.
 """
 
 import json
@@ -28,7 +28,7 @@ def reported_counts(report):
 
 
 def integrity_faults(integrity):
-    """What makes a comparison meaningless: something is missing, or the tracer's sum is off."""
+    """Why a comparison means nothing: records are missing, or the tracer's sums are wrong."""
     faults = [f"integrity.{key} is {integrity[key]}, must be 0"
               for key in ("dropped", "corrupt_frames", "gaps", "lost", "orphans")
               if integrity.get(key, 0) != 0]
@@ -42,7 +42,7 @@ def integrity_faults(integrity):
 
 
 def differences(report, oracle):
-    """A sentence for each; empty when the two agree and at least one function was called."""
+    """A sentence for each difference. Empty if both agree and at least one function was called."""
     found = integrity_faults(report["integrity"])
     names = {address_of(f["address"]): f["name"] for f in report["functions"]}
     told = reported_counts(report)

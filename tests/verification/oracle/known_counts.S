@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image whose counts are known by reading it: what the oracle itself is tested with
-// (known_counts.py). It turns the MMU on with RAM mapped twice, at its own address and again
-// 0x40_0000_0000 higher, toggles two sites by stores through the second mapping, as the tracer
-// does, and runs them:
+// An image whose counts a reader can derive from its code. known_counts.py tests the oracle with
+// it. The image turns the MMU on and maps RAM twice: at its own address, and 0x40_0000_0000 higher.
+// It toggles two sites by stores through the second mapping, as the tracer does, and runs them:
 //
 //     function   as NOP          as BL
 //     first      7 + 3 + 1000    5 + 1000     layout with bti c
@@ -81,7 +80,7 @@ disable_first:
     ldr     w1, =nop_word
     b       write_word
 
-// In: x0 address of a word of text, x1 target. Free: x0-x3.
+// In: x0 address of a word of text, x1 the BL's target. Free: x0-x3.
 write_bl:
     sub     x1, x1, x0
     ubfx    x1, x1, #2, #26

@@ -4,8 +4,8 @@
 
     known_counts.py LIBORACLE.so    exit status 0: all passed
 
-The plugin must count known_counts.S as its header says, and the compare tool must notice every
-kind of wrong count.
+The plugin must count known_counts.S as its header says. The compare tool must notice every kind of
+wrong count.
 """
 
 import copy
@@ -25,11 +25,11 @@ import sites  # noqa: E402
 
 COMPILERS = ("aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc")
 QEMU = "qemu-system-aarch64"
-EXPECTED = {"first": (1005, 1010), "second": (40, 1), "never": (0, 0)}  # as BL, otherwise
+EXPECTED = {"first": (1005, 1010), "second": (40, 1), "never": (0, 0)}  # as BL, as another word
 
 
 def run_image(plugin, directory):
-    """Builds and runs known_counts.S; its symbols, and what the plugin wrote."""
+    """Builds and runs known_counts.S. Returns its symbols and the plugin's result."""
     elf, list_path, out = (directory / name for name in ("known.elf", "sites", "out.json"))
     compiler = next(filter(shutil.which, COMPILERS))
     subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000",

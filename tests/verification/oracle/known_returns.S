@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image whose mispredicted returns are known by reading it: what the model of a return predictor is tested
-// with (known_returns.py has the counts). Each row begins with an empty return stack, which `drain` sees to.
+// An image whose mispredicted returns a reader can derive. known_returns.py has the counts and
+// tests the model of a return predictor. `drain` empties the return stack before each row.
 //
 // It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine.
 
     .equ    bl_to_trampoline, 0x94000000
 
-// A function with a frame that calls another.
+// A function with a frame, which calls another one.
 .macro calls name, callee
     .type   \name, %function
 \name:
@@ -17,7 +17,7 @@
     .size   \name, . - \name
 .endm
 
-// \rounds calls of \function, in a row of their own.
+// \rounds calls of \function, in a separate row.
 .macro row name, function, rounds
     bl      drain
     adr     x0, \name
@@ -72,7 +72,7 @@ _start:
     hlt     #0xf000
     b       .
 
-// More returns than any stack has entries, by way of the code itself.
+// Makes more returns than any stack has entries.
 drain:
     mov     x9, x30
     .rept   40
@@ -80,12 +80,12 @@ drain:
     ret     x10
 1:
     .endr
-    ret     x9                      // the stack is empty: mispredicted, and in no row
+    ret     x9                      // the stack is empty: mispredicted, but in no row
 
 chain_mark:
     ret
 
-// ---- the program's, without sites
+// ---- the program's functions, without sites
     .type   leaf, %function
 leaf:
     ret
@@ -103,7 +103,7 @@ leaf:
     calls   level_11, level_10
     calls   level_12, level_11
 
-// 20 deep, and all but the outermost return to the same place.
+// 20 deep. All but the outermost call return to the same place.
 recursive_20:
     mov     x19, #20
     .type   again, %function
@@ -116,7 +116,7 @@ again:
 1:  ret
     .size   again, . - again
 
-// Its return goes to \hook, as of a function whose call is hooked.
+// Returns to \hook, like a function whose call is hooked.
 .macro hooked name, hook
 \name:
     mov     x11, x30
@@ -137,7 +137,7 @@ by_x9:
     mov     x9, x30
     ret     x9
 
-// One hook, two callers in turn: its BR never goes where it went last.
+// One hook with two callers in turn: its BR never goes to its last target.
 alternate:
     stp     x29, x30, [sp, #-16]!
     bl      to_jumping
@@ -174,7 +174,7 @@ site_word:
 bl_word:
     .word   bl_to_trampoline + ((trampoline - site_word) >> 2)
 
-// ---- what stands for the tracer
+// ---- code that represents the tracer
     .global tracer_low, tracer_high
     .balign 64
 tracer_low:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The model of a return predictor counts known_returns.S as a reader of it does.
+"""The model of a return predictor counts known_returns.S as its comments say.
 
     known_returns.py LIBRETURN_STACK.so    exit status 0: all passed
 """
@@ -27,18 +27,18 @@ def counts(**of):
     return {whose: {"executed": executed, "missed": missed} for whose, (executed, missed) in of.items()}
 
 
-# By row: patch site calls, returns, and other indirect branches. Of stacks of 8, 16 and 31 entries.
+# By row: site calls, returns, other indirect branches; for stacks of 8, 16 and 31 entries.
 EXPECTED = {
     "balanced": (0, counts(unhooked=(40, NONE)), {}),
-    # 13 calls deep: a stack of 8 has lost the outer 5.
+    # 13 calls deep: a stack of 8 loses the outer 5.
     "deep": (0, counts(unhooked=(130, [50, 0, 0])), {}),
-    # An entry that is lost is not found again where it was, though what is there would be right.
+    # A lost entry stays lost, although the address there would be right again.
     "recursive": (0, counts(unhooked=(210, [130, 50, 0])), {}),
-    # The stack is one short after a hook: both ancestors are mispredicted, too.
+    # The stack is one entry short after a hook: both ancestors are mispredicted, too.
     "short": (0, counts(own=(10, ALL(10)), hook=(10, ALL(10)), unhooked=(20, ALL(20))), {}),
-    # A hook that begins with a BL: it is not.
+    # A hook that begins with a BL: the stack is complete again.
     "mended": (0, counts(own=(10, ALL(10)), hook=(10, ALL(10)), unhooked=(20, NONE)), {}),
-    # A hook that ends with a BR: nor here. The first time that it goes anywhere is a surprise.
+    # A hook that ends with a BR: complete, too. A BR's first target is mispredicted.
     "jumped": (0, counts(own=(10, ALL(10)), unhooked=(20, NONE)), counts(hook=(10, ALL(1)))),
     "two callers": (0, counts(own=(20, ALL(20)), unhooked=(10, NONE)), counts(hook=(20, ALL(20)))),
     "interrupted": (0, counts(unhooked=(20, NONE)), {}),
@@ -48,7 +48,7 @@ EXPECTED = {
     "idle site": (0, counts(unhooked=(10, NONE)), {}),
     "live site": (5, counts(unhooked=(5, NONE), traced=(5, NONE), tracer=(5, NONE)), {}),
 }
-# The 50th round of "path", by function: how many instructions, and whether its RET is mispredicted.
+# The 50th round of "path", by function: its instructions, and whether its RET is mispredicted.
 PATH = [("_start", 1), ("over_hook_1", 2), ("to_plain", 3), ("plain_hook", 2), ("over_hook_1", 2), ("_start", 2)]
 
 
@@ -58,7 +58,7 @@ def tracer_of(elf):
 
 
 def run_image(cpu):
-    """The plugin's rows, and the image."""
+    """Returns the plugin's rows and the image."""
     with tempfile.TemporaryDirectory() as directory:
         elf = pathlib.Path(directory) / "known.elf"
         compiler = next(filter(shutil.which, COMPILERS))
@@ -84,7 +84,7 @@ class KnownReturns(unittest.TestCase):
             row = self.rows[name]
             executed = {kind: {whose: of for whose, of in row[kind].items() if of["executed"]}
                         for kind in ("returns", "branches")}
-            executed["returns"]["unhooked"]["executed"] -= 1  # of the mark that began the row
+            executed["returns"]["unhooked"]["executed"] -= 1  # the return of the row's mark
             self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]),
                              (name, calls, wanted, branches))
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of the images that the oracles are tested with: RAM at its own address, and again, writable and
-// never executable, MAP_TWICE_ALIAS higher, as the tracer's boards have their text. QEMU's virt machine, EL1.
+// The memory map of the oracles' test images, on QEMU's virt at EL1. RAM is at its own address and
+// again MAP_TWICE_ALIAS higher, writable and never executable, like text on the tracer's boards.
 
 #define MAP_TWICE_ALIAS 0x4000000000
 
-// In: \table: a page of zeros. MMU and caches are on then, on this core. Free: x0-x2.
+// In: \table: a page of zeros. Turns on MMU and caches of this core. Free: x0-x2.
 .macro map_twice table
     // L1, 1 GiB blocks: [0] device, [1] RAM, [257] RAM again.
     adrp    x0, \table

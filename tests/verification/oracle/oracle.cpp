@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // The independent count: a QEMU plugin that counts how often each patch site's word is executed
-// while it is a BL. It shares nothing with the tracer and the firmware does not know of it; on a
+// while it is a BL. It shares no code with the tracer, and the firmware does not know of it. In a
 // deterministic run (-icount shift=0) its numbers must equal nopscope's, function by function.
 //
 //     qemu-system-aarch64 ... -plugin liboracle.so,sites=SITES,out=OUT
 //
-// SITES: a line "WORD FUNCTION END" for each site, hex: the address of the word that toggles, of the
-// function's first instruction, and of what follows its last, as tests/verification/oracle/sites.py writes them. OUT,
-// written when QEMU exits:
+// SITES: a line "WORD FUNCTION END" for each site, hex: the addresses of the word that toggles, of
+// the function's first instruction, and behind its last one. tests/verification/oracle/sites.py
+// writes it. QEMU's exit writes OUT:
 //
 //     {"instructions": N, "sites": [{"address": "0x..", "bl": N, "other": N, "own": N}, ...]}
 //
-// With stop=ADDRESS, hex, each site also has "before": its "bl" when the instruction there was executed for
-// the first time.
+// With stop=ADDRESS, hex, each site also has "before": its "bl" when the instruction at ADDRESS was
+// first executed.
 //
-// `address` is the function's; `other` counts executions of the word while it was not a BL; `own` the
-// instructions of the function itself. Where END is not given it is 0.
+// `address` is the function's; `other` counts executions of the word while it was not a BL; `own`
+// counts the function's own instructions. It is 0 if END is not given.
 //
-// Why the bytes seen at translation are the bytes executed: QEMU keys a translated block by the
-// physical page it was read from and write-protects that page in every softmmu TLB entry that
-// refers to it, whatever its virtual address. So a store through the tracer's writable alias (VA +
-// 0x40_0000_0000) takes the same slow path as one to the text's own address, and throws the page's
-// overlapping blocks away before the next instruction; the next execution translates anew, and this
-// plugin looks at the new word. (That is also why QEMU cannot prove cache maintenance.)
-// tests/verification/oracle/known_counts.py holds us to it, with stores through an alias.
+// The bytes seen at translation are the bytes that are executed. QEMU keys a translated block by
+// the physical page that it was read from. It write-protects this page in every softmmu TLB entry
+// that refers to it, at any virtual address. So a store through the tracer's writable alias (VA +
+// 0x40_0000_0000) takes the same slow path as a store to the text's own address, and discards the
+// page's overlapping blocks before the next instruction. The next execution translates again, and
+// this plugin sees the new word. (For this reason QEMU cannot prove cache maintenance.)
+// tests/verification/oracle/known_counts.py checks it, with stores through an alias.
 //
-// Counters are shared and atomic, added to by a callback. QEMU's inline additions to a per-vCPU
-// counter would be faster, but QEMU 10.0 (gen_plugin_u64_ptr) multiplies a translation-time
-// constant in place when it runs several vCPUs in one thread, as with -icount: from vCPU 1 on they
-// add to wild addresses.
+// The counters are shared and atomic, and a callback adds to them. QEMU's inline additions to a
+// per-vCPU counter would be faster. But QEMU 10.0 (gen_plugin_u64_ptr) multiplies a
+// translation-time constant in place when one thread runs several vCPUs, as with -icount. From vCPU
+// 1 on, these additions go to wrong addresses.
 
 #include "tests/verification/oracle/qemu_plugin.hpp"
 
@@ -65,16 +65,16 @@ struct Counted {
     Counter bl = 0;
     Counter other = 0;
     Counter own = 0;
-    Counter before = 0;  // of bl, at the stop
+    Counter before = 0;  // `bl` at the stop
 };
 
 struct Oracle {
     std::vector<Site> sites;
-    std::deque<Counted> counted;                             // by index of the site; never moved
+    std::deque<Counted> counted;  // by index of the site; elements never move
     std::unordered_map<std::uint64_t, std::size_t> site_at;  // by address of the word
-    std::map<std::uint64_t, std::size_t> function_at;        // by its address; of those with an end
+    std::map<std::uint64_t, std::size_t> function_at;  // by its address; functions with an end only
     Counter instructions = 0;
-    std::uint64_t stop = 0;  // an address; 0: none
+    std::uint64_t stop = 0;  // address; 0: none
     std::atomic<bool> stopped = false;
     std::string out;
 };
@@ -114,7 +114,7 @@ void note_stop(unsigned, void*) {
     for (Counted& counted : oracle.counted) counted.before = counted.bl.load();
 }
 
-// The function that an instruction lies in; null: none.
+// Returns the function that contains the instruction; null: none.
 Counted* function_around(std::uint64_t address) {
     auto found = oracle.function_at.upper_bound(address);
     if (found == oracle.function_at.begin()) return nullptr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few functions of QEMU's TCG plugin interface that the oracles use, declared from the
-// interface's public documentation (QEMU manual, "QEMU TCG Plugins"): Debian's QEMU loads plugins
-// but its package ships no header. They are resolved when QEMU opens the library.
+// The functions of QEMU's TCG plugin interface that the oracles use. They are declared from the
+// interface's public documentation (QEMU manual, "QEMU TCG Plugins"), because Debian's QEMU loads
+// plugins but its package contains no header. QEMU resolves them when it opens the library.
 //
-// Interface version 4, which QEMU 9.2 and 10.0 speak. QEMU refuses the library, with a sentence,
-// when it no longer speaks that version, so a changed signature is never called.
+// This is interface version 4, which QEMU 9.2 and 10.0 support. A QEMU without this version refuses
+// the library with a sentence, so a function with a changed signature is never called.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct qemu_info_t;       // not read
 struct qemu_plugin_tb;    // a translation block, valid during its translation callback
 struct qemu_plugin_insn;  // one of its instructions, likewise
 
-// Which registers the callback reads.
+// The registers that the callback reads.
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0, QEMU_PLUGIN_CB_R_REGS = 1 };
 
 using qemu_plugin_vcpu_tb_trans_cb_t = void (*)(qemu_plugin_id_t, qemu_plugin_tb*);
@@ -33,15 +33,15 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_plugin_udata_cb_t, vo
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb*);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, std::size_t);
 
-// The bytes that are being translated, not a later reading of memory.
+// Copies the bytes that are being translated. It does not read memory again.
 std::size_t qemu_plugin_insn_data(const qemu_plugin_insn*, void* to, std::size_t count);
 std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
 
-// Just before each execution of the instruction.
+// Called just before each execution of the instruction.
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_udata_cb_t,
                                             qemu_plugin_cb_flags, void*);
 
-// Just after each access to memory that an instruction makes: of one that makes several, of each.
+// Called just after each access to memory by an instruction. An instruction may make several.
 enum qemu_plugin_mem_rw {
     QEMU_PLUGIN_MEM_R = 1,
     QEMU_PLUGIN_MEM_W = 2,
@@ -55,7 +55,7 @@ void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*, qemu_plugin_vcpu_mem_cb
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);  // log2 of bytes
 
-// What was loaded or stored. `type`: log2 of bytes.
+// The value that was loaded or stored. `type`: log2 of bytes.
 struct qemu_plugin_mem_value {
     unsigned type;
     union {
@@ -75,7 +75,7 @@ qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, std::uint64_t 
 bool qemu_plugin_hwaddr_is_io(const qemu_plugin_hwaddr*);
 std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr*);
 
-// What the interface hands over of GLib's arrays; QEMU is linked with it.
+// The part of GLib's arrays that the interface returns. QEMU is linked with GLib.
 struct GArray {
     char* data;
     unsigned len;
@@ -87,7 +87,7 @@ struct GByteArray {
 GByteArray* g_byte_array_new();
 GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
 
-// In a callback of a vCPU, its own. A register's bytes are added to those of `to`; below 0: not read.
+// In a vCPU's callback: its registers. Appends a register's bytes to `to`; below 0: not read.
 struct qemu_plugin_register;
 struct qemu_plugin_reg_descriptor {
     qemu_plugin_register* handle;

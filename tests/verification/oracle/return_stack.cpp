@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mispredicted returns: a QEMU plugin that gives each core a model of a return predictor
-// (return_stack.hpp) and counts which RETs it would have predicted wrongly, and whose these are. A model,
-// not a measurement: docs/bench.md.
+// (return_stack.hpp). It counts the RETs that the model mispredicts, and what code they belong to.
+// It is a model, not a measurement: docs/bench.md.
 //
 //     qemu-system-aarch64 -icount shift=0 ... -plugin libreturn_stack.so,map=MAP,out=OUT
 //
 // One thread must run all cores, as with -icount. MAP, hex, as tests/bench/returns.py writes it:
-//     site WORD FUNCTION END  the word that toggles, the function's first instruction, what follows its last
+//     site WORD FUNCTION END  addresses: the toggling word, the function's begin and end
 //     hook LOW HIGH           where hooked calls return to; the first instruction is LOW
-//     tracer LOW HIGH         code of the tracer's
-//     mark ADDRESS            a function that the program calls with a string to begin a row of that name,
-//                             with null to end it; none: one row of everything, "all"
-//     head ADDRESS            the first instruction of a loop whose 50th round, in each row, is written
-//                             down instruction by instruction
+//     tracer LOW HIGH         code of the tracer
+//     mark ADDRESS            a function that the program calls with a string to begin a row of
+//                             that name, with null to end it; none: only a row "all"
+//     head ADDRESS            the first instruction of a loop whose 50th round, in each row, is
+//                             written down instruction by instruction
 //
-// OUT, written when QEMU exits; the counts of missed returns are for stacks of 8, 16 and 31 entries:
+// QEMU's exit writes OUT. Counts of missed returns are for stacks of 8, 16 and 31 entries:
 //     {"depths": [8, 16, 31], "rows": [{"name": "..", "calls": N,
-//      "returns": {"own": {"executed": N, "missed": [N, N, N]}, "hook": .., "unhooked": .., "traced": ..,
-//      "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..", MISSED], ..]}, ..]}
+//      "returns": {"own": {"executed": N, "missed": [N, N, N]}, "hook": .., "unhooked": ..,
+//      "traced": .., "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..", MISSED], ..]}, ..]}
 //
-// `path` has address, word, and a bit for each stack that mispredicts there. A BR is predicted to go where
-// the same BR went last.
+// `path` contains the address, the word, and a bit for each stack that mispredicts there. The
+// prediction of a BR is its last target.
 //
-// A function is traced while its site's word is a BL: that word is executed right before the call is
-// recorded, so what it was then is what holds at the function's RET.
+// A function is traced while its site's word is a BL. That word is executed right before the call
+// is recorded. So its value at that time also holds at the function's RET.
 #include "tests/verification/oracle/qemu_plugin.hpp"
 
 #include <cinttypes>
@@ -52,7 +52,7 @@ using namespace nopscope::host::returns;
 
 constexpr std::uint64_t round_written = 50;
 
-// x0 to x30 of the core that a callback runs for.
+// x0 to x30 of the core that the callback runs for.
 class Registers {
 public:
     Registers() : buffer_(g_byte_array_new()) {
@@ -90,7 +90,7 @@ private:
 struct Core {
     Registers registers;
     ReturnStacks stacks;
-    bool writes = false;  // down each instruction
+    bool writes = false;  // it writes each instruction to the path
 };
 
 struct Range {
@@ -103,13 +103,13 @@ struct Site {
     bool traced = false;
 };
 
-// An indirect branch of the program's text.
+// An indirect branch in the program's text.
 struct Indirect {
     std::uint64_t address;
     std::uint32_t word;
-    Class in;            // hook, tracer, or unhooked: of the program
-    const Site* site;    // of the function that it lies in; null: none
-    std::array<std::uint64_t, this_core::most> last{};  // target, by core
+    Class in;          // hook, tracer, or unhooked (in the program)
+    const Site* site;  // of its function; null: none
+    std::array<std::uint64_t, this_core::most> last{};  // the last target, by core
 };
 
 struct Instruction {
@@ -118,7 +118,7 @@ struct Instruction {
 };
 
 struct Model {
-    std::deque<Site> sites;  // never moved, as all that callbacks are given
+    std::deque<Site> sites;  // elements never move: callbacks have pointers to them
     std::unordered_map<std::uint64_t, Site*> site_at;       // by address of the word
     std::map<std::uint64_t, const Site*> function_at;       // by its address
     std::vector<Range> hooks, tracer;
@@ -126,7 +126,7 @@ struct Model {
     std::deque<Indirect> indirect;
     std::deque<Instruction> instructions;
     std::deque<Row> rows;
-    Row* row = nullptr;  // that is open
+    Row* row = nullptr;  // the open row
     std::vector<std::unique_ptr<Core>> cores;
     std::string out;
 };
@@ -185,7 +185,7 @@ Class class_of(const Indirect& branch, std::uint64_t target) {
     return branch.site != nullptr && branch.site->traced ? traced : unhooked;
 }
 
-// ---- callbacks of what is executed, just before it is ---------------------------------------------
+// ---- callbacks just before each execution -------------------------------------------------------
 
 Core& core_of(unsigned vcpu) { return *model.cores[this_core::number(vcpu)]; }
 
@@ -261,7 +261,7 @@ void* indirect_at(std::uint64_t address, std::uint32_t word) {
     return &model.indirect.emplace_back(Indirect{address, word, in, site_around(address)});
 }
 
-// Callbacks are called in the order in which they are registered.
+// QEMU calls callbacks in the order in which they were registered.
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::size_t instructions = qemu_plugin_tb_n_insns(block);
     for (std::size_t i = 0; i < instructions; ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of how a core predicts returns: a stack of return addresses, in three sizes at once.
+// A model of how a core predicts returns: a stack of return addresses, in three sizes.
 //
 //   BL, BLR      pushes the address behind it. A full stack overwrites its oldest entry.
 //   RET          pops, whatever its register. An empty stack predicts nothing.
-//   exceptions   neither they nor ERET change the stack: an assumption, as are all three.
+//   exceptions   They and ERET do not change the stack. All three rules are assumptions.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace nopscope::host::returns {
 
 inline constexpr std::array<unsigned, 3> depths = {8, 16, 31};
-// A bit for each of `depths`: where the prediction was wrong.
+// A bit for each of `depths` that mispredicted.
 using Missed = unsigned;
 
 class ReturnStack {
@@ -27,7 +27,7 @@ public:
         entries_[top_] = address;
         if (used_ < entries_.size()) ++used_;
     }
-    // Did it hold `target`?
+    // Returns whether it held `target`.
     bool pop(std::uint64_t target) {
         if (used_ == 0) return false;
         const bool right = entries_[top_] == target;
@@ -41,7 +41,7 @@ private:
     std::size_t top_ = 0, used_ = 0;
 };
 
-// Of one core.
+// The stacks of one core.
 class ReturnStacks {
 public:
     void push(std::uint64_t address) {
@@ -58,13 +58,13 @@ private:
                                                       ReturnStack(depths[2])};
 };
 
-// Whose an indirect branch is.
+// The code that an indirect branch belongs to.
 enum Class : unsigned {
-    own,       // a return that goes to a hook: of the function that is hooked
-    hook,      // the hook's, to the function's caller
-    unhooked,  // of a function that is not traced at the time
-    traced,    // of one that is, and whose call has no hook
-    tracer,    // any other of the tracer's
+    own,       // a hooked function's return, which goes to the hook
+    hook,      // the hook's return to the function's caller
+    unhooked,  // in a function that is not traced at the time
+    traced,    // in a traced function whose call has no hook
+    tracer,    // any other in the tracer
     classes
 };
 inline constexpr std::array<const char*, classes> class_names = {"own", "hook", "unhooked", "traced", "tracer"};
@@ -84,17 +84,17 @@ struct Step {
     Missed missed;
 };
 
-// What ran from one mark to the next.
+// The counts from one mark to the next.
 struct Row {
     std::string name;
-    std::uint64_t calls = 0;                  // that a patch site's BL was executed for
+    std::uint64_t calls = 0;                  // executions of a patch site's BL
     std::array<Counted, classes> returns{};   // RET
     std::array<Counted, classes> branches{};  // BR
     std::uint64_t heads = 0;
     std::vector<Step> path;
 };
 
-// DDI 0487, C4.1.66, unconditional branch (register): bit 24 says that there is a modifier for PAC.
+// DDI 0487, C4.1.66, unconditional branch (register). Bit 24 is set if there is a PAC modifier.
 enum class Branch : std::uint8_t { none, call, jump, ret };
 constexpr Branch branch_of(std::uint32_t word) {
     if (word >> 26 == 0x25) return Branch::call;  // BL
@@ -106,7 +106,7 @@ constexpr Branch branch_of(std::uint32_t word) {
         default: return Branch::none;         // ERET, DRPS
     }
 }
-// RETAA has x30; a pointer with a PAC has it above the 48 bits of an address.
+// RETAA uses x30. A pointer with a PAC has it above the 48 address bits.
 constexpr bool has_pac(std::uint32_t word) { return (word & 0x800) != 0; }
 constexpr unsigned register_of(std::uint32_t word) {
     return branch_of(word) == Branch::ret && has_pac(word) ? 30 : word >> 5 & 31;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the patch sites of an image are, read from the ELF alone.
+"""Finds the patch sites of an image, from the ELF alone.
 
     sites.py IMAGE.elf > SITES        a line "WORD FUNCTION" for each site, hex
 
-The oracle's own reading, on purpose: it uses neither the tracer's code nor the host tools', so a
-mistake shared with them cannot hide here. The table between __nopscope_sites_start and _end holds
-the address of the first of the two NOPs before each function; the function follows 8 bytes later;
-the word that toggles is its second, or its third where the first is a BTI C.
+The oracle has its own reader: it deliberately uses neither the tracer's code nor the host tools',
+because they might share a mistake. The table from __nopscope_sites_start to _end holds the address
+of the first of the two NOPs before each function. The function begins 8 bytes later. The word that
+toggles is its second, or its third if the first is a BTI C.
 """
 
 import struct
@@ -45,12 +45,12 @@ class Image:
                 yield self.data[names + name:end].decode(), value, bytes_
 
     def names_by_address(self):
-        """Ascending [(address, name)], without the assembler's marks and local labels."""
+        """Returns [(address, name)], ascending, without the assembler's marks and local labels."""
         return sorted((value, name) for name, value in self.symbols.items()
                       if value and not name.startswith(("$", ".L")))
 
     def offset(self, address, count):
-        """In the file."""
+        """The offset in the file."""
         for _, kind, flags, start, offset, size, *_ in self.sections:
             # SHF_ALLOC, and not SHT_NOBITS
             if flags & 2 and kind != 8 and start <= address and address + count <= start + size:
@@ -66,7 +66,7 @@ class Image:
 
 
 def patch_sites(image):
-    """Ascending [(word, function)]; empty and repeated entries of the table are left out."""
+    """Returns [(word, function)], ascending, without the table's empty and repeated entries."""
     start = image.symbols["__nopscope_sites_start"]
     end = image.symbols["__nopscope_sites_end"]
     table = image.bytes(start, end - start)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The independent times: a QEMU plugin that keeps a shadow of the calls of patch-site functions and
-// counts the instructions of each, its own and with its callees', the tracer's left out
-// (call_shadow.hpp says how). With -icount shift=0 an instruction is a nanosecond, so these are
-// what nopscope's corrected times must come to.
+// The independent times: a QEMU plugin that keeps a shadow of the calls of patch-site functions. It
+// counts each function's instructions, with and without its callees', but not the tracer's (see
+// call_shadow.hpp). With -icount shift=0 an instruction takes a nanosecond, so nopscope's corrected
+// times must equal these counts.
 //
 //     qemu-system-aarch64 ... -plugin libtruth.so,map=MAP,out=OUT[,paths=on]
 //
 // MAP, hex, as tests/verification/oracle/truth.py writes it:
 //     site WORD FUNCTION      the word that toggles, and the function's first instruction
-//     tracer LOW HIGH         code of the tracer's: addresses from LOW to below HIGH
-//     service ADDRESS         a function of the tracer's whose work is the program's
-//     longjmp ADDRESS         the C library's, of an image that tells the tracer before
+//     tracer LOW HIGH         code of the tracer: from LOW to below HIGH
+//     service ADDRESS         a function of the tracer that works for the program
+//     longjmp ADDRESS         the C library's, in an image that tells the tracer of longjmp
 //     boot ADDRESS            where cores begin after a reset
-//     vectors ADDRESS         of the vector table; none: interrupts are not told apart
-//     stack LOW HIGH          the only one on which calls are followed; none: whatever SP is
+//     vectors ADDRESS         of the vector table; without it, interrupts are not separate
+//     stack LOW HIGH          the only stack on which calls are followed; without it, all stacks
 //
-// OUT, written when QEMU exits, of all cores together:
+// QEMU's exit writes OUT, for all cores together:
 //     {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
 //      "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...]}
 //
-// With paths=on the plugin counts no instructions, which makes it faster, and OUT has no times. It
-// has "paths" instead, numbered from 1: for each path of calls the number of the path around its
-// last call, or 0, and this call's address.
+// With paths=on the plugin is faster: it counts no instructions, and OUT has no times. Instead it
+// has "paths", numbered from 1. Each path has the number of the path around its last call, or 0,
+// and this call's address.
 #include "tests/verification/oracle/call_shadow.hpp"
 #include "tests/verification/oracle/qemu_plugin.hpp"
 #include "tests/verification/oracle/this_core.hpp"
@@ -47,7 +47,7 @@ namespace {
 
 using namespace nopscope::host::truth;
 
-// Registers of the core that a callback runs for.
+// Registers of the core that the callback runs for.
 class Registers {
 public:
     Registers() : buffer_(g_byte_array_new()) {
@@ -96,7 +96,7 @@ struct Truth {
     std::vector<std::uint64_t> services, boots;
     std::uint64_t longjmp = 0;
     Range stack, vectors;
-    std::deque<Place> places;  // never moved
+    std::deque<Place> places;  // elements never move
     std::vector<std::unique_ptr<Core>> cores;
     std::string out;
     CallPaths paths;
@@ -153,7 +153,7 @@ Branch branch_of(std::uint32_t word) {
     if ((word & 0xfc000000) == 0x94000000) return Branch::call;  // BL
     if ((word & 0xfc000000) == 0x14000000) return Branch::jump;  // B
     if ((word & 0xfe000000) != 0xd6000000) return Branch::none;
-    switch (word >> 21 & 0xf) {  // with bit 24, which says that there is a modifier for PAC, left out
+    switch (word >> 21 & 0xf) {           // without bit 24, which is set if there is a PAC modifier
     case 0: case 8: return Branch::jump;  // BR, BRAA
     case 1: case 9: return Branch::call;  // BLR, BLRAA
     case 2: return Branch::ret;           // RET, RETAA
@@ -195,7 +195,7 @@ Place& place_at(std::uint64_t address) {
     return place;
 }
 
-// Callbacks are called in the order in which they are registered.
+// QEMU calls callbacks in the order in which they were registered.
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::size_t instructions = qemu_plugin_tb_n_insns(block);
     for (std::size_t i = 0; i < instructions; ++i) {

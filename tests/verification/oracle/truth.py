@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nopscope's corrected times against a plugin's own count of instructions, function by function, of the same
-deterministic run (-icount shift=0: an instruction is a nanosecond).
+"""Compares nopscope's corrected times with a plugin's count of instructions, function by function,
+in the same deterministic run (-icount shift=0: an instruction takes a nanosecond).
 
     truth.py MACHINE IMAGE [WORD]... [--format json] [--all] [--known]
 
-Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1: a number of
-calls differs, or a function's self or inclusive time is out of tolerance: 2 %, or one tick of the clock for each time
-that was measured: of the function's calls, and for its self time of those that it made; --known: and for no reason
-that is known (docs/accuracy.md). From the environment:
-NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE (as tests/e2e/machines.py), NOPSCOPE_TRUTH (the plugin, truth.cpp).
+Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1:
+a number of calls differs, or a function's self or inclusive time is out of tolerance. The tolerance
+is 2 %, or one tick of the clock for each measured time: one for each call of the function, and for
+its self time one for each call that it made. With --known, known errors (docs/accuracy.md) do not
+count. From the environment:
 """
 
 import argparse
@@ -26,22 +26,23 @@ sys.path.append(str(HERE.parents[1] / "e2e"))
 import compare  # noqa: E402
 import sites  # noqa: E402
 
-PART = 0.02  # of what is true
-# What is known to stay in the times (docs/accuracy.md), at most. Of the call that longjmp leaves, and of the one that it
-# goes to, in an image that does not tell the tracer: the former ends where the next record shows it.
+PART = 0.02  # of the true time
+# The errors that are known to stay in the times (docs/accuracy.md), at most. The call that longjmp
+# leaves, and the one it goes to, in an image that does not tell the tracer: the former ends where
+# the next record shows it.
 LONGJMP_NS = 150
-# Of a call in which the tracer emptied its ring: by how much it counts its own instructions wrong that come after its end.
+# For a call that emptied its ring: the tracer's error for its instructions after the pump's end.
 PUMP_NS = 20
-# Of a tail call, with a clock too slow to tell it from another where the code leaves both open.
+# For a tail call, if the clock is too slow to recognize it and the code leaves both possible.
 TAIL_NS = 15
-# Of the tracer, but their work is the program's, which would print somewhere else without it.
+# Functions of the tracer that do the program's work: otherwise it would print elsewhere.
 SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 
 
-# ---- what the plugin is told ------------------------------------------------------------------------
+# ---- the plugin's input --------------------------------------------------------------------------
 
 def tracer_ranges(elf):
-    """Addresses of the code that the tracer's sources make, as the image's debug information has them."""
+    """Addresses of the code from the tracer's sources, as the image's debug information gives them."""
     def dump(*what):
         return subprocess.run(["readelf", *what, str(elf)], capture_output=True, text=True, check=True,
                               env={**os.environ, "LC_ALL": "C"}).stdout
@@ -78,7 +79,7 @@ def plugin_map(elf):
 
 
 def plugin_arguments(elf, directory):
-    """What QEMU is given; the plugin writes directory/truth."""
+    """QEMU's arguments for the plugin, which writes directory/truth."""
     path = directory / "truth.map"
     path.write_text(plugin_map(elf))
     return ["-plugin", f"{os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'}"]
@@ -94,14 +95,14 @@ class Row:
     told: dict
     raw: dict       # as recorded
     tick_ns: float
-    counted: dict   # the plugin's line
+    counted: dict   # the plugin's counts
     told_of_longjmp: bool = False
 
     def error(self, key):
         return self.told[key] - self.true[key]
 
     def tolerance(self, key, strict=False):
-        """Strict: 2 %, or one tick in all."""
+        """Strict: 2 %, or one tick in total."""
         ticks = 1 if strict else self.calls + (self.counted["made"] if key == "self" else 0)
         return max(PART * self.true[key], ticks * self.tick_ns)
 
@@ -117,7 +118,7 @@ class Row:
         return longjmp_ns * of["longjmps_below"] + PUMP_NS * of["pumps_below"] + tail_ns * of["jumps_below"]
 
     def is_explained(self):
-        """By what is known to stay in."""
+        """Whether known errors explain the difference."""
         return all(abs(self.error(key)) <= self.tolerance(key) + self.allowance(key) for key in self.true)
 
     def worst(self, strict=False):
@@ -127,23 +128,23 @@ class Row:
 @dataclasses.dataclass
 class Comparison:
     rows: list      # worst first
-    faults: list    # sentences: what makes the runs differ
+    faults: list    # sentences: why the runs differ
     instructions: int
-    program: int    # of them, not the tracer's
+    program: int    # those outside the tracer
 
     def outside(self, strict=False):
         return [row for row in self.rows if row.worst(strict) > 1]
 
     def too_many_outside(self):
-        """None may be where a tick is an instruction; of a slower clock one in a hundred."""
+        """None may be, if a tick is an instruction. With a slower clock, one in a hundred may be."""
         outside = [row.name for row in self.outside()]
         return outside if len(outside) > (0 if self.rows[0].tick_ns <= 1 else len(self.rows) // 100) else []
 
     def inexact(self):
-        """Where a tick is an instruction: rows with any error at all that have nothing known in them."""
+        """If a tick is an instruction: rows that have an error but nothing known that explains it."""
         def is_exact(row):
             of = row.counted
-            # Whether a call was a tail call is not seen of one that is left.
+            # A call that longjmp leaves does not show whether it was a tail call.
             longjmp = of["longjmps_below"] and (of["jumps_below"] or not row.told_of_longjmp)
             return row.true == row.told or longjmp or any(of[key] for key in ("pumps_below", "interrupts", "open"))
         return [row for row in self.rows if row.tick_ns <= 1 and not is_exact(row)]
@@ -221,8 +222,8 @@ def as_json(comparison):
 
 
 def record(directory, machine, image, words, elf=None, plausible=True):
-    """The report, and what the plugin has counted, of one run. `elf`: another than the build's. Not `plausible`:
-    what the recording says is known to be wrong."""
+    """Returns the report and the plugin's counts of one run. `elf`: an image other than the
+    build's. `plausible` False: the recording is known to be wrong."""
     import machines
     elf = elf or machines.elf_of(machine, image)
     finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf,

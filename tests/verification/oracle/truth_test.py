@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report's calls and times are the plugin's, of every function; and they are found out when they are not.
+"""The report's calls and times equal the plugin's for every function. Wrong ones are found.
 
     truth_test.py MACHINE IMAGE [WORD]...
 """
@@ -36,14 +36,14 @@ class Truth(unittest.TestCase):
         self.assertEqual(self.compared.too_many_outside(), [])
         self.assertEqual([row.name for row in self.compared.inexact()], [])
 
-    def test_as_recorded_they_are_not(self):
+    def test_recorded_times_are_not_true(self):
         report = copy.deepcopy(self.report)
         for function in report["functions"]:
             function["corrected_self_ns"] = function["self_ns"]
         self.assertGreater(len(truth.compare_times(report, self.truth).unexplained()), len(self.compared.rows) // 4)
 
     def test_a_constant_that_is_off_is_found_out(self):
-        """By two ticks; by one instruction where that is a tick."""
+        """Off by two ticks, or by one instruction if that is a tick."""
         def off_by(ns):
             report = copy.deepcopy(self.report)
             for function in report["functions"]:
@@ -63,7 +63,7 @@ class Truth(unittest.TestCase):
 
 @unittest.skipUnless("counts" in sys.argv, "once is enough")
 class WrongCalibration(unittest.TestCase):
-    """An image that measures a function which calls no recorder."""
+    """An image that calibrates with a function that calls no recorder."""
     def test_it_is_found_out(self):
         with machines.Directory() as directory:
             original = machines.elf_of(MACHINE, IMAGE)
@@ -72,7 +72,7 @@ class WrongCalibration(unittest.TestCase):
             doctored = directory / "firmware" / original.name
             doctored.parent.mkdir()
             self.copy_with_nop(original, image.offset(site, 4), doctored)
-            raw = original.with_suffix(".img")  # a Pi's
+            raw = original.with_suffix(".img")  # a Pi's image
             if raw.exists():
                 self.copy_with_nop(raw, site - image.symbols["__image_start"], doctored.with_suffix(".img"))
             report, counted = truth.record(directory, MACHINE, IMAGE, WORDS, elf=doctored, plausible=False)

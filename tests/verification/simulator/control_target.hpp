@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target's control on the host: what it is sent, what it does, and what it answers.
+// A target's control code on the host: its input, the commands it does, and its answers.
 #pragma once
 
 #include "tracer/control/control.hpp"
@@ -41,9 +41,9 @@ public:
 
     ControlTarget() { control_->open(target_session, hz); }
 
-    // What comes to the target; run() takes it.
+    // Bytes for the target. run() reads them.
     void send(const Bytes& bytes) { input_.insert(input_.end(), bytes.begin(), bytes.end()); }
-    // One pump: takes what has come, sends the reply that waits.
+    // Pumps once: reads the input and sends the waiting reply.
     void run() {
         input = &input_;
         control_->run(
@@ -77,17 +77,17 @@ public:
 
     std::uint64_t now = 0;
     bool ready = true;         // it can change what is traced
-    bool sends = true;         // the line takes replies
-    bool quiet = true;         // all of it has left
+    bool sends = true;         // the line accepts replies
+    bool quiet = true;         // all bytes have left the line
     protocol::Answer says = protocol::Answer::ok;
-    protocol::Answer refused_rest = protocol::Answer::ok;  // if partly: the refused step's answer
+    protocol::Answer refused_rest = protocol::Answer::ok;  // the refused step's, if `partly`
     std::uint32_t sites = 100;
     std::uint32_t rate = 3000000;
     unsigned resets = 0;
     std::vector<CommandRequest> done;
     std::vector<SentReply> sent;
 
-    // Control's Target.
+    // The functions that Control needs of its Target.
     std::uint32_t site_count() const { return sites; }
     std::uint32_t baud() const { return rate; }
     std::optional<protocol::Answer> perform(const CommandRequest& request, const SiteBits&,
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    static inline std::deque<std::uint8_t>* input = nullptr;  // of the one that runs
+    static inline std::deque<std::uint8_t>* input = nullptr;  // of the target that runs
     std::deque<std::uint8_t> input_;
     std::unique_ptr<Replies> replies_ = std::make_unique<Replies>();
     std::unique_ptr<SiteBits> selected_ = std::make_unique<SiteBits>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a core does that executes the site, a step at a time, and what must hold (explorer.hpp).
+// The steps of a core that executes the site, and the conditions that must hold (explorer.hpp).
 #pragma once
 
 #include "tests/verification/simulator/exploration.hpp"
@@ -22,7 +22,7 @@ protected:
     Executions(const Recording& recording, ExploreOptions options)
         : rec_(recording), options_(options) {
         if (rec_.steps.size() > max_steps || rec_.words.size() > 8 || rec_.objects.size() > 32) {
-            std::abort();  // a state has no room for them
+            std::abort();  // a state has no room for more
         }
         std::uint32_t freed = 0, dead = 0;
         std::uint8_t begun = 0, done = 0;
@@ -46,14 +46,14 @@ protected:
 
     // What the patcher has done before a step.
     struct Known {
-        std::uint32_t freed;  // objects
-        std::uint32_t dead;   // parts of ops that have been detached
+        std::uint32_t freed;  // bits of objects
+        std::uint32_t dead;   // bits of detached parts of ops
         std::uint8_t begun, done;
     };
 
     const Known& known(const State& s) const { return known_[s.at]; }
 
-    // The step that is being taken, for people.
+    // The current step, for people.
     virtual std::string label() const = 0;
     void fail(const char* why) {
         if (!violation_.empty()) return;
@@ -82,7 +82,7 @@ protected:
                (core.interrupted && core.below.phase == Phase::unguarded_call);
     }
 
-    // What is on the way to each trampoline.
+    // The phase that loads for each trampoline.
     static Phase load_for(Word::To to) {
         return to == Word::To::callback_trampoline    ? Phase::load
                : to == Word::To::unguarded_trampoline ? Phase::unguarded_load
@@ -153,7 +153,7 @@ protected:
 
     const Recording& rec_;
     ExploreOptions options_;
-    unsigned all_parts_ = 0;  // of every set
+    unsigned all_parts_ = 0;  // all parts of all sets
     std::vector<Known> known_;
     std::string violation_, failed_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One state of the explorer: the site's slot and word, what each core may fetch, where each core is.
+// A state of the explorer: the site's slot and word, what each core may fetch, where each core is.
 //
-// A set of words is a byte, a bit for each word of the recording: all that may be there. Unequal
-// states differ in their bytes, so they are compared and hashed as such.
+// A set of words is one byte. Each bit stands for a word of the recording that may be there.
+// Different states have different bytes, so they are compared and hashed as bytes.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +24,29 @@ struct ExploredState {
     struct Execution {
         Phase phase;
         std::uint8_t object;
-        std::uint8_t position;  // next member
-        std::uint8_t start;     // requests that had returned
-        std::uint16_t ran;      // parts
+        std::uint8_t position;  // the next member of the list
+        std::uint8_t start;     // number of requests that had returned
+        std::uint16_t ran;      // parts that it has run
         bool operator==(const Execution&) const = default;
     };
     struct Core {
-        std::uint8_t icache;    // sets of words
+        std::uint8_t icache;  // a set of words
         std::uint8_t pipeline;
-        bool acknowledged;      // of the patcher's interrupt
-        bool interrupted;       // `below` waits
-        std::uint8_t awaited;   // guards that were taken when it acknowledged: bits of depths
+        bool acknowledged;     // it has taken the patcher's interrupt
+        bool interrupted;      // `below` is the interrupted execution
+        std::uint8_t awaited;  // bits of depths whose guards were taken when it acknowledged
         std::uint8_t zero;
         Execution run;
         Execution below;
         bool operator==(const Core&) const = default;
     };
-    static constexpr unsigned own = 2;  // the patcher's core: only what it may fetch
+    static constexpr unsigned own = 2;  // the patcher's core, which only fetches
 
-    std::uint64_t pending;  // stores not yet visible: bits of steps
+    std::uint64_t pending;  // stores that are not visible yet: bits of steps
     std::uint8_t at;        // the patcher's next step
     std::uint8_t slot;
     std::uint8_t word;
-    std::uint8_t unified;  // set of words: the point of unification
+    std::uint8_t unified;  // a set of words: at the point of unification
     bool cleaning;
     bool invalidating;
     std::uint8_t zero[4];
@@ -54,14 +54,14 @@ struct ExploredState {
 
     bool operator==(const ExploredState&) const = default;
 
-    // A line may be fetched at any time.
+    // A core may fetch a line at any time.
     void refill() {
         for (Core& core : cores) {
             core.icache |= unified;
             core.pipeline |= core.icache;
         }
     }
-    // A DSB: what was queued is done, in the worst order.
+    // A DSB completes the queued operations, in the worst order.
     void complete() {
         if (std::exchange(invalidating, false)) {
             for (Core& core : cores) core.icache = unified;
@@ -69,7 +69,7 @@ struct ExploredState {
         if (std::exchange(cleaning, false)) unified = bit(word);
         refill();
     }
-    // The two that execute are alike.
+    // Sorts the two executing cores, which are alike.
     void order_cores() {
         if (std::memcmp(&cores[1], &cores[0], sizeof(Core)) < 0) std::swap(cores[0], cores[1]);
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every interleaving of a recorded patcher with one or two cores that execute the site all the time.
+// Explores all interleavings of a recorded patcher with one or two cores that execute the site.
 //
-// The patcher does its steps in order. A store becomes visible to the others when it likes, at the
-// latest at the patcher's next DSB. What a core may fetch is a set of words: what its pipeline may
-// hold, refilled at any time from its instruction cache, that from the point of unification, that
-// from the stores that are visible. Only cleans and invalidates with their barriers, and then a
-// context synchronisation event, make a set smaller. A core fetches any word of its set, and goes,
-// each a step: trampoline, load of the slot, each callback, direct entry. Each load of an object
-// may find that it was freed.
+// The patcher makes its steps in order. A store becomes visible to the other cores at any time, but
+// not after the patcher's next DSB. What a core may fetch is a set of words, its pipeline's. The
+// pipeline is refilled from the instruction cache at any time, the cache from the point of
+// unification, and that from the visible stores. Only cleans and invalidates with their barriers,
+// and then a context synchronisation event, make a set smaller. A core fetches any word of its set.
+// Then it makes these steps: trampoline, load of the slot, each callback, direct entry. Each load
+// of an object may find that the object was freed.
 //
-// Checked: an execution that overlapped requests r to s ran all that each of the sets r-1 to s has,
-// and nothing that none of them has, each part once (so: outside a request, exactly the set); no
-// trampoline finds the object of no ops; no freed list, and no ops that has been detached, is read.
+// Checked: an execution that overlapped requests r to s ran all parts that each of the sets r-1 to
+// s contains, no part that none of them contains, and each part once (outside a request: exactly
+// the set). No trampoline finds the object of no ops. No core reads a freed list or a detached ops.
 // After each request the patcher's own core executes the new word.
 #pragma once
 
@@ -81,7 +81,7 @@ private:
             if ((state.pending >> i & 1) == 0) continue;
             const bool is_slot = rec_.steps[i].kind == Step::Kind::write_slot;
             bool& waits = is_slot ? slot_waits : word_waits;
-            if (std::exchange(waits, true)) continue;  // one location: in order
+            if (std::exchange(waits, true)) continue;  // stores to one location stay in order
             State next = state;
             next.pending &= ~(std::uint64_t{1} << i);
             const auto value = static_cast<std::uint8_t>(rec_.steps[i].value);
@@ -89,7 +89,7 @@ private:
                 next.slot = value;
             } else {
                 next.word = value;
-                // A CPU that needs no maintenance; else the line may be evicted at any time.
+                // A coherent CPU has the new word there; else the line may be evicted at any time.
                 next.unified = rec_.coherent ? bit(value) : next.unified | bit(value);
                 for (Core& core : next.cores) {
                     if (rec_.coherent) core.icache = next.unified;
@@ -216,7 +216,7 @@ private:
         }
     }
 
-    // An interrupt is a context synchronisation event; synchronize waits for a core that is outside.
+    // An interrupt synchronises the context. synchronize() waits for a core outside.
     template <typename Visit>
     void acknowledge(const State& state, unsigned n, Visit visit) {
         const Core& core = state.cores[n];
@@ -244,8 +244,8 @@ private:
         if (actor_ == memory_acts) return what_;
         return "core " + std::to_string(actor_ + 1) + ": " + what_;
     }
-    // The way to state `last`, and one more step: the one that failed. The two cores are alike, so they
-    // may change numbers on the way.
+    // The steps to state `last`, and one more: the one that failed. The two cores are alike, so
+    // they may change numbers on the way.
     std::vector<std::string> trace(std::uint32_t last) {
         std::vector<std::string> lines;
         const std::string violation = violation_;
@@ -268,7 +268,7 @@ private:
     std::unordered_set<State, State::Hash> seen_;
     std::uint32_t from_ = 0;
     bool returned_ = false;
-    unsigned actor_ = 0;  // who did the last step, and what it was
+    unsigned actor_ = 0;  // the core that made the last step
     const char* what_ = "";
     std::size_t step_ = 0;
 };

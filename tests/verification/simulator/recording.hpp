@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the patcher does to one site, step by step, taken down while the real Patcher runs.
+// Records the steps of the real Patcher at one site.
 //
-// RecordingMachine writes down every access and barrier. Lists are freed without asking the machine,
-// so before each step it looks at the lists that the slot has held: one that has changed or is gone
-// was freed since the step before.
+// RecordingMachine records every access and barrier. Lists are freed without a call of the machine.
+// So before each step it looks at the lists that the slot has held: a list that changed or is gone
+// was freed since the last step.
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -15,20 +15,20 @@
 
 namespace nopscope::sim {
 
-// One ops is two parts, either of which it may lack: bit 2n its callback, bit 2n + 1 its direct entry.
+// An ops has two parts and may lack either: bit 2n is its callback, bit 2n + 1 its direct entry.
 using Parts = std::uint16_t;
 constexpr Parts callback_part(unsigned ops) { return static_cast<Parts>(1u << (2 * ops)); }
 constexpr Parts direct_part(unsigned ops) { return static_cast<Parts>(2u << (2 * ops)); }
 
-// What a slot has held. A list that is made again where a freed one was is another object.
+// An object that a slot has held. A new list at the address of a freed one is another object.
 struct Object {
     const Ops* address;
     bool is_list;
-    std::vector<unsigned> members;  // numbers of ops, in order; none: the object of no ops
+    std::vector<unsigned> members;  // numbers of ops, in order; empty: the object of no ops
     Parts direct;
 };
 
-// What the word makes a core do.
+// What a core does when it executes the word.
 struct Word {
     enum class To { body, callback_trampoline, unguarded_trampoline, far_trampoline, direct } to;
     Parts direct;
@@ -36,10 +36,10 @@ struct Word {
 
 struct Step {
     enum class Kind {
-        begin,        // request `value` is made
-        end,          // it has returned
-        write_slot,   // object `value`
-        write_word,   // word `value`
+        begin,       // request `value` begins
+        end,         // it has returned
+        write_slot,  // object `value`
+        write_word,  // word `value`
         clean,
         invalidate,
         data_barrier,
@@ -53,7 +53,7 @@ struct Step {
 
 struct Recording {
     std::vector<Step> steps;
-    std::vector<Object> objects;  // 0: of no ops
+    std::vector<Object> objects;  // 0: the object of no ops
     std::vector<Word> words;
     std::vector<Parts> sets;  // before the first request, and after each
     unsigned first_object = 0;
@@ -91,7 +91,7 @@ class RecordingMachine : public SimMachine {
 public:
     using SimMachine::SimMachine;
 
-    // From now on, what happens to `site`, whose ops are among `all`.
+    // Records from now on what happens to `site`. `all` contains its ops.
     void watch(PatchSite site, const Ops& none, std::vector<Ops*> all, const Trampolines& trampolines,
                bool coherent) {
         site_ = site;

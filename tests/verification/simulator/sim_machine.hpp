@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine whose caches are as incoherent as the architecture allows.
 //
-// Text exists four times: what data accesses see, what the point of unification holds, what each
-// core's instruction cache holds, and what each core has already fetched into its pipeline.
-//   - A store reaches the data side alone.
-//   - A clean or an invalidate is only queued; the issuing core's next DSB completes what is queued,
+// Text exists four times: as data accesses see it, at the point of unification, in each core's
+// instruction cache, and in each core's pipeline, which has already fetched it.
+//   - A store reaches the data side only.
+//   - A clean or an invalidate is only queued. The issuing core's next DSB completes the queue,
 //     invalidates before cleans. So a clean and an invalidate without a DSB between them leave
-//     the old word in the instruction caches, and without a DSB after them nothing happens.
-//   - An invalidated line is refilled at once from the point of unification, by every core.
-//   - A pipeline is refilled from the instruction cache on that core's context synchronisation
-//     event, and never otherwise.
-// A CPU with CTR_EL0.IDC or .DIC keeps the second or the third coherent by itself; the pipelines stay.
+//     the old word in the instruction caches. Without a DSB after them nothing happens.
+//   - Every core refills an invalidated line at once from the point of unification.
+//   - A core refills its pipeline from its instruction cache at its context synchronisation
+//     event, and at no other time.
+// CTR_EL0.IDC or .DIC keeps the second or the third copy coherent, but not the pipelines.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -24,15 +24,15 @@
 
 namespace nopscope::sim {
 
-// A step of the protocol that a mutant leaves out, to see its proof fail.
+// A step of the protocol that a mutant leaves out. The proof must then fail.
 enum class Skip { nothing, clean, barrier_after_clean, invalidate, barrier_after_invalidate, isb, ipi };
 
 struct Options {
     unsigned cores = 2;
     std::size_t line_bytes = 64;         // of the data caches
     std::size_t icache_line_bytes = 64;
-    bool idc = false;  // CTR_EL0: stores reach the point of unification by themselves
-    bool dic = false;  // what is there, the instruction caches
+    bool idc = false;  // CTR_EL0.IDC: stores reach the point of unification by themselves
+    bool dic = false;  // CTR_EL0.DIC: and from there the instruction caches
     Skip skip = Skip::nothing;
 };
 
@@ -46,14 +46,14 @@ public:
           icache_(options.cores, std::vector<std::uint8_t>(bytes)),
           pipeline_(icache_) {}
 
-    // Puts a word everywhere, as a loader does before the first instruction runs.
+    // Puts a word into all copies, as a loader does before the first instruction runs.
     void load(Address address, std::uint32_t word) {
         put(data_, address, word);
         put(unified_, address, word);
         for (auto& cache : icache_) put(cache, address, word);
         for (auto& pipeline : pipeline_) put(pipeline, address, word);
     }
-    // What the instruction fetch of `core` finds there.
+    // The word that `core` fetches from `address`.
     std::uint32_t fetch(unsigned core, Address address) const { return get(pipeline_[core], address); }
 
     // ---- MachineConcept, as core 0
@@ -89,7 +89,7 @@ public:
         last_ = Last::invalidate;
         if (options_.skip != Skip::invalidate) pending_invalidates_.push_back(line);
     }
-    // Of what is no text: the test looks at which lines were cleaned since the last reset.
+    // For memory that is not text. The test checks which lines were cleaned since the last reset.
     std::size_t poc_line_bytes() { return options_.line_bytes; }
     void clean_to_poc(Address address) { poc_cleans.insert(address & ~(options_.line_bytes - 1)); }
     void data_barrier() {
@@ -128,17 +128,17 @@ public:
     void restore_interrupts(std::uint64_t masked) {
         masked_ = masked;
         if (masked != 0 || !on_restore) return;
-        const auto interrupt = on_restore;  // which may change it
+        const auto interrupt = on_restore;  // the call may change on_restore
         interrupt();
     }
     std::uint64_t clock() { return now += ticks_per_read; }
     unsigned core() { return current; }
 
-    bool reports_lost_calls = false;  // else Skip::ipi is a machine that has forgotten them
-    unsigned current = 0;  // the core that runs; only one that patches needs caches: core 0
+    bool reports_lost_calls = false;  // false: with Skip::ipi the machine loses calls silently
+    unsigned current = 0;             // the running core; only core 0 patches and needs caches
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
-    std::function<void()> on_restore;  // an interrupt that comes when they are unmasked
+    std::function<void()> on_restore;  // an interrupt that comes when interrupts are unmasked
     unsigned word_writes = 0;
     unsigned slot_writes = 0;
     std::set<Address> torn_slots;

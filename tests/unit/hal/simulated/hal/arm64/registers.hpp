@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of the hal's: the counter is the test's.
+// Replaces the hal's header: the test provides the counter.
 #pragma once
 
 #include <cstdint>

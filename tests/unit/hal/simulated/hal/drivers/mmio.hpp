@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of the hal's: each access goes to the test's bus.
+// Replaces the hal's header: each access goes to the test's bus.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "hal/arm64/backtrace.hpp"
 
 #include "hal/arm64/cores.hpp"
-#include "hal/arm64/cpu.hpp"
+#include "tracer/arch/arm64/cpu.hpp"
 #include "hal/arm64/frame.h"
 #include "hal/arm64/symbols.hpp"
 #include "hal/console.hpp"

@@ -7,7 +7,7 @@
 // fetch needs cache maintenance.
 #pragma once
 
-#include "hal/arm64/cpu.hpp"
+#include "tracer/arch/arm64/cpu.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hal/arm64/affinity.hpp"
+#include "tracer/arch/arm64/affinity.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/drivers/gic_distributor.hpp"

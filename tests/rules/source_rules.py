@@ -42,9 +42,9 @@ FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"
 INCLUDES = [
     ("tracer/include/", r"nopscope/"),
     ("tracer/protocol/", r"tracer/protocol/|nopscope/(?:event_refusal|recorders)\.hpp$"),
-    ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/(?:cpu|machine)\.hpp$"),
+    ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/machine\.hpp$"),
     *floors("tracer", TRACER, "nopscope/"),
-    ("hal/", r"hal/|tracer/arch/machine\.hpp$"),
+    ("hal/", r"hal/|tracer/arch/(?:machine|arm64/(?:affinity|cpu))\.hpp$"),
     # These tests set values that boot measures, or that a lost task changes.
     ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),

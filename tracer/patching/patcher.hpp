@@ -16,7 +16,7 @@
 // its passes goes by what the slot holds then, so a site that is named twice is changed once.
 #pragma once
 
-#include "tracer/patching/maintenance.hpp"
+#include "tracer/arch/arm64/maintenance.hpp"
 #include "tracer/patching/transition_planner.hpp"
 #include "tracer/core/site_table.hpp"
 

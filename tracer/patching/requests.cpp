@@ -2,7 +2,7 @@
 // The sites of the image, and the requests that change what they do: one at a time.
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/core/guard.hpp"
-#include "tracer/patching/hook_forms.hpp"
+#include "tracer/arch/arm64/hook_forms.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/core/cores.hpp"

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/arch/arm64/instructions.hpp"
 #include "tracer/recorders/per_site_ops.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/patching/ops_list_pool.hpp"

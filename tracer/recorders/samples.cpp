@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nopscope/samples.hpp"
 
-#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/arch/arm64/instructions.hpp"
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/core/cores.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The direct and the indirect form of the hooks, in simulated text.
-#include "tracer/patching/hook_forms.hpp"
+#include "tracer/arch/arm64/hook_forms.hpp"
 
 #include "tests/verification/simulator/sim_machine.hpp"
 

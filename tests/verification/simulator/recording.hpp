@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"
-#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/arch/arm64/instructions.hpp"
 #include "tracer/patching/patcher.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // the firmware has given to init() (tracer/include/nopscope/machine.h).
 #pragma once
 
-#include "hal/arm64/cpu.hpp"
+#include "tracer/arch/arm64/cpu.hpp"
 #include "nopscope/machine.h"
 
 namespace nopscope {

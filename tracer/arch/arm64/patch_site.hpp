@@ -13,7 +13,7 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/arch/arm64/instructions.hpp"
 
 namespace nopscope {
 

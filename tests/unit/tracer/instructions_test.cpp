@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the encoders with the assembler's output.
-#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/arch/arm64/instructions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 // predictor pairs. Where the CPU has no BTI, these are a B and a BR, of which the predictor knows nothing.
 #pragma once
 
-#include "tracer/arch/arm64/insn.hpp"
-#include "tracer/patching/maintenance.hpp"
+#include "tracer/arch/arm64/instructions.hpp"
+#include "tracer/arch/arm64/maintenance.hpp"
 
 #include <optional>
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hal/arm64/affinity.hpp"
+#include "tracer/arch/arm64/affinity.hpp"
 #include "tracer/arch/machine.hpp"
 
 #define NOPSCOPE_INLINE [[gnu::always_inline]] static inline

@@ -3,7 +3,7 @@
 //
 // The tracer's logic is written against this concept. On a board it is `nopscope::Machine`
 // (hal/arm64/machine.hpp), an empty struct of inline assembly that costs nothing, in somebody else's firmware
-// what that has given (tracer/arch/arm64/given_machine.hpp); in unit tests it
+// what that has given (tracer/arch/given_machine.hpp); in unit tests it
 // is a simulated machine (tests/verification/simulator) whose caches are as incoherent as the architecture allows.
 //
 // Addresses of text are run-time addresses of the executable mapping. Writes go wherever the

@@ -46,9 +46,9 @@ INCLUDES = [
     *floors("tracer", TRACER, "nopscope/"),
     ("hal/", r"hal/|tracer/arch/(?:machine|arm64/(?:affinity|cpu))\.hpp$"),
     # These tests set values that boot measures, or that a lost task changes.
-    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
+    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/patch_site\.hpp$|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
-    ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/arm64/patch_site\.hpp$"),
+    ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/patch_site\.hpp$"),
     ("tests/firmware/", FIRMWARE),
     ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),

@@ -5,7 +5,7 @@
 // moved sites is locked meanwhile; another pump then skips it.
 #include "tracer/adaptive/adaptive.hpp"
 
-#include "tracer/arch/arm64/patch_site.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "tracer/arch/machine.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"

@@ -3,7 +3,7 @@
 // the firmware has given to init() (tracer/include/nopscope/machine.h).
 #pragma once
 
-#include "tracer/arch/arm64/cpu.hpp"
+#include "tracer/arch/cpu.hpp"
 #include "nopscope/machine.h"
 
 namespace nopscope {
@@ -25,7 +25,8 @@ struct Machine : Cpu {
     }
     NOPSCOPE_INLINE bool run_on_other_cores(CoreCall call, void* argument) {
         if (is_alone()) return true;
-        // A reference is passed as a pointer (AAPCS64); c_api.cpp asserts the structs' layouts.
+        // Every calling convention passes a reference as a pointer; c_api.cpp asserts the structs'
+        // layouts.
         return given_machine.run_on_other_cores(reinterpret_cast<nopscope_core_call>(call), argument);
     }
     NOPSCOPE_INLINE bool synchronize_other_cores() { return run_on_other_cores(nullptr, nullptr); }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine: the one seam between the tracer and the world.
 //
-// The tracer's logic is written against this concept. On a board it is `nopscope::Machine`
-// (hal/arm64/machine.hpp), an empty struct of inline assembly that costs nothing, in somebody else's firmware
+// The tracer's logic is written against this concept. On our own boards it is `nopscope::Machine`
+// of the hal, an empty struct of inline assembly that costs nothing, in somebody else's firmware
 // what that has given (tracer/arch/given_machine.hpp); in unit tests it
 // is a simulated machine (tests/verification/simulator) whose caches are as incoherent as the architecture allows.
 //
 // Addresses of text are run-time addresses of the executable mapping. Writes go wherever the
 // machine keeps its writable alias; the caller never sees that address.
 #pragma once
+
+#include "tracer/arch/select.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -27,10 +29,9 @@ struct Interrupted {
 // Runs on the core it names, interrupts masked. Short, and makes no inter-processor call itself.
 using CoreCall = void (*)(void* argument, const Interrupted& here);
 
-// Arm ARM DDI 0487, B2.2.5 "Concurrent modification and execution of instructions", and D7.5
-// "Caches": the sequence is store, clean_dcache_line, data_barrier, invalidate_icache_line,
-// data_barrier, then instruction_barrier here and a context synchronisation event on every other
-// core.
+// The steps that make a store to text visible to instruction fetch stand here; each architecture's
+// maintenance.hpp puts them in order. An architecture that needs no maintenance by line has lines
+// of 0 bytes.
 template <typename M>
 concept MachineConcept = requires(M machine, Address address, std::uint32_t word,
                                   std::uint64_t slot, CoreCall call, void* argument) {
@@ -41,20 +42,23 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     { machine.read_slot(address) } -> std::same_as<std::uint64_t>;
     { machine.write_slot(address, slot) } -> std::same_as<void>;
 
-    // CTR_EL0: smallest line in bytes; 0 where CTR_EL0.IDC (data side) or CTR_EL0.DIC (instruction
-    // side) says that this maintenance is not needed for coherence.
+    // Smallest line in bytes; 0 where the CPU says that this maintenance is not needed for
+    // coherence.
     { machine.dcache_line_bytes() } -> std::same_as<std::size_t>;
     { machine.icache_line_bytes() } -> std::same_as<std::size_t>;
     // From init() and join(): this core will run traced code, so what is said above holds for its caches, too.
     { machine.use_caches_of_this_core() } -> std::same_as<void>;
-    { machine.clean_dcache_line(address) } -> std::same_as<void>;       // DC CVAU
-    { machine.invalidate_icache_line(address) } -> std::same_as<void>;  // IC IVAU
-    { machine.data_barrier() } -> std::same_as<void>;                   // DSB ISH
+    // Cleans to where instruction fetch finds the line; invalidates it on all cores. The barrier
+    // waits until what came before is complete for all cores.
+    { machine.clean_dcache_line(address) } -> std::same_as<void>;
+    { machine.invalidate_icache_line(address) } -> std::same_as<void>;
+    { machine.data_barrier() } -> std::same_as<void>;
     // To the point of coherency, where a reset finds it.
     { machine.poc_line_bytes() } -> std::same_as<std::size_t>;  // smallest line of the data caches
-    { machine.clean_to_poc(address) } -> std::same_as<void>;    // DC CVAC
+    { machine.clean_to_poc(address) } -> std::same_as<void>;
 
-    { machine.instruction_barrier() } -> std::same_as<void>;            // ISB
+    // A context synchronisation event on this core: it fetches again what comes next.
+    { machine.instruction_barrier() } -> std::same_as<void>;
 
     // Runs call(argument) on every other core that is online, in an interrupt of the highest
     // priority: also within a handler, late on a core that has interrupts masked. In any order,
@@ -81,6 +85,6 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
 // boards', or the header that the tracer is built with (CMake: NOPSCOPE_MACHINE).
 #ifdef NOPSCOPE_MACHINE
 #include NOPSCOPE_MACHINE
-#elif defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
-#include "hal/arm64/machine.hpp"
+#elif defined(NOPSCOPE_BOARD_MACHINE)
+#include NOPSCOPE_BOARD_MACHINE
 #endif

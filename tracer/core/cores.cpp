@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/core/cores.hpp"
 
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/arch/machine.hpp"
 
 namespace nopscope {
@@ -47,7 +47,7 @@ std::uint64_t interrupted_pc() {
 
 [[noreturn]] void panic(const char* message) {
     if (panic_handler != nullptr) panic_handler(message);
-    breakpoint();
+    arch::breakpoint();
 }
 
 }  // namespace nopscope

@@ -2,6 +2,8 @@
 // Labels of the assembly. Hooked calls return to a hook. It tells which recorder owns the frame.
 #pragma once
 
+#include "tracer/arch/instructions.hpp"
+
 #include <cstdint>
 
 extern "C" const char nopscope_return_hook[], nopscope_graph_events_hook[];    // arch/arm64/recorders.S
@@ -54,10 +56,10 @@ inline Hook hook_of(std::uint64_t address) {
     if (address == hook_address(Hook::profile_events)) return Hook::profile_events;
     return Hook::none;
 }
-// In a hook, x30 is a hook's address, or the address after its first instruction, a BL.
-inline bool is_hook_or_behind_its_bl(std::uint64_t address) {
-    constexpr std::uint64_t bl_bytes = 4;
-    return hook_of(address) != Hook::none || hook_of(address - bl_bytes) != Hook::none;
+// In a hook, the link register is a hook's address, or the address after its first
+// instruction, a a call.
+inline bool is_hook_or_behind_its_call(std::uint64_t address) {
+    return hook_of(address) != Hook::none || hook_of(address - arch::call_bytes) != Hook::none;
 }
 
 // Calls visit(address) for each word in the lists.

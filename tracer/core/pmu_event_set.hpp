@@ -3,7 +3,7 @@
 // The recorders in assembly and C++ (recorders/events.cpp) share both.
 #pragma once
 
-#include "tracer/arch/arm64/pmu.hpp"
+#include "tracer/arch/pmu.hpp"
 #include "tracer/core/core.hpp"
 
 #include <span>
@@ -48,9 +48,10 @@ constexpr std::uint64_t counters_between(std::uint64_t from, std::uint64_t to) {
 // Pauses this core's event counters while it exists.
 class EventsPaused {
 public:
-    explicit EventsPaused(const Core& core) : core_(core), counting_(core.events != 0 ? pause_counters() : 0) {}
+    explicit EventsPaused(const Core& core)
+        : core_(core), counting_(core.events != 0 ? arch::pause_counters() : 0) {}
     ~EventsPaused() {
-        if (counting_ != 0 && core_.events != 0) resume_counters(counting_);
+        if (counting_ != 0 && core_.events != 0) arch::resume_counters(counting_);
     }
     EventsPaused(const EventsPaused&) = delete;
     EventsPaused& operator=(const EventsPaused&) = delete;

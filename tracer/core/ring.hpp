@@ -4,7 +4,8 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/patch_site.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/core.hpp"
 
 #include <optional>
@@ -20,12 +21,14 @@ constexpr std::uint64_t record_index(std::uint64_t position) {
     return (position - ring_bytes) / record_bytes;
 }
 
-// What the pump subtracts from a record in the ring. The recorders store what they have: the body's
-// address rounded down (site + 8), and the position of a return's entry, which counts from lap 1.
+// The recorders store what is at hand: the body's address rounded down, which is the site plus
+// body_offset, and the position of a return's entry, which counts from lap 1. This is what to take
+// off.
 constexpr std::uint64_t recorder_excess(protocol::Record record) {
     switch (record.kind()) {
         case protocol::Kind::call:
-        case protocol::Kind::entry: return std::uint64_t{8} << protocol::kind_shift;
+        case protocol::Kind::entry:
+            return body_offset << protocol::kind_shift;
         case protocol::Kind::ret: return (ring_bytes << 1) << protocol::kind_shift;
         case protocol::Kind::extended: break;
     }
@@ -221,7 +224,7 @@ class Locked {
 public:
     Locked(M& machine, std::uint32_t& lock)
         : machine_(machine), lock_(lock), interrupts_(machine.mask_interrupts()) {
-        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) relax();
+        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) arch::relax();
     }
     ~Locked() {
         __atomic_store_n(&lock_, 0, __ATOMIC_RELEASE);

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/crc.hpp"
-#include "tracer/arch/arm64/patch_site.hpp"
+#include "tracer/arch/crc.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
 #include <cstdint>
@@ -57,9 +57,10 @@ public:
     // CRC-32C of the functions' link-time addresses, as u64 little-endian. The host computes the
     // same from the ELF file.
     std::uint32_t crc(std::uint64_t load_bias) const {
-        if (has_crc_instruction()) {
+        if (arch::has_crc_instruction()) {
             std::uint32_t crc = ~std::uint32_t{0};
-            for (std::uint32_t i = 0; i < size(); ++i) crc = crc32c_step(crc, function(i) - load_bias);
+            for (std::uint32_t i = 0; i < size(); ++i)
+                crc = arch::crc32c_step(crc, function(i) - load_bias);
             return ~crc;
         }
         std::uint32_t crc = 0;

@@ -16,7 +16,7 @@
 // its passes goes by what the slot holds then, so a site that is named twice is changed once.
 #pragma once
 
-#include "tracer/arch/arm64/maintenance.hpp"
+#include "tracer/arch/maintenance.hpp"
 #include "tracer/patching/transition_planner.hpp"
 #include "tracer/core/site_table.hpp"
 
@@ -44,7 +44,7 @@ public:
         Maintenance<M> maintenance(machine_);
         for (std::uint64_t i = 0; (i = initialise_run(maintenance, text, i)) != sites_.size(); ++i) {
             const Address slot = sites_[i].raw();
-            const bool outside = slot < text.begin || slot > text.end - longest_form;
+            const bool outside = slot < text.begin || slot > text.end - site_bytes;
             ++(outside ? refused.outside
                        : slot % slot_bytes != 0 ? refused.misaligned : refused.words);
             sites_.set(i, sites_[i].refused());
@@ -100,9 +100,9 @@ public:
         return taken ? Status::ok : Status::timeout;
     }
 
-    // Sites whose word is a BL.
+    // Sites whose word is a call.
     std::uint32_t enabled() const { return planner_.enabled(); }
-    // Some site was too far from its direct entry for a BL, at some time.
+    // Some site was too far from its direct entry for a call, at some time.
     bool uses_far() const { return planner_.uses_far(); }
     // Lists that slots hold.
     std::uint32_t lists_in_use() { return planner_.lists_in_use(); }
@@ -124,22 +124,20 @@ private:
         bool stores = false, empties = false, releases = false;
     };
 
-    static constexpr std::uint64_t longest_form = slot_bytes + 12;
-
     // Up to the first site, from `index` on, that is to be refused.
     std::uint64_t initialise_run(Maintenance<M>& maintenance, TextBounds text, std::uint64_t index) {
         SiteTable sites = sites_;
         const std::uint64_t idle = none();
         for (; index != sites.size(); ++index) {
             const Address slot = sites[index].raw();
-            if (slot < text.begin || slot > text.end - longest_form || slot % slot_bytes != 0) break;
+            if (slot < text.begin || slot > text.end - site_bytes || slot % slot_bytes != 0) break;
             const SiteEntry site = SiteEntry::of(patch_site(machine_, slot + slot_bytes));
             if (machine_.read_slot(slot) != unset_slot) break;
-            if (machine_.read_word(site.mov()) != insn::nop) break;
-            if (machine_.read_word(site.toggle()) != insn::nop) break;
+            if (machine_.read_word(site.setup()) != arch::unset_word) break;
+            if (machine_.read_word(site.toggle()) != arch::unset_word) break;
             machine_.write_slot(slot, idle);
-            machine_.write_word(site.mov(), insn::mov_x9_lr);
-            maintenance.note(site.mov());
+            machine_.write_word(site.setup(), site.setup_word());
+            maintenance.note(site.setup());
             sites.set(index, site);
         }
         return index;
@@ -172,7 +170,7 @@ private:
         for (; index != last; ++index) {
             const SiteEntry site = sites[index];
             if (!site.usable()) continue;
-            if (machine_.read_word(site.mov()) != insn::mov_x9_lr) break;
+            if (machine_.read_word(site.setup()) != site.setup_word()) break;
             if (machine_.read_slot(site.slot()) != now.from.at(index)) break;
             if (machine_.read_word(site.toggle()) != site.word(now.old_word)) break;
         }
@@ -180,8 +178,8 @@ private:
     }
     [[gnu::noinline]] Status plan_site(Request& request, std::uint32_t index) {
         const SiteEntry site = sites_[index];
-        const std::uint32_t mov = machine_.read_word(site.mov());
-        if (mov != insn::mov_x9_lr) return unexpected(site.mov(), mov, insn::mov_x9_lr);
+        const std::uint32_t setup = machine_.read_word(site.setup());
+        if (setup != site.setup_word()) return unexpected(site.setup(), setup, site.setup_word());
         const std::uint64_t slot = machine_.read_slot(site.slot());
         const Status status = ask(request, index, slot);
         if (status == Status::unexpected_text) {

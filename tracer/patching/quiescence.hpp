@@ -10,7 +10,7 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/core.hpp"
 
 #include <span>
@@ -38,12 +38,12 @@ public:
             if (!machine_.run_on_other_cores(note_use, this)) return false;
             if (pending_ == 0) break;
             if (!before(end)) return false;
-            relax();
+            arch::relax();
         }
         for (unsigned core = 0; core < cores_.size(); ++core) {
             while ((taken_[core] = still_taken(cores_[core], taken_[core])) != 0) {
                 if (!before(end)) return false;
-                relax();
+                arch::relax();
             }
         }
         return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sites of the image, and the requests that change what they do: one at a time.
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/guard.hpp"
-#include "tracer/arch/arm64/hook_forms.hpp"
+#include "tracer/arch/hook_forms.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/core/cores.hpp"
@@ -26,7 +26,8 @@ namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-// The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
+// The object of sites that nobody traces. A call that finds it was left over by a change of the
+// set.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 
 constinit Machine machine;
@@ -133,9 +134,8 @@ void prepare_sites(Counters& counters) {
     duration_ops.direct = address_of(nopscope_duration_entry);
     sampled_ops.direct = address_of(nopscope_sampled_entry);
     graph_events_ops.direct = address_of(nopscope_graph_events_entry);
-    // Where one is not as assembled, all stay so: that form is right on every CPU.
-    if (!has_branch_targets()) {
-        (void)make_hooks_indirect(machine, [](auto visit) { for_each_hook_word(visit); });
+    if (!arch::hooks_fit_cpu()) {
+        (void)arch::adapt_hooks(machine, [](auto visit) { for_each_hook_word(visit); });
     }
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});

@@ -2,17 +2,18 @@
 // What a request makes of a site's set of ops: the next object of its slot, and its next word.
 //
 //     set                     object (slot)     word
-//     none                    none              NOP
-//     one with a direct entry the ops           BL its entry; the far trampoline where out of reach
-//     one callback            the ops           BL the callback trampoline, or the unguarded one
-//     several                 the site's list   BL the callback trampoline
+//     none                    none              idle
+//     one with a direct entry the ops           call of its entry; the far trampoline where out of
+//     reach one callback            the ops           call of the callback trampoline, or the
+//     unguarded one several                 the site's list   call of the callback trampoline
 //
 // Nothing here reads or writes text. Sites mostly come in runs of the same set, so the answer is a
-// Transition, which holds for each site whose slot is `from`; the patcher asks again where it is not.
+// Transition, which holds for each site whose slot is `from`; the patcher asks again where it is
+// not.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/instructions.hpp"
+#include "tracer/arch/instructions.hpp"
 #include "tracer/recorders/per_site_ops.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/patching/ops_list_pool.hpp"
@@ -24,7 +25,7 @@ struct TextBounds {
     Address end;
 };
 
-// Where BLs go that do not go straight to a direct entry (arch/arm64/callbacks.S).
+// Where sites call that do not call a direct entry (callbacks.S of the architecture).
 struct Trampolines {
     Address callback;
     Address unguarded;  // of an ops alone that wants no guard
@@ -47,7 +48,7 @@ struct SlotValues {
 
 struct Transition {
     SlotValues from, to;
-    insn::Encoder old_word, new_word;
+    arch::ToggleWord old_word, new_word;
     OpsList* left;       // the list that `from` is, that `to` is; or null
     OpsList* joined;
     std::uint8_t removed;  // families of Change::remove, a bit each
@@ -99,7 +100,7 @@ public:
         const bool of_family = out.from.stride != 0 || (out.adds && change.add.stride != 0);
         bool everywhere = !(out.joined != nullptr && of_family);
         if (!everywhere) known.from = nowhere();
-        if (!encode(slot, toggle, out.old_word, everywhere)) out.old_word = insn::always_nop;
+        if (!encode(slot, toggle, out.old_word, everywhere)) out.old_word = arch::always_idle;
         if (status == Status::ok && !encode(out.to.at(index), toggle, out.new_word, everywhere)) {
             status = Status::out_of_reach;
         }
@@ -227,10 +228,10 @@ private:
 
     // The word that goes with an object. False: what it is to call can't be reached from there.
     // `everywhere` becomes false unless that is the word of all sites.
-    bool encode(std::uint64_t slot, Address toggle, insn::Encoder& word, bool& everywhere) {
+    bool encode(std::uint64_t slot, Address toggle, arch::ToggleWord& word, bool& everywhere) {
         const auto& object = *reinterpret_cast<const Ops*>(slot);
         if (&object == &none_) {
-            word = insn::always_nop;
+            word = arch::always_idle;
             return true;
         }
         const bool straight =
@@ -239,14 +240,15 @@ private:
         Address target = straight    ? object.direct
                          : unguarded ? trampolines_.unguarded
                                      : trampolines_.callback;
-        if (straight && !insn::bl_reaches(toggle, target)) {
+        if (straight && !arch::call_reaches(toggle, target)) {
             target = trampolines_.far;
             uses_far_ = true;
             everywhere = false;
         }
-        everywhere &= insn::bl_reaches(text_.begin, target) && insn::bl_reaches(text_.end, target);
-        word = insn::bl_to(target);
-        return insn::bl_reaches(toggle, target);
+        everywhere &=
+            arch::call_reaches(text_.begin, target) && arch::call_reaches(text_.end, target);
+        word = arch::call_to(target);
+        return arch::call_reaches(toggle, target);
     }
 
     Ops& none_;
@@ -255,7 +257,7 @@ private:
     Attached attached_;
     OpsListPool<list_pool_units> lists_;
     std::array<Transition, 16> answers_{};
-    std::uint32_t enabled_ = 0;  // sites whose word is a BL
+    std::uint32_t enabled_ = 0;  // sites whose word is a call
     bool uses_far_ = false;
 };
 

@@ -26,7 +26,7 @@ struct Text {
     constexpr bool empty() const { return size == 0; }
 };
 
-enum class Clock : std::uint8_t { cntvct = 0, pmccntr = 1 };
+enum class Clock : std::uint8_t { timer = 0, cycles = 1 };
 
 inline constexpr unsigned overhead_unit = 256;
 
@@ -75,7 +75,7 @@ struct HelloFields {
     TextType board{};
     TextType image{};
     std::uint32_t line_bytes_per_second = 0;  // what the pump paces itself to; 0: it does not
-    Clock clock = Clock::cntvct;
+    Clock clock = Clock::timer;
     bool calibrated = false;
     std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
     std::array<Overhead, overhead_count> overheads{};  // by overhead_index()

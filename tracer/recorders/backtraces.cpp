@@ -4,8 +4,8 @@
 #include "nopscope/nopscope.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
-// Labels in arm64/: code in which x9 is the traced function's return address, and x30 its body or a
-// hook.
+// Labels in the architecture's assembly: code in which the link register holds the traced
+// function's body or a hook, and another register its return address (arch::site_link()).
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
     nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
     nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
@@ -16,7 +16,7 @@ extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], 
 
 namespace nopscope {
 
-bool is_return_hook(std::uint64_t address) { return is_hook_or_behind_its_bl(address); }
+bool is_return_hook(std::uint64_t address) { return is_hook_or_behind_its_call(address); }
 
 bool is_entry_code(std::uint64_t pc) {
     const auto within = [pc](const char* begin, const char* end) {

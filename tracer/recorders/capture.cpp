@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nopscope/capture.hpp"
 
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/calling_convention.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/recorders/duration.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/capture.hpp"
@@ -28,7 +29,7 @@ public:
     std::span<const std::uint64_t> words() const { return {words_, count_}; }
 
 private:
-    std::uint64_t words_[1 + 2 * 8];
+    std::uint64_t words_[1 + 2 * arch::argument_registers];
     unsigned count_ = 0;
 };
 
@@ -45,22 +46,23 @@ struct Arguments : Ops {
 };
 
 void put_arguments(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
-    Core& core = *current_core();
+    Core& core = *arch::current_core();
     if (is_stopped(core)) return;
     const std::uint32_t mask = static_cast<Arguments*>(ops)->mask;
     std::uint32_t wide = 0;
     Data data(ip);
-    for (unsigned n = 0; n < 8; ++n) {
-        if ((mask >> n & 1) != 0) wide |= static_cast<std::uint32_t>(data.add(regs->x[n])) << n;
+    for (unsigned n = 0; n < arch::argument_registers; ++n) {
+        if ((mask >> n & 1) != 0)
+            wide |= static_cast<std::uint32_t>(data.add(arch::argument(*regs, n))) << n;
     }
     put(core, protocol::Extended::arguments, mask | wide << 8, data);
 }
 
 void put_result(std::uint64_t ip, std::uint64_t, ReturnOps*, ReturnRegs* regs, CallData*) {
-    Core& core = *current_core();
+    Core& core = *arch::current_core();
     if (is_stopped(core)) return;
     Data data(ip);
-    const std::uint32_t wide = data.add(regs->x[0]);
+    const std::uint32_t wide = data.add(arch::result(*regs));
     put(core, protocol::Extended::result, wide, data);
 }
 

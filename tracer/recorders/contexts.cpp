@@ -93,8 +93,8 @@ void swap_to(Core& core, Context& to) {
     from.evented = core.evented;
     core.evented = to.evented;
     if (core.events != 0) {
-        from.counters = read_counters();
-        write_counters(to.counters);
+        from.counters = arch::read_counters();
+        arch::write_counters(to.counters);
     }
     core.top = to.top;
     core.shadow_base = to.shadow_base;

@@ -4,7 +4,7 @@
 // the clock at the entry.
 #pragma once
 
-#include "tracer/arch/arm64/patch_site.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {

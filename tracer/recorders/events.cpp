@@ -2,6 +2,9 @@
 #include "nopscope/events.hpp"
 
 #include "tracer/arch/machine.hpp"
+#include "tracer/arch/messages.hpp"
+#include "tracer/arch/pmu.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/profile_sender.hpp"
@@ -28,13 +31,14 @@ struct Wanted {
 // Checks whether this core can count the events. Cores may write at once: they write the same.
 void check_here(Wanted& wanted) {
     using protocol::EventRefusal;
-    if (!has_cycle_counter()) {
+    if (!arch::has_cycle_counter()) {
         wanted.refusal.why = EventRefusal::no_pmu;
-    } else if (event_counters() < protocol::max_events) {
-        wanted.refusal = {EventRefusal::too_few_counters, 0, static_cast<std::uint8_t>(event_counters())};
+    } else if (arch::event_counters() < protocol::max_events) {
+        wanted.refusal = {EventRefusal::too_few_counters, 0,
+                          static_cast<std::uint8_t>(arch::event_counters())};
     } else {
         for (const std::uint16_t number : wanted.numbers) {
-            if (!has_event(number)) wanted.refusal = {EventRefusal::absent, number, 0};
+            if (!arch::has_event(number)) wanted.refusal = {EventRefusal::absent, number, 0};
         }
     }
 }
@@ -43,7 +47,8 @@ void check_here(Wanted& wanted) {
 void follow_choice(Core& core) {
     core.events = core.profile_events = chosen.word;
     if (!chosen.any()) return;
-    start_counters(protocol::event_of(chosen.argument(), 0), protocol::event_of(chosen.argument(), 1), chosen.count());
+    arch::start_counters(protocol::event_of(chosen.argument(), 0), protocol::event_of(chosen.argument(), 1),
+                         chosen.count());
 }
 
 bool has_room(std::uint64_t reserve) { return (reserve + own_reserve_bytes) * 2 <= ring_bytes; }
@@ -129,7 +134,8 @@ const char* describe(protocol::EventRefusal why) {
     switch (why) {
         case EventRefusal::none: return "ok";
         case EventRefusal::no_pmu: return "the CPU has no performance monitors (PMUv3)";
-        case EventRefusal::too_few_counters: return "the CPU, or its EL2, gives fewer than two event counters";
+        case EventRefusal::too_few_counters:
+            return arch::too_few_counters_text;
         case EventRefusal::absent:
             return "the CPU does not count that event: PMCEID0_EL0 and PMCEID1_EL0 name those it has";
         case EventRefusal::too_many: return "at most two events can be counted";

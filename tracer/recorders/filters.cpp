@@ -6,7 +6,7 @@
 // so the function's own call is recorded with entry and return. A call that longjmp ended has no
 // exit: close_unwound() counts it. Only the core itself changes `subtree_depth` and the stop
 // reason, and an interrupt that changes them restores them, so they need no lock.
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "nopscope/nopscope.hpp"
@@ -19,14 +19,14 @@ namespace {
 constinit Machine machine;
 
 bool enter_subtree(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) {
-    Core& core = *current_core();
+    Core& core = *arch::current_core();
     __atomic_store_n(&core.subtree_depth, core.subtree_depth + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
     return true;
 }
 void leave_subtree(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
-    Core& core = *current_core();
+    Core& core = *arch::current_core();
     const std::uint32_t left = core.subtree_depth - 1;
     __atomic_store_n(&core.subtree_depth, left, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

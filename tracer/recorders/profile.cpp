@@ -3,7 +3,7 @@
 #include "tracer/recorders/profile_sender.hpp"
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/patch_site.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/core/cores.hpp"
 

@@ -96,7 +96,7 @@ void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
 inline void profile_events_unwound(Core& core, const ShadowFrame& frame) {
     const EventSet set{core.profile_events};
     if (!set.any() || frame.position >> 48 != set.choice()) return;
-    const std::uint64_t total = counters_between(frame.rest[2], read_counters());
+    const std::uint64_t total = counters_between(frame.rest[2], arch::read_counters());
     const std::uint64_t now = counters_added(frame.rest[3], total);
     const std::uint64_t self = counters_between(core.evented, now);
     core.evented = now;

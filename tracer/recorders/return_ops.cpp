@@ -4,7 +4,8 @@
 // CallData}. Another core's detach() may clear the ReturnOps, so it is read once, under the guard.
 #include "nopscope/return_ops.hpp"
 
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/calling_convention.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/guard.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/open_calls.hpp"
@@ -46,20 +47,20 @@ void store(T& to, T value) {
 
 void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     auto& self = *static_cast<ReturnOps*>(ops);
-    Core& core = *current_core();
-    if (!make_place(core, regs->sp, regs->lr)) return;
+    Core& core = *arch::current_core();
+    if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
     CallData data{};
     if (self.entry != nullptr) {
         // If others have hooked this call, their frames are on top and lead to its caller.
-        const std::uint64_t parent = caller_behind(core, regs->lr);
+        const std::uint64_t parent = caller_behind(core, arch::return_address(*regs));
         if (!self.entry(ip, parent, &self, regs, &data)) return;
         // A longjmp in `entry` may have left frames behind.
-        if (!make_place(core, regs->sp, regs->lr)) return;
+        if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
     }
     auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
     store(core.top, reinterpret_cast<std::uint64_t>(frame + 1));
-    frame->return_address = regs->lr;
-    frame->hook = regs->lr = hook_address(Hook::callback);
+    frame->return_address = arch::return_address(*regs);
+    frame->hook = arch::return_address(*regs) = hook_address(Hook::callback);
     frame->position = ip;
     for (unsigned i = 0; i < 3; ++i) frame->rest[1 + i] = data.words[i];
     __atomic_store_n(&frame->rest[0], reinterpret_cast<std::uintptr_t>(&self), __ATOMIC_RELAXED);
@@ -80,7 +81,7 @@ void forget_ops_of_cores(ReturnOps& ops) {
 }
 
 extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
-    Core& core = *current_core();
+    Core& core = *arch::current_core();
     ShadowFrame* frame = top_frame(core);
     if (frame->sp != regs->sp) {
         const std::uint64_t hook = hook_address(Hook::callback);

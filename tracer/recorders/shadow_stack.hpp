@@ -93,7 +93,7 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, p
     const EventSet set{frame.rest[1]};
     if (!set.any() || set.word != core.events) return false;
     const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &ended);
-    const std::uint64_t events = counters_between(frame.rest[0], read_counters());
+    const std::uint64_t events = counters_between(frame.rest[0], arch::read_counters());
     const std::uint64_t data[] = {counter_of(events, 0), counter_of(events, 1)};
     const std::uint64_t word = ret.word | static_cast<std::uint32_t>(claim->clock);
     ring_store(core, claim->position, word + recorder_excess(ret));

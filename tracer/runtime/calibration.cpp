@@ -2,7 +2,7 @@
 #include "tracer/runtime/calibration.hpp"
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "nopscope/ops.hpp"
 #include "tracer/recorders/profile.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
@@ -80,7 +80,7 @@ std::uint64_t told_by_durations(const Core& core) {
 
 std::uint64_t timed(std::uint64_t (*loop)(void (*)(), std::uint64_t), void (*function)()) {
     const std::uint64_t interrupts = machine.mask_interrupts();
-    set_current_core(&scratch);
+    arch::set_current_core(&scratch);
     scratch.cursor = ring_bytes;
     const std::uint64_t ticks = loop(function, calls);
     machine.restore_interrupts(interrupts);
@@ -147,7 +147,7 @@ void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow,
         hello.landing_pad = std::min(hello.landing_pad, overhead.outside);  // the host subtracts it
     }
     hello.calibrated = true;
-    set_current_core(nullptr);
+    arch::set_current_core(nullptr);
 }
 
 }  // namespace nopscope

@@ -1,39 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image built with NOPSCOPE_CLOCK=pmccntr records the PMU's cycles in place of CNTVCT's ticks,
-// which may be coarse. Each core has a counter, which stops while the core waits for an interrupt
-// (WFI) and follows the core's frequency (docs/limits.md). join() sets it to core 0's value.
+// An image may count this core's cycles instead of the timer's ticks (arch::clock_is_cycles): finer
+// where the timer is slow. Each core has its own counter, which stops while the core waits for an
+// interrupt and follows its frequency; docs/limits.md. join() sets a core's to what core 0's is at
+// that time.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/protocol/hello.hpp"
 
 namespace nopscope {
 
-#ifdef NOPSCOPE_CLOCK_PMCCNTR
-inline constexpr bool clock_is_cycles = true;
-#else
-inline constexpr bool clock_is_cycles = false;
-#endif
-
 // Both counters at one instant.
 struct ClockPair {
-    std::uint64_t ticks = 0;   // CNTVCT
-    std::uint64_t cycles = 0;  // PMCCNTR
+    std::uint64_t ticks = 0;   // arch::read_ticks()
+    std::uint64_t cycles = 0;  // arch::read_cycles()
 
-    // Reads both right after CNTVCT has changed, because it may be slow. Returns the closest pair
-    // of a few, because an interrupt may come in between.
+    // Reads both right after the timer has changed, because it may be slow. Returns the closest pair
+    // of a few, because an
+    // interrupt may come in between.
     static ClockPair read() {
         ClockPair closest;
         std::uint64_t least = ~std::uint64_t{0};
         for (unsigned tries = 0; tries < 4; ++tries) {
-            const std::uint64_t before = read_ticks();
+            const std::uint64_t before = arch::read_ticks();
             ClockPair now;
             do {
-                now.ticks = read_ticks();
-                now.cycles = read_cycles();
+                now.ticks = arch::read_ticks();
+                now.cycles = arch::read_cycles();
             } while (now.ticks == before);
-            const std::uint64_t taken = read_ticks() - now.ticks;
+            const std::uint64_t taken = arch::read_ticks() - now.ticks;
             if (taken >= least) continue;
             least = taken;
             closest = now;
@@ -44,18 +40,18 @@ struct ClockPair {
 
 class CycleClock {
 public:
-    // Call it once, on core 0. Measures for a millisecond, and replaces CNTVCT's rate in hello by
-    // that of the cycles. False: this CPU has no cycle counter.
+    // Core 0, once. Measures for a millisecond, and makes hello's rate that of the cycles. False:
+    // this CPU counts none.
     bool open(protocol::Hello& hello) {
         const std::uint64_t ticks_hz = hello.clock_hz;
-        if (!has_cycle_counter()) return false;
-        start_cycles();
+        if (!arch::has_cycle_counter()) return false;
+        arch::start_cycles();
         const ClockPair begin = ClockPair::read();
         do {
             first_ = ClockPair::read();
         } while (first_.ticks - begin.ticks < ticks_hz / 1000);
         ticks_hz_ = ticks_hz;
-        hello.clock = protocol::Clock::pmccntr;
+        hello.clock = protocol::Clock::cycles;
         hello.clock_hz = hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
         return true;
     }
@@ -63,7 +59,7 @@ public:
     // value at open(): correct if that core has run at one frequency and never waited.
     template <MachineConcept M>
     void join(M& machine) const {
-        start_cycles();
+        arch::start_cycles();
         ClockPair core_0 = first_;
         machine.run_on_other_cores(
             [](void* pair, const Interrupted& here) {
@@ -71,8 +67,8 @@ public:
             },
             &core_0);
         const ClockPair now = ClockPair::read();
-        write_cycles(core_0.cycles + scaled(now.ticks - core_0.ticks, hz_, ticks_hz_) +
-                     (read_cycles() - now.cycles));
+        arch::write_cycles(core_0.cycles + scaled(now.ticks - core_0.ticks, hz_, ticks_hz_) +
+                           (arch::read_cycles() - now.cycles));
     }
 
 private:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/core/image.hpp"
 #include "nopscope/nopscope.hpp"
 
@@ -13,14 +13,14 @@
 
 namespace nopscope {
 
-// Exclusives need Normal write-back memory. It must be inner shareable because other cores access
-// the rings. Checks both ends of `memory`.
+// Atomic accesses need write-back memory, and other cores, which see the rings, shared memory.
+// Looks at both ends.
 inline bool is_for_records(std::span<const std::byte> memory) {
     if (memory.empty()) return true;
     for (const std::byte* const end : {&memory.front(), &memory.back()}) {
         const auto address = reinterpret_cast<Address>(end);
-        const Translation there = translate(address, Access::write);
-        if (!there.is_mapped() || !there.is_write_back() || !there.is_inner_shareable()) return false;
+        const arch::Translation there = arch::translate(address, arch::Access::write);
+        if (!there.is_mapped() || !there.is_write_back() || !there.is_shared()) return false;
     }
     return true;
 }
@@ -28,15 +28,15 @@ inline bool is_for_records(std::span<const std::byte> memory) {
 // True if the text and its writable alias are mapped to the same memory, both write-back.
 template <typename M>
 bool is_writable_text(M& machine, Address address) {
-    const Translation text = translate(address, Access::read);
-    const Translation alias = translate(machine.writable(address), Access::write);
+    const arch::Translation text = arch::translate(address, arch::Access::read);
+    const arch::Translation alias = arch::translate(machine.writable(address), arch::Access::write);
     return text.is_mapped() && alias.is_mapped() && text.page() == alias.page() && text.is_write_back() &&
            alias.is_write_back();
 }
 
 inline Status check_processor() {
-    if (exception_level() != 1) return Status::wrong_level;
-    return mmu_and_cache_on() ? Status::ok : Status::mmu_or_cache_off;
+    if (!arch::at_required_level()) return Status::wrong_level;
+    return arch::mmu_and_cache_on() ? Status::ok : Status::mmu_or_cache_off;
 }
 
 // Call it after check_processor() and the checks of `config`.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nopscope/nopscope.hpp"
 
+#include "tracer/arch/messages.hpp"
+
 namespace nopscope {
 
 const char* describe(Status status) {
@@ -18,14 +20,15 @@ const char* describe(Status status) {
             return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
         case Status::unexpected_text:
             return "a patch site does not hold what the tracer wrote: see last_error()";
-        case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
+        case Status::out_of_reach:
+            return arch::out_of_reach_text;
         case Status::bad_config:
             return "the configuration lacks an output or the clock's rate, has too many cores, or the "
                    "image records the PMU's cycles and this CPU has none";
-        case Status::wrong_level: return "the tracer runs at EL1 only, and init() was called at another level";
+        case Status::wrong_level:
+            return arch::wrong_level_text;
         case Status::wrong_memory:
-            return "the rings (.nopscope.ring), the tracer's .bss and Config::profile_memory must be mapped "
-                   "writable, Normal write-back and inner shareable";
+            return arch::wrong_memory_text;
         case Status::text_not_writable:
             return "text is neither writable nor is there an alias that is: map one, both write-back, and "
                    "give its distance in Config::machine";

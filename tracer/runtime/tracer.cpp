@@ -77,7 +77,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     Core& core = this_core();
     core.stack_low = stack_low;
     reset_shadow_stack(core, core_memory[machine.core()].shadow, shadow_frames + 1, stack_high);
-    set_current_core(&core);
+    arch::set_current_core(&core);
     set_joined(machine.core());
     start_core(machine, core, stopped_absent);
 }
@@ -133,7 +133,7 @@ Status init(const Config& config) {
     if (config.mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
 
     hello.clock_hz = config.clock_hz;
-    if (clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
+    if (arch::clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
     open_cores(config);
     machine.use_caches_of_this_core();
     prepare_sites(boot_counters);
@@ -174,7 +174,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
     if (has_joined(core)) return Status::already_initialised;
     machine.use_caches_of_this_core();
-    if (clock_is_cycles) cycle_clock.join(machine);
+    if (arch::clock_is_cycles) cycle_clock.join(machine);
     enter_core(stack_low, stack_high);
     count_events_here();
     return Status::ok;

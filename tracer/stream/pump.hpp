@@ -8,7 +8,7 @@
 #pragma once
 
 #include "tracer/stream/accounting.hpp"
-#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/system.hpp"
 #include "tracer/stream/console_buffer.hpp"
 #include "tracer/core/in_force.hpp"
 #include "tracer/stream/warm_reset_writer.hpp"
@@ -132,7 +132,7 @@ public:
             if (over && marked) put_own(machine_, core, protocol::Extended::tracer_end, make_room_after);
             machine_.restore_interrupts(interrupts);
             if (over) return room;
-            relax();
+            arch::relax();
         }
     }
 
@@ -292,7 +292,7 @@ private:
     template <typename Use>
     std::size_t with_console(Use use) {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) relax();
+        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) arch::relax();
         const std::size_t bytes = use();
         __atomic_store_n(&console_locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
@@ -303,7 +303,7 @@ private:
     bool lock() {
         while (!try_lock()) {
             if (pumping_core() == machine_.core() + 1) return false;
-            relax();
+            arch::relax();
         }
         return true;
     }

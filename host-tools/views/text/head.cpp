@@ -112,9 +112,9 @@ double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
 }
 const char* clock_name(protocol::Clock clock) {
     switch (clock) {
-    case protocol::Clock::cntvct:
+    case protocol::Clock::timer:
         return "cntvct";
-    case protocol::Clock::pmccntr:
+    case protocol::Clock::cycles:
         return "pmccntr";
     }
     return "unknown";

@@ -114,7 +114,7 @@ std::string text_report(const Report& report) {
                    report.image.empty() ? "image" : for_cell(report.image),
                    report.board.empty() ? "an unnamed board" : for_cell(report.board), report.cores,
                    report.cores == 1 ? "" : "s",
-                   report.clock == protocol::Clock::cntvct
+                   report.clock == protocol::Clock::timer
                        ? std::string()
                        : fmt::format("{} at ", clock_name(report.clock)),
                    static_cast<double>(report.clock_hz) / 1e6,

@@ -3,13 +3,13 @@
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "hal/arm64/machine.hpp"
-#include "tracer/arch/arm64/patch_site.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "nopscope/interrupts.hpp"
 #include "nopscope/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
+using arch::idle_word;
 using protocol::Kind;
 
 namespace {
@@ -20,7 +20,7 @@ std::uint32_t toggle_word(const void* function) {
     Machine machine;
     return machine.read_word(patch_site(machine, reinterpret_cast<std::uintptr_t>(function)).toggle());
 }
-bool is_idle(const void* function) { return toggle_word(function) == insn::nop; }
+bool is_idle(const void* function) { return toggle_word(function) == idle_word; }
 
 const void* const leaf_only[] = {pointer(leaf)};
 const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
@@ -121,10 +121,10 @@ SELFTEST("tracer.refuses_a_word_it_did_not_write_as_a_whole") {
     constexpr std::uint32_t brk = 0xd4200000;
     machine.write_word(at, brk);
     const Status status = enable(Recorder::graph, Sites::of(both));
-    machine.write_word(at, insn::nop);
+    machine.write_word(at, idle_word);
     REQUIRE(status == Status::unexpected_text);
     REQUIRE(last_error().address == at && last_error().found == brk);
-    REQUIRE(last_error().expected == insn::nop);
+    REQUIRE(last_error().expected == idle_word);
     REQUIRE(is_idle(pointer(leaf)));
     return passed();
 }

@@ -13,7 +13,7 @@
 #include "tests/firmware/storm/storm.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/hal.hpp"
-#include "tracer/arch/arm64/patch_site.hpp"
+#include "tracer/arch/patch_site.hpp"
 
 namespace storm {
 namespace {
@@ -181,8 +181,8 @@ void check_text() {
     nopscope::Machine machine;
     for (unsigned i = 0; i < functions; ++i) {
         const nopscope::PatchSite site = nopscope::patch_site(machine, address_of(i));
-        if (machine.read_word(site.toggle()) != nopscope::insn::nop ||
-            machine.read_word(site.mov()) != nopscope::insn::mov_x9_lr) {
+        if (machine.read_word(site.toggle()) != nopscope::arch::idle_word ||
+            machine.read_word(site.setup()) != site.setup_word()) {
             fail("a word of text is not what the state says", i);
         }
     }

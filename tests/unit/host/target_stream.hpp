@@ -35,7 +35,7 @@ public:
     std::string build_id = "\x01\x02\x03\x04";
     std::string board = "virt";
     std::string image = "demo";
-    protocol::Clock clock_source = protocol::Clock::cntvct;
+    protocol::Clock clock_source = protocol::Clock::timer;
     bool calibrated = false;
     bool recovered = false;
     bool lossless = false;

@@ -48,7 +48,7 @@ TEST_F(FamilyTest, EachSiteHasItsOwn) {
     ASSERT_EQ(detach(), Status::ok);
     for (std::uint32_t i = 0; i < count; ++i) {
         EXPECT_EQ(&object(i), &none);
-        EXPECT_EQ(word(i), insn::nop);
+        EXPECT_EQ(word(i), arch::idle_word);
     }
     EXPECT_EQ(members[0].sites, 0u);
     EXPECT_EQ(patcher.enabled(), 0u);

@@ -29,7 +29,7 @@ struct HookForms : ::testing::Test {
         machine.load(base + 0x340, ret_x11);
     }
     bool make_indirect(sim::SimMachine& machine) {
-        return make_hooks_indirect(machine, [this](auto visit) {
+        return arch::adapt_hooks(machine, [this](auto visit) {
             for (const Address word : words) visit(word);
         });
     }

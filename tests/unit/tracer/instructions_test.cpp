@@ -37,12 +37,13 @@ TEST(Encoders, AgreeWithTheAssembler) {
     for (const std::int64_t offset : offsets) source += "bl . + (" + std::to_string(offset) + ")\n";
     const std::vector<std::uint32_t> words = assemble(source);
     ASSERT_EQ(words.size(), 3 + std::size(offsets));
-    EXPECT_EQ(words[0], insn::nop);
-    EXPECT_EQ(words[1], insn::bti_c);
-    EXPECT_EQ(words[2], insn::mov_x9_lr);
+    EXPECT_EQ(words[0], arch::idle_word);
+    EXPECT_EQ(words[1], arch::landing_pad);
+    EXPECT_EQ(words[2], arch::save_link);
     constexpr std::uint64_t at = 0x4020'0000;
     for (std::size_t i = 0; i < std::size(offsets); ++i) {
-        EXPECT_EQ(insn::bl(at, at + static_cast<std::uint64_t>(offsets[i])), words[3 + i]) << offsets[i];
+        EXPECT_EQ(arch::call_at(at, at + static_cast<std::uint64_t>(offsets[i])), words[3 + i])
+            << offsets[i];
     }
 }
 

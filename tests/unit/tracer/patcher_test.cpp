@@ -14,12 +14,12 @@ TEST(Initialise, BothLayoutsBecomeIdle) {
     const PatchSite without = text.add(text_base + 0x140, false);
     const Refusals refused = text.initialise();
     EXPECT_EQ(refused.misaligned + refused.outside + refused.words, 0u);
-    EXPECT_EQ(text.machine.read_word(with.function), insn::bti_c);
+    EXPECT_EQ(text.machine.read_word(with.function), arch::landing_pad);
     for (const PatchSite& site : {with, without}) {
         EXPECT_EQ(text.machine.read_slot(site.slot()), slot_of(text.none));
         for (const unsigned core : {0u, 1u}) {
-            EXPECT_EQ(text.machine.fetch(core, site.mov()), insn::mov_x9_lr);
-            EXPECT_EQ(text.machine.fetch(core, site.toggle()), insn::nop);
+            EXPECT_EQ(text.machine.fetch(core, site.setup()), arch::save_link);
+            EXPECT_EQ(text.machine.fetch(core, site.toggle()), arch::idle_word);
         }
     }
     EXPECT_TRUE(text.machine.torn_slots.empty());
@@ -36,7 +36,7 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     const PatchSite slot = text.add(text_base + 0x200, true);
     text.machine.load(slot.slot() + 4, 0xd65f03c0);
     const PatchSite mov = text.add(text_base + 0x240, true);
-    text.machine.load(mov.mov(), 0xd503233f);
+    text.machine.load(mov.setup(), 0xd503233f);
     const PatchSite toggle = text.add(text_base + 0x280, false);
     text.machine.load(toggle.toggle(), 0xd503233f);
 
@@ -73,11 +73,11 @@ TEST(Change, EnablesChangesAndDisables) {
         const Ops& object = step.add != nullptr ? *step.add : text.none;
         for (const PatchSite& site : text.placed) {
             const std::uint32_t word =
-                object.direct == 0 ? insn::nop : *insn::bl(site.toggle(), object.direct);
+                object.direct == 0 ? arch::idle_word : *arch::call_at(site.toggle(), object.direct);
             EXPECT_EQ(text.machine.read_slot(site.slot()), slot_of(object));
             EXPECT_EQ(text.machine.fetch(0, site.toggle()), word);
             EXPECT_EQ(text.machine.fetch(1, site.toggle()), word);
-            EXPECT_EQ(text.machine.fetch(1, site.mov()), insn::mov_x9_lr);
+            EXPECT_EQ(text.machine.fetch(1, site.setup()), arch::save_link);
         }
     }
     EXPECT_TRUE(text.machine.torn_slots.empty());
@@ -89,7 +89,7 @@ TEST(Change, OnlyTheSitesAskedFor) {
     text.initialise();
     ASSERT_EQ(text.change(&text.graph_ops, nullptr, 3, 2), Status::ok);
     for (unsigned i = 0; i < 10; ++i) {
-        const bool on = text.machine.fetch(1, text.placed[i].toggle()) != insn::nop;
+        const bool on = text.machine.fetch(1, text.placed[i].toggle()) != arch::idle_word;
         EXPECT_EQ(on, i == 3 || i == 4) << i;
     }
     EXPECT_EQ(text.patcher.enabled(), 2u);
@@ -113,10 +113,10 @@ TEST(Change, SurpriseChangesNothing) {
         Address (PatchSite::*where)() const;
         std::uint32_t found;
     };
-    for (const Surprise& surprise : {Surprise{&PatchSite::toggle, 0xd4200000},  // a debugger's brk
-                                     Surprise{&PatchSite::mov, insn::nop},
-                                     Surprise{&PatchSite::slot, 0x12345678},
-                                     Surprise{&PatchSite::slot, 0}}) {
+    for (const Surprise& surprise :
+         {Surprise{&PatchSite::toggle, 0xd4200000},  // brk: a debugger's
+          Surprise{&PatchSite::setup, arch::idle_word}, Surprise{&PatchSite::slot, 0x12345678},
+          Surprise{&PatchSite::slot, 0}}) {
         Text text;
         text.add_many(10);
         text.initialise();
@@ -166,7 +166,7 @@ TEST(Change, SomeThroughTheFarTrampoline) {
         text.add_many(40);
         text.initialise();
         const Address border = text.placed[20].toggle();
-        text.far_ops.direct = upper ? border + insn::branch_reach - 4 : border - insn::branch_reach;
+        text.far_ops.direct = upper ? border + arch::call_reach - 4 : border - arch::call_reach;
         ASSERT_EQ(text.change(&text.far_ops, nullptr), Status::ok);
         for (std::uint32_t i = 0; i < 40; ++i) {
             const bool far = upper ? i < 20 : i > 20;
@@ -188,10 +188,10 @@ TEST_P(Mutant, IsFound) {
     (void)text.change(&text.graph_ops, nullptr);
     bool stale = false;
     for (const PatchSite& site : text.placed) {
-        const std::uint32_t word = *insn::bl(site.toggle(), text.graph_ops.direct);
+        const std::uint32_t word = *arch::call_at(site.toggle(), text.graph_ops.direct);
         for (unsigned core = 0; core < 3; ++core) {
             stale |= text.machine.fetch(core, site.toggle()) != word;
-            stale |= text.machine.fetch(core, site.mov()) != insn::mov_x9_lr;
+            stale |= text.machine.fetch(core, site.setup()) != arch::save_link;
         }
     }
     EXPECT_EQ(stale, GetParam() != sim::Skip::nothing);
@@ -270,7 +270,8 @@ TEST(Maintenance, SeveralBatches) {
     text.initialise();
     ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     for (const PatchSite& site : text.placed) {
-        EXPECT_EQ(text.machine.fetch(1, site.toggle()), *insn::bl(site.toggle(), testing::graph_entry));
+        EXPECT_EQ(text.machine.fetch(1, site.toggle()),
+                  *arch::call_at(site.toggle(), testing::graph_entry));
     }
 }
 
@@ -285,7 +286,8 @@ TEST(Maintenance, OneSideWhereTheCpuNeedsOne) {
         EXPECT_EQ(text.machine.invalidates.empty(), !idc);
         for (const PatchSite& site : text.placed) {
             for (unsigned core = 0; core < 3; ++core) {
-                EXPECT_EQ(text.machine.fetch(core, site.toggle()), *insn::bl(site.toggle(), testing::graph_entry));
+                EXPECT_EQ(text.machine.fetch(core, site.toggle()),
+                          *arch::call_at(site.toggle(), testing::graph_entry));
             }
         }
     }
@@ -299,7 +301,7 @@ TEST(Maintenance, NoneWhereTheCpuNeedsNone) {
     EXPECT_TRUE(text.machine.cleans.empty());
     EXPECT_TRUE(text.machine.invalidates.empty());
     for (const PatchSite& site : text.placed) {
-        EXPECT_NE(text.machine.fetch(1, site.toggle()), insn::nop);
+        EXPECT_NE(text.machine.fetch(1, site.toggle()), arch::idle_word);
     }
 }
 

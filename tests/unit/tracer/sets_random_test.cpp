@@ -127,7 +127,7 @@ protected:
 private:
     // From the state table in transition_planner.hpp.
     std::uint32_t word_of(std::uint32_t index, const Set& set) {
-        if (set.empty()) return insn::nop;
+        if (set.empty()) return arch::idle_word;
         if (set.size() > 1 || set[0]->func == a_callback) {
             return text_.bl(index, testing::callback_trampoline);
         }

@@ -55,7 +55,7 @@ TEST(Sets, NoneOneSeveralOneNone) {
     ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
     EXPECT_EQ(&t.object(4), &t.other_callback_ops);
     EXPECT_EQ(&t.object(5), &t.none);
-    EXPECT_EQ(t.word(5), insn::nop);
+    EXPECT_EQ(t.word(5), arch::idle_word);
     EXPECT_EQ(t.patcher.enabled(), 5u);
     EXPECT_EQ(t.callback_ops.sites, 0u);
     EXPECT_EQ(t.patcher.lists_in_use(), 0u) << "detach frees lists";
@@ -65,7 +65,7 @@ TEST(Sets, NoneOneSeveralOneNone) {
     EXPECT_EQ(t.patcher.enabled(), 0u);
     for (std::uint32_t i = 0; i < 10; ++i) {
         EXPECT_EQ(&t.object(i), &t.none);
-        EXPECT_EQ(t.word(i), insn::nop);
+        EXPECT_EQ(t.word(i), arch::idle_word);
     }
 }
 
@@ -194,7 +194,7 @@ TEST(Sets, SurprisesChangeNothing) {
         const Address at = corrupt_word ? site.toggle() : site.slot();
         const std::uint32_t was = t.machine.read_word(at);
         // The word, or the slot, of the neighbour: valid, but not for this site.
-        t.machine.load(at, corrupt_word ? insn::nop : was + 16);
+        t.machine.load(at, corrupt_word ? arch::idle_word : was + 16);
         const auto state = [&] { return t.everything(); };
         const auto before = corrupt_word ? state() : std::vector<std::uint64_t>{};
         EXPECT_EQ(t.change(&t.other_callback_ops, nullptr), Status::unexpected_text);

@@ -16,7 +16,7 @@ inline constexpr Address graph_entry = text_base + 0x3080;
 inline constexpr Address callback_trampoline = text_base + 0x3100;
 inline constexpr Address far_trampoline = text_base + 0x3180;
 inline constexpr Address unguarded_trampoline = text_base + 0x3200;
-inline constexpr Address far_entry = text_base + 2 * insn::branch_reach;
+inline constexpr Address far_entry = text_base + 2 * arch::call_reach;
 
 inline void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 inline void a_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -37,10 +37,10 @@ struct TextOn {
     // Adds a function to the text as the compiler leaves it, and to the table.
     PatchSite add(Address function, bool landing_pad) {
         const PatchSite site{function, landing_pad};
-        for (const Address at : {function - 8, function - 4, site.mov(), site.toggle()}) {
-            machine.load(at, insn::nop);
+        for (const Address at : {function - 8, function - 4, site.setup(), site.toggle()}) {
+            machine.load(at, arch::idle_word);
         }
-        if (landing_pad) machine.load(function, insn::bti_c);
+        if (landing_pad) machine.load(function, arch::landing_pad);
         entries.push_back(function - slot_bytes);
         return site;
     }
@@ -78,7 +78,7 @@ struct TextOn {
         return machine.fetch(1, patch_site(machine, sites.function(index)).toggle());
     }
     std::uint32_t bl(std::uint32_t index, Address target) {
-        return *insn::bl(patch_site(machine, sites.function(index)).toggle(), target);
+        return *arch::call_at(patch_site(machine, sites.function(index)).toggle(), target);
     }
     std::vector<Ops*> ops_of(std::uint32_t index) {
         std::vector<Ops*> all;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"
-#include "tracer/arch/arm64/instructions.hpp"
+#include "tracer/arch/instructions.hpp"
 #include "tracer/patching/patcher.hpp"
 
 #include <algorithm>
@@ -195,13 +195,13 @@ private:
     unsigned word_of(std::uint32_t word) {
         Word found{Word::To::body, 0};
         const Address at = site_.toggle();
-        if (word == insn::bl(at, trampolines_.callback)) {
+        if (word == arch::call_at(at, trampolines_.callback)) {
             found.to = Word::To::callback_trampoline;
-        } else if (word == insn::bl(at, trampolines_.unguarded)) {
+        } else if (word == arch::call_at(at, trampolines_.unguarded)) {
             found.to = Word::To::unguarded_trampoline;
-        } else if (word == insn::bl(at, trampolines_.far)) {
+        } else if (word == arch::call_at(at, trampolines_.far)) {
             found.to = Word::To::far_trampoline;
-        } else if (word != insn::nop) {
+        } else if (word != arch::idle_word) {
             const auto offset = static_cast<std::int32_t>(word << 6) >> 4;
             found = {Word::To::direct, direct_of(at + static_cast<std::uint64_t>(std::int64_t{offset}))};
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's part of every arm64 Machine (contract: tracer/arch/machine.hpp): inline assembly,
-// without state. Its functions are always inlined into their callers, so none is ever instrumented.
+// What every arm64 Machine has in common (contract: tracer/arch/cpu.hpp): the CPU's part, an empty
+// struct of inline assembly. None of these is ever instrumented: each is forced inline into its
+// caller.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C by the CPU's own instruction, where ID_AA64ISAR0_EL1.CRC32 says that it has it.
+// CRC-32C (contract: tracer/arch/crc.hpp), where ID_AA64ISAR0_EL1.CRC32 says that the CPU has the
+// instruction.
 #pragma once
 
 #include <cstdint>
 
-namespace nopscope {
+namespace nopscope::arch {
 
 #if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
 
@@ -13,7 +14,6 @@ inline bool has_crc_instruction() {
     asm("mrs %0, id_aa64isar0_el1" : "=r"(features));
     return (features >> 16 & 15) != 0;
 }
-// Eight bytes, least significant first. Neither the first nor the last inversion is made here.
 inline std::uint32_t crc32c_step(std::uint32_t crc, std::uint64_t bytes) {
     asm(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(crc) : "r"(bytes));
     return crc;
@@ -26,4 +26,4 @@ inline std::uint32_t crc32c_step(std::uint32_t crc, std::uint64_t) { return crc;
 
 #endif
 
-}  // namespace nopscope
+}  // namespace nopscope::arch

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two forms of a hook (arch/arm64/hook.h): as assembled, its first word is a BL and its last a RET, which the return
-// predictor pairs. Where the CPU has no BTI, these are a B and a BR, of which the predictor knows nothing.
+// The two forms of a hook (hook.h; contract: tracer/arch/hook_forms.hpp): as assembled, its first
+// word is a BL and its last a RET, which the return predictor pairs. Where the CPU has no BTI,
+// these are a B and a BR, of which the predictor knows nothing.
 #pragma once
 
 #include "tracer/arch/arm64/instructions.hpp"
 #include "tracer/arch/arm64/maintenance.hpp"
+#include "tracer/arch/arm64/system.hpp"
 
 #include <optional>
 
-namespace nopscope {
+namespace nopscope::arch {
 
 // The word instead of this one. Nothing: a word that no list of hook.h names.
 constexpr std::optional<std::uint32_t> indirect_form(std::uint32_t word) {
@@ -20,13 +22,17 @@ constexpr std::optional<std::uint32_t> indirect_form(std::uint32_t word) {
 }
 // The assembler's words.
 static_assert(indirect_form(0x94000002) == 0x14000002 && indirect_form(0xd65f0120) == 0xd61f0120);
-static_assert(!indirect_form(0x94000003) && !indirect_form(0xd61f0120) && !indirect_form(insn::nop));
+static_assert(!indirect_form(0x94000003) && !indirect_form(0xd61f0120) &&
+              !indirect_form(idle_word));
 
-// Gives all hooks their indirect form. `for_each_word` calls what it is given with the address of each word, the same
-// ones every time. False: some word is not as assembled, and nothing was written. The boot core, before any call is
-// hooked: RET may not change under a core that executes it (Arm ARM, B2.2.5).
+#if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
+inline bool hooks_fit_cpu() { return has_branch_targets(); }
+#endif
+
+// Gives all hooks their indirect form. Before any call is hooked: RET may not change under a core
+// that executes it (Arm ARM, B2.2.5).
 template <MachineConcept M, typename ForEachWord>
-bool make_hooks_indirect(M& machine, ForEachWord for_each_word) {
+bool adapt_hooks(M& machine, ForEachWord for_each_word) {
     bool as_assembled = true;
     for_each_word([&](Address at) { as_assembled &= indirect_form(machine.read_word(at)).has_value(); });
     if (!as_assembled) return false;
@@ -38,4 +44,4 @@ bool make_hooks_indirect(M& machine, ForEachWord for_each_word) {
     return true;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::arch

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes stores to text visible to instruction fetch, in batches.
+// Makes stores to text visible to instruction fetch, in batches (contract:
+// tracer/arch/maintenance.hpp).
 //
 // Arm ARM DDI 0487, B2.2.5 and D7.5: clean each written data line to the point of unification, DSB,
 // invalidate each instruction line, DSB, then a context synchronisation event on every core. The
 // words of a batch are noted as they are written, in ascending order where the caller can, and
 // each line is cleaned and invalidated once; finish() (or the destructor) completes it.
 //
-// The stores have all been made before the first invalidate of a batch, for a core may refetch a line
-// between two invalidates. So a batch remembers ranges of lines and maintains them in finish(). A CPU
-// that needs no maintenance has one batch.
+// The stores have all been made before the first invalidate of a batch, for a core may refetch a
+// line between two invalidates. So a batch remembers ranges of lines and maintains them in
+// finish(). A CPU that needs no maintenance has one batch.
 #pragma once
 
 #include "tracer/arch/machine.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A patch site, as -fpatchable-function-entry=4,2 leaves it and as boot initialisation makes it:
+// A patch site (contract: tracer/arch/patch_site.hpp), as -fpatchable-function-entry=4,2 leaves it
+// and as boot initialisation makes it:
 //
 //     address       compiled                 idle                enabled
 //     function-8    nop; nop                 .quad ops           .quad ops
@@ -7,9 +8,9 @@
 //     +0 or +4      nop                      mov x9, x30         mov x9, x30
 //     +4 or +8      nop                      nop                 bl recorder
 //
-// GCC leaves BTI C out of functions that are local and never have their address taken. Only the last
-// word toggles at run time: NOP and BL may change under a core that executes them, MOV may not (Arm
-// ARM, B2.2.5), so it is written once, at boot.
+// GCC leaves BTI C out of functions that are local and never have their address taken. Only the
+// last word toggles at run time: NOP and BL may change under a core that executes them, MOV may not
+// (Arm ARM, B2.2.5), so it is written once, at boot.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -18,7 +19,10 @@
 namespace nopscope {
 
 inline constexpr std::uint64_t slot_bytes = 8;
-inline constexpr std::uint64_t unset_slot = std::uint64_t{insn::nop} << 32 | insn::nop;
+inline constexpr std::uint64_t unset_slot =
+    std::uint64_t{arch::unset_word} << 32 | arch::unset_word;
+inline constexpr std::uint64_t site_bytes = slot_bytes + 12;
+inline constexpr std::uint64_t body_offset = 8;
 
 // Where the words of the site of `function` are.
 struct PatchSite {
@@ -26,9 +30,10 @@ struct PatchSite {
     bool landing_pad;
 
     constexpr Address slot() const { return function - slot_bytes; }
-    constexpr Address mov() const { return function + (landing_pad ? 4 : 0); }
-    constexpr Address toggle() const { return mov() + 4; }
-    constexpr Address body() const { return mov() + 8; }
+    constexpr Address setup() const { return function + (landing_pad ? 4 : 0); }
+    constexpr Address toggle() const { return setup() + 4; }
+    constexpr Address body() const { return setup() + 8; }
+    static constexpr std::uint32_t setup_word() { return arch::save_link; }
 };
 
 // A site in 8 bytes: its slot's address, as the compiler leaves it in the table, with what boot found
@@ -49,9 +54,10 @@ public:
     constexpr std::uint64_t raw() const { return entry_; }
     // Of a usable one.
     constexpr Address slot() const { return entry_ & ~std::uint64_t{7}; }
-    constexpr Address mov() const { return entry_ + slot_bytes; }
-    constexpr Address toggle() const { return mov() + 4; }
-    constexpr std::uint32_t word(const insn::Encoder& toggling) const {
+    constexpr Address setup() const { return entry_ + slot_bytes; }
+    constexpr Address toggle() const { return setup() + 4; }
+    static constexpr std::uint32_t setup_word() { return PatchSite::setup_word(); }
+    constexpr std::uint32_t word(const arch::ToggleWord& toggling) const {
         return toggling.at(entry_, slot_bytes + 4);
     }
 
@@ -65,13 +71,20 @@ static_assert(SiteEntry::of({0x1000, true}).slot() == 0xff8);
 static_assert(SiteEntry(0xffc).refused().function() == 0x1004);  // no multiple of 8
 
 // What a trampoline computes from x30, in both layouts.
-constexpr Address function_of_body(Address body) { return (body & ~std::uint64_t{7}) - 8; }
+constexpr Address function_of_body(Address body) {
+    return (body & ~std::uint64_t{7}) - body_offset;
+}
 static_assert(function_of_body(PatchSite{0x1000, false}.body()) == 0x1000);
 static_assert(function_of_body(PatchSite{0x1000, true}.body()) == 0x1000);
 
 template <MachineConcept M>
 PatchSite patch_site(M& machine, Address function) {
-    return {function, machine.read_word(function) == insn::bti_c};
+    return {function, machine.read_word(function) == arch::landing_pad};
+}
+// The word before BL.
+template <typename M>
+bool is_site_call(M& machine, Address address) {
+    return machine.read_word(address - 8) == arch::save_link;
 }
 
 }  // namespace nopscope

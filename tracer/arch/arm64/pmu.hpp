@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PMU's event counters, of the core that asks (Arm ARM DDI 0487, D13 and D24.5). The tracer takes 0 and 1; the
-// cycle counter and the others stay as they are. On the host (unit tests) there are none.
+// The PMU's event counters, of the core that asks (contract: tracer/arch/pmu.hpp; Arm ARM DDI 0487,
+// D13 and D24.5). The tracer takes 0 and 1; the cycle counter and the others stay as they are.
 #pragma once
 
 #include "tracer/arch/arm64/system.hpp"
 
 #include <cstdint>
 
-namespace nopscope {
+namespace nopscope::arch {
 
 inline constexpr std::uint64_t our_counters = 3;  // a bit each, in PMCNTENSET_EL0 and its like
 
@@ -77,4 +77,4 @@ inline void write_counters(std::uint64_t) {}
 
 #endif
 
-}  // namespace nopscope
+}  // namespace nopscope::arch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few system registers the tracer itself needs. On the host (unit tests) there are none.
+// The few system registers that the tracer itself needs (contract: tracer/arch/system.hpp).
 #pragma once
 
 #include "tracer/arch/arm64/labels.h"
@@ -9,6 +9,8 @@
 namespace nopscope {
 
 struct Core;
+
+namespace arch {
 
 #if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
 
@@ -24,11 +26,12 @@ inline Core* current_core() {
     return core;
 }
 
-// At EL0 the instruction is undefined; where a handler goes on behind it, the level is still 0.
-inline unsigned exception_level() {
+// EL1. At EL0 the instruction is undefined; where a handler goes on behind it, the level is still
+// 0.
+inline bool at_required_level() {
     std::uint64_t level = 0;
     asm volatile("mrs %0, currentel" : "+r"(level));
-    return static_cast<unsigned>(level >> 2) & 3;
+    return (static_cast<unsigned>(level >> 2) & 3) == 1;
 }
 
 // SCTLR_EL1.M and .C: exclusives and the records' memory need both.
@@ -52,7 +55,7 @@ struct Translation {
     bool is_mapped() const { return (par & 1) == 0; }  // for that access
     std::uint64_t page() const { return par & 0x000f'ffff'ffff'f000; }
     // 10: outer shareable, which is inner shareable, too.
-    bool is_inner_shareable() const { return (par >> 7 & 2) != 0; }
+    bool is_shared() const { return (par >> 7 & 2) != 0; }
     // As in MAIR_EL1, outer and inner alike: 01RW or 11RW, RW not 0 in the first; F0 is tagged memory.
     bool is_write_back() const {
         const auto attributes = static_cast<unsigned>(par >> 56);
@@ -75,7 +78,14 @@ inline Translation translate(std::uint64_t address, Access access) {
     return result;
 }
 
-// The counter that the firmware's timers use, and the PMU's (Arm ARM DDI 0487, D13).
+// Our recorders and Cpu::clock() read the same register.
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+inline constexpr bool clock_is_cycles = true;
+#else
+inline constexpr bool clock_is_cycles = false;
+#endif
+
+// CNTVCT, which the firmware's timers use, and the PMU's counter (Arm ARM DDI 0487, D13).
 inline std::uint64_t read_ticks() {
     std::uint64_t ticks;
     asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
@@ -121,4 +131,5 @@ inline void relax() {}
 
 #endif
 
+}  // namespace arch
 }  // namespace nopscope

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What messages to a user say of arm64 (contract: tracer/arch/messages.hpp).
+#pragma once
+
+namespace nopscope::arch {
+
+inline constexpr const char* wrong_level_text =
+    "the tracer runs at EL1 only, and init() was called at another level";
+inline constexpr const char* wrong_memory_text =
+    "the rings (.nopscope.ring), the tracer's .bss and Config::profile_memory must be mapped "
+    "writable, Normal write-back and inner shareable";
+inline constexpr const char* out_of_reach_text =
+    "a recorder is more than 128 MiB away from a patch site";
+inline constexpr const char* too_few_counters_text =
+    "the CPU, or its EL2, gives fewer than two event counters";
+
+}  // namespace nopscope::arch

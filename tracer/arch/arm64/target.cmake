@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tracer's build has of arm64: options, assembly, flags, and the library with the PMU's clock.
+set(NOPSCOPE_TPIDR el1 CACHE STRING "the register that is the tracer's: el1 (TPIDR_EL1), el0 or ro_el0 (TPIDRRO_EL0)")
+set(NOPSCOPE_CLOCK cntvct CACHE STRING "what times are counted in: cntvct, or the PMU's cycles (pmccntr)")
+
+# Sources and flags of the library `target`, which has those of all architectures.
+function(nopscope_add_arch target)
+    set(sources calibration.S callback_hook.S callbacks.S duration.S longjmp.S profile.S recorders.S sampled.S)
+    list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
+    target_sources(${target} PRIVATE ${sources})
+    target_compile_options(${target} PRIVATE
+        -mgeneral-regs-only -mno-outline-atomics -mbranch-protection=standard
+        # The platform's register: a traced function may be about to use it.
+        -ffixed-x18)
+    if(NOPSCOPE_TPIDR STREQUAL "el0" OR NOPSCOPE_TPIDR STREQUAL "ro_el0")
+        string(TOUPPER "NOPSCOPE_TPIDR_${NOPSCOPE_TPIDR}" register)
+        target_compile_definitions(${target} PRIVATE ${register})
+    elseif(NOT NOPSCOPE_TPIDR STREQUAL "el1")
+        message(FATAL_ERROR "NOPSCOPE_TPIDR is ${NOPSCOPE_TPIDR}: el1, el0 or ro_el0")
+    endif()
+endfunction()
+
+# The same with the PMU's clock, beside it for tests, or instead of it for the whole image. After all of `target` is set.
+function(nopscope_add_arch_variants target)
+    get_target_property(sources ${target} SOURCES)
+    add_library(${target}_pmccntr STATIC EXCLUDE_FROM_ALL ${sources})
+    foreach(property INCLUDE_DIRECTORIES INTERFACE_INCLUDE_DIRECTORIES COMPILE_OPTIONS
+                     COMPILE_DEFINITIONS INTERFACE_COMPILE_DEFINITIONS)
+        get_target_property(value ${target} ${property})
+        set_target_properties(${target}_pmccntr PROPERTIES ${property} "${value}")
+    endforeach()
+    target_compile_definitions(${target}_pmccntr PUBLIC NOPSCOPE_CLOCK_PMCCNTR)
+    if(NOPSCOPE_CLOCK STREQUAL "pmccntr")
+        target_compile_definitions(${target} PUBLIC NOPSCOPE_CLOCK_PMCCNTR)
+    elseif(NOT NOPSCOPE_CLOCK STREQUAL "cntvct")
+        message(FATAL_ERROR "NOPSCOPE_CLOCK is ${NOPSCOPE_CLOCK}: cntvct or pmccntr")
+    endif()
+endfunction()

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction words that the tracer writes, and those that it looks for. Each word has 4
+// bytes. In nopscope::arch:
+//
+//     unset_word              a word of a patch site as the compiler leaves it
+//     idle_word               the toggling word while nobody traces the function: does nothing
+//     call_bytes              length of a call instruction in a hook
+//     call_reach              bytes, in both directions: no call reaches farther
+//     ToggleWord              the toggling word of every site: idle, or a call of one target
+//       .at(base, offset)     that word, for the address base + offset; nothing is checked
+//     always_idle             the ToggleWord that calls nothing
+//     call_to(target)         the ToggleWord that calls `target`
+//     call_reaches(at, to)    whether the word at `at` can call `to`
+//     call_at(at, to)         the word at `at` that calls `to`; nothing if it is out of reach
+//     is_call_before(machine, address)
+//                             whether the instruction that ends at `address`, which is text, is a
+//                             call that links
+//
+// All of it but is_call_before() is constexpr and works on any host.
+#pragma once
+
+#include "tracer/arch/select.hpp"
+
+#include NOPSCOPE_ARCH_FILE(instructions.hpp)

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of messages to a user that differ between architectures. In nopscope::arch, each a
+// sentence of describe():
+//
+//     wrong_level_text, wrong_memory_text, out_of_reach_text, too_few_counters_text
+#pragma once
+
+#include "tracer/arch/select.hpp"
+
+#include NOPSCOPE_ARCH_FILE(messages.hpp)

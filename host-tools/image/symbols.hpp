@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host-tools/image/elf_file.hpp"
-#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/image/tail_calls.hpp"
 
 namespace nopscope::host {
 

@@ -57,7 +57,7 @@ inline Hook hook_of(std::uint64_t address) {
     return Hook::none;
 }
 // In a hook, the link register is a hook's address, or the address after its first
-// instruction, a a call.
+// instruction, a call.
 inline bool is_hook_or_behind_its_call(std::uint64_t address) {
     return hook_of(address) != Hook::none || hook_of(address - arch::call_bytes) != Hook::none;
 }

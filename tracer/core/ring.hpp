@@ -21,9 +21,9 @@ constexpr std::uint64_t record_index(std::uint64_t position) {
     return (position - ring_bytes) / record_bytes;
 }
 
-// The recorders store what is at hand: the body's address rounded down, which is the site plus
-// body_offset, and the position of a return's entry, which counts from lap 1. This is what to take
-// off.
+// What the pump subtracts from a record in the ring. The recorders store what they have: the body's
+// address rounded down (site + body_offset), and the position of a return's entry, which counts
+// from lap 1.
 constexpr std::uint64_t recorder_excess(protocol::Record record) {
     switch (record.kind()) {
         case protocol::Kind::call:

@@ -59,7 +59,7 @@ private:
     static std::uint64_t caller_at(std::uint64_t record) {
         return real(arch::without_signature(machine, read(record).return_address), record + 1);
     }
-    // The instruction before, in the text, is a call.
+    // True if the instruction before it, in the text, is a call.
     static bool is_behind_call(std::uint64_t address) {
         const auto begin = reinterpret_cast<std::uintptr_t>(__text_start);
         const auto end = reinterpret_cast<std::uintptr_t>(__text_end);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image may count this core's cycles instead of the timer's ticks (arch::clock_is_cycles): finer
-// where the timer is slow. Each core has its own counter, which stops while the core waits for an
-// interrupt and follows its frequency; docs/limits.md. join() sets a core's to what core 0's is at
-// that time.
+// An image may record a core's cycles in place of the timer's ticks, which may be coarse
+// (arch::clock_is_cycles). Each core has a counter, which stops while the core waits for an
+// interrupt and follows the core's frequency (docs/limits.md). join() sets it to core 0's value.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -17,8 +16,7 @@ struct ClockPair {
     std::uint64_t cycles = 0;  // arch::read_cycles()
 
     // Reads both right after the timer has changed, because it may be slow. Returns the closest pair
-    // of a few, because an
-    // interrupt may come in between.
+    // of a few, because an interrupt may come in between.
     static ClockPair read() {
         ClockPair closest;
         std::uint64_t least = ~std::uint64_t{0};
@@ -40,8 +38,8 @@ struct ClockPair {
 
 class CycleClock {
 public:
-    // Core 0, once. Measures for a millisecond, and makes hello's rate that of the cycles. False:
-    // this CPU counts none.
+    // Call it once, on core 0. Measures for a millisecond, and replaces the timer's rate in hello
+    // by that of the cycles. False: this CPU has no cycle counter.
     bool open(protocol::Hello& hello) {
         const std::uint64_t ticks_hz = hello.clock_hz;
         if (!arch::has_cycle_counter()) return false;

@@ -13,8 +13,8 @@
 
 namespace nopscope {
 
-// Atomic accesses need write-back memory, and other cores, which see the rings, shared memory.
-// Looks at both ends.
+// Atomic accesses need write-back memory. It must be shared memory because other cores access the
+// rings. Checks both ends of `memory`.
 inline bool is_for_records(std::span<const std::byte> memory) {
     if (memory.empty()) return true;
     for (const std::byte* const end : {&memory.front(), &memory.back()}) {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/image/tail_calls.hpp"
 #include "host-tools/target/stream/session.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"

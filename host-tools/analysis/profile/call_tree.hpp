@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host-tools/base/memory.hpp"
-#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/image/tail_calls.hpp"
 
 namespace nopscope::host {
 

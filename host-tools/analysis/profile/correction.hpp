@@ -19,7 +19,7 @@
 #include <functional>
 #include <vector>
 
-#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/image/tail_calls.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/profile/sums.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/profile/paths.hpp"
 #include "host-tools/analysis/report/json.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/output.hpp"
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/options.hpp"
 

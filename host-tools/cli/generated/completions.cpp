@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/generated/completions.hpp"
 
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/target/control/verbs.hpp"

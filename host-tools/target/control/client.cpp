@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/session.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 #include "tracer/protocol/recorders.hpp"

@@ -27,28 +27,7 @@ namespace nopscope::host {
 // A session's hello. It owns its texts.
 struct HelloInfo : protocol::HelloFields<std::string> {
     std::uint16_t session = 0;
-    std::string payload;     // all of it, as the line has it
-    bool lossless = false;
-    bool flight = false;     // the mode it began in
-    bool recovered = false;  // kept over a warm reset, and sent after it
-    unsigned cores = 1;
-    std::uint64_t clock_hz = 0;
-    std::uint64_t text_base = 0;
-    std::uint64_t load_bias = 0;
-    std::uint32_t site_count = 0;
-    std::uint32_t site_table_crc = 0;
-    std::uint32_t line_bytes_per_second = 0;
-    std::string build_id;  // bytes
-    std::string board;
-    std::string image;
-    protocol::Clock clock = protocol::Clock::timer;
-    bool calibrated = false;
-    std::int32_t landing_pad = 0;
-    std::array<protocol::Overhead, protocol::overhead_count> overheads{};  // by protocol::overhead_index()
-    protocol::EventCosts event_costs{};
-    bool takes_commands = false;
-    protocol::RefusedSites refused_sites{};
-    std::uint32_t sequences_from = 0;  // recovered: each stream's number after the last reset
+    std::string payload;  // all of it, as the line has it
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/image/arch/arm64/disassembler.hpp"
+#include "host-tools/image/arch/disassembler.hpp"
 #include "host-tools/image/elf_file.hpp"
 #include "host-tools/image/line_table.hpp"
 #include "host-tools/image/symbols.hpp"

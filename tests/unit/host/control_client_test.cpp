@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/control/verbs.hpp"
 #include "tests/verification/simulator/control_target.hpp"

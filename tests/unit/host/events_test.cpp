@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"

@@ -116,39 +116,6 @@ TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
     }
 }
 
-TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
-    protocol::Byte payload[protocol::max_payload_bytes];
-    protocol::Hello hello;
-    hello.cores = 4;
-    hello.clock_hz = 62500000;
-    hello.site_table_crc = 0xabcdef01;
-    const std::string board = "rpi4";
-    hello.board = {reinterpret_cast<const protocol::Byte*>(board.data()), 4};
-    const std::size_t without_overheads = protocol::write_hello(hello, payload) - 2;
-    hello.clock = protocol::Clock::cycles;
-    hello.calibrated = true;
-    hello.landing_pad = -3;
-    hello.overheads[1] = {-7, 5000};
-    const std::size_t count = protocol::write_hello(hello, payload);
-    protocol::Hello back;
-    ASSERT_TRUE(protocol::read_hello(payload, count, back));
-    EXPECT_EQ(back.cores, 4);
-    EXPECT_EQ(back.clock_hz, 62500000u);
-    EXPECT_EQ(back.site_table_crc, 0xabcdef01u);
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
-    EXPECT_EQ(back.clock, protocol::Clock::cycles);
-    EXPECT_TRUE(back.calibrated);
-    EXPECT_EQ(back.landing_pad, -3);
-    EXPECT_EQ(back.overheads[1].inside, -7);
-    EXPECT_EQ(back.overheads[1].outside, 5000);
-    for (std::size_t cut = 0; cut < count; ++cut)
-        EXPECT_EQ(protocol::read_hello(payload, cut, back), cut == without_overheads) << cut;
-    hello.version = 3;
-    protocol::write_hello(hello, payload);
-    ASSERT_TRUE(protocol::read_hello(payload, 5, back));
-    EXPECT_EQ(back.version, 3);
-}
-
 TEST(Stats, RoundTrip) {
     protocol::Byte payload[protocol::max_payload_bytes];
     protocol::Stats stats;

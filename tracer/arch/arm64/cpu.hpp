@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every arm64 Machine has in common (contract: tracer/arch/cpu.hpp): the CPU's part, an empty
-// struct of inline assembly. None of these is ever instrumented: each is forced inline into its
-// caller.
+// The CPU's part of every arm64 Machine (contract: tracer/arch/cpu.hpp): inline assembly, without
+// state. Its functions are always inlined into their callers, so none is ever instrumented.
 #pragma once
 
 #include <cstddef>

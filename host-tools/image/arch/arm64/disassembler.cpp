@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/image/arch/arm64/disassembler.hpp"
+#include "host-tools/image/arch/disassembler.hpp"
 
 #include <fmt/format.h>
 #include <llvm-c/Disassembler.h>

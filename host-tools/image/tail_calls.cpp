@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/image/tail_calls.hpp"
 
 #include <algorithm>
 #include <map>

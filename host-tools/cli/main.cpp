@@ -19,6 +19,7 @@
 #include "host-tools/cli/old_spellings.hpp"
 #include "host-tools/cli/usage.hpp"
 #include "host-tools/cli/version.hpp"
+#include "host-tools/image/arch/names.hpp"
 
 namespace {
 
@@ -74,7 +75,8 @@ void finish_command(CLI::App& command, std::string& board) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
+    CLI::App app(fmt::format("nopscope: a function profiler for {} firmware", arch::name()),
+                 "nopscope");
     app.formatter(std::make_shared<HelpFormatter>());
     app.set_version_flag("--version", version_lines());
     std::string board, memory;

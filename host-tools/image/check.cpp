@@ -8,7 +8,9 @@
 #include <unordered_set>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/arch/elf.hpp"
+#include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/sites.hpp"
 #include "host-tools/image/source_lines.hpp"
@@ -32,7 +34,7 @@ Addresses boundaries(const ElfFile& elf) {
     return result;
 }
 
-// The tracer's own entries (nopscope_graph_entry, ...): their address is taken to make a BL, and
+// The tracer's own entries (nopscope_graph_entry, ...): their address is taken to make a call, and
 // the return hook's to be returned to. Neither way of arriving needs a landing pad.
 bool is_tracer_entry(std::string_view symbol) { return symbol.starts_with("nopscope_"); }
 
@@ -49,8 +51,8 @@ bool belongs_to_nopscope(const std::string& name, const std::string& file) {
     return name.starts_with("nopscope::");
 }
 
-// GNU_PROPERTY_AARCH64_FEATURE_1_AND of .note.gnu.property (AAELF64); nothing: there is no such property.
-std::optional<std::uint32_t> feature_1(const ElfFile& elf) {
+// The architecture's feature property in .note.gnu.property; nothing: there is none.
+std::optional<std::uint32_t> features_of(const ElfFile& elf) {
     const ElfSection* const section = elf.section(".note.gnu.property");
     if (section == nullptr) return std::nullopt;
     const auto word = [bytes = section->bytes](std::size_t at) {
@@ -59,9 +61,9 @@ std::optional<std::uint32_t> feature_1(const ElfFile& elf) {
         return value;
     };
     constexpr std::size_t head_bytes = 16;  // sizes, type, "GNU"
-    constexpr std::uint32_t feature_1_and = 0xc0000000;
+    const std::uint32_t type = arch::feature_property().type;
     for (std::size_t at = head_bytes; at + 12 <= section->bytes.size();) {
-        if (word(at) == feature_1_and) return word(at + 8);
+        if (word(at) == type) return word(at + 8);
         at += 8 + (std::size_t{word(at + 4)} + 7) / 8 * 8;
     }
     return std::nullopt;
@@ -69,21 +71,24 @@ std::optional<std::uint32_t> feature_1(const ElfFile& elf) {
 
 }  // namespace
 
-bool has_bti(const ElfFile& elf) {
-    if (const auto features = feature_1(elf)) return (*features & 1) != 0;
+bool has_landing_pads(const ElfFile& elf) {
+    if (const auto features = features_of(elf)) {
+        return (*features & arch::feature_property().landing_pads) != 0;
+    }
     const auto sites = site_addresses(elf);
     return std::any_of(sites.begin(), sites.end(), [&](std::uint64_t site) {
         const auto words = site_words(elf, site);
-        return words && words->has_bti;
+        return words && words->has_landing_pad;
     });
 }
 
-CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad, std::optional<bool> bti) {
+CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
+                        std::optional<bool> pads_are_enforced) {
     if (std::ranges::none_of(elf.sections(), [](const ElfSection& s) { return s.is_code() && !s.bytes.empty(); })) {
         throw Error(elf.path() + " has no section with code: is it the linked image, with its section headers?");
     }
     CheckResult result;
-    result.bti_is_enforced = bti.value_or(has_bti(elf));
+    result.pads_are_enforced = pads_are_enforced.value_or(has_landing_pads(elf));
     result.has_build_id = !elf.build_id().empty();
     // Assembly, so no compiler renames or inlines it; init() refers to it.
     result.has_tracer = std::ranges::any_of(elf.symbols(), [](const ElfSymbol& symbol) {
@@ -134,13 +139,13 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const auto function = by_address.find(taken.target);
         if (function == by_address.end() || !seen.insert(taken.target).second) continue;
         ++result.address_taken;
-        if (a64::is_landing_pad(elf.word_at(taken.target).value_or(0))) continue;
+        if (arch::is_landing_pad(elf.word_at(taken.target).value_or(0))) continue;
         if (labels.contains(taken.target) || is_tracer_entry(function->second->name)) continue;
         const std::string name = demangled(function->second->name);
         const auto& allowed = allowed_without_pad;
         if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
         std::string what = fmt::format("has its address taken at 0x{:x} but begins with no landing pad", taken.where);
-        if (result.bti_is_enforced) {
+        if (result.pads_are_enforced) {
             problem(taken.target, std::move(what));
         } else {
             result.without_pad.push_back({taken.target, name, std::move(what)});

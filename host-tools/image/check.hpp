@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is this image fit to be traced? Two ways a build goes wrong without a word from the linker: sites
 // that --gc-sections or a misaligned section took away, and functions that are called through
-// pointers but have no landing pad, on which a CPU with BTI faults.
+// pointers but have no landing pad, on which a CPU that enforces these faults.
 #pragma once
 
 #include <optional>
@@ -25,17 +25,19 @@ struct CheckResult {
     std::vector<Problem> problems;            // by address
     std::vector<std::string> uninstrumented;  // demangled; without the HAL's and the tracer's
     std::vector<std::string> prebuilt;        // of these, those whose source file has no site at all, or is not known
-    std::vector<Problem> without_pad;         // as problems, where BTI is not enforced
-    bool bti_is_enforced = false;
+    std::vector<Problem> without_pad;         // as problems, where pads are not enforced
+    bool pads_are_enforced = false;
     bool has_build_id = false;
     bool has_tracer = false;  // by its symbols
 };
 
-// `bti`: whether the CPU enforces BTI; nothing: as the image tells (has_bti()).
-CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad, std::optional<bool> bti = {});
+// `pads_are_enforced`: whether the CPU faults where an indirect call finds no landing pad; nothing:
+// as the image tells (has_landing_pads()).
+CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
+                        std::optional<bool> pads_are_enforced = {});
 
 // True if the linker's property note says that all code has landing pads, or, without such a note, if a patch site has one.
-bool has_bti(const ElfFile& elf);
+bool has_landing_pads(const ElfFile& elf);
 
 // One way in which a function's address comes to be a value at run time.
 struct TakenAddress {

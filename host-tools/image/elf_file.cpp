@@ -9,6 +9,8 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/memory.hpp"
+#include "host-tools/image/arch/elf.hpp"
+#include "host-tools/image/arch/names.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::host {
@@ -22,7 +24,6 @@ constexpr std::uint32_t sht_strtab = 3;
 constexpr std::uint32_t sht_note = 7;
 constexpr std::uint32_t sht_nobits = 8;
 constexpr std::uint64_t shf_compressed = 0x800;
-constexpr std::uint16_t em_aarch64 = 183;
 constexpr std::size_t section_header_bytes = 64;
 constexpr std::size_t symbol_bytes = 24;
 constexpr std::uint32_t nt_gnu_build_id = 3;
@@ -69,8 +70,8 @@ void ElfFile::read(const Part& part_of) {
     const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};  // 64 bits, little-endian
     const Bytes header = part_of(0, 64);
     if (header.empty() || std::memcmp(header.data(), magic, sizeof magic) != 0 ||
-        at<std::uint16_t>(header, 18) != em_aarch64) {
-        throw Error(path_ + " is not an ELF file for arm64");
+        !arch::is_known_machine(at<std::uint16_t>(header, 18))) {
+        throw Error(fmt::format("{} is not an ELF file for {}", path_, arch::name()));
     }
     entry_ = at<std::uint64_t>(header, 24);
     read_sections(part_of, header);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little-endian AArch64 ELF64 file. This parser accepts any bytes: it checks every offset at its
-// use, and treats an invalid part as absent. It refuses only a file that is no such ELF at all.
-// (Field layout: System V ABI, chapter 4.)
+// A little-endian ELF64 file of a known architecture. This parser accepts any bytes: it checks every
+// offset at its use, and treats an invalid part as absent. It refuses only a file that is no such
+// ELF at all. (Field layout: System V ABI, chapter 4.)
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ElfSymbol {
     std::uint16_t section = 0;
 
     bool is_function() const { return type == 2 && section != 0; }
-    // $x and $d tell code from data inside a section (AAELF64, "Mapping symbols").
+    // $x and $d tell code from data inside a section ("mapping symbols" of the ELF supplements).
     bool is_mapping() const {
         return name.size() >= 2 && name[0] == '$' && (name[1] == 'x' || name[1] == 'd') &&
                (name.size() == 2 || name[2] == '.');
@@ -54,7 +54,7 @@ public:
     static constexpr std::size_t most_symbols = std::size_t{1} << 22;
     static constexpr std::size_t longest_name_bytes = std::size_t{1} << 14;  // a longer one is none
 
-    // Throws Error if it is not an AArch64 ELF64, or exceeds these limits.
+    // Throws Error if it is not a little-endian ELF64 of a known architecture, or exceeds these limits.
     ElfFile(std::vector<std::uint8_t> bytes, std::string path);
     // Reads only the sections that are needed. Throws Error, also if the file cannot be read.
     static ElfFile open(const std::string& path);

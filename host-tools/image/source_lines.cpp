@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 
+#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/dwarf_file.hpp"
 
 namespace nopscope::host {
@@ -64,8 +65,9 @@ SourceLines::SourceLines(const ElfFile& elf) {
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {
-    // In GCC's DWARF, a function begins after its patch site: two words, or three with a BTI C.
-    for (const std::uint64_t behind : {0u, 8u, 12u}) {
+    // In GCC's DWARF, a function begins after its patch site.
+    const auto behind_site = arch::body_distances();
+    for (const std::uint64_t behind : {std::uint64_t{0}, behind_site[0], behind_site[1]}) {
         const auto found = places_.find(address + behind);
         if (found != places_.end()) return {files_.names()[found->second.file], found->second.line};
     }

@@ -11,7 +11,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
@@ -196,7 +196,7 @@ Symbols read_symbols(const ElfFile& elf) {
         const ElfSymbol* const symbol = symbol_at(elf, address);
         Function function =
             function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address}, lines, budget);
-        function.landing_pad = elf.word_at(address) == a64::bti_c;
+        function.landing_pad = arch::is_site_landing_pad(elf.word_at(address).value_or(0));
         symbols.sites.push_back(std::move(function));
     }
     symbols.code = code_without_sites(elf, symbols.sites, lines, budget);

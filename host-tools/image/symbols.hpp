@@ -34,7 +34,7 @@ struct Function {
     std::string file;  // of its definition; empty: unknown
     std::uint32_t line = 0;
     std::string linkage_name = {};  // from an ELF, if it differs from `name`
-    bool landing_pad = true;  // it begins with `bti c`
+    bool landing_pad = true;        // it begins with one
 };
 
 struct Symbols {

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 
-#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/arch/instructions.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::host {
@@ -16,14 +15,6 @@ namespace {
 struct Code {
     std::uint64_t begin = 0, end = 0;
 };
-
-// Where an instruction other than BL may go to by itself.
-std::optional<std::uint64_t> jump_target(std::uint64_t at, std::uint32_t word) {
-    if (a64::is_b(word)) return at + a64::branch26_offset(word);
-    if (a64::is_conditional_branch(word) || a64::is_compare_branch(word)) return at + a64::literal_offset(word);
-    if (a64::is_test_branch(word)) return at + a64::branch14_offset(word);
-    return std::nullopt;
-}
 
 // Of all functions together; an image that says it has more is a hostile one.
 constexpr std::uint64_t most_cold_bytes = std::uint64_t{1} << 26;
@@ -37,14 +28,23 @@ public:
         const auto bytes = elf_.bytes_at(code.begin, code.end - code.begin);
         protocol::Reader in(bytes.data(), bytes.size());
         for (std::uint64_t at = code.begin; in.left() >= 4; at += 4) {
-            const auto word = in.fixed<std::uint32_t>();
-            if (a64::is_bl(word)) {
-                add(at + a64::branch26_offset(word), calls_);
-            } else if (const auto target = jump_target(at, word)) {
-                add(*target, jumps_);
+            const arch::Flow flow = arch::flow_of(at, in.fixed<std::uint32_t>());
+            switch (flow.kind) {
+            case arch::Flow::Kind::call:
+                add(flow.target, calls_);
+                break;
+            case arch::Flow::Kind::jump:
+                add(flow.target, jumps_);
+                break;
+            case arch::Flow::Kind::indirect_call:
+                calls_others_ = true;
+                break;
+            case arch::Flow::Kind::indirect_jump:
+                jumps_to_others_ = true;
+                break;
+            case arch::Flow::Kind::next:
+                break;
             }
-            calls_others_ |= a64::is_blr(word);
-            jumps_to_others_ |= a64::is_br(word);
         }
     }
 

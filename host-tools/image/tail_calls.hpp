@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls of one patch site's function by another are tail calls: the code says so, where the recorder does
-// not. A function that only jumps to another tail-calls it; one that has a BL to it and a jump may do either.
+// Which calls of one patch site's function by another are tail calls: the code says so, where the
+// recorder does not. A function that only jumps to another tail-calls it; one that has a call of it
+// and a jump may do either.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct TailCalls {
         bool operator==(const Target&) const = default;
     };
     std::vector<Target> direct;  // ascending; those of `never` only where `others` is not
-    Tail others = Tail::never;   // of functions that are not in the list: by BR, or by BLR
+    Tail others = Tail::never;   // of functions that are not in the list: indirect
 
     Tail of(std::uint32_t site) const;
     bool operator==(const TailCalls&) const = default;

@@ -2,22 +2,16 @@
 // Finding address-taken functions in a linked image, where relocations are gone.
 //
 // In data: every aligned 8-byte word of an allocated section that equals a code address. In code:
-// ADR, ADRP with a later ADD to the same register's value, and LDR from a literal. Registers are
-// followed in a straight line through each function, so a value made on one path and completed on
-// another is seen when the compiler laid them out in order, which it does.
+// what arch::AddressScan finds.
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <unordered_set>
 
-#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/check.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::host {
 namespace {
-
-constexpr std::uint64_t page_mask = 0xfff;
 
 // Of each function the first place that takes its address.
 class Taken {
@@ -79,40 +73,6 @@ void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Taken
     }
 }
 
-class CodeScan {
-public:
-    CodeScan(const ElfFile& elf, Taken& taken) : elf_(elf), taken_(taken) {}
-
-    void forget() { pages_ = {}; }
-
-    void step(std::uint64_t at, std::uint32_t word) {
-        const unsigned d = a64::rd(word);
-        if (a64::is_adr(word)) {
-            taken_.add(at + a64::adr_immediate(word), at);
-            pages_[d].reset();
-        } else if (a64::is_adrp(word)) {
-            pages_[d] = (at & ~page_mask) + (a64::adr_immediate(word) << 12);
-        } else if (a64::is_add_immediate(word)) {
-            const auto page = pages_[a64::rn(word)];
-            if (page) taken_.add(*page + a64::add_immediate(word), at);
-            pages_[d].reset();
-        } else if (a64::is_ldr_literal(word)) {
-            const auto value = elf_.quad_at(at + a64::literal_offset(word));
-            if (value) taken_.add(*value, at);
-            pages_[d].reset();
-        } else if (a64::is_bl(word)) {
-            for (unsigned i = 0; i <= 18; ++i) pages_[i].reset();
-        } else if (a64::writes_rd(word) || a64::is_single_load(word)) {
-            pages_[d].reset();
-        }
-    }
-
-private:
-    const ElfFile& elf_;
-    Taken& taken_;
-    std::array<std::optional<std::uint64_t>, 32> pages_{};
-};
-
 }  // namespace
 
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
@@ -132,7 +92,7 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
                 scan_data(elf, run.begin, run.end, taken);
                 continue;
             }
-            CodeScan scan(elf, taken);
+            arch::AddressScan scan(elf);
             for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end;
                  at += 4) {
                 while (next_entry != entries.end() && *next_entry <= at) {
@@ -141,7 +101,8 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
                 const auto offset = at - section.address;
                 if (offset + 4 > section.bytes.size()) break;
                 protocol::Reader in(section.bytes.data() + offset, 4);
-                scan.step(at, in.fixed<std::uint32_t>());
+                if (const auto made = scan.step(at, in.fixed<std::uint32_t>()))
+                    taken.add(*made, at);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
+#include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
 
@@ -47,7 +48,7 @@ std::string track_name(const Track& track) {
 }
 
 std::string captured_name(std::uint32_t what) {
-    return what == Captured::result ? "result" : fmt::format("x{}", what);
+    return what == Captured::result ? "result" : arch::argument_name(what);
 }
 
 std::string without_nul(std::string_view text) {

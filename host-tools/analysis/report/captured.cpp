@@ -9,6 +9,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -59,7 +60,7 @@ void add_captured(Report& report, const Profile& profile) {
     for (const auto& [key, series] : profile.captured().of_functions()) {
         CapturedRow row;
         static_cast<FunctionPlace&>(row) = report.by_number[key.first];
-        row.what = key.second == Captured::result ? "result" : fmt::format("x{}", key.second);
+        row.what = key.second == Captured::result ? "result" : arch::argument_name(key.second);
         row.series = series;
         report.captured.push_back(std::move(row));
     }

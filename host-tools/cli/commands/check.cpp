@@ -18,7 +18,7 @@ namespace {
 struct CheckOptions {
     std::string image;
     std::vector<std::string> allow;  // functions whose address may be taken without a landing pad
-    std::optional<bool> bti;         // whether the CPU enforces BTI; nothing: as the image tells
+    std::optional<bool> pads_are_enforced;  // by the CPU; nothing: as the image tells
     bool verbose = false;
     Format format = Format::text;
 };
@@ -41,7 +41,7 @@ void print_json(const CheckResult& result) {
     for (const auto& name : result.uninstrumented) json["uninstrumented"].push_back(to_utf8(name));
     json["prebuilt"] = Json::array();
     for (const auto& name : result.prebuilt) json["prebuilt"].push_back(to_utf8(name));
-    json["bti_is_enforced"] = result.bti_is_enforced;
+    json["bti_is_enforced"] = result.pads_are_enforced;
     json["without_landing_pad"] = result.without_pad.size();
     json["has_build_id"] = result.has_build_id;
     json["has_tracer"] = result.has_tracer;
@@ -72,7 +72,7 @@ void print_notes(const std::string& image, const CheckResult& result) {
 
 Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
-    const CheckResult result = check_image(elf, options.allow, options.bti);
+    const CheckResult result = check_image(elf, options.allow, options.pads_are_enforced);
     if (result.sites == 0 && !result.has_tracer) {
         throw Error(options.image + " has no patch sites and no tracer: it was built without nopscope, or without its flags, "
                                     "NOPSCOPE_ENABLED=1 and -fpatchable-function-entry (SHIPPING.md)",
@@ -129,7 +129,7 @@ Action add_check(CLI::App& app, CLI::App*& command) {
     command->add_flag("-v,--verbose", options->verbose, "Name the uninstrumented functions");
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
     return [options, bti, no_bti] {
-        if (*bti || *no_bti) options->bti = *bti;
+        if (*bti || *no_bti) options->pads_are_enforced = *bti;
         return check(*options);
     };
 }

@@ -17,6 +17,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/defaults.hpp"
+#include "host-tools/image/arch/names.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/target/doctor/board.hpp"
@@ -65,10 +66,12 @@ unsigned major_version(const std::string& line) {
 }
 
 void look_at_qemu(Findings& findings) {
-    const std::string line = first_line("qemu-system-aarch64 --version");
+    const std::string line = first_line(std::string(arch::emulator()) + " --version");
     if (line.empty()) {
-        findings.push_back({Finding::note, "QEMU", "qemu-system-aarch64 is not there: nothing runs without a board",
-                            "in nopscope's sources: ./dev setup"});
+        findings.push_back(
+            {Finding::note, "QEMU",
+             fmt::format("{} is not there: nothing runs without a board", arch::emulator()),
+             "in nopscope's sources: ./dev setup"});
     } else if (major_version(line) < 9) {
         findings.push_back({Finding::note, "QEMU", line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
                             "in nopscope's sources: ./dev setup (takes it from the backports)"});
@@ -79,18 +82,20 @@ void look_at_qemu(Findings& findings) {
 
 void look_at_compilers(Findings& findings) {
     bool any = false;
-    for (const char* const name : {"aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc"}) {
-        const std::string line = first_line(std::string(name) + " --version");
+    for (const std::string& name : arch::compilers()) {
+        const std::string line = first_line(name + " --version");
         if (line.empty()) continue;
         any = true;
-        const std::string version = first_line(std::string(name) + " -dumpfullversion");
+        const std::string version = first_line(name + " -dumpfullversion");
         const bool is_old = major_version(version) < 12;
         findings.push_back({is_old ? Finding::problem : Finding::good, name, is_old ? version + ": 12 is the oldest that was tried" : line,
                             is_old ? "install a newer one" : ""});
     }
     if (!any) {
-        findings.push_back({Finding::note, "compiler", "neither aarch64-none-elf-gcc nor aarch64-linux-gnu-gcc is on PATH: firmware cannot be built",
-                            "apt install gcc-aarch64-linux-gnu, or Arm's GNU Toolchain's bin/ on PATH"});
+        findings.push_back({Finding::note, "compiler",
+                            fmt::format("neither {} is on PATH: firmware cannot be built",
+                                        fmt::join(arch::compilers(), " nor ")),
+                            arch::compiler_fix()});
     }
 }
 

@@ -12,7 +12,8 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/image/sites.hpp"
+#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/patch_site.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -71,10 +72,10 @@ Exit elf_info(const InfoOptions& options) {
     for (const ElfSection& section : elf.sections()) {
         if (section.is_code()) text_bytes += section.size;
     }
-    const auto with_bti =
+    const auto with_pad =
         std::count_if(symbols.sites.begin(), symbols.sites.end(), [&](const Function& site) {
             const auto words = site_words(elf, site.address);
-            return words && words->has_bti;
+            return words && words->has_landing_pad;
         });
     const auto misaligned = std::count_if(symbols.sites.begin(), symbols.sites.end(),
                                           [](const Function& site) { return site.address % 8 != 0; });
@@ -84,7 +85,7 @@ Exit elf_info(const InfoOptions& options) {
         json["entry"] = hex_address(elf.entry());
         json["text_bytes"] = text_bytes;
         json["site_count"] = symbols.sites.size();
-        json["sites_with_bti"] = with_bti;
+        json["sites_with_pad"] = with_pad;
         json["misaligned_sites"] = misaligned;
         json["site_table_crc"] = fmt::format("{:08x}", symbols.site_table_crc);
         json["sections"] = Json::array();
@@ -102,9 +103,9 @@ Exit elf_info(const InfoOptions& options) {
     }
     print(
         "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
-        "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
+        "sites     {} ({} with {}), table CRC {:08x}\nsections\n",
         for_terminal(options.file), shown_build_id(id), hex_address(elf.entry()), text_bytes,
-        symbols.sites.size(), with_bti, symbols.site_table_crc);
+        symbols.sites.size(), with_pad, arch::landing_pad_text(), symbols.site_table_crc);
     print_sections(elf);
     if (misaligned != 0) {
         print("refused   {} of {} sites are not at 8 bytes, so the target refuses them: see SUBALIGN in docs/integration.md\n", misaligned,

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/arch/names.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/session.hpp"
@@ -96,12 +98,14 @@ std::string why_no_events(protocol::Reader in) {
     case protocol::EventRefusal::none:
         break;
     case protocol::EventRefusal::no_pmu:
-        return ": its CPU has no performance monitors (PMUv3)";
+        return fmt::format(": its CPU has no performance monitors ({})", arch::pmu_name());
     case protocol::EventRefusal::too_few_counters:
-        return fmt::format(": its CPU, or what runs at EL2, gives it {} event counters, and two are needed", counters);
+        return fmt::format(
+            ": its CPU, or what runs at {}, gives it {} event counters, and two are needed",
+            arch::hypervisor_level(), counters);
     case protocol::EventRefusal::absent:
-        return fmt::format(": its CPU does not count {} ({:#x}), by PMCEID0_EL0 and PMCEID1_EL0", event_name(event),
-                           event);
+        return fmt::format(": its CPU does not count {} ({:#x}), by {}", event_name(event), event,
+                           arch::event_registers());
     case protocol::EventRefusal::too_many:
         return fmt::format(": at most {} events are counted at a time", protocol::max_events);
     case protocol::EventRefusal::recorder:
@@ -122,9 +126,12 @@ std::string what_is_there(protocol::Reader in) {
     const auto address = in.fixed<std::uint64_t>();
     const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
     if (!in.ok()) return {};
-    constexpr std::uint32_t brk = 0xd4200000, immediate = 0x001fffe0;  // BRK #imm16
+    const std::string breakpoint =
+        arch::is_breakpoint(found)
+            ? fmt::format(" ({}: a debugger's breakpoint?)", arch::breakpoint_text())
+            : "";
     return fmt::format(": at {} there is {:#010x}{}, not {:#010x}", hex_address(address), found,
-                       (found & ~immediate) == brk ? " (BRK: a debugger's breakpoint?)" : "", expected);
+                       breakpoint, expected);
 }
 
 std::string with_details(protocol::Answer answer, const protocol::Reader& in) {

@@ -11,6 +11,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
+#include "host-tools/image/arch/names.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/same_image.hpp"
@@ -212,7 +213,7 @@ std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text) {
         if (word == "result") {
             result = 1;
         } else if (word != "none") {
-            if (word.starts_with('x')) word.remove_prefix(1);
+            if (word.starts_with(arch::argument_letter())) word.remove_prefix(1);
             mask = static_cast<std::uint8_t>(mask | 1u << number(word, 7));
         }
     }

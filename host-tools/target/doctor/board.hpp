@@ -10,8 +10,8 @@
 
 namespace nopscope::host {
 
-// Reads MIDR_EL1: "Cortex-A72 r0p3".
-std::string cpu_name(std::uint64_t midr);
+// "Cortex-A72 r0p3", by the CPU's identification register, which the boot lines have.
+std::string cpu_name(std::uint64_t id);
 
 // The rate nearest to `baud` that this board's UART can make; 0: none, or the board is not known.
 double nearest_baud(const BootWords& words, std::uint64_t baud);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in a file: an ELF core dump of gdb (generate-core-file) or QEMU (dump-guest-memory), or
 // bytes from one address on. The file may be as large as the target's memory: it is read in parts.
+#include <fmt/format.h>
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,6 +12,8 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/elf.hpp"
+#include "host-tools/image/arch/names.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
 #include "tracer/protocol/bytes.hpp"
 
@@ -18,7 +22,6 @@ namespace {
 
 constexpr std::size_t program_header_bytes = 56;
 constexpr std::uint16_t et_core = 4;
-constexpr std::uint16_t em_aarch64 = 183;
 constexpr std::uint32_t pt_load = 1;
 // PN_XNUM: the first section header's sh_info has the number of headers.
 constexpr std::uint16_t many_headers = 0xffff;
@@ -43,7 +46,8 @@ bool is_core(const FileParts& file) {
     std::uint8_t header[20];
     const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
     return file.read(0, header) && std::memcmp(header, magic, sizeof magic) == 0 &&
-           field_at<std::uint16_t>(file, 16) == et_core && field_at<std::uint16_t>(file, 18) == em_aarch64;
+           field_at<std::uint16_t>(file, 16) == et_core &&
+           arch::is_known_machine(field_at<std::uint16_t>(file, 18));
 }
 
 std::vector<Segment> segments_of(const FileParts& file) {
@@ -80,8 +84,10 @@ public:
         } else if (is_core(file_)) {
             segments_ = segments_of(file_);
         } else {
-            throw Error(path + " is no core dump of an arm64 target: with --memory-base ADDRESS it is "
-                               "read as the memory there");
+            throw Error(
+                fmt::format("{} is no core dump of an {} target: with --memory-base ADDRESS it is "
+                            "read as the memory there",
+                            path, arch::name()));
         }
     }
     void read(std::uint64_t address, std::span<std::uint8_t> to) override {

@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/sites.hpp"
 #include "host-tools/image/source_text.hpp"
 
@@ -93,19 +94,24 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
             lines["file"].push_back(last.file);
             lines["line"].push_back(last.line);
         }
-        if (site && (address == site->mov_address || address == site->word_address)) {
-            notes.push_back({n, address == site->mov_address ? "nopscope's: mov x9, x30 once the target has booted"
-                                                             : "nopscope's: bl to a recorder while it is traced"});
+        if (site && address == site->setup_address) {
+            notes.push_back(
+                {n, fmt::format("nopscope's: {} once the target has booted", arch::setup_text())});
+        } else if (site && address == site->word_address) {
+            notes.push_back({n, fmt::format("nopscope's: {} to a recorder while it is traced",
+                                            arch::call_text())});
         }
-        const auto target = in_data ? std::nullopt : pc_relative_target(address, *word);
-        if (!target || a64::is_adr(*word) || a64::is_adrp(*word) || a64::is_any_literal_load(*word)) continue;
-        const Function* const to = symbols_.around(*target);
+        const arch::Flow flow = in_data ? arch::Flow{} : arch::flow_of(address, *word);
+        if (flow.kind != arch::Flow::Kind::call && flow.kind != arch::Flow::Kind::jump) continue;
+        const Function* const to = symbols_.around(flow.target);
         const std::int64_t number = to != nullptr ? position(to->address) : -1;
-        const std::string name = number >= 0 ? "" : to != nullptr ? cut(for_cell(to->name), max_line_bytes) : hex_address(*target);
+        const std::string name = number >= 0     ? ""
+                                 : to != nullptr ? cut(for_cell(to->name), max_line_bytes)
+                                                 : hex_address(flow.target);
         room -= static_cast<std::int64_t>(16 + name.size());
         targets["at"].push_back(n);
         targets["function"].push_back(number);
-        targets["offset"].push_back(to != nullptr ? *target - to->address : 0);
+        targets["offset"].push_back(to != nullptr ? flow.target - to->address : 0);
         targets["name"].push_back(name);
     }
     json["shown"] = n;

@@ -10,6 +10,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -110,15 +111,7 @@ void add_target(Report& report, const Profile& profile) {
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
     return fixed * 1e9 / (static_cast<double>(clock_hz) * protocol::overhead_unit);
 }
-const char* clock_name(protocol::Clock clock) {
-    switch (clock) {
-    case protocol::Clock::timer:
-        return "cntvct";
-    case protocol::Clock::cycles:
-        return "pmccntr";
-    }
-    return "unknown";
-}
+const char* clock_name(protocol::Clock clock) { return arch::clock_name(clock); }
 const char* recorder_name(std::size_t index) { return protocol::recorder_names[index + 1]; }
 
 std::string recorded_text(const Report& report) {

@@ -8,6 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/names.hpp"
+#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/sites.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/same_image.hpp"
@@ -50,7 +51,7 @@ TEST_F(Elf, SymbolsSitesAndBuildId) {
     out.fixed(a);
     out.fixed(b);
     EXPECT_EQ(symbols.site_table_crc, protocol::crc32c(table, 16));
-    EXPECT_EQ(site_words(elf, a)->mov_address, a + 4);
+    EXPECT_EQ(site_words(elf, a)->setup_address, a + 4);
     EXPECT_EQ(site_words(elf, a)->word_address, a + 8);
     EXPECT_EQ(site_words(elf, b)->word_address, b + 4);
 }

@@ -255,10 +255,10 @@ private:
 
 }  // namespace
 
-std::string cpu_name(std::uint64_t midr) {
-    const std::uint64_t implementer = bits(midr, 24, 8), number = bits(midr, 4, 12);
-    const std::string revision = fmt::format(" r{}p{}", bits(midr, 20, 4), bits(midr, 0, 4));
-    if (midr == 0x000f0510) return "QEMU's -cpu max";
+std::string cpu_name(std::uint64_t id) {
+    const std::uint64_t implementer = bits(id, 24, 8), number = bits(id, 4, 12);
+    const std::string revision = fmt::format(" r{}p{}", bits(id, 20, 4), bits(id, 0, 4));
+    if (id == 0x000f0510) return "QEMU's -cpu max";
     const auto found = std::find_if(std::begin(parts), std::end(parts),
                                     [&](const Part& each) { return each.number == number; });
     if (implementer == arm && found != std::end(parts)) return found->name + revision;

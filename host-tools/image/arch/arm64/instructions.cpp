@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/image/arch/instructions.hpp"
+
+#include "host-tools/image/arch/arm64/a64.hpp"
+
+namespace nopscope::host::arch {
+
+Flow flow_of(std::uint64_t address, std::uint32_t word) {
+    if (a64::is_bl(word)) return {Flow::Kind::call, address + a64::branch26_offset(word)};
+    if (a64::is_b(word)) return {Flow::Kind::jump, address + a64::branch26_offset(word)};
+    if (a64::is_conditional_branch(word) || a64::is_compare_branch(word)) {
+        return {Flow::Kind::jump, address + a64::literal_offset(word)};
+    }
+    if (a64::is_test_branch(word)) return {Flow::Kind::jump, address + a64::branch14_offset(word)};
+    if (a64::is_blr(word)) return {Flow::Kind::indirect_call};
+    if (a64::is_br(word)) return {Flow::Kind::indirect_jump};
+    return {};
+}
+
+bool is_landing_pad(std::uint32_t word) { return a64::is_landing_pad(word); }
+bool is_site_landing_pad(std::uint32_t word) { return word == a64::bti_c; }
+bool is_breakpoint(std::uint32_t word) {
+    constexpr std::uint32_t brk = 0xd4200000, immediate = 0x001fffe0;  // BRK #imm16
+    return (word & ~immediate) == brk;
+}
+
+// ADR, ADRP with a later ADD to the same register's value, and LDR from a literal.
+std::optional<std::uint64_t> AddressScan::step(std::uint64_t at, std::uint32_t word) {
+    constexpr std::uint64_t page_mask = 0xfff;
+    constexpr unsigned last_call_clobbered = 18;  // AAPCS64: a call keeps x19 and above
+    const unsigned d = a64::rd(word);
+    if (a64::is_adrp(word)) {
+        pages_[d] = (at & ~page_mask) + (a64::adr_immediate(word) << 12);
+        return std::nullopt;
+    }
+    if (a64::is_bl(word)) {
+        for (unsigned i = 0; i <= last_call_clobbered; ++i) pages_[i].reset();
+        return std::nullopt;
+    }
+    std::optional<std::uint64_t> made;
+    if (a64::is_adr(word)) {
+        made = at + a64::adr_immediate(word);
+    } else if (a64::is_add_immediate(word)) {
+        if (const auto page = pages_[a64::rn(word)]) made = *page + a64::add_immediate(word);
+    } else if (a64::is_ldr_literal(word)) {
+        made = elf_.quad_at(at + a64::literal_offset(word));
+    } else if (!a64::writes_rd(word) && !a64::is_single_load(word)) {
+        return std::nullopt;
+    }
+    pages_[d].reset();
+    return made;
+}
+
+}  // namespace nopscope::host::arch

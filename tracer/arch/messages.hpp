@@ -2,7 +2,8 @@
 // The parts of messages to a user that differ between architectures. In nopscope::arch, each a
 // sentence of describe():
 //
-//     wrong_level_text, wrong_memory_text, out_of_reach_text, too_few_counters_text
+//     wrong_level_text, wrong_memory_text, out_of_reach_text
+//     no_pmu_text, too_few_counters_text, absent_event_text
 #pragma once
 
 #include "tracer/arch/select.hpp"

@@ -133,11 +133,12 @@ const char* describe(protocol::EventRefusal why) {
     using protocol::EventRefusal;
     switch (why) {
         case EventRefusal::none: return "ok";
-        case EventRefusal::no_pmu: return "the CPU has no performance monitors (PMUv3)";
+        case EventRefusal::no_pmu:
+            return arch::no_pmu_text;
         case EventRefusal::too_few_counters:
             return arch::too_few_counters_text;
         case EventRefusal::absent:
-            return "the CPU does not count that event: PMCEID0_EL0 and PMCEID1_EL0 name those it has";
+            return arch::absent_event_text;
         case EventRefusal::too_many: return "at most two events can be counted";
         case EventRefusal::recorder:
             return "only the graph and the profile recorder count events, and another one is in use";

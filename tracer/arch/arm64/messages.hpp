@@ -11,7 +11,10 @@ inline constexpr const char* wrong_memory_text =
     "writable, Normal write-back and inner shareable";
 inline constexpr const char* out_of_reach_text =
     "a recorder is more than 128 MiB away from a patch site";
+inline constexpr const char* no_pmu_text = "the CPU has no performance monitors (PMUv3)";
 inline constexpr const char* too_few_counters_text =
     "the CPU, or its EL2, gives fewer than two event counters";
+inline constexpr const char* absent_event_text =
+    "the CPU does not count that event: PMCEID0_EL0 and PMCEID1_EL0 name those it has";
 
 }  // namespace nopscope::arch

@@ -68,6 +68,26 @@ HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls need newlib
 NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
 INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
 
+# Rooms that know no architecture, but for the folders ARCHITECTURE. Words of arm64 that are not allowed in their code and
+# strings; a part of an identifier counts, if _ parts it from the others. Comments may name it.
+NEUTRAL = ("tracer/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
+ARCHITECTURE = ("tracer/arch/arm64/", "host-tools/image/arch/arm64/", "host-tools/target/doctor/arch/arm64/")
+WORDS = (
+    "arm64", "aarch64", "armv8", "aapcs64", "a64", "neon",
+    "adr", "adrp", "bl", "blr", "bti", "brk", "dsb", "eret", "hvc", "isb", "mrs", "msr", "pac", "paciasp", "smc", "wfe",
+    "cntfrq", "cntvct", "cortex", "ctr", "daif", "el0", "el1", "el2", "el3", "elr", "esr", "midr", "mpidr", "par", "pmccntr", "pmcr",
+    "sctlr", "spsr", "tpidr", "x9", "x29", "x30",
+)
+WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(WORDS) + r")(?![A-Za-z0-9])", re.IGNORECASE)
+# A file that may have some of them, and why.
+MAY_NAME = {
+    "tracer/arch/select.hpp": ({"arm64", "aarch64"}, "it chooses the architecture"),
+    "host-tools/cli/image_commands.cpp": ({"bti"}, "the options --bti and --no-bti"),
+    "host-tools/cli/commands/check.cpp": ({"bti"}, "a key of the JSON, and a message that names the option"),
+    "host-tools/cli/generated/examples.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
+    "host-tools/cli/generated/manual.cpp": ({"aarch64"}, "the manual page of QEMU's program"),
+}
+
 # Phrases that are hard to understand, and their replacements (CONTRIBUTING.md, "Style"). They apply
 # to code, comments, messages and pages.
 PHRASES = {
@@ -109,9 +129,29 @@ def line_breaches(path, line):
         if reason:
             yield reason
     code = line.split("//")[0]
+    yield from architecture_breaches(path, line if found else code)
     bound = path.startswith(NO_INSTRUCTIONS) and not path.startswith(INSTRUCTIONS)
     if bound and not found and ASM.search(code):
         yield "instructions live in tracer/arch/arm64 and hal/arm64"
+
+
+def architecture_breaches(path, code):
+    if not path.startswith(NEUTRAL) or path.startswith(ARCHITECTURE):
+        return
+    allowed, _ = MAY_NAME.get(path, (set(), ""))
+    for word in WORD.findall(code):
+        if word.lower() not in allowed:
+            yield f"'{word}' is arm64's: it belongs into arch/arm64/, behind a neutral name (docs/porting.md)"
+
+
+def idle_exceptions(root):
+    """Exceptions of MAY_NAME that no file needs any more."""
+    for path, (words, reason) in MAY_NAME.items():
+        if not (root / path).exists():
+            continue
+        text = (root / path).read_text(encoding="utf-8")
+        for word in sorted(words - {word.lower() for word in WORD.findall(text)}):
+            yield f"{path}: '{word}' is allowed here ({reason}), and is not there: take it out of MAY_NAME"
 
 
 def breaches(root):
@@ -133,6 +173,7 @@ def breaches(root):
                 yield f"{path}:{number}: {reason}"
     if not files:
         yield f"{root}: no source files"
+    yield from idle_exceptions(root)
     for path in tree.files(root):
         content = (root / path).read_bytes()
         if b"\0" in content and not DATA.match(path):

@@ -64,6 +64,29 @@ class SourceRules(unittest.TestCase):
         self.assert_breach("hal/drivers/a.cpp", HEAD + '__asm__("nop");\n', "arm64")
         self.assert_breach("firmware/demo/a.S", HEAD, "arm64")
 
+    def test_architecture(self):
+        for path, line, word in [
+            ("tracer/core/a.cpp", '#include "tracer/arch/arm64/patch_site.hpp"', "arm64"),
+            ("tracer/patching/a.hpp", "constexpr auto bti_c = 1;", "bti"),
+            ("tracer/runtime/a.cpp", 'const char* text = "runs at EL1 only";', "EL1"),
+            ("tracer/arch/pmu.hpp", "#pragma once\nint read_pmcr_el0();", "pmcr"),
+            ("host-tools/image/a.cpp", "constexpr int em_aarch64 = 183;", "aarch64"),
+            ("host-tools/views/a.cpp", 'const char* text = "needs x30";', "x30"),
+            ("firmware/demo/a.cpp", "int tpidr;", "tpidr"),
+        ]:
+            with self.subTest(path=path, line=line):
+                found = self.reported(path, f"{HEAD}{line}\n")
+                self.assertTrue(any(f"'{word}' is arm64's" in one for one in found), found)
+
+    def test_architecture_is_named_where_it_may_be(self):
+        self.assertEqual(self.reported("tracer/core/a.cpp", HEAD + "// tracer/arch/arm64/recorders.S stores x30.\n"), [])
+        self.assertEqual(self.reported("tracer/core/a.cpp", HEAD + "int elbow = 0x30, table = 1;\n"), [])
+        self.assertEqual(self.reported("host-tools/image/arch/arm64/a.cpp", HEAD + "int bti;\n"), [])
+        self.assertEqual(self.reported("host-tools/cli/image_commands.cpp", HEAD + "int bti;\n"), [])
+
+    def test_an_exception_that_nobody_needs(self):
+        self.assert_breach("host-tools/cli/image_commands.cpp", HEAD, "take it out of MAY_NAME")
+
     def test_phrases(self):
         self.assert_breach("tests/a.cpp", HEAD + "// Whoever goes, as far as there is room.\n", "as far as")
         self.assert_breach("hal/a.cpp", HEAD + 'const char* text = "this is Nobody\'s";\n', "name the owner")

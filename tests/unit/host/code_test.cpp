@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/source_text.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
@@ -38,6 +39,15 @@ TEST(Disassembler, InstructionsAreTextWithAbsoluteTargets) {
     EXPECT_EQ(at(ElfBuilder::adr(3, -4)), "adr\tx3, 0x40080ffc");
     EXPECT_EQ(at(ElfBuilder::ldr_literal(7, 16)), "ldr\tx7, 0x40081010");
     EXPECT_EQ(at(0xffffffff), ".inst\t0xffffffff");
+}
+
+TEST(Instructions, LandingPadsAndBreakpointsAreKnown) {
+    EXPECT_TRUE(arch::is_site_landing_pad(a64::bti_c));
+    EXPECT_FALSE(arch::is_site_landing_pad(a64::paciasp));
+    EXPECT_TRUE(arch::is_landing_pad(a64::paciasp));
+    EXPECT_TRUE(arch::is_breakpoint(0xd4200000));   // brk #0
+    EXPECT_TRUE(arch::is_breakpoint(0xd43fffe0));   // brk #0xffff
+    EXPECT_FALSE(arch::is_breakpoint(0xd4400000));  // hlt #0
 }
 
 TEST(Disassembler, TargetsReachAsFarAsTheyCan) {

@@ -82,9 +82,8 @@ WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(WORDS) + r")(?![A-Za-z0-9])"
 # A file that may have some of them, and why.
 MAY_NAME = {
     "tracer/arch/select.hpp": ({"arm64", "aarch64"}, "it chooses the architecture"),
-    "host-tools/cli/image_commands.cpp": ({"bti"}, "the options --bti and --no-bti"),
-    "host-tools/cli/commands/check.cpp": ({"bti"}, "a key of the JSON, and a message that names the option"),
-    "host-tools/cli/generated/examples.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
+    "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),
+    "host-tools/cli/commands/record.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
     "host-tools/cli/generated/manual.cpp": ({"aarch64"}, "the manual page of QEMU's program"),
 }
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request makes of a site's set of ops: the next object of its slot, and its next word.
-//
-//     set                     object (slot)     word
-//     none                    none              idle
-//     one with a direct entry the ops           call of its entry; the far trampoline where out of
-//     reach one callback            the ops           call of the callback trampoline, or the
-//     unguarded one several                 the site's list   call of the callback trampoline
+// docs/ops.md has the table.
 //
 // Nothing here reads or writes text. Sites mostly come in runs of the same set, so the answer is a
 // Transition, which holds for each site whose slot is `from`; the patcher asks again where it is

@@ -8,7 +8,7 @@
 
 namespace nopscope::hal {
 
-// ---- the board ----------------------------------------------------------------------------
+// ---- the board ----
 
 // Static and zero-terminated: "virt", "rpi4", ...
 const char* board_name();
@@ -21,7 +21,7 @@ std::uint32_t uart_baud();
 // that rate within 2.5 %. `only_ask`: changes nothing, only returns whether the rate is possible.
 bool uart_set_baud(std::uint32_t baud, bool only_ask = false);
 
-// ---- the UART; any context ------------------------------------------------------------------
+// ---- the UART; any context ----
 
 // False: the transmit FIFO is full and nothing was written. Never waits.
 bool uart_try_write(std::uint8_t byte);
@@ -36,7 +36,7 @@ bool uart_try_read(std::uint8_t& byte);
 // After this call an interrupt of that priority moves received bytes into a buffer.
 void uart_listen(unsigned priority);
 
-// ---- SEGGER RTT: a debug probe's access to memory (docs/openocd.md) --------------------------
+// ---- SEGGER RTT: a debug probe's access to memory (docs/openocd.md) ----
 
 // Any context, but one at a time for each direction. Call rtt_start() first; false: the image does
 // not lie below 4 GiB.
@@ -51,7 +51,7 @@ bool uart_and_rtt_try_write(std::uint8_t byte);
 void uart_and_rtt_drain();
 bool uart_or_rtt_try_read(std::uint8_t& byte);
 
-// ---- the console ----------------------------------------------------------------------------
+// ---- the console ----
 
 // Where newlib's write() and the exception reporter print. The default writes raw bytes to the
 // UART. A firmware that sends frames on its line sets its own sink (nopscope::console_write).
@@ -68,7 +68,7 @@ void console_write(const char* bytes, std::size_t count);
 void print(const char* text);
 void print_hex(std::uint64_t value);
 
-// ---- the end --------------------------------------------------------------------------------
+// ---- the end ----
 
 // Stops the other cores, prints `message` and a backtrace, and exits with status 1. Any context,
 // any core. The first core that panics, faults or exits ends the machine.
@@ -95,13 +95,13 @@ struct ReturnHook {
 };
 void set_return_hook(const ReturnHook& hook);
 
-// ---- time -----------------------------------------------------------------------------------
+// ---- time ----
 
 std::uint64_t clock();     // CNTVCT_EL0 after an ISB, ticks
 std::uint64_t clock_hz();  // CNTFRQ_EL0
 std::uint64_t cycles();    // PMCCNTR_EL0, running since boot
 
-// ---- cores ----------------------------------------------------------------------------------
+// ---- cores ----
 
 inline constexpr unsigned max_cores = 8;
 // How many cores boot found that can be started: 1..max_cores.
@@ -125,7 +125,7 @@ bool start_core(unsigned core, void (*entry)(unsigned core));
 
 // Calls on all other cores: tracer/arch/machine.hpp.
 
-// ---- interrupts -----------------------------------------------------------------------------
+// ---- interrupts ----
 
 // Handlers run in interrupt context, on the interrupted stack. All registers, general and vector,
 // are saved. Handlers may be instrumented functions. Priorities are 0..14, and 0 is the most

@@ -7,6 +7,7 @@
  *  f: bti c
  *     nop nop        the two words the tracer patches
  */
+/* clang-format off */
 #ifndef NOPSCOPE_SITE_H
 #define NOPSCOPE_SITE_H
 

@@ -29,7 +29,7 @@ void detach(Ops& ops, BenchFunction function) {
     need(status == Status::ok, nopscope::describe(status));
 }
 
-// ---- list -----------------------------------------------------------------------------------
+// ---- list ----
 
 const char* list_add(unsigned number, BenchFunction function) {
     unsigned first;
@@ -47,7 +47,7 @@ void list_remove(unsigned number, BenchFunction function) {
     if (list_tracing(function, first) == 0) detach(list_ops, function);
 }
 
-// ---- call_ops -------------------------------------------------------------------------------
+// ---- call_ops ----
 
 Ops callbacks[max_ops];
 
@@ -60,7 +60,7 @@ void call_ops_remove(unsigned number, BenchFunction function) {
     detach(callbacks[number], function);
 }
 
-// ---- dynamic --------------------------------------------------------------------------------
+// ---- dynamic ----
 //
 // The tracer allows one direct entry a site. So a change from a trampoline to the list, or back,
 // takes two requests here instead of one: these figures are upper bounds.
@@ -98,7 +98,7 @@ void dynamic_remove(unsigned number, BenchFunction function) {
     }
 }
 
-// ---- direct ---------------------------------------------------------------------------------
+// ---- direct ----
 
 Ops directs[max_ops];
 

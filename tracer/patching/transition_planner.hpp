@@ -65,7 +65,7 @@ public:
     // All sites are in it.
     void set_text(TextBounds text) { text_ = text; }
 
-    // ---- one request: begin(), answers, account() for each slot that is written, end() -------------
+    // ---- one request: begin(), answers, account() for each slot that is written, end() ----
 
     Status begin(const Change& change) {
         for (Transition& one : answers_) one.from = nowhere();
@@ -125,7 +125,7 @@ public:
     // No slot holds that.
     SlotValues nowhere() const { return {reinterpret_cast<std::uintptr_t>(this), 0}; }
 
-    // ---- what there is -----------------------------------------------------------------------------
+    // ---- what there is ----
 
     const Ops& none() const { return none_; }
     std::uint32_t enabled() const { return enabled_; }

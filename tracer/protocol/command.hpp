@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands, host to target, and their replies (docs/control.md).
 //
-//     command frame   header: stream 6, core 0, session: the target's, sequence: the command's number
+//     command frame   header: stream 6, core 0, session: the target's,
+//                     sequence: the command's number
 //       payload       what u8, then its arguments
 //     reply frame     header: stream 7, core 0, sequence: the reply stream's
 //       payload       number u32 of the command, what u8, answer u8, then the result

@@ -183,7 +183,7 @@ SELFTEST("core.calls_that_are_not_answered_end") {
     return passed(cores_note());
 }
 
-// ---- text ------------------------------------------------------------------------------------
+// ---- text ----
 
 namespace {
 
@@ -257,7 +257,7 @@ SELFTEST("core.patched_text_is_seen_by_all") {
     return passed(cores_note());
 }
 
-// ---- last in this file: a core goes offline ----------------------------------------------------
+// ---- last in this file: a core goes offline ----
 
 SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
     REQUIRE(start_workers());

@@ -111,7 +111,7 @@ SELFTEST("interrupt.masked_means_pending") {
     return passed();
 }
 
-// ---- nesting --------------------------------------------------------------------------------
+// ---- nesting ----
 
 namespace {
 
@@ -186,7 +186,7 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
     return passed();
 }
 
-// ---- registers ------------------------------------------------------------------------------
+// ---- registers ----
 
 namespace {
 

@@ -34,7 +34,7 @@ private:
     std::uint64_t state_;
 };
 
-// ---- victims.cpp: the other cores -------------------------------------------------------------------
+// ---- victims.cpp: the other cores ----
 
 // Runs on each core except the first until stop is set. It calls functions in random order, and so
 // does its timer's handler.
@@ -48,12 +48,12 @@ extern unsigned calls_at_once;  // in thread context, between two sleeps
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];
 
-// ---- line.cpp -----------------------------------------------------------------------------------------
+// ---- line.cpp ----
 
 // Does not return.
 [[noreturn]] void run_line(unsigned bytes_per_second);
 
-// ---- ops.cpp: the ops and what they must and must not see ------------------------------------------
+// ---- ops.cpp: the ops and what they must and must not see ----
 
 // A permanent ops. It must see each call of each function.
 extern nopscope::Ops steady;

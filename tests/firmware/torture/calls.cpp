@@ -11,7 +11,7 @@
 namespace torture::TORTURE_LEVEL {
 namespace {
 
-// ---- many of one kind ------------------------------------------------------------------------
+// ---- many of one kind ----
 
 TORTURE_CALL uint64_t take_integers(int8_t a, uint8_t b, int16_t c, uint16_t d, int32_t e,
                                     uint32_t f, int64_t g, uint64_t h, int8_t i, uint8_t j,
@@ -110,7 +110,7 @@ uint64_t mixed_arguments(uint64_t seed) {
                       vector + vector);
 }
 
-// ---- variadic --------------------------------------------------------------------------------
+// ---- variadic ----
 
 struct Quad {
     double d[4];
@@ -200,7 +200,7 @@ uint64_t formatted(uint64_t seed) {
     return digest;
 }
 
-// ---- results in vector registers -------------------------------------------------------------
+// ---- results in vector registers ----
 
 struct Floats {
     float f[4];
@@ -246,7 +246,7 @@ uint64_t vector_results(uint64_t seed) {
     return digest;
 }
 
-// ---- results by x8, in pairs, wide -----------------------------------------------------------
+// ---- results by x8, in pairs, wide ----
 
 TORTURE_CALL Large return_large(uint64_t seed, Large from, unsigned depth) {
     if (depth > 0) from = return_large(seed + 1, from, depth - 1);

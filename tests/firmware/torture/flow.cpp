@@ -11,7 +11,7 @@
 namespace torture::TORTURE_LEVEL {
 namespace {
 
-// ---- recursion -------------------------------------------------------------------------------
+// ---- recursion ----
 
 TORTURE_CALL unsigned fibonacci(unsigned n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
@@ -35,7 +35,7 @@ uint64_t recursion(uint64_t seed) {
     return mix(seed, descend(100, draw_double(seed, 1)));
 }
 
-// ---- tail calls ------------------------------------------------------------------------------
+// ---- tail calls ----
 // Jumps at -O2 and -Os. -O0 has no such optimisation: there they are ordinary calls.
 
 TORTURE_CALL uint64_t tail_b(unsigned n, uint64_t digest);
@@ -72,7 +72,7 @@ uint64_t tail_calls(uint64_t seed) {
     return digest;
 }
 
-// ---- setjmp and longjmp ----------------------------------------------------------------------
+// ---- setjmp and longjmp ----
 
 jmp_buf outer, inner;
 void (*volatile leave)(jmp_buf, int) = longjmp;
@@ -157,7 +157,7 @@ uint64_t long_jumps(uint64_t seed) {
     return jump_nested(digest);
 }
 
-// ---- calls through pointers ------------------------------------------------------------------
+// ---- calls through pointers ----
 
 int compare_words(const void* a, const void* b) {
     const auto x = *static_cast<const uint64_t*>(a), y = *static_cast<const uint64_t*>(b);
@@ -247,7 +247,7 @@ uint64_t callbacks(uint64_t seed) {
     return mix(digest, sum);
 }
 
-// ---- jumps through tables, stacks of changing size -------------------------------------------
+// ---- jumps through tables, stacks of changing size ----
 
 TORTURE_CALL uint64_t dispatch(unsigned operation, uint64_t x) {
     switch (operation) {

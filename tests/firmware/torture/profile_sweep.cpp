@@ -53,7 +53,7 @@ constexpr unsigned max_sites = 64;
 // ticks.
 constexpr uint64_t cost_ticks = 7;
 
-// ---- the called functions, and their charges ---------------------------------------------------
+// ---- the called functions, and their charges ----
 
 uint32_t sites[max_sites];
 unsigned site_count;
@@ -107,7 +107,7 @@ void find_sites() {
     }
 }
 
-// ---- one run ---------------------------------------------------------------------------------------
+// ---- one run ----
 
 Path of_profile[] = {
     {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},

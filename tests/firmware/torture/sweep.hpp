@@ -56,7 +56,7 @@ void sweep_all(const char* name, bool hooked);
 // Prints which instructions were hit, and returns the number of failures. The timer must be off.
 unsigned end_sweep();
 
-// ---- sweep_parts.cpp ---------------------------------------------------------------------------------
+// ---- sweep_parts.cpp ----
 
 // Leaves three frames on the shadow stack, far below the next call's SP. That call finds them.
 void abandon_frames();
@@ -71,7 +71,7 @@ void note_landing(std::span<Path> paths);
 // Prints which instructions were hit. Returns how many were not.
 unsigned report_hits(const char* image, std::span<const Path> paths);
 
-// ---- sweep_handler.cpp ------------------------------------------------------------------------------
+// ---- sweep_handler.cpp ----
 
 extern volatile uint64_t landed_at;
 extern volatile uint32_t landings;

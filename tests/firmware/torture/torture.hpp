@@ -58,7 +58,7 @@ void toggle();
 // How many interrupts each handler took: timer, urgent, most_urgent, late.
 extern volatile uint32_t interrupts[4];
 
-// ---- digests ---------------------------------------------------------------------------------
+// ---- digests ----
 
 #define TORTURE_INLINE __attribute__((always_inline)) inline
 

@@ -167,7 +167,7 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
     for (unsigned n = 0; n < 200; ++n) EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
 }
 
-// ---- which functions are demoted ---------------------------------------------------------------
+// ---- which functions are demoted ----
 
 std::map<std::uint32_t, bool> chosen_of(LeafSample& sample, std::uint64_t excess) {
     std::uint32_t chosen[8];
@@ -216,7 +216,7 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
     EXPECT_TRUE(chosen_of(all, 100).contains(0x1000));
 }
 
-// ---- what the table remembers -------------------------------------------------------------------
+// ---- what the table remembers ----
 
 TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();

@@ -101,7 +101,7 @@ TEST_F(PumpCores, StatsGoRoundEverySecond) {
     }
 }
 
-// ---- another core pumps -------------------------------------------------------------------------
+// ---- another core pumps ----
 
 std::function<void()> on_write;  // called in the middle of core 0's pump
 

@@ -85,7 +85,7 @@ TEST(Transitions, EarlyLoads) {
     expect_no_violation({.cores = 2, .early_loads = true}, Which::of_one_request);
 }
 
-// ---- mutants: each must be found ------------------------------------------------------------------
+// ---- mutants: each must be found ----
 
 using Kind = Step::Kind;
 using Steps = std::vector<Step>;

@@ -14,7 +14,7 @@ using testing::receive;
 using testing::Received;
 using testing::WarmReset;
 
-// ---- sequence numbers ---------------------------------------------------------------------------
+// ---- sequence numbers ----
 
 using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
 

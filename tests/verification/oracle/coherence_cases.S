@@ -162,7 +162,7 @@ other_core:
     stlr    wzr, [x1]
     b       1b
 
-// ---- requests ---------------------------------------------------------------------------------------
+// ---- requests ----
 
     .global request_init, request_enable, request_disable
 request_init:
@@ -313,7 +313,7 @@ maintain:
 
 #include "coherence_site.S"
 
-// ---- memory -----------------------------------------------------------------------------------------
+// ---- memory ----
 
     .balign 2048
 vectors:

@@ -31,7 +31,7 @@ bool read_memory(Address address, void* to, std::size_t bytes) {
     return true;
 }
 
-// ---- memory ------------------------------------------------------------------------------------------
+// ---- memory ----
 
 static void forget_pages() {
     for (auto& page : oracle.elsewhere) page.store(0, std::memory_order_relaxed);
@@ -79,7 +79,7 @@ void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, v
                            holds != nullptr);
 }
 
-// ---- instructions ------------------------------------------------------------------------------------
+// ---- instructions ----
 
 static void learn_caches(unsigned core) {
     const std::uint64_t type = read(oracle.registers[core].cache_type);

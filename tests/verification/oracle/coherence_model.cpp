@@ -67,7 +67,7 @@ bool Model::others_live(unsigned core) const {
     return false;
 }
 
-// ---- stores -------------------------------------------------------------------------------------------
+// ---- stores ----
 
 void Model::store(unsigned core, Address address, unsigned bytes, std::uint64_t value) {
     cores[core].live = true;
@@ -134,7 +134,7 @@ void Model::store_word(unsigned core, Address address, std::uint32_t old, std::u
     advance(core, word, caches_.clean ? Step::stored : Step::cleaned);
 }
 
-// ---- maintenance ----------------------------------------------------------------------------------------
+// ---- maintenance ----
 
 void Model::advance(unsigned core, Word& word, Step step) {
     if (step == Step::unified && !caches_.invalidate) step = Step::visible;
@@ -209,7 +209,7 @@ void Model::barrier(unsigned core) {
     }
 }
 
-// ---- execution --------------------------------------------------------------------------------------------
+// ---- execution ----
 
 const char* Model::kind_of(const Word& word) const {
     switch (word.step) {
@@ -262,7 +262,7 @@ void Model::execute(unsigned core, Word& word) {
               ": it may execute what was there before");
 }
 
-// ---- requests -------------------------------------------------------------------------------------------
+// ---- requests ----
 
 void Model::begin_request(unsigned core, Address returns_to) {
     ++events.requests;

@@ -123,7 +123,7 @@ public:
     std::uint32_t value(Address address) const;
     Site* site_of_slot(Address address) const;
 
-    // ---- what cores do. An address of text is its executable address ----------------------------
+    // ---- what cores do. An address of text is its executable address ----
 
     void store(unsigned core, Address address, unsigned bytes, std::uint64_t value);
     void clean(unsigned core, Address address, bool beyond);

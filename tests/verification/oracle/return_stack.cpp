@@ -185,7 +185,7 @@ Class class_of(const Indirect& branch, std::uint64_t target) {
     return branch.site != nullptr && branch.site->traced ? traced : unhooked;
 }
 
-// ---- callbacks just before each execution -------------------------------------------------------
+// ---- callbacks just before each execution ----
 
 Core& core_of(unsigned vcpu) { return *model.cores[this_core::number(vcpu)]; }
 
@@ -247,7 +247,7 @@ void on_instruction(unsigned vcpu, void* data) {
     model.row->path.push_back({instruction.address, instruction.word, 0});
 }
 
-// ---- translation ----------------------------------------------------------------------------------
+// ---- translation ----
 
 void tell(qemu_plugin_insn* instruction, qemu_plugin_vcpu_udata_cb_t callback, void* data,
           qemu_plugin_cb_flags flags = QEMU_PLUGIN_CB_NO_REGS) {
@@ -293,7 +293,7 @@ void on_core(qemu_plugin_id_t, unsigned vcpu) {
     }
 }
 
-// ---- the result -----------------------------------------------------------------------------------
+// ---- the result ----
 
 void print(std::FILE* file, const char* name, const std::array<Counted, classes>& counts) {
     std::fprintf(file, ", \"%s\": {", name);

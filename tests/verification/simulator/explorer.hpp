@@ -72,7 +72,7 @@ private:
         }
     }
 
-    // ---- the patcher and the memory ---------------------------------------------------------------
+    // ---- the patcher and the memory ----
 
     template <typename Visit>
     void stores_become_visible(const State& state, Visit visit) {
@@ -141,7 +141,7 @@ private:
         if ((rec_.words[state.word].to == Word::To::body) != (set == 0)) fail("a wrong word at the end");
     }
 
-    // ---- a core that executes the site ------------------------------------------------------------
+    // ---- a core that executes the site ----
 
     template <typename Visit>
     void core(const State& state, unsigned n, Visit visit) {
@@ -237,7 +237,7 @@ private:
         visit(next);
     }
 
-    // ---- words for people -------------------------------------------------------------------------
+    // ---- words for people ----
 
     std::string label() const override {
         if (actor_ == patcher_acts) return "patcher: " + describe(rec_, rec_.steps[step_]);

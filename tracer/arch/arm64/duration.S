@@ -104,7 +104,7 @@ function nopscope_duration_hook
     .cfi_endproc
 end_of nopscope_duration_hook
 
-// ---- slow paths ------------------------------------------------------------------------------
+// ---- slow paths ----
 
 .Lduration_special:
     entry_unwinds

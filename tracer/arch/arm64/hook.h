@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 // Assembly: how a hook begins and ends, so that the stack of the CPU's return predictor stays balanced.
 //
 // The traced function's RET took the entry that the caller's BL had pushed. The hook's own RET would take the next one,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 // The register that is the tracer's, in assembly and in C++ (CMake: NOPSCOPE_TPIDR). And for
 // assembly: a function with a label at its end, so that code (and tests) can tell what lies in it.
 #pragma once

@@ -185,7 +185,7 @@ profile_entry nopscope_profile_events_entry, nopscope_profile_events_hook, count
 profile_hook nopscope_profile_events_hook, counts=1
 profile_hook nopscope_profile_hook, counts=0
 
-// ---- slow paths ------------------------------------------------------------------------------
+// ---- slow paths ----
 
 .macro profile_slow_entry entry, hook, found
 // A call in the middle of a change, whose cell is not in its slot.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 // Assembly: what the recorders share. core.hpp has the rules; runtime/assembly_offsets.cpp, what CORE_ and the like are.
 #pragma once
 

@@ -176,7 +176,7 @@ graph_hook nopscope_return_hook, counts=0
 graph_entry nopscope_graph_events_entry, nopscope_graph_events_hook, .Lgraph_events_full, counts=1
 graph_hook nopscope_graph_events_hook, counts=1
 
-// ---- slow paths ------------------------------------------------------------------------------
+// ---- slow paths ----
 
 // Recording is stopped, the ring is full, or (lossless) the pump has to make room.
 // In: x14 the limit that was met. \again: where to try anew. \before: instructions from there to here.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 // Assembly: where a debugger finds the caller, at each instruction between a function and its caller. This is DWARF call
 // frame information in .debug_frame, which is in no segment: the image in memory is the same without it.
 //

@@ -31,15 +31,16 @@ Encoded encode(const StampedRecord* record, const StampedRecord* end) {
         encoder.begin(builder.payload(),
                       {.index = encoder.next_index(),
                        .clock = so_far.frames == 0 ? record->clock : encoder.clock()});
-        encoder.fill(static_cast<std::size_t>(end - record), [&](Record& next, std::uint64_t& clock) {
-            next = record->record;
-            clock = record->clock;
-            ++record;
-            return true;
-        });
+        encoder.fill(static_cast<std::size_t>(end - record),
+                     [&](Record& next, std::uint64_t& clock) {
+                         next = record->record;
+                         clock = record->clock;
+                         ++record;
+                         return true;
+                     });
         const auto sequence = static_cast<std::uint32_t>(so_far.frames++);
-        so_far.bytes += builder.encode({Stream::trace, 0, 1, sequence}, encoder.end(),
-                                       line + so_far.bytes);
+        so_far.bytes +=
+            builder.encode({Stream::trace, 0, 1, sequence}, encoder.end(), line + so_far.bytes);
     }
     return so_far;
 }
@@ -49,16 +50,20 @@ Encoded encode(const StampedRecord* record, const StampedRecord* end) {
 int main() {
     extern char __image_start[];
     const char* const word = strstr(nopscope::hal::command_line(), "records=");
-    const std::size_t records = word == nullptr ? 0 : strtoull(word + strlen("records="), nullptr, 10);
+    const std::size_t records =
+        word == nullptr ? 0 : strtoull(word + strlen("records="), nullptr, 10);
     const bool counts = bench::start_counters();
     const auto* const trace = reinterpret_cast<const StampedRecord*>(__image_start + trace_offset);
     Encoded encoded{};
     const bench::Reading cost = bench::cost_of([&] { encoded = encode(trace, trace + records); });
-    printf("@bench {\"case\": \"encode\", \"compiler\": \"%s\", \"counted\": %s, \"instructions\": %lu, "
-           "\"per\": %lu, \"frames\": %lu, \"bytes\": %lu, \"crc\": %lu}\n",
-           __VERSION__, counts ? "true" : "false", static_cast<unsigned long>(cost.instructions),
-           static_cast<unsigned long>(records), static_cast<unsigned long>(encoded.frames),
-           static_cast<unsigned long>(encoded.bytes), static_cast<unsigned long>(crc32c(line, encoded.bytes)));
+    printf(
+        "@bench {\"case\": \"encode\", \"compiler\": \"%s\", \"counted\": %s, \"instructions\": "
+        "%lu, "
+        "\"per\": %lu, \"frames\": %lu, \"bytes\": %lu, \"crc\": %lu}\n",
+        __VERSION__, counts ? "true" : "false", static_cast<unsigned long>(cost.instructions),
+        static_cast<unsigned long>(records), static_cast<unsigned long>(encoded.frames),
+        static_cast<unsigned long>(encoded.bytes),
+        static_cast<unsigned long>(crc32c(line, encoded.bytes)));
     fflush(stdout);
     nopscope::hal::exit(records == 0);
 }

@@ -2,10 +2,10 @@
 // The cost of a call of an empty function with each recorder, and with a direct entry.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
-#include "tracer/arch/machine.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tracer/arch/machine.hpp"
 
 // tracer/arch/arm64/callbacks.S
 extern "C" const char nopscope_far[];
@@ -110,11 +110,10 @@ void measure_unguarded() {
 // Entry and exit callbacks, both empty.
 void measure_returns() {
     const Reading off = loop_of(traced);
-    static nopscope::ReturnOps ops(
-        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
-           nopscope::CallData*) { return true; },
-        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
-           nopscope::CallData*) {});
+    static nopscope::ReturnOps ops([](std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
+                                      nopscope::Regs*, nopscope::CallData*) { return true; },
+                                   [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
+                                      nopscope::ReturnRegs*, nopscope::CallData*) {});
     need_ok(nopscope::attach(ops, Sites::of(only)));
     print({"return callback", "", 1, 0}, loop_of(traced), off, calls);
     need_ok(nopscope::detach(ops));

@@ -7,12 +7,12 @@
 
 #include "hal/hal.hpp"
 #include "lua.hpp"
-#include "options.hpp"
-#include "scripts.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/interrupts.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/samples.hpp"
+#include "options.hpp"
+#include "scripts.hpp"
 
 namespace {
 
@@ -33,7 +33,8 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
 
 // Only for the profile recorder and adaptive mode: other runs have the whole heap.
 std::span<std::byte> profile_memory(const Options& options) {
-    if (options.recorder != nopscope::Recorder::profile && options.mode != nopscope::Mode::adaptive) {
+    if (options.recorder != nopscope::Recorder::profile &&
+        options.mode != nopscope::Mode::adaptive) {
         return {};
     }
     const std::size_t bytes = nopscope::profile_bytes(1);
@@ -44,52 +45,57 @@ std::span<std::byte> profile_memory(const Options& options) {
 
 nopscope::Config::Output output_of(Rtt rtt) {
     switch (rtt) {
-        case Rtt::no: break;
-        case Rtt::both: return {hal::uart_and_rtt_try_write, hal::uart_and_rtt_drain};
-        case Rtt::only: return {hal::rtt_try_write, hal::rtt_drain};
+    case Rtt::no: break;
+    case Rtt::both: return {hal::uart_and_rtt_try_write, hal::uart_and_rtt_drain};
+    case Rtt::only: return {hal::rtt_try_write, hal::rtt_drain};
     }
     return {hal::uart_try_write, hal::uart_drain};
 }
 
 void count_events(const Options& options) {
     std::uint16_t numbers[2];
-    for (std::uint32_t n = 0; n < options.event_count; ++n) numbers[n] = static_cast<std::uint16_t>(options.events[n]);
+    for (std::uint32_t n = 0; n < options.event_count; ++n)
+        numbers[n] = static_cast<std::uint16_t>(options.events[n]);
     const auto status = nopscope::count_events({numbers, options.event_count});
-    if (status == nopscope::Status::events_refused) hal::panic(nopscope::describe(nopscope::events_refusal().why));
+    if (status == nopscope::Status::events_refused)
+        hal::panic(nopscope::describe(nopscope::events_refusal().why));
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
 }
 
 nopscope::Status start_tracing(const Options& options) {
     const auto [low, high] = hal::stack_bounds();
-    if (options.rtt != Rtt::no && !hal::rtt_start()) hal::panic("the image is not below 4 GiB: no RTT");
-    const auto status = nopscope::init({.image = "demo",
-                                        .board = hal::board_name(),
-                                        .clock_hz = hal::clock_hz(),
-                                        .output = output_of(options.rtt),
-                                        .line_bytes_per_second = options.baud / 10,
-                                        .input = {.try_read = options.rtt == Rtt::no ? hal::uart_try_read
-                                                                              : hal::uart_or_rtt_try_read,
-                                                  .interrupted_pc = hal::interrupted_pc,
-                                                  .baud = hal::uart_baud(),
-                                                  .set_baud = hal::uart_set_baud,
-                                                  .reset = hal::reset},
-                                        .stack_low = low,
-                                        .stack_high = high,
-                                        .mode = options.mode,
-                                        .recorder = options.every == 1 ? options.recorder : nopscope::Recorder::none,
-                                        .profile_memory = profile_memory(options),
-                                        .keep_over_reset = hal::memory_survives_reset(),
-                                        .interrupt_depth = hal::interrupt_depth_of});
+    if (options.rtt != Rtt::no && !hal::rtt_start())
+        hal::panic("the image is not below 4 GiB: no RTT");
+    const auto status = nopscope::init(
+        {.image = "demo",
+         .board = hal::board_name(),
+         .clock_hz = hal::clock_hz(),
+         .output = output_of(options.rtt),
+         .line_bytes_per_second = options.baud / 10,
+         .input = {.try_read =
+                       options.rtt == Rtt::no ? hal::uart_try_read : hal::uart_or_rtt_try_read,
+                   .interrupted_pc = hal::interrupted_pc,
+                   .baud = hal::uart_baud(),
+                   .set_baud = hal::uart_set_baud,
+                   .reset = hal::reset},
+         .stack_low = low,
+         .stack_high = high,
+         .mode = options.mode,
+         .recorder = options.every == 1 ? options.recorder : nopscope::Recorder::none,
+         .profile_memory = profile_memory(options),
+         .keep_over_reset = hal::memory_survives_reset(),
+         .interrupt_depth = hal::interrupt_depth_of});
     if (status != nopscope::Status::ok) return status;
     if (options.every != 1) {
         for (std::uint32_t site = 0; site < nopscope::site_count(); site += options.every) {
-            const auto enabled = nopscope::enable(options.recorder, nopscope::Sites::range(site, 1));
+            const auto enabled =
+                nopscope::enable(options.recorder, nopscope::Sites::range(site, 1));
             if (enabled != nopscope::Status::ok) return enabled;
         }
     }
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
-                          nopscope::is_entry_code});
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     if (options.interrupts != 0) {
         hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
                                      nopscope::interrupts_masked, nopscope::interrupts_unmasked});
@@ -136,9 +142,10 @@ unsigned run_all(std::uint32_t rounds) {
 int main() {
     Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
-        hal::print("the command line says: recorder=graph|function|profile|none "
-                   "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
-                   "events=N[+N] interrupts=0|1 pumps=N every=N\n");
+        hal::print(
+            "the command line says: recorder=graph|function|profile|none "
+            "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
+            "events=N[+N] interrupts=0|1 pumps=N every=N\n");
         return 2;
     }
     const auto status = start_tracing(options);

@@ -28,7 +28,8 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     if (key == "baud") return parse_number(value, options.baud);
     if (key == "pumps") return parse_number(value, options.pumps) && options.pumps <= 100'000;
     if (key == "rounds") return parse_number(value, options.rounds);
-    if (key == "interrupts") return parse_number(value, options.interrupts) && options.interrupts <= 1;
+    if (key == "interrupts")
+        return parse_number(value, options.interrupts) && options.interrupts <= 1;
     if (key == "samples") return parse_number(value, options.samples) && options.samples <= 100'000;
     if (key == "events") return parse_events(value, options);
     if (key == "every") return parse_number(value, options.every) && options.every != 0;

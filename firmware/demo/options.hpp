@@ -21,9 +21,9 @@ struct Options {
     nopscope::Mode mode = nopscope::Mode::lossless;
     Rtt rtt = Rtt::no;
     std::uint32_t baud = 0;
-    std::uint32_t rounds = 2;  // about ten seconds at 3 Mbaud
-    std::uint32_t samples = 0;  // a second
-    std::uint32_t pumps = 1000;  // a second, without samples
+    std::uint32_t rounds = 2;      // about ten seconds at 3 Mbaud
+    std::uint32_t samples = 0;     // a second
+    std::uint32_t pumps = 1000;    // a second, without samples
     std::uint32_t interrupts = 0;  // 1: records them, some 1000 a second: too many for a slow line
     std::uint32_t events[2] = {};  // numbers of PMU events
     std::uint32_t event_count = 0;

@@ -4,11 +4,11 @@
 #include "hal/arm64/backtrace.hpp"
 
 #include "hal/arm64/cores.hpp"
-#include "tracer/arch/arm64/cpu.hpp"
 #include "hal/arm64/frame.h"
 #include "hal/arm64/symbols.hpp"
 #include "hal/console.hpp"
 #include "hal/hal.hpp"
+#include "tracer/arch/arm64/cpu.hpp"
 
 namespace nopscope::hal {
 
@@ -71,8 +71,10 @@ void print_backtrace(const BacktraceStart& start) {
         const std::uint64_t caller = without_pac(start.x9);
         print("  x9 ");
         // A hooked function jumped here. Its call is the innermost hooked one and has the caller.
-        if (is_hook(caller)) print_hooked(start.sp, ~std::uint64_t{0});
-        else print_hex(caller);
+        if (is_hook(caller))
+            print_hooked(start.sp, ~std::uint64_t{0});
+        else
+            print_hex(caller);
         print(" (the caller of what #0 traces)\n");
     }
     for (unsigned i = start.first; i < most_frames; ++i) {
@@ -83,8 +85,10 @@ void print_backtrace(const BacktraceStart& start) {
         print("  #");
         print_decimal(i);
         print(i < 10 ? "  " : " ");
-        if (is_hook(address)) print_hooked(record + 1, ~std::uint64_t{0});
-        else print_hex(address);
+        if (is_hook(address))
+            print_hooked(record + 1, ~std::uint64_t{0});
+        else
+            print_hex(address);
         print("\n");
         const std::uint64_t caller = frame->caller_record;
         if (caller <= record) return;  // stacks grow down: a caller's record lies above

@@ -7,8 +7,8 @@ namespace nopscope::hal {
 
 // Where a backtrace begins.
 struct BacktraceStart {
-    std::uint64_t record;       // x29
-    std::uint64_t link = 0;     // x30; 0: not shown
+    std::uint64_t record;    // x29
+    std::uint64_t link = 0;  // x30; 0: not shown
     std::uint64_t sp = 0;
     std::uint64_t pc = 0;
     std::uint64_t x9 = 0;

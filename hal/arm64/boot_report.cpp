@@ -72,13 +72,15 @@ void print_this_core() {
 void print_clocks() {
     begin_line("");
     decimal(" counter_hz=", read_cntfrq_el0());
-    const FirmwareClocks clocks = board.firmware_clocks != nullptr ? board.firmware_clocks() : FirmwareClocks{};
+    const FirmwareClocks clocks =
+        board.firmware_clocks != nullptr ? board.firmware_clocks() : FirmwareClocks{};
     if (clocks.is_silent) {
         print(" mailbox=silent");
     } else {
         if (clocks.arm_hz != 0) decimal(" arm_hz=", clocks.arm_hz);
         if (clocks.core_hz != 0) decimal(" core_hz=", clocks.core_hz);
-        if (uart_clock_hz() != 0 && board.uart.kind != UartKind::mini) decimal(" uart_hz=", uart_clock_hz());
+        if (uart_clock_hz() != 0 && board.uart.kind != UartKind::mini)
+            decimal(" uart_hz=", uart_clock_hz());
     }
     print("\n");
 }

@@ -32,7 +32,9 @@ std::atomic<bool> any_started;
 constinit std::atomic<std::uint32_t> online = 1;
 
 // Affinity 0.0.0.core, or 0.0.core.0 if cores have threads; the boot core has 0.0.0.0.
-std::uint64_t mpidr_of(unsigned core) { return std::uint64_t{core} << affinity_shift(read_mpidr_el1()); }
+std::uint64_t mpidr_of(unsigned core) {
+    return std::uint64_t{core} << affinity_shift(read_mpidr_el1());
+}
 
 void clean_to_memory(const void* start, std::size_t bytes) {
     constexpr std::size_t smallest_line_bytes = 16;

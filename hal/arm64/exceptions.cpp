@@ -73,8 +73,12 @@ void print_report(const ExceptionFrame& frame, unsigned vector) {
     print("backtrace:\n  #0  ");
     print_hex(frame.elr);
     print("\n");
-    print_backtrace({.record = frame.x[29], .link = frame.x[30], .sp = frame.sp, .pc = frame.elr,
-                     .x9 = frame.x[9], .first = 1});
+    print_backtrace({.record = frame.x[29],
+                     .link = frame.x[30],
+                     .sp = frame.sp,
+                     .pc = frame.elr,
+                     .x9 = frame.x[9],
+                     .first = 1});
 }
 
 void print_syndrome(const char* which, const Syndrome& syndrome) {

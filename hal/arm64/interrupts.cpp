@@ -21,7 +21,7 @@ Handler handlers[interrupt_limit];
 
 struct alignas(64) Depth {
     volatile unsigned value;
-    std::uint64_t thread_pc;  // while value is not 0
+    std::uint64_t thread_pc;      // while value is not 0
     const ExceptionFrame* frame;  // while value is not 0: what the running handler has interrupted
 };
 Depth depths[max_cores];
@@ -32,8 +32,10 @@ InterruptObserver observer;
 template <typename Operation>
 inline auto with_controller(Operation operation) {
     const InterruptConfig& config = board.interrupts;
-    if (config.controller == Controller::gic_v2) return operation(Gicv2{config.base, config.second});
-    if (config.controller == Controller::gic_v3) return operation(Gicv3{config.base, config.second});
+    if (config.controller == Controller::gic_v2)
+        return operation(Gicv2{config.base, config.second});
+    if (config.controller == Controller::gic_v3)
+        return operation(Gicv3{config.base, config.second});
     return operation(Bcm2836Interrupts{config.base, config.second});
 }
 
@@ -49,7 +51,9 @@ void interrupts_start_core() {
     with_controller([](auto controller) {
         controller.start_core();
         if (!controller.enable(core_call_sgi, most_urgent)) {
-            panic("core calls need SGI 7, and firmware at EL3 keeps it for itself (GICD_IGROUPR0 or GICR_IGROUPR0, bit 7)");
+            panic(
+                "core calls need SGI 7, and firmware at EL3 keeps it for itself (GICD_IGROUPR0 or "
+                "GICR_IGROUPR0, bit 7)");
         }
     });
 }
@@ -75,7 +79,9 @@ void set_handler(unsigned interrupt, unsigned priority, Handler handler) {
     handlers[interrupt] = handler;
     const std::uint8_t value = priority_value(priority);
     if (!with_controller([=](auto controller) { return controller.enable(interrupt, value); })) {
-        panic("set_handler: the interrupt cannot be enabled: firmware at EL3 keeps it for itself, or it is not there");
+        panic(
+            "set_handler: the interrupt cannot be enabled: firmware at EL3 keeps it for itself, or "
+            "it is not there");
     }
 }
 
@@ -119,7 +125,8 @@ void wait_for_interrupt() { asm volatile("dsb sy\n\twfi" ::: "memory"); }
 using namespace nopscope::hal;
 
 void nopscope_interrupt(IrqFrame* frame) {
-    const std::uint32_t acknowledged = with_controller([](auto controller) { return controller.acknowledge(); });
+    const std::uint32_t acknowledged =
+        with_controller([](auto controller) { return controller.acknowledge(); });
     const unsigned interrupt = acknowledged & 0x3ff;
     if (interrupt >= first_special_interrupt) return;  // no longer pending
     const unsigned core = this_core();

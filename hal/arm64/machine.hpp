@@ -30,7 +30,9 @@ struct Machine : Cpu {
         return hal::run_on_other_cores(call, argument);
     }
     // An interrupt's entry and return are context synchronisation events.
-    NOPSCOPE_INLINE bool synchronize_other_cores() { return hal::run_on_other_cores(nullptr, nullptr); }
+    NOPSCOPE_INLINE bool synchronize_other_cores() {
+        return hal::run_on_other_cores(nullptr, nullptr);
+    }
     NOPSCOPE_INLINE std::uint32_t online_cores() { return hal::online_cores(); }
 };
 

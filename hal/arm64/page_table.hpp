@@ -16,7 +16,8 @@ inline constexpr unsigned last_level = 3;
 // The types in MAIR_EL1, by index.
 enum class MemoryType : unsigned { normal = 0, device = 1, uncached = 2 };
 inline constexpr std::uint64_t mair_bits = 0xff /* write-back, read and write allocate */ |
-                                           0x04 << 8 /* nGnRE */ | 0x44 << 16 /* Normal, not cacheable */;
+                                           0x04 << 8 /* nGnRE */ |
+                                           0x44 << 16 /* Normal, not cacheable */;
 
 struct Mapping {
     MemoryType type = MemoryType::normal;

@@ -81,7 +81,7 @@ struct Sctlr {
     bool check_sp = false;              // SA: SP must be 16-byte aligned
     bool write_never_executes = false;  // WXN
     bool strict_pac_landing = false;    // BT1: BR may land on PACIASP only through x16, x17
-    bool pac = false;                 // EnIA, EnIB, EnDA, EnDB
+    bool pac = false;                   // EnIA, EnIB, EnDA, EnDB
 
     constexpr std::uint64_t bits() const {
         // RES1 in Armv8.0: LSMAOE, nTLSMD, SPAN, EIS, TSCXT, EOS.

@@ -40,7 +40,8 @@ struct Lines {
 
     std::uint64_t enabled_and_more_urgent(std::uint8_t than) const {
         std::uint64_t found = 0;
-        for (std::uint64_t left = enabled.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+        for (std::uint64_t left = enabled.load(std::memory_order_relaxed); left != 0;
+             left &= left - 1) {
             const auto number = static_cast<unsigned>(std::countr_zero(left));
             if (priority[number] < than) found |= bit(number);
         }
@@ -170,7 +171,8 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
     own &= here.own.enabled_and_more_urgent(here.running);
     std::uint64_t common = 0;
     if ((source & videocore_line) != 0) {
-        common = std::uint64_t{read32(videocore_ + pending_reg + 4)} << 32 | read32(videocore_ + pending_reg);
+        common = std::uint64_t{read32(videocore_ + pending_reg + 4)} << 32 |
+                 read32(videocore_ + pending_reg);
         shared_open |= common;  // another core may have enabled them
         common &= shared.enabled_and_more_urgent(here.running);
     }

@@ -83,7 +83,8 @@ bool CadenceUart::try_read(std::uint8_t& byte) const {
 }
 
 bool CadenceUart::is_busy() const {
-    return (read32(base_ + status) & (status_transmit_empty | status_sending)) != status_transmit_empty;
+    return (read32(base_ + status) & (status_transmit_empty | status_sending)) !=
+           status_transmit_empty;
 }
 
 }  // namespace nopscope::hal

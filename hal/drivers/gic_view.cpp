@@ -37,11 +37,13 @@ GicView gic_view(std::uint64_t distributor, unsigned version) {
     const unsigned first = version == 2 ? 0 : word_interrupts;
     GicView view{GicSecurity::one_state, 0};
     if (has_two_states(distributor, version)) {
-        const bool is_secure = groups_can_be_set(distributor + gicd_igroupr + first / word_interrupts * 4);
+        const bool is_secure =
+            groups_can_be_set(distributor + gicd_igroupr + first / word_interrupts * 4);
         view.security = is_secure ? GicSecurity::secure : GicSecurity::non_secure;
     }
     // The Non-secure state sees no priority of a Secure interrupt, so try the next one.
-    for (unsigned interrupt = first; interrupt < first + word_interrupts && view.priority_bits == 0; ++interrupt) {
+    for (unsigned interrupt = first; interrupt < first + word_interrupts && view.priority_bits == 0;
+         ++interrupt) {
         const std::uint64_t priority = distributor + gicd_ipriorityr + interrupt;
         const std::uint8_t before = read8(priority);
         write8(priority, 0xff);

@@ -28,7 +28,8 @@ void Gicv2::start() const {
 // interface. With a single core they read as zero (IHI 0048, 4.3.12).
 void Gicv2::start_core() const {
     const std::uint32_t interface = read32(distributor_ + gicd_itargetsr) & 0xff;
-    if (interface != 0 && interface != 1u << this_core()) panic("gicv2: a core's interface is not the core's number");
+    if (interface != 0 && interface != 1u << this_core())
+        panic("gicv2: a core's interface is not the core's number");
     gic_quiet(distributor_, 0);
     for (unsigned sgi = 0; sgi < 16; sgi += 4) write32(distributor_ + gicd_cpendsgir + sgi, ~0u);
     // QEMU keeps the running priority over a reset.

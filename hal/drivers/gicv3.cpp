@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/arch/arm64/affinity.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/drivers/gic_distributor.hpp"
 #include "hal/hal.hpp"
+#include "tracer/arch/arm64/affinity.hpp"
 
 namespace nopscope::hal {
 
@@ -39,7 +39,8 @@ std::uint64_t find_redistributor(std::uint64_t frame) {
 // is the core. The other affinity fields are zero, like the boot core's.
 constexpr std::uint64_t sgi1r(unsigned core, unsigned sgi, bool has_threads) {
     constexpr unsigned intid = 24, aff1 = 16;
-    const std::uint64_t target = has_threads ? std::uint64_t{core} << aff1 | 1 : std::uint64_t{1} << core;
+    const std::uint64_t target =
+        has_threads ? std::uint64_t{core} << aff1 | 1 : std::uint64_t{1} << core;
     return std::uint64_t{sgi} << intid | target;
 }
 static_assert(sgi1r(3, 7, false) == 0x0700'0008 && sgi1r(3, 7, true) == 0x0703'0001);
@@ -101,7 +102,7 @@ void Gicv3::stop_core() const {
 
 std::uint64_t Gicv3::register_page(unsigned interrupt) const {
     return interrupt < first_shared_interrupt ? own_redistributor[this_core()] + gicr_sgi_page
-                                        : distributor_;
+                                              : distributor_;
 }
 
 bool Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {

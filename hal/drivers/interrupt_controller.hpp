@@ -26,7 +26,8 @@ constexpr unsigned kept_of_non_secure(unsigned value, unsigned bits) {
     return (value >> 1 | 0x80) & (0xff00u >> bits) & 0xff;
 }
 // With five bits the mask admits all priorities, and all differ.
-static_assert(kept_of_non_secure(priority_value(priorities - 1), 5) < kept_of_non_secure(priority_mask, 5));
+static_assert(kept_of_non_secure(priority_value(priorities - 1), 5) <
+              kept_of_non_secure(priority_mask, 5));
 static_assert(kept_of_non_secure(priority_value(0), 5) < kept_of_non_secure(priority_value(1), 5));
 static_assert(kept_of_non_secure(0xf0, 5) == kept_of_non_secure(0xff, 5), "0xf0 is never taken");
 

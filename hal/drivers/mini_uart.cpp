@@ -25,7 +25,7 @@ constexpr std::uint32_t lcr_8_bits = 3;  // errata: the manual has only bit 0
 constexpr std::uint32_t lsr_received = 1 << 0;
 constexpr std::uint32_t lsr_room = 1 << 5;
 constexpr std::uint32_t lsr_idle = 1 << 6;
-constexpr std::uint32_t cntl_enable = 3;                // receiver, transmitter; no flow control
+constexpr std::uint32_t cntl_enable = 3;  // receiver, transmitter; no flow control
 
 }  // namespace
 

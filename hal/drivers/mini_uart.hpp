@@ -17,7 +17,7 @@ constexpr std::uint32_t mini_uart_divisor(std::uint32_t core_hz, std::uint32_t b
 }
 static_assert(mini_uart_divisor(500'000'000, 1'000'000) == 63);  // 62.5
 static_assert(mini_uart_divisor(500'000'000, 115'200) == 543);
-static_assert(mini_uart_divisor(250'000'000, 115'200) == 271);   // the manual's register holds 270
+static_assert(mini_uart_divisor(250'000'000, 115'200) == 271);  // the manual's register holds 270
 static_assert(mini_uart_divisor(500'000'000, 200'000'000) == 0);
 static_assert(mini_uart_divisor(500'000'000, 900) == 0);
 
@@ -36,11 +36,11 @@ public:
         const std::uint64_t is = std::uint64_t{mini_uart_divisor(core_hz, baud)} * baud * 8;
         return (is > core_hz ? is - core_hz : core_hz - is) <= is / 40;
     }
-    void enable_receive_interrupt() const;  // when the receive FIFO is not empty
+    void enable_receive_interrupt() const;         // when the receive FIFO is not empty
     void acknowledge_receive_interrupt() const {}  // reading the bytes is enough
-    bool try_write(std::uint8_t byte) const;  // false: the FIFO is full
-    bool try_read(std::uint8_t& byte) const;  // false: nothing has arrived
-    bool is_busy() const;                     // something is still being sent
+    bool try_write(std::uint8_t byte) const;       // false: the FIFO is full
+    bool try_read(std::uint8_t& byte) const;       // false: nothing has arrived
+    bool is_busy() const;                          // something is still being sent
 
 private:
     std::uint64_t base_;

@@ -50,9 +50,9 @@ public:
     // Interrupts if the receive FIFO is half full, or not empty and the line idle for 32 bits.
     void enable_receive_interrupt() const;
     void acknowledge_receive_interrupt() const {}  // reading the bytes is enough
-    bool try_write(std::uint8_t byte) const;  // false: the FIFO is full
-    bool try_read(std::uint8_t& byte) const;  // false: nothing has arrived
-    bool is_busy() const;                     // something is still being sent
+    bool try_write(std::uint8_t byte) const;       // false: the FIFO is full
+    bool try_read(std::uint8_t& byte) const;       // false: nothing has arrived
+    bool is_busy() const;                          // something is still being sent
 
 private:
     std::uint64_t base_;

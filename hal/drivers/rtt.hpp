@@ -33,7 +33,8 @@ struct RttBlock {
     volatile std::uint8_t down_buffer[down_bytes];
 };
 using SmallRttBlock = RttBlock<16, 16>;
-static_assert(sizeof(RttRing) == 24 && offsetof(SmallRttBlock, up) == 24 && offsetof(SmallRttBlock, down) == 48);
+static_assert(sizeof(RttRing) == 24 && offsetof(SmallRttBlock, up) == 24 &&
+              offsetof(SmallRttBlock, down) == 48);
 
 // The target's side. `Barrier{}()` orders the writes before it and after it for the probe. One
 // context at a time for each direction. Fields that a probe may have corrupted never lead outside
@@ -91,7 +92,8 @@ public:
     void publish() {
         if (published_ == at_) return;
         auto* const buffer = reinterpret_cast<volatile std::uint8_t*>(block_.up_buffer);
-        for (; stored_ != at_; ++stored_) buffer[stored_] = static_cast<std::uint8_t>(word_ >> 8 * (stored_ % 8));
+        for (; stored_ != at_; ++stored_)
+            buffer[stored_] = static_cast<std::uint8_t>(word_ >> 8 * (stored_ % 8));
         Barrier{}();
         block_.up.write = published_ = at_;
     }
@@ -123,7 +125,9 @@ private:
         ring.read = 0;
         ring.flags = 0;
     }
-    std::uint32_t pending() const { return at_ >= published_ ? at_ - published_ : bytes - published_ + at_; }
+    std::uint32_t pending() const {
+        return at_ >= published_ ? at_ - published_ : bytes - published_ + at_;
+    }
     // Stores the last eight bytes. The probe may know some of them already; these do not change.
     void store_word() {
         block_.up_buffer[at_ / 8 - 1] = word_;

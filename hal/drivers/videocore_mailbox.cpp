@@ -62,8 +62,9 @@ bool VideocoreMailbox::exchange(std::uint32_t message) const {
     return false;
 }
 
-VideocoreMailbox::Answer VideocoreMailbox::ask(std::uint32_t tag, unsigned count, std::uint32_t first,
-                                           std::uint32_t second, std::uint32_t third) const {
+VideocoreMailbox::Answer VideocoreMailbox::ask(std::uint32_t tag, unsigned count,
+                                               std::uint32_t first, std::uint32_t second,
+                                               std::uint32_t third) const {
     constexpr std::uint32_t value_bytes = 12;
     volatile std::uint32_t* const buffer = videocore_mailbox_buffer;
     const std::uint32_t words[] = {9 * 4,  request, tag, value_bytes, count * 4, first,
@@ -79,9 +80,13 @@ void VideocoreMailbox::set_uart_clock_hz(std::uint32_t hz) const {
     ask(tag_set_clock_rate, 3, clock_uart, hz, 0);
 }
 
-std::uint32_t VideocoreMailbox::uart_clock_hz() const { return clock_hz(clock_uart, tag_get_clock_rate); }
+std::uint32_t VideocoreMailbox::uart_clock_hz() const {
+    return clock_hz(clock_uart, tag_get_clock_rate);
+}
 
-std::uint32_t VideocoreMailbox::core_clock_hz() const { return clock_hz(clock_core, tag_get_clock_rate); }
+std::uint32_t VideocoreMailbox::core_clock_hz() const {
+    return clock_hz(clock_core, tag_get_clock_rate);
+}
 
 // Old firmware, and QEMU's, cannot measure and return zero.
 std::uint32_t VideocoreMailbox::arm_clock_hz() const {

@@ -32,7 +32,8 @@ std::vector<std::uint8_t> read_whole_file(const std::string& path) {
         const std::size_t got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
         if (got == 0) break;
         size += got;
-        if (size > most_whole_file_bytes) throw Error(path + " has more than 256 MB: it cannot be the file that is meant");
+        if (size > most_whole_file_bytes)
+            throw Error(path + " has more than 256 MB: it cannot be the file that is meant");
     }
     if (std::ferror(file.get()) != 0) {
         throw Error("cannot read " + path + ": " + system_error(errno));

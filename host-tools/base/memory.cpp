@@ -59,14 +59,16 @@ constexpr bool has_sanitizer() {
 
 std::optional<std::uint64_t> read_size(const std::string& text) {
     double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (error != std::errc() || !(number >= 0)) return std::nullopt;
     const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
     static constexpr struct {
         std::string_view name;
         double bytes;
-    } units[] = {{"", 1}, {"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-                 {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+    } units[] = {{"", 1},     {"B", 1},        {"kB", 1e3},     {"KB", 1e3},    {"MB", 1e6},
+                 {"GB", 1e9}, {"TB", 1e12},    {"k", 1e3},      {"K", 1e3},     {"M", 1e6},
+                 {"G", 1e9},  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
     for (const auto& [name, bytes] : units) {
         if (unit != name) continue;
         const double size = std::round(number * bytes);
@@ -108,6 +110,7 @@ void allow_threads(unsigned count) {
 void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }
 
 MemoryBudget::MemoryBudget(double share)
-    : left_(static_cast<std::uint64_t>(share * static_cast<double>(limit - std::min(limit, fixed_bytes)))) {}
+    : left_(static_cast<std::uint64_t>(
+          share * static_cast<double>(limit - std::min(limit, fixed_bytes)))) {}
 
 }  // namespace nopscope::host

@@ -43,7 +43,10 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     const std::size_t shown = std::min(most_shown, near.size());
     std::string text;
     for (std::size_t n = 0; n < shown; ++n) {
-        text += (n == 0 ? ": did you mean " : n + 1 == shown ? " or " : ", ") + for_cell(near[n].second);
+        text += (n == 0           ? ": did you mean "
+                 : n + 1 == shown ? " or "
+                                  : ", ") +
+                for_cell(near[n].second);
     }
     return text.empty() ? text : text + "?";
 }

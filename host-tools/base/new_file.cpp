@@ -48,9 +48,9 @@ int lock_holder(int file) {
 }
 
 [[noreturn]] void refuse(int process, const std::string& path) {
-    throw Error(
-        fmt::format("{} records into {} already: end that first, or give another name",
-                    process > 0 ? fmt::format("process {}", process) : "another process", path));
+    throw Error(fmt::format("{} records into {} already: end that first, or give another name",
+                            process > 0 ? fmt::format("process {}", process) : "another process",
+                            path));
 }
 
 }  // namespace

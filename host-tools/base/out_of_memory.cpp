@@ -38,7 +38,8 @@ bool is_memory(const std::exception& error) {
 
 [[noreturn]] void on_terminate() {
     try {
-        if (const std::exception_ptr current = std::current_exception()) std::rethrow_exception(current);
+        if (const std::exception_ptr current = std::current_exception())
+            std::rethrow_exception(current);
     } catch (const std::exception& error) {
         if (is_memory(error)) exit_out_of_memory();
         exit_with(for_terminal(error.what()).c_str());

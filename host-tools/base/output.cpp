@@ -81,11 +81,14 @@ int open_stream(const std::string& name, const fs::file_status& there) {
 
 }  // namespace
 
-std::string too_large_sentence(const std::string& name, std::uint64_t bytes, std::uint64_t most_bytes) {
+std::string too_large_sentence(const std::string& name, std::uint64_t bytes,
+                               std::uint64_t most_bytes) {
     const std::string most = size_text(most_bytes);
-    const std::string has = bytes != 0 ? fmt::format("{}, and more than {} is", size_text(bytes), most)
-                                       : fmt::format("more than {}, which is", most);
-    return fmt::format("{} would have {} written only with --yes: give it, or ask for less", name, has);
+    const std::string has = bytes != 0
+                                ? fmt::format("{}, and more than {} is", size_text(bytes), most)
+                                : fmt::format("more than {}, which is", most);
+    return fmt::format("{} would have {} written only with --yes: give it, or ask for less", name,
+                       has);
 }
 
 FileWriter::FileWriter(const fs::path& path) : name_(path.string()), buffer_(buffer_bytes) {
@@ -129,7 +132,8 @@ void FileWriter::expect(std::uint64_t bytes) const {
 }
 
 void FileWriter::put(std::string_view bytes) {
-    if (written_ + bytes.size() > most_bytes_) throw Error(too_large_sentence(name_, 0, most_bytes_));
+    if (written_ + bytes.size() > most_bytes_)
+        throw Error(too_large_sentence(name_, 0, most_bytes_));
     // Root could also take the blocks that the disk reserves for the system.
     if (is_on_disk_ && bytes.size() > free_bytes(file_)) fail(ENOSPC);
     if (const int error = write_all(file_, bytes); error != 0) fail(error);

@@ -20,7 +20,8 @@ inline constexpr std::uint64_t most_unasked_bytes = 1'000'000'000;
 inline constexpr std::uint64_t any_size = ~std::uint64_t{0};
 
 // The sentence about a refused output. `bytes`: its size; 0: only known to exceed `most_bytes`.
-std::string too_large_sentence(const std::string& name, std::uint64_t bytes, std::uint64_t most_bytes);
+std::string too_large_sentence(const std::string& name, std::uint64_t bytes,
+                               std::uint64_t most_bytes);
 
 class Output;
 

@@ -13,7 +13,8 @@ namespace nopscope::host {
 using namespace std::chrono_literals;
 
 Progress::Progress(std::string what)
-    : what_(std::move(what)), next_(isatty(STDERR_FILENO) != 0 ? begin_ + 500ms : Clock::time_point::max()) {}
+    : what_(std::move(what)),
+      next_(isatty(STDERR_FILENO) != 0 ? begin_ + 500ms : Clock::time_point::max()) {}
 
 Progress::~Progress() {
     if (drawn_) fmt::print(stderr, "\r\x1b[K");
@@ -30,7 +31,8 @@ void Progress::at(std::uint64_t done, std::uint64_t total) {
     }
     const double share = static_cast<double>(std::min(done, total)) / static_cast<double>(total);
     const double past = std::chrono::duration<double>(now - begin_).count();
-    fmt::print(stderr, "\r\x1b[K{}: {:.0f} %, {:.0f} s left", what_, 100 * share, past * (1 - share) / share);
+    fmt::print(stderr, "\r\x1b[K{}: {:.0f} %, {:.0f} s left", what_, 100 * share,
+               past * (1 - share) / share);
 }
 
 }  // namespace nopscope::host

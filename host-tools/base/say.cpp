@@ -9,6 +9,8 @@
 
 namespace nopscope::host {
 
-void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
+void say(const std::string& sentence) {
+    fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence));
+}
 
 }  // namespace nopscope::host

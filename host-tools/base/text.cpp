@@ -35,7 +35,8 @@ std::size_t utf8_length(std::string_view text) {
 std::uint32_t code_point(std::string_view sequence) {
     const auto lead = static_cast<std::uint8_t>(sequence[0]);
     std::uint32_t value = sequence.size() == 1 ? lead : lead & (0x7fu >> sequence.size());
-    for (const char tail : sequence.substr(1)) value = value << 6 | (static_cast<std::uint8_t>(tail) & 0x3fu);
+    for (const char tail : sequence.substr(1))
+        value = value << 6 | (static_cast<std::uint8_t>(tail) & 0x3fu);
     return value;
 }
 
@@ -45,17 +46,18 @@ struct CodePoints {
 // Invisible characters that change how a line is shown: Unicode 15's general categories Cf, Zl and
 // Zp, the C1 controls, and the property Default_Ignorable_Code_Point. Ascending.
 constexpr CodePoints unseen[] = {
-    {0x80, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
-    {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x115f, 0x1160},
-    {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
-    {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
-    {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-    {0xe0000, 0xe0fff},
+    {0x80, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},
+    {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
+    {0x8e2, 0x8e2},     {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+    {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
 bool is_unseen(std::uint32_t code) {
-    const auto* const range =
-        std::find_if(std::begin(unseen), std::end(unseen), [code](const CodePoints& r) { return code <= r.last; });
+    const auto* const range = std::find_if(std::begin(unseen), std::end(unseen),
+                                           [code](const CodePoints& r) { return code <= r.last; });
     return range != std::end(unseen) && code >= range->first;
 }
 

@@ -4,4 +4,4 @@
 namespace nopscope::host {
 // CMake defines it for this file only, so a new version compiles no other file again.
 const char version_text[] = NOPSCOPE_VERSION_TEXT;
-}
+}  // namespace nopscope::host

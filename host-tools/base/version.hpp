@@ -4,4 +4,4 @@
 namespace nopscope::host {
 // For example "0.2.0", from CMakeLists.txt.
 extern const char version_text[];
-}
+}  // namespace nopscope::host

@@ -81,9 +81,11 @@ void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
     add_count(command, "--memory-base", options.memory.base, 0, ~std::uint64_t{0},
               "file: is an image of the target's memory, from this address on")
         ->type_name("ADDRESS");
-    command->add_flag("--keep-tracing", options.keep_tracing,
-                      "Read out what the target has counted at the end of the recording, but do not stop it");
-    command->add_flag("--resume", options.memory.resume, "gdb: let the target run on when it has been read");
+    command->add_flag(
+        "--keep-tracing", options.keep_tracing,
+        "Read out what the target has counted at the end of the recording, but do not stop it");
+    command->add_flag("--resume", options.memory.resume,
+                      "gdb: let the target run on when it has been read");
 }
 
 std::function<void()> add_steering(CLI::App* command, LineOptions& options) {

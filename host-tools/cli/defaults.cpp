@@ -25,7 +25,9 @@ std::string variable(const char* name) {
 }
 
 // An Error would hide --help, which CLI11 looks for later.
-[[noreturn]] void refuse(const std::string& sentence) { throw CLI::FileError(sentence, static_cast<int>(Exit::usage)); }
+[[noreturn]] void refuse(const std::string& sentence) {
+    throw CLI::FileError(sentence, static_cast<int>(Exit::usage));
+}
 
 std::string full_name(const CLI::ConfigItem& item) {
     std::string name;
@@ -56,16 +58,20 @@ void check(const CLI::App& app, const Items& items, const std::string& file) {
     for (const CLI::ConfigItem& item : items) {
         if (item.parents.empty() && item.name == "board") continue;
         if (item.parents.empty() || item.parents.size() > 2) {
-            refuse(fmt::format("{}: {}: options are in a board's section, [BOARD] or [BOARD.COMMAND]", file, full_name(item)));
+            refuse(
+                fmt::format("{}: {}: options are in a board's section, [BOARD] or [BOARD.COMMAND]",
+                            file, full_name(item)));
         }
         bool known = false;
         for (const CLI::App* const command : shown_commands(app)) {
-            const bool is_meant = item.parents.size() == 1 || item.parents[1] == command->get_name();
+            const bool is_meant =
+                item.parents.size() == 1 || item.parents[1] == command->get_name();
             const CLI::Option* const option =
                 is_meant ? command->get_option_no_throw(option_of(app, *command, item)) : nullptr;
             known = known || (option != nullptr && option->get_configurable());
         }
-        if (!known) refuse(fmt::format("{}: {}: no command has such an option", file, full_name(item)));
+        if (!known)
+            refuse(fmt::format("{}: {}: no command has such an option", file, full_name(item)));
     }
 }
 
@@ -74,11 +80,14 @@ Items items_of(std::istream& in, const std::string& file) {
         // ConfigBase takes "[board]  # comment" for an option.
         std::stringstream text;
         for (std::string line; std::getline(in, line); text << line << '\n') {
-            if (CLI::detail::trim(line).starts_with('[')) line.resize(std::min(line.find('#'), line.size()));
+            if (CLI::detail::trim(line).starts_with('['))
+                line.resize(std::min(line.find('#'), line.size()));
         }
         Items items = CLI::ConfigBase().from_config(text);
         // They open and close a section.
-        std::erase_if(items, [](const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; });
+        std::erase_if(items, [](const CLI::ConfigItem& item) {
+            return item.name == "++" || item.name == "--";
+        });
         return items;
     } catch (const CLI::Error& error) {
         refuse(file + ": " + error.what());
@@ -93,7 +102,8 @@ std::string board_of(const CLI::App& command, const Items& items, const std::str
         if (!item.parents.empty()) boards.insert(item.parents[0]);
         if (item.parents.empty() && !item.inputs.empty()) board = item.inputs[0];
     }
-    if (const auto& asked = command.get_option("--board")->results(); !asked.empty()) board = asked.back();
+    if (const auto& asked = command.get_option("--board")->results(); !asked.empty())
+        board = asked.back();
     if (!board.empty() && !boards.contains(board)) {
         refuse(fmt::format("{}: there is no section [{}]; there are {}", file, for_cell(board),
                            boards.empty() ? "none" : fmt::format("{}", fmt::join(boards, ", "))));
@@ -113,14 +123,17 @@ void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& fi
     } catch (const CLI::ValidationError& error) {
         option.clear();  // else CLI11 finds it again, and says it of the command line
         const std::string_view sentence = error.what();
-        refuse(fmt::format("{}{}", where, sentence.substr(std::min(option.get_name().size(), sentence.size()))));
+        refuse(fmt::format("{}{}", where,
+                           sentence.substr(std::min(option.get_name().size(), sentence.size()))));
     } catch (const CLI::ParseError&) {
         option.clear();
-        refuse(fmt::format("{}: expected {}", where, option.get_items_expected_max() == 0 ? "true or false" : "one value"));
+        refuse(fmt::format("{}: expected {}", where,
+                           option.get_items_expected_max() == 0 ? "true or false" : "one value"));
     }
 }
 
-// CLI11 asks for a configuration file's items when it has read the words, before it misses those that are required.
+// CLI11 asks for a configuration file's items when it has read the words, before it misses those
+// that are required.
 class BoardDefaults final : public CLI::ConfigBase {
 public:
     BoardDefaults(const CLI::App& app, std::string file) : app_(app), file_(std::move(file)) {}
@@ -145,7 +158,9 @@ private:
                 CLI::Option* const option = command.get_option_no_throw(name);
                 if (option == nullptr || option->count() != 0) continue;
                 const auto& others = option->get_excludes();
-                if (std::any_of(others.begin(), others.end(), [](const CLI::Option* one) { return one->count() != 0; })) continue;
+                if (std::any_of(others.begin(), others.end(),
+                                [](const CLI::Option* one) { return one->count() != 0; }))
+                    continue;
                 if (name != "--" + item.name) {
                     used_option(command.get_name(), "--" + item.name, first_value(item));
                 }
@@ -164,7 +179,8 @@ std::string defaults_file() {
     if (const std::string named = variable("NOPSCOPE_CONFIG"); !named.empty()) return named;
     std::error_code ignored;
     if (std::filesystem::exists("nopscope.toml", ignored)) return "nopscope.toml";
-    const std::string home = variable("XDG_CONFIG_HOME").empty() ? variable("HOME") + "/.config" : variable("XDG_CONFIG_HOME");
+    const std::string home = variable("XDG_CONFIG_HOME").empty() ? variable("HOME") + "/.config"
+                                                                 : variable("XDG_CONFIG_HOME");
     const std::string path = home + "/nopscope/config.toml";
     return std::filesystem::exists(path, ignored) ? path : "";
 }

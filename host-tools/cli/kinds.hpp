@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an option's value is, in a word: its type name in --help and man pages, from which completions know what to offer.
+// What an option's value is, in a word: its type name in --help and man pages, from which
+// completions know what to offer.
 #pragma once
 
 namespace nopscope::host::kind {

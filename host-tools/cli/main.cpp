@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nopscope command: options in, one function call out, errors caught here and nowhere else.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -30,14 +30,16 @@ constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
 // Each command that reads a recording, a line or an image has --memory.
 void add_memory(CLI::App& command, std::string& memory) {
     const std::string& name = command.get_name();
-    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference" || name == "boards" || name == "help") return;
+    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference" ||
+        name == "boards" || name == "help")
+        return;
     command.add_option("--memory", memory, "The most memory that it may take, such as 2GB (300MB)")
         ->type_name("SIZE")
         ->check([](const std::string& text) -> std::string {
             const auto bytes = read_size(text);
             if (bytes && *bytes >= least_memory_bytes) return {};
-            return fmt::format("expected a size of at least {} MB, such as 500MB or 2GB, not {}", least_memory_bytes / 1'000'000,
-                               for_cell(text));
+            return fmt::format("expected a size of at least {} MB, such as 500MB or 2GB, not {}",
+                               least_memory_bytes / 1'000'000, for_cell(text));
         });
 }
 
@@ -45,12 +47,14 @@ void start_memory_limit(const CLI::App& command, const std::string& memory) {
     constexpr unsigned most_threads = 32;  // of `serve`: 16 connections, and some more
     const std::string& name = command.get_name();
     limit_memory(memory.empty() ? default_memory_bytes : read_size(memory).value());
-    if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor") allow_threads(most_threads);
+    if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor")
+        allow_threads(most_threads);
 }
 
 class HelpFormatter final : public CLI::Formatter {
 public:
-    // Which options exclude each other is said when both are given: serve's are too many for the help.
+    // Which options exclude each other is said when both are given: serve's are too many for the
+    // help.
     std::string make_option_opts(const CLI::Option* option) const override {
         std::string text = Formatter::make_option_opts(option);
         return text.substr(0, text.find(" Excludes:"));
@@ -63,15 +67,19 @@ void finish_command(CLI::App& command, std::string& board) {
     command.set_version_flag("--version", version_lines())->group("");
     for (CLI::Option* const option : all_options(command)) {
         // Else `html --source-root DIR FILE` takes FILE for a second DIR.
-        if (!option->get_positional() && option->get_name() != "--after") option->allow_extra_args(false);
+        if (!option->get_positional() && option->get_name() != "--after")
+            option->allow_extra_args(false);
     }
 }
 
 // Never returns the codes of CLI11.
-[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error, const std::string& defaults) {
-    if (dynamic_cast<const CLI::FileError*>(&error) == nullptr) throw Error(usage_sentence(app, error), Exit::usage);
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error,
+                         const std::string& defaults) {
+    if (dynamic_cast<const CLI::FileError*>(&error) == nullptr)
+        throw Error(usage_sentence(app, error), Exit::usage);
     const bool is_missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::FileError);
-    throw Error(is_missing ? "cannot open " + defaults : error.what(), is_missing ? Exit::input : Exit::usage);
+    throw Error(is_missing ? "cannot open " + defaults : error.what(),
+                is_missing ? Exit::input : Exit::usage);
 }
 
 int run(int argc, char** argv) {
@@ -112,7 +120,9 @@ int run(int argc, char** argv) {
         refuse(app, error, defaults);
     }
     if (!board.empty() && defaults.empty()) {
-        throw Error(fmt::format("--board {}: there is no nopscope.toml that would say what that is", board), Exit::usage);
+        throw Error(
+            fmt::format("--board {}: there is no nopscope.toml that would say what that is", board),
+            Exit::usage);
     }
     CLI::App* const command = app.get_subcommands().front();
     guard_inputs(*command, defaults);

@@ -56,22 +56,26 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
 }
 
 // The same of a string.
-CLI::Option* add_word(CLI::App* app, const std::string& name, std::string& value, const std::vector<std::string>& words,
-                      const std::string& help);
+CLI::Option* add_word(CLI::App* app, const std::string& name, std::string& value,
+                      const std::vector<std::string>& words, const std::string& help);
 // A whole number within `least` and `most`.
 template <typename Value>
-CLI::Option* add_count(CLI::App* app, const std::string& name, Value& value, std::uint64_t least, std::uint64_t most,
-                       const std::string& help) {
+CLI::Option* add_count(CLI::App* app, const std::string& name, Value& value, std::uint64_t least,
+                       std::uint64_t most, const std::string& help) {
     return app->add_option(name, value, help)->transform(whole_number(least, most))->type_name("N");
 }
 inline constexpr std::uint64_t most_rows = 1'000'000;  // of a table
 inline constexpr double longest_seconds = 1e9;         // 31 years
 // 0 to 100.
-CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value, const std::string& help);
-CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least, double most, const std::string& help);
+CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value,
+                         const std::string& help);
+CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least,
+                         double most, const std::string& help);
 
-// The positional `file`, which is returned, and --image: the options of each command that reads one recording.
-CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help = "The ELF that was recorded");
+// The positional `file`, which is returned, and --image: the options of each command that reads one
+// recording.
+CLI::Option* add_recording(CLI::App* command, ReportOptions& options,
+                           const char* image_help = "The ELF that was recorded");
 // The positional `function`: a name or a glob.
 void add_function(CLI::App* command, std::string& function);
 // --raw of the commands that show times.

@@ -15,7 +15,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-bool is_option(std::string_view word) { return word.size() > 1 && word.starts_with('-') && word != "--"; }
+bool is_option(std::string_view word) {
+    return word.size() > 1 && word.starts_with('-') && word != "--";
+}
 
 // "--top=3" -> "--top".
 std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
@@ -25,7 +27,8 @@ bool takes_value(const CLI::Option& option) { return option.get_items_expected_m
 // "a, b and c".
 std::string listed(const Names& names, const char* last = " and ") {
     std::string text;
-    for (std::size_t n = 0; n < names.size(); ++n) text += (n == 0 ? "" : n + 1 == names.size() ? last : ", ") + names[n];
+    for (std::size_t n = 0; n < names.size(); ++n)
+        text += (n == 0 ? "" : n + 1 == names.size() ? last : ", ") + names[n];
     return text;
 }
 
@@ -49,11 +52,14 @@ std::string unknown_option(const CLI::App& app, const CLI::App* command, const s
     for (const CLI::Option* const option : shown_options(command != nullptr ? *command : app)) {
         for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
     }
-    const std::string what = command != nullptr ? command->get_name() + " has no option " : "there is no option ";
+    const std::string what =
+        command != nullptr ? command->get_name() + " has no option " : "there is no option ";
     const std::string near = did_you_mean(name, known);
     const Names others = commands_with(app, name);
     if (others.empty() || !near.empty()) {
-        const std::string help = command != nullptr ? "`nopscope help " + command->get_name() + "` lists them" : "`nopscope help` says what there is";
+        const std::string help = command != nullptr
+                                     ? "`nopscope help " + command->get_name() + "` lists them"
+                                     : "`nopscope help` says what there is";
         return what + for_cell(name) + (near.empty() ? ": " + help : near);
     }
     return fmt::format("{}{}: it is an option of {}", what, for_cell(name), listed(others));
@@ -78,7 +84,8 @@ std::string missing(const CLI::App& command) {
     for (const CLI::Option* const option : shown_options(command)) {
         if (option->get_required() && option->count() == 0) names.push_back(option->get_name());
     }
-    return fmt::format("{} needs {}: see `nopscope help {}`", command.get_name(), listed(names), command.get_name());
+    return fmt::format("{} needs {}: see `nopscope help {}`", command.get_name(), listed(names),
+                       command.get_name());
 }
 
 // Which option an error of CLI11 is about. Null: its text begins with no option's name.
@@ -96,7 +103,8 @@ std::string excluded(const CLI::App& command) {
     for (const CLI::Option* const option : shown_options(command)) {
         for (const CLI::Option* const other : option->get_excludes()) {
             if (option->count() != 0 && other->count() != 0) {
-                return fmt::format("{}: give {} or {}, not both", command.get_name(), option->get_name(), other->get_name());
+                return fmt::format("{}: give {} or {}, not both", command.get_name(),
+                                   option->get_name(), other->get_name());
             }
         }
     }
@@ -107,7 +115,8 @@ std::string excluded(const CLI::App& command) {
 
 std::string unknown_command(const CLI::App& app, const std::string& name) {
     const std::string near = did_you_mean(name, command_names(app));
-    return fmt::format("there is no command {}{}", for_cell(name), near.empty() ? ": `nopscope help` lists them" : near);
+    return fmt::format("there is no command {}{}", for_cell(name),
+                       near.empty() ? ": `nopscope help` lists them" : near);
 }
 
 std::vector<std::string> command_first(const CLI::App& app, std::vector<std::string> words) {
@@ -127,10 +136,13 @@ std::vector<std::string> command_first(const CLI::App& app, std::vector<std::str
             break;
         }
         const auto options = options_named(words[n]);
-        const auto values = std::count_if(options.begin(), options.end(), [](const auto* option) { return takes_value(*option); });
+        const auto values = std::count_if(options.begin(), options.end(),
+                                          [](const auto* option) { return takes_value(*option); });
         // --raw is a flag; record takes it with a value until version 0.4.0.
         const bool is_flag_too = static_cast<std::size_t>(values) != options.size();
-        if (values != 0 && !(is_flag_too && n + 1 < words.size() && find_command(app, words[n + 1]) != nullptr)) ++n;
+        if (values != 0 &&
+            !(is_flag_too && n + 1 < words.size() && find_command(app, words[n + 1]) != nullptr))
+            ++n;
     }
     return words;
 }
@@ -140,22 +152,26 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     if (parsed.empty()) return without_command(app, app.remaining());
     const CLI::App& command = *parsed.front();
     const Names rest = command.remaining();
-    // An unknown option first: its value may stand for an argument, and an argument may be missing because of it.
+    // An unknown option first: its value may stand for an argument, and an argument may be missing
+    // because of it.
     const auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
     if (unknown != rest.end()) return unknown_option(app, &command, *unknown);
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(command);
     if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) return excluded(command);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty()) {
-        return fmt::format("{}: {} is one argument too many: it takes {}", command.get_name(), for_cell(rest.front()), positionals(command));
+        return fmt::format("{}: {} is one argument too many: it takes {}", command.get_name(),
+                           for_cell(rest.front()), positionals(command));
     }
     const std::string what = error.what();
     // The checks of values.hpp say the rest of their sentences themselves.
     if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return what;
     if (const CLI::Option* const option = option_of(command, what)) {
-        return takes_value(*option) ? fmt::format("{} needs a value: {}", option->get_name(), option->get_description())
+        return takes_value(*option) ? fmt::format("{} needs a value: {}", option->get_name(),
+                                                  option->get_description())
                                     : fmt::format("{} takes no value", option->get_name());
     }
-    return fmt::format("{}: these words make no sense together: see `nopscope help {}`", command.get_name(), command.get_name());
+    return fmt::format("{}: these words make no sense together: see `nopscope help {}`",
+                       command.get_name(), command.get_name());
 }
 
 }  // namespace nopscope::host

@@ -9,7 +9,8 @@
 
 namespace nopscope::host {
 
-// Options may stand before the command: `words` with the command's name in front of them. Without a command: as they are.
+// Options may stand before the command: `words` with the command's name in front of them. Without a
+// command: as they are.
 std::vector<std::string> command_first(const CLI::App& app, std::vector<std::string> words);
 
 // "there is no command reprot: did you mean report?"

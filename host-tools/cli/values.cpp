@@ -22,9 +22,12 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     return {[least, most](std::string& text) -> std::string {
                 std::uint64_t value = 0;
                 const bool is_hex = text.starts_with("0x");
-                const auto result = std::from_chars(text.data() + (is_hex ? 2 : 0), text.data() + text.size(), value, is_hex ? 16 : 10);
+                const auto result =
+                    std::from_chars(text.data() + (is_hex ? 2 : 0), text.data() + text.size(),
+                                    value, is_hex ? 16 : 10);
                 if (!is_all_taken(result, text) || value < least || value > most) {
-                    return fmt::format("expected a whole number from {} to {}, not {}", least, most, for_cell(text));
+                    return fmt::format("expected a whole number from {} to {}, not {}", least, most,
+                                       for_cell(text));
                 }
                 text = std::to_string(value);  // CLI11 would take 010 for octal
                 return {};
@@ -37,19 +40,21 @@ CLI::Validator real_number(double least, double most, const std::string& unit) {
                 double value = 0;
                 const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
                 if (is_all_taken(result, text) && value >= least && value <= most) return {};
-                return fmt::format("expected a number{}{} from {} to {}, not {}", unit.empty() ? "" : " of ", unit, least, most,
-                                   for_cell(text));
+                return fmt::format("expected a number{}{} from {} to {}, not {}",
+                                   unit.empty() ? "" : " of ", unit, least, most, for_cell(text));
             },
             ""};
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {
     return {[words = std::move(words)](std::string& text) -> std::string {
-                const auto found = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-                    return CLI::detail::to_lower(word) == CLI::detail::to_lower(text);
-                });
+                const auto found =
+                    std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+                        return CLI::detail::to_lower(word) == CLI::detail::to_lower(text);
+                    });
                 if (found == words.end()) {
-                    return fmt::format("expected one of {}, not {}{}", fmt::join(words, ", "), for_cell(text), did_you_mean(text, words));
+                    return fmt::format("expected one of {}, not {}{}", fmt::join(words, ", "),
+                                       for_cell(text), did_you_mean(text, words));
                 }
                 text = *found;
                 return {};
@@ -57,6 +62,8 @@ CLI::Validator one_of(std::vector<std::string> words) {
             ""};
 }
 
-std::string choices(const std::vector<std::string>& words) { return fmt::format("{{{}}}", fmt::join(words, ",")); }
+std::string choices(const std::vector<std::string>& words) {
+    return fmt::format("{{{}}}", fmt::join(words, ","));
+}
 
 }  // namespace nopscope::host

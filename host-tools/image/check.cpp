@@ -57,7 +57,8 @@ std::optional<std::uint32_t> features_of(const ElfFile& elf) {
     if (section == nullptr) return std::nullopt;
     const auto word = [bytes = section->bytes](std::size_t at) {
         std::uint32_t value = 0;
-        for (std::size_t n = 0; n < 4 && at + n < bytes.size(); ++n) value |= std::uint32_t{bytes[at + n]} << (8 * n);
+        for (std::size_t n = 0; n < 4 && at + n < bytes.size(); ++n)
+            value |= std::uint32_t{bytes[at + n]} << (8 * n);
         return value;
     };
     constexpr std::size_t head_bytes = 16;  // sizes, type, "GNU"
@@ -84,8 +85,10 @@ bool has_landing_pads(const ElfFile& elf) {
 
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
                         std::optional<bool> pads_are_enforced) {
-    if (std::ranges::none_of(elf.sections(), [](const ElfSection& s) { return s.is_code() && !s.bytes.empty(); })) {
-        throw Error(elf.path() + " has no section with code: is it the linked image, with its section headers?");
+    if (std::ranges::none_of(elf.sections(),
+                             [](const ElfSection& s) { return s.is_code() && !s.bytes.empty(); })) {
+        throw Error(elf.path() +
+                    " has no section with code: is it the linked image, with its section headers?");
     }
     CheckResult result;
     result.pads_are_enforced = pads_are_enforced.value_or(has_landing_pads(elf));
@@ -104,7 +107,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
 
     NameBudget budget(elf);
     const auto problem = [&](std::uint64_t address, std::string what) {
-        const Problem& one = result.problems.emplace_back(address, name_at(by_address, address), std::move(what));
+        const Problem& one =
+            result.problems.emplace_back(address, name_at(by_address, address), std::move(what));
         budget.take(sizeof one + one.function.size() + one.what.size());
     };
     for (const std::uint64_t site : sites) {
@@ -144,7 +148,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const std::string name = demangled(function->second->name);
         const auto& allowed = allowed_without_pad;
         if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-        std::string what = fmt::format("has its address taken at 0x{:x} but begins with no landing pad", taken.where);
+        std::string what = fmt::format(
+            "has its address taken at 0x{:x} but begins with no landing pad", taken.where);
         if (result.pads_are_enforced) {
             problem(taken.target, std::move(what));
         } else {

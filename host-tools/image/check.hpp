@@ -24,8 +24,9 @@ struct CheckResult {
     std::size_t address_taken = 0;            // of them
     std::vector<Problem> problems;            // by address
     std::vector<std::string> uninstrumented;  // demangled; without the HAL's and the tracer's
-    std::vector<std::string> prebuilt;        // of these, those whose source file has no site at all, or is not known
-    std::vector<Problem> without_pad;         // as problems, where pads are not enforced
+    std::vector<std::string>
+        prebuilt;  // of these, those whose source file has no site at all, or is not known
+    std::vector<Problem> without_pad;  // as problems, where pads are not enforced
     bool pads_are_enforced = false;
     bool has_build_id = false;
     bool has_tracer = false;  // by its symbols
@@ -36,7 +37,8 @@ struct CheckResult {
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
                         std::optional<bool> pads_are_enforced = {});
 
-// True if the linker's property note says that all code has landing pads, or, without such a note, if a patch site has one.
+// True if the linker's property note says that all code has landing pads, or, without such a note,
+// if a patch site has one.
 bool has_landing_pads(const ElfFile& elf);
 
 // One way in which a function's address comes to be a value at run time.

@@ -20,11 +20,14 @@ namespace {
 Elf_Data* line_programs(Elf* elf) {
     std::size_t names = 0;
     if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return nullptr;
-    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
+         section = elf_nextscn(elf, section)) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) == nullptr) continue;
         const char* const its = elf_strptr(elf, names, header.sh_name);
-        if (its != nullptr && (std::strcmp(its, ".debug_line") == 0 || std::strcmp(its, ".zdebug_line") == 0)) return elf_getdata(section, nullptr);
+        if (its != nullptr &&
+            (std::strcmp(its, ".debug_line") == 0 || std::strcmp(its, ".zdebug_line") == 0))
+            return elf_getdata(section, nullptr);
     }
     return nullptr;
 }
@@ -48,7 +51,8 @@ std::optional<std::uint32_t> SourceFiles::number_of(std::string_view name) {
 
 DwarfFile::DwarfFile(const ElfFile& elf) : path_(elf.path()) {
     if (elf.debug_bytes() > most_bytes) {
-        say(fmt::format("{} has more than {} MB of debug information: source lines are left out", path_, most_bytes >> 20));
+        say(fmt::format("{} has more than {} MB of debug information: source lines are left out",
+                        path_, most_bytes >> 20));
         return;
     }
     open_again();
@@ -75,10 +79,13 @@ void DwarfFile::close_all() {
 std::uint64_t DwarfFile::line_program_bytes(Dwarf_Die* unit) const {
     Dwarf_Attribute attribute;
     Dwarf_Word offset = 0;
-    if (dwarf_attr(unit, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0) return 0;
+    if (dwarf_attr(unit, DW_AT_stmt_list, &attribute) == nullptr ||
+        dwarf_formudata(&attribute, &offset) != 0)
+        return 0;
     const Elf_Data* const data = line_programs_;
     if (data == nullptr || data->d_buf == nullptr || offset > data->d_size) return 0;
-    protocol::Reader in(static_cast<const std::uint8_t*>(data->d_buf) + offset, data->d_size - offset);
+    protocol::Reader in(static_cast<const std::uint8_t*>(data->d_buf) + offset,
+                        data->d_size - offset);
     const auto length = in.fixed<std::uint32_t>();
     return length == 0xffff'ffff ? in.fixed<std::uint64_t>() : length;
 }

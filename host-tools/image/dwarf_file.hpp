@@ -52,7 +52,8 @@ public:
             const Dwarf_Off unit = next;
             std::size_t header_bytes = 0;
             Dwarf_Die die;
-            if (dwarf_nextcu(dwarf_, unit, &next, &header_bytes, nullptr, nullptr, nullptr) != 0) return;
+            if (dwarf_nextcu(dwarf_, unit, &next, &header_bytes, nullptr, nullptr, nullptr) != 0)
+                return;
             if (dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr) continue;
             const std::uint64_t line_bytes = line_program_bytes(&die);
             if (line_bytes > most_line_bytes) continue;
@@ -60,7 +61,8 @@ public:
             if (visited_line_bytes_ > most_line_bytes) {
                 open_again();
                 visited_line_bytes_ = line_bytes;
-                if (dwarf_ == nullptr || dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr) continue;
+                if (dwarf_ == nullptr || dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr)
+                    continue;
             }
             visit(&die);
         }
@@ -77,7 +79,8 @@ public:
             Dwarf_Line* line = dwarf_onesrcline(lines, i);
             Dwarf_Addr address = 0;
             bool ends = false;
-            if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineendsequence(line, &ends) != 0) continue;
+            if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineendsequence(line, &ends) != 0)
+                continue;
             int number = 0;
             const char* file = ends ? nullptr : dwarf_linesrc(line, nullptr, nullptr);
             if (file == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) {

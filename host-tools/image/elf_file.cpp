@@ -51,7 +51,8 @@ ElfFile ElfFile::open(const std::string& path) {
         if (offset > file.bytes() || size > file.bytes() - offset) return {};
         sum += size;
         if (sum > most_bytes) {
-            throw Error(fmt::format("the sections of {} take more than {} MB: is it damaged?", path, most_bytes >> 20));
+            throw Error(fmt::format("the sections of {} take more than {} MB: is it damaged?", path,
+                                    most_bytes >> 20));
         }
         allow_memory(size * memory_of_byte);
         std::vector<std::uint8_t>& bytes = elf.parts_.emplace_back(size);
@@ -85,7 +86,9 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
     const auto names = at<std::uint16_t>(header, 62);
     if (entry_bytes != section_header_bytes) return;
     const Bytes headers = part_of(offset, std::uint64_t{count} * section_header_bytes);
-    const auto header_of = [&](std::size_t i) { return headers.subspan(i * section_header_bytes, section_header_bytes); };
+    const auto header_of = [&](std::size_t i) {
+        return headers.subspan(i * section_header_bytes, section_header_bytes);
+    };
     for (std::size_t i = 0; i < headers.size() / section_header_bytes; ++i) {
         const Bytes fields = header_of(i);
         ElfSection section;
@@ -94,9 +97,10 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
         section.address = at<std::uint64_t>(fields, 16);
         section.size = at<std::uint64_t>(fields, 32);
         section.link = at<std::uint32_t>(fields, 40);
-        const bool is_read = section.is_allocated() || section.type == sht_symtab || section.type == sht_strtab ||
-                             section.type == sht_note;
-        if (section.type != sht_nobits && is_read) section.bytes = part_of(at<std::uint64_t>(fields, 24), section.size);
+        const bool is_read = section.is_allocated() || section.type == sht_symtab ||
+                             section.type == sht_strtab || section.type == sht_note;
+        if (section.type != sht_nobits && is_read)
+            section.bytes = part_of(at<std::uint64_t>(fields, 24), section.size);
         sections_.push_back(section);
     }
     for (std::size_t i = 0; i < sections_.size(); ++i) {
@@ -105,13 +109,15 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
         if (!section.name.starts_with(".debug") && !section.name.starts_with(".zdebug")) continue;
         // A compressed section begins with its size: in the gABI's Elf64_Chdr, or after GNU's
         // "ZLIB" in 8 big-endian bytes.
-        const Bytes head = part_of(at<std::uint64_t>(header_of(i), 24), std::min<std::uint64_t>(section.size, 16));
+        const Bytes head =
+            part_of(at<std::uint64_t>(header_of(i), 24), std::min<std::uint64_t>(section.size, 16));
         std::uint64_t bytes = section.size;
         if ((section.flags & shf_compressed) != 0) {
             bytes = at<std::uint64_t>(head, 8);
         } else if (section.name.starts_with(".zdebug")) {
             bytes = 0;
-            for (std::size_t n = 4; n < std::min<std::size_t>(head.size(), 12); ++n) bytes = bytes << 8 | head[n];
+            for (std::size_t n = 4; n < std::min<std::size_t>(head.size(), 12); ++n)
+                bytes = bytes << 8 | head[n];
         }
         debug_bytes_ += std::min(bytes, std::uint64_t{1} << 48);
     }
@@ -122,7 +128,8 @@ std::string_view ElfFile::string_at(std::uint32_t section, std::uint64_t offset)
     const Bytes table = sections_[section].bytes;
     if (offset >= table.size()) return {};
     const auto* begin = reinterpret_cast<const char*>(table.data() + offset);
-    const void* end = std::memchr(begin, 0, std::min<std::uint64_t>(table.size() - offset, longest_name_bytes + 1));
+    const void* end = std::memchr(
+        begin, 0, std::min<std::uint64_t>(table.size() - offset, longest_name_bytes + 1));
     if (end == nullptr) return {};
     return {begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
 }
@@ -132,7 +139,8 @@ void ElfFile::read_symbols() {
         if (table.type != sht_symtab) continue;
         for (std::size_t i = 1; i < table.bytes.size() / symbol_bytes; ++i) {
             if (symbols_.size() == most_symbols) {
-                throw Error(fmt::format("{} has more than {} symbols: is it damaged?", path_, most_symbols));
+                throw Error(fmt::format("{} has more than {} symbols: is it damaged?", path_,
+                                        most_symbols));
             }
             const Bytes entry = table.bytes.subspan(i * symbol_bytes, symbol_bytes);
             ElfSymbol symbol;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little-endian ELF64 file of a known architecture. This parser accepts any bytes: it checks every
-// offset at its use, and treats an invalid part as absent. It refuses only a file that is no such
-// ELF at all. (Field layout: System V ABI, chapter 4.)
+// A little-endian ELF64 file of a known architecture. This parser accepts any bytes: it checks
+// every offset at its use, and treats an invalid part as absent. It refuses only a file that is no
+// such ELF at all. (Field layout: System V ABI, chapter 4.)
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ public:
     static constexpr std::size_t most_symbols = std::size_t{1} << 22;
     static constexpr std::size_t longest_name_bytes = std::size_t{1} << 14;  // a longer one is none
 
-    // Throws Error if it is not a little-endian ELF64 of a known architecture, or exceeds these limits.
+    // Throws Error if it is not a little-endian ELF64 of a known architecture, or exceeds these
+    // limits.
     ElfFile(std::vector<std::uint8_t> bytes, std::string path);
     // Reads only the sections that are needed. Throws Error, also if the file cannot be read.
     static ElfFile open(const std::string& path);
@@ -79,7 +80,8 @@ public:
 
 private:
     // The bytes of a part of the file, valid as long as this object; nothing: outside the file.
-    using Part = std::function<std::span<const std::uint8_t>(std::uint64_t offset, std::uint64_t size)>;
+    using Part =
+        std::function<std::span<const std::uint8_t>(std::uint64_t offset, std::uint64_t size)>;
 
     explicit ElfFile(std::string path) : path_(std::move(path)) {}
     void read(const Part& part);

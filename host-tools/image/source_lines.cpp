@@ -28,7 +28,8 @@ void SourceLines::add_function(Dwarf_Die* function) {
     if (dwarf_lowpc(function, &low) != 0) return;
     int line = 0;
     if (dwarf_decl_line(function, &line) != 0 || line < 0) line = 0;
-    if (const char* file = dwarf_decl_file(function)) add(low, file, static_cast<std::uint32_t>(line));
+    if (const char* file = dwarf_decl_file(function))
+        add(low, file, static_cast<std::uint32_t>(line));
 }
 
 void SourceLines::walk(Dwarf_Die* parent, int depth) {
@@ -37,18 +38,13 @@ void SourceLines::walk(Dwarf_Die* parent, int depth) {
     do {
         if (++entries_ > most_entries) return;
         switch (dwarf_tag(&child)) {
-        case DW_TAG_subprogram:
-            add_function(&child);
-            [[fallthrough]];
+        case DW_TAG_subprogram: add_function(&child); [[fallthrough]];
         case DW_TAG_namespace:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
-        case DW_TAG_lexical_block:
-            walk(&child, depth + 1);
-            break;
-        default:
-            break;
+        case DW_TAG_lexical_block: walk(&child, depth + 1); break;
+        default: break;
         }
     } while (dwarf_siblingof(&child, &child) == 0);
 }
@@ -58,9 +54,10 @@ SourceLines::SourceLines(const ElfFile& elf) {
     dwarf.each_unit([&](Dwarf_Die* unit) { walk(unit, 0); });
     // An assembly function has no DIE, but it has lines.
     dwarf.each_unit([&](Dwarf_Die* unit) {
-        DwarfFile::each_line(unit, [&](std::uint64_t address, const char* name, std::uint32_t line) {
-            if (name != nullptr) add(address, name, line);
-        });
+        DwarfFile::each_line(unit,
+                             [&](std::uint64_t address, const char* name, std::uint32_t line) {
+                                 if (name != nullptr) add(address, name, line);
+                             });
     });
 }
 

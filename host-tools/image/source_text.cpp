@@ -17,14 +17,18 @@ namespace nopscope::host {
 namespace {
 
 constexpr std::array<std::string_view, 22> endings = {
-    ".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx", ".c++", ".h++", ".C",
-    ".S", ".s", ".sx", ".asm", ".inc", ".inl", ".ipp", ".tcc", ".def", ".rs", ".zig"};
+    ".c", ".h", ".cc", ".hh",  ".cpp", ".hpp", ".cxx", ".hxx", ".c++", ".h++", ".C",
+    ".S", ".s", ".sx", ".asm", ".inc", ".inl", ".ipp", ".tcc", ".def", ".rs",  ".zig"};
 
-bool has_parent(const std::string& name) { return ("/" + name + "/").find("/../") != std::string::npos; }
+bool has_parent(const std::string& name) {
+    return ("/" + name + "/").find("/../") != std::string::npos;
+}
 
 // libstdc++'s headers have no suffix.
 bool is_source_name(const std::string& path) {
-    if (std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); })) return true;
+    if (std::any_of(endings.begin(), endings.end(),
+                    [&](std::string_view ending) { return path.ends_with(ending); }))
+        return true;
     return path.find("/include/c++/") != std::string::npos && !has_parent(path) &&
            path.find('.', path.rfind('/')) == std::string::npos;
 }
@@ -36,7 +40,8 @@ SourceText read(int file) {
     if (fstat(file, &about) != 0) return {.lines = {}, .refusal = system_error(errno)};
     if (!S_ISREG(about.st_mode)) return {.lines = {}, .refusal = "it is not a regular file"};
     if (about.st_size < 0 || static_cast<std::uint64_t>(about.st_size) > SourceText::max_bytes) {
-        return {.lines = {}, .refusal = fmt::format("it is larger than {} MiB", SourceText::max_bytes >> 20)};
+        return {.lines = {},
+                .refusal = fmt::format("it is larger than {} MiB", SourceText::max_bytes >> 20)};
     }
     out.modified = about.st_mtime;
     std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
@@ -52,7 +57,8 @@ SourceText read(int file) {
     if (bytes.find('\0') != std::string::npos) return {.lines = {}, .refusal = "it is not text"};
     for (std::size_t from = 0; from < bytes.size();) {
         const std::size_t end = std::min(bytes.find('\n', from), bytes.size());
-        out.lines.push_back(bytes.substr(from, end - from - (end > from && bytes[end - 1] == '\r' ? 1 : 0)));
+        out.lines.push_back(
+            bytes.substr(from, end - from - (end > from && bytes[end - 1] == '\r' ? 1 : 0)));
         from = end + 1;
     }
     return out;
@@ -73,15 +79,19 @@ SourceText read_file(const std::string& path) {
 }  // namespace
 
 SourceText read_source_text(const std::string& name, const std::vector<std::string>& roots) {
-    if (!is_source_name(name)) return {.lines = {}, .refusal = "it has not the name of a source file"};
+    if (!is_source_name(name))
+        return {.lines = {}, .refusal = "it has not the name of a source file"};
     SourceText out{.lines = {}, .refusal = "no directory to look for it in is known"};
     for (const std::string& root : roots) {
         const std::size_t equals = root.find('=');
         const std::string prefix = equals == std::string::npos ? "" : root.substr(0, equals) + "/";
         if (prefix.empty() ? name.starts_with('/') : !name.starts_with(prefix)) continue;
         const std::string below = name.substr(prefix.size());
-        if (has_parent(below)) return {.lines = {}, .refusal = "it is outside of the directory that it is looked for in"};
-        out = read_file((equals == std::string::npos ? root : root.substr(equals + 1)) + "/" + below);
+        if (has_parent(below))
+            return {.lines = {},
+                    .refusal = "it is outside of the directory that it is looked for in"};
+        out =
+            read_file((equals == std::string::npos ? root : root.substr(equals + 1)) + "/" + below);
         if (out.refusal.empty()) return out;
     }
     return name.starts_with('/') ? read_file(name) : out;

@@ -33,7 +33,9 @@ double demangled_bytes(std::string_view name) {
     for (std::size_t i = 0; i < name.size(); ++i) {
         if (name[i] != 'S' && name[i] != 'T') continue;
         std::size_t end = i + 1;
-        while (end < name.size() && ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) ++end;
+        while (end < name.size() &&
+               ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z')))
+            ++end;
         if (end < name.size() && name[end] == '_') ++references;
     }
     return static_cast<double>(name.size()) * std::pow(3, references / 3);
@@ -48,7 +50,8 @@ Function function_of(const ElfSymbol& symbol, const SourceLines& lines, NameBudg
     const SourcePlace place = lines.at(symbol.address);
     function.file = place.file;
     function.line = place.line;
-    budget.take(bytes_of_function + function.name.size() + function.linkage_name.size() + function.file.size());
+    budget.take(bytes_of_function + function.name.size() + function.linkage_name.size() +
+                function.file.size());
     return function;
 }
 
@@ -67,9 +70,12 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
             covered = std::max(covered, site->address + site->size);
         }
         const ElfSymbol* const symbol = symbol_at(elf, address);
-        if (address < covered || symbol == nullptr || symbol->section >= elf.sections().size()) continue;
+        if (address < covered || symbol == nullptr || symbol->section >= elf.sections().size())
+            continue;
         const ElfSection& section = elf.sections()[symbol->section];
-        if (!section.is_code() || address < section.address || address - section.address >= section.size) continue;
+        if (!section.is_code() || address < section.address ||
+            address - section.address >= section.size)
+            continue;
         Function function = function_of(*symbol, lines, budget);
         if (function.size == 0) {
             std::uint64_t end = section.address + section.size;
@@ -91,8 +97,9 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
 void NameBudget::take(std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ <= most_bytes) return;
-    throw Error(fmt::format("the functions of {} and their names take more than {} MB: is it damaged?", elf_.path(),
-                            most_bytes >> 20));
+    throw Error(
+        fmt::format("the functions of {} and their names take more than {} MB: is it damaged?",
+                    elf_.path(), most_bytes >> 20));
 }
 
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
@@ -112,12 +119,14 @@ const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
 
 std::string demangled(std::string_view name) {
     std::string terminated(name);
-    if (!name.starts_with("_Z") || name.size() > longest_name_demangled || demangled_bytes(name) > most_demangled) {
+    if (!name.starts_with("_Z") || name.size() > longest_name_demangled ||
+        demangled_bytes(name) > most_demangled) {
         return terminated;
     }
     int status = 0;
     char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
-    const bool is_good = status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;
+    const bool is_good =
+        status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;
     std::string result = is_good ? text : terminated;
     std::free(text);
     return result;
@@ -134,13 +143,15 @@ Tail Symbols::tail(std::uint64_t caller, std::uint64_t callee) const {
     const Function* const from = find(caller);
     const Function* const to = find(callee);
     if (from == nullptr || to == nullptr || tails.size() != sites.size()) return Tail::never;
-    return tails[static_cast<std::size_t>(from - sites.data())].of(static_cast<std::uint32_t>(to - sites.data()));
+    return tails[static_cast<std::size_t>(from - sites.data())].of(
+        static_cast<std::uint32_t>(to - sites.data()));
 }
 
 const Function* Symbols::around(std::uint64_t address) const {
     for (const std::vector<Function>* list : {&sites, &code}) {
-        auto after = std::upper_bound(list->begin(), list->end(), address,
-                                      [](std::uint64_t a, const Function& f) { return a < f.address; });
+        auto after =
+            std::upper_bound(list->begin(), list->end(), address,
+                             [](std::uint64_t a, const Function& f) { return a < f.address; });
         if (after != list->begin() && address - (--after)->address < after->size) return &*after;
     }
     return nullptr;
@@ -158,7 +169,8 @@ std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
         }
     }
     if (table.size() > most_sites * 8) {
-        throw Error(fmt::format("{} has more than {} patch sites: is it damaged?", elf.path(), with_commas(most_sites)));
+        throw Error(fmt::format("{} has more than {} patch sites: is it damaged?", elf.path(),
+                                with_commas(most_sites)));
     }
     std::vector<std::uint64_t> addresses;
     protocol::Reader in(table.data(), table.size());
@@ -195,7 +207,8 @@ Symbols read_symbols(const ElfFile& elf) {
         const std::string hex = hex_address(address);
         const ElfSymbol* const symbol = symbol_at(elf, address);
         Function function =
-            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address}, lines, budget);
+            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address},
+                        lines, budget);
         function.landing_pad = arch::is_site_landing_pad(elf.word_at(address).value_or(0));
         symbols.sites.push_back(std::move(function));
     }

@@ -30,20 +30,11 @@ public:
         for (std::uint64_t at = code.begin; in.left() >= 4; at += 4) {
             const arch::Flow flow = arch::flow_of(at, in.fixed<std::uint32_t>());
             switch (flow.kind) {
-            case arch::Flow::Kind::call:
-                add(flow.target, calls_);
-                break;
-            case arch::Flow::Kind::jump:
-                add(flow.target, jumps_);
-                break;
-            case arch::Flow::Kind::indirect_call:
-                calls_others_ = true;
-                break;
-            case arch::Flow::Kind::indirect_jump:
-                jumps_to_others_ = true;
-                break;
-            case arch::Flow::Kind::next:
-                break;
+            case arch::Flow::Kind::call: add(flow.target, calls_); break;
+            case arch::Flow::Kind::jump: add(flow.target, jumps_); break;
+            case arch::Flow::Kind::indirect_call: calls_others_ = true; break;
+            case arch::Flow::Kind::indirect_jump: jumps_to_others_ = true; break;
+            case arch::Flow::Kind::next: break;
             }
         }
     }
@@ -58,7 +49,8 @@ public:
             if (!only_called) at->second = Tail::maybe;
         }
         for (const auto& [site, tail] : direct) {
-            if (tail != Tail::never || tails.others != Tail::never) tails.direct.push_back({site, tail});
+            if (tail != Tail::never || tails.others != Tail::never)
+                tails.direct.push_back({site, tail});
         }
         return tails;
     }
@@ -66,7 +58,8 @@ public:
 private:
     void add(std::uint64_t address, std::set<std::uint32_t>& to) const {
         const auto at = std::lower_bound(sites_.begin(), sites_.end(), address);
-        if (at != sites_.end() && *at == address) to.insert(static_cast<std::uint32_t>(at - sites_.begin()));
+        if (at != sites_.end() && *at == address)
+            to.insert(static_cast<std::uint32_t>(at - sites_.begin()));
     }
 
     const ElfFile& elf_;
@@ -78,8 +71,9 @@ private:
 }  // namespace
 
 Tail TailCalls::of(std::uint32_t site) const {
-    const auto at = std::lower_bound(direct.begin(), direct.end(), site,
-                                     [](const Target& target, std::uint32_t s) { return target.site < s; });
+    const auto at =
+        std::lower_bound(direct.begin(), direct.end(), site,
+                         [](const Target& target, std::uint32_t s) { return target.site < s; });
     return at != direct.end() && at->site == site ? at->tail : others;
 }
 
@@ -91,18 +85,21 @@ std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uin
         at.emplace(symbol.address, &symbol);
         const std::size_t part = symbol.name.find(".cold");
         if (part == symbol.name.npos) continue;
-        cold.emplace(symbol.name.substr(0, part), Code{symbol.address, symbol.address + symbol.size});
+        cold.emplace(symbol.name.substr(0, part),
+                     Code{symbol.address, symbol.address + symbol.size});
     }
     std::vector<TailCalls> tails;
     std::uint64_t cold_bytes = 0;
     for (std::size_t site = 0; site < sites.size(); ++site) {
         const std::uint64_t address = sites[site];
         // Whatever its symbol says, it ends before the next one: so all code is read once.
-        const std::uint64_t room = site + 1 < sites.size() ? sites[site + 1] - address : ~std::uint64_t{0};
+        const std::uint64_t room =
+            site + 1 < sites.size() ? sites[site + 1] - address : ~std::uint64_t{0};
         Scan scan(elf, sites);
         const auto [first, last] = at.equal_range(address);
         for (auto symbol = first; symbol != last; ++symbol) {
-            if (symbol == first) scan.take({address, address + std::min(symbol->second->size, room)});
+            if (symbol == first)
+                scan.take({address, address + std::min(symbol->second->size, room)});
             const auto [from, to] = cold.equal_range(symbol->second->name);
             for (auto part = from; part != to; ++part) {
                 cold_bytes += std::min(part->second.end - part->second.begin, most_cold_bytes);

@@ -26,8 +26,8 @@ struct TailCalls {
     bool operator==(const TailCalls&) const = default;
 };
 
-// Of each site's function, with the parts that the compiler has moved out of it (NAME.cold). `sites`: their
-// addresses, ascending.
+// Of each site's function, with the parts that the compiler has moved out of it (NAME.cold).
+// `sites`: their addresses, ascending.
 std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uint64_t>& sites);
 
 }  // namespace nopscope::host

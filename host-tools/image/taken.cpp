@@ -51,8 +51,9 @@ std::vector<Run> runs_of(const ElfFile& elf, const ElfSection& section) {
     const std::uint64_t end = section.address + section.bytes.size();
     std::vector<Run> runs{{section.address, end, false}};
     const auto& symbols = elf.symbols();
-    auto at = std::lower_bound(symbols.begin(), symbols.end(), section.address,
-                               [](const ElfSymbol& s, std::uint64_t address) { return s.address < address; });
+    auto at = std::lower_bound(
+        symbols.begin(), symbols.end(), section.address,
+        [](const ElfSymbol& s, std::uint64_t address) { return s.address < address; });
     for (; at != symbols.end() && at->address < end; ++at) {
         const ElfSymbol& symbol = *at;
         if (!symbol.is_mapping()) continue;

@@ -22,7 +22,8 @@ constexpr std::chrono::milliseconds gathering{1};
 }  // namespace
 
 bool goes_one_way(const LineOptions& options) {
-    return options.from == "-" || options.from.starts_with("file:") || is_memory(options.from, options.memory);
+    return options.from == "-" || options.from.starts_with("file:") ||
+           is_memory(options.from, options.memory);
 }
 
 std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say,

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/target/control/steering.hpp"
-#include "host-tools/target/stream/session.hpp"
 #include "host-tools/live/listening.hpp"
+#include "host-tools/target/control/steering.hpp"
 #include "host-tools/target/memory/memory_source.hpp"
+#include "host-tools/target/stream/session.hpp"
 #include "host-tools/target/transport/source.hpp"
 
 namespace nopscope::host {
@@ -70,9 +70,9 @@ private:
     Listening listening_;
     using Arrival = SessionReader::Arrival;
     Source::Result got_;
-    std::uint64_t emptied_ns_ = 0;   // when the last read began that emptied the line; 0: none
-    Arrival arrival_;                // of the last read
-    std::optional<Arrival> begun_;   // of the first byte of an unfinished frame
+    std::uint64_t emptied_ns_ = 0;  // when the last read began that emptied the line; 0: none
+    Arrival arrival_;               // of the last read
+    std::optional<Arrival> begun_;  // of the first byte of an unfinished frame
     Clock::time_point last_byte_ = Clock::now();
     std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
 };

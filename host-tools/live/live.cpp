@@ -36,27 +36,23 @@ std::future<ControlAnswer> answered(const ControlAnswer& answer) {
 
 const char* name_of(LineState state) {
     switch (state) {
-    case LineState::waiting:
-        return "waiting";
-    case LineState::running:
-        return "running";
-    case LineState::finished:
-        return "finished";
-    case LineState::lost:
-        return "lost";
-    case LineState::over:
-        return "over";
-    case LineState::failed:
-        return "failed";
+    case LineState::waiting: return "waiting";
+    case LineState::running: return "running";
+    case LineState::finished: return "finished";
+    case LineState::lost: return "lost";
+    case LineState::over: return "over";
+    case LineState::failed: return "failed";
     }
     return "unknown";
 }
 
 Live::Live(LiveOptions options)
     : options_(std::move(options)),
-      symbols_(options_.line.image.empty() ? std::nullopt
-                                           : std::optional(read_symbols(ElfFile::open(options_.line.image)))),
-      events_(timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
+      symbols_(options_.line.image.empty()
+                   ? std::nullopt
+                   : std::optional(read_symbols(ElfFile::open(options_.line.image)))),
+      events_(
+          timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(symbols()),
       tee_(profile_, watch_) {
     options_.line.steering.check_names(symbols());
@@ -75,7 +71,8 @@ Live::Live(LiveOptions options)
 Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
     : options_(std::move(options)),
       takes_commands_(true),
-      events_(timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
+      events_(
+          timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(nullptr),
       tee_(profile_, watch_) {
     start(std::move(open), comes_back);
@@ -94,9 +91,9 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
     }
     line_ = std::make_unique<LineReader>(*source_, tee_);
     if (takes_commands_) {
-        steering_ = std::make_unique<Steering>(*source_, symbols(), options_.line.steering,
-                                               [this] { return turn(); },
-                                               [this](const auto& sentence) { note(sentence); });
+        steering_ = std::make_unique<Steering>(
+            *source_, symbols(), options_.line.steering, [this] { return turn(); },
+            [this](const auto& sentence) { note(sentence); });
         watch_.steering = steering_.get();
         steers_ = options_.line.steering.steers();
     }
@@ -143,7 +140,8 @@ void Live::end(LineState state, std::string sentence) {
     end_state_ = state;
     end_sentence_ = sentence;
     line_->finish();
-    if (recording_) end_recording(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
+    if (recording_)
+        end_recording(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
 }
 
 // The text also goes to standard error, which `top` keeps while it has the screen.
@@ -195,17 +193,18 @@ void Live::between_turns() {
 
 ControlAnswer Live::end_of_recording() {
     if (!ending_.can_ask() && !steers_) return {Exit::ok, ending_.unread()};
-    const Ending::Line line{
-        .client = steering_->client(),
-        .turn = [this] { return turn(); },
-        .frames = [this] {
-            const std::lock_guard lock(mutex_);
-            return line_->reader().line().frames;
-        },
-        .tell = [this](const ClockPair& pair) {
-            const std::lock_guard lock(mutex_);
-            tee_.on_clock_pair(pair);
-        }};
+    const Ending::Line line{.client = steering_->client(),
+                            .turn = [this] { return turn(); },
+                            .frames =
+                                [this] {
+                                    const std::lock_guard lock(mutex_);
+                                    return line_->reader().line().frames;
+                                },
+                            .tell =
+                                [this](const ClockPair& pair) {
+                                    const std::lock_guard lock(mutex_);
+                                    tee_.on_clock_pair(pair);
+                                }};
     const std::string sentence = ending_.run(line, options_.line.keep_tracing);
     return {sentence.empty() || stop_ ? Exit::ok : Exit::input, sentence};
 }
@@ -216,7 +215,8 @@ ControlAnswer Live::end_recording(const std::function<bool()>& give_up) {
         const std::lock_guard lock(asked_mutex_);
         if (takes_no_more_) return {};
         if (!takes_commands_) return {Exit::ok, ending_.unread()};
-        answer = asked_.emplace_back(Asked{.request = {}, .is_end = true, .answer = {}}).answer.get_future();
+        answer = asked_.emplace_back(Asked{.request = {}, .is_end = true, .answer = {}})
+                     .answer.get_future();
     }
     while (answer.wait_for(50ms) != std::future_status::ready) {
         if (give_up()) stop_ = true;
@@ -244,12 +244,14 @@ std::future<ControlAnswer> Live::ask(ControlRequest request) {
         return answered({error.code(), error.what()});
     }
     if (!takes_commands_) {
-        return answered({Exit::usage, options_.line.from + ": commands cannot be sent there: take serial:, tcp:, "
-                                                           "unix: or exec:"});
+        return answered({Exit::usage, options_.line.from +
+                                          ": commands cannot be sent there: take serial:, tcp:, "
+                                          "unix: or exec:"});
     }
     const std::lock_guard lock(asked_mutex_);
     if (takes_no_more_) return answered({Exit::input, "the line is over"});
-    return asked_.emplace_back(Asked{.request = std::move(request), .is_end = false, .answer = {}}).answer.get_future();
+    return asked_.emplace_back(Asked{.request = std::move(request), .is_end = false, .answer = {}})
+        .answer.get_future();
 }
 
 void Live::write_tape(LineReader::Clock::time_point now) {
@@ -268,7 +270,8 @@ void Live::write_tape(LineReader::Clock::time_point now) {
 void Live::start_recording(const std::string& path) {
     const std::lock_guard lock(mutex_);
     if (recording_) throw Error("a recording is on already, to " + recording_->path(), Exit::usage);
-    if (end_state_ != LineState::waiting) throw Error("there is nothing to record: " + end_sentence_);
+    if (end_state_ != LineState::waiting)
+        throw Error("there is nothing to record: " + end_sentence_);
     recording_ = std::make_unique<LiveRecording>(path, options_.line.from, symbols());
     recording_->begin_within(line_->reader(), profile_);
     tee_.add(recording_->sink());
@@ -369,7 +372,8 @@ LiveView Live::view(bool raw) {
     view.profile->on_session_end();
     view.target_ticks = view.profile->duration_ticks();
     if (!view.profile->hello()) return view;
-    const nsc::Counters counters{.file = {}, .line = view.status.line, .stream = view.status.stream};
+    const nsc::Counters counters{
+        .file = {}, .line = view.status.line, .stream = view.status.stream};
     view.report = make_report(*view.profile, counters, symbols(), raw);
     std::vector<bool> idle;
     for (const FunctionRow& row : view.report->by_number) {

@@ -24,15 +24,15 @@
 #include <thread>
 #include <vector>
 
-#include "host-tools/target/control/ending.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
-#include "host-tools/analysis/timeline/timeline.hpp"
-#include "host-tools/target/stream/tee.hpp"
-#include "host-tools/live/fair_mutex.hpp"
-#include "host-tools/live/reconnecting_source.hpp"
-#include "host-tools/live/live_recording.hpp"
-#include "host-tools/live/watch.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/live/fair_mutex.hpp"
+#include "host-tools/live/live_recording.hpp"
+#include "host-tools/live/reconnecting_source.hpp"
+#include "host-tools/live/watch.hpp"
+#include "host-tools/target/control/ending.hpp"
+#include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
 
@@ -72,22 +72,22 @@ struct SideRecording {
     std::uint64_t line_bytes = 0;
     std::uint64_t file_bytes = 0;
     std::uint64_t records = 0;
-    std::string error;          // why it has ended early, a sentence
+    std::string error;  // why it has ended early, a sentence
 };
 
 struct LiveStatus {
     std::chrono::steady_clock::time_point at{};
     std::string from;
     LineState state{};
-    std::string sentence;       // why the state is lost, over or failed
-    std::uint64_t resets = 0;   // sessions after the first
-    std::uint64_t losses = 0;   // how often the line was lost
-    std::string note;           // the last message for a person, a sentence
+    std::string sentence;            // why the state is lost, over or failed
+    std::uint64_t resets = 0;        // sessions after the first
+    std::uint64_t losses = 0;        // how often the line was lost
+    std::string note;                // the last message for a person, a sentence
     std::optional<HelloInfo> hello;  // the last session's hello
     LineCounters line;
     StreamCounters stream;
     std::vector<CoreStatus> cores;
-    std::string console;             // its last bytes, from outside: sanitise before showing
+    std::string console;              // its last bytes, from outside: sanitise before showing
     std::uint64_t console_bytes = 0;  // of all the text so far
     SideRecording recording;
     // The host can send commands. The target itself says whether it accepts them.
@@ -96,9 +96,9 @@ struct LiveStatus {
 
 struct LiveView {
     LiveStatus status;
-    std::unique_ptr<Profile> profile;  // its session has ended; with durations
+    std::unique_ptr<Profile> profile;    // its session has ended; with durations
     std::unique_ptr<Timeline> timeline;  // null without LiveOptions::timeline
-    std::optional<Report> report;      // nothing: no hello came yet
+    std::optional<Report> report;        // nothing: no hello came yet
     std::uint64_t target_ticks = 0;
 };
 
@@ -174,7 +174,7 @@ private:
     Tee tee_;
     std::unique_ptr<LineReader> line_;  // only the reading thread calls its wait()
     std::unique_ptr<LiveRecording> recording_;
-    SideRecording last_recording_;  // the one that ended last
+    SideRecording last_recording_;              // the one that ended last
     LineState end_state_ = LineState::waiting;  // waiting until the line is over or failed
     std::string end_sentence_;
     std::vector<CoreStatus> cores_at_end_;

@@ -21,7 +21,9 @@ namespace {
 constexpr std::chrono::milliseconds flush_interval{250};
 
 // Returns 0 rather than a negative count: a record that was missing may have arrived since.
-std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
+std::uint64_t since(std::uint64_t now, std::uint64_t before) {
+    return now > before ? now - before : 0;
+}
 
 // Checks that every file which would be replaced is a recording. Only one older file is kept, so a
 // file of another kind must stay.
@@ -41,7 +43,8 @@ const std::string& checked(const std::string& path) {
 
 }  // namespace
 
-LiveRecording::LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols)
+LiveRecording::LiveRecording(const std::string& path, const std::string& source,
+                             const Symbols* symbols)
     : path_(checked(path)),
       file_(path,
             {.source = source,
@@ -77,10 +80,12 @@ bool LiveRecording::begin_session(const SessionReader& reader) {
 
 StreamCounters LiveRecording::stream(const SessionReader& reader) const {
     StreamCounters stream = reader.counters();
-    for (const auto field : stream_fields) stream.*field = since(stream.*field, stream_before_.*field);
+    for (const auto field : stream_fields)
+        stream.*field = since(stream.*field, stream_before_.*field);
     stream.generated_at_least = reader.counters().generated_at_least;
     for (std::size_t i = 0; i < stream.frames_by_stream.size(); ++i) {
-        stream.frames_by_stream[i] = since(stream.frames_by_stream[i], stream_before_.frames_by_stream[i]);
+        stream.frames_by_stream[i] =
+            since(stream.frames_by_stream[i], stream_before_.frames_by_stream[i]);
     }
     return stream;
 }
@@ -91,7 +96,9 @@ LineCounters LiveRecording::line(const SessionReader& reader) const {
     return line;
 }
 
-void LiveRecording::flush(const SessionReader& reader) { journal_.flush(line(reader), stream(reader), utc_now_ns()); }
+void LiveRecording::flush(const SessionReader& reader) {
+    journal_.flush(line(reader), stream(reader), utc_now_ns());
+}
 
 void LiveRecording::flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now) {
     if (now - flushed_ < flush_interval) return;
@@ -99,9 +106,12 @@ void LiveRecording::flush_if_due(const SessionReader& reader, LineReader::Clock:
     flushed_ = now;
 }
 
-void LiveRecording::end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status) {
+void LiveRecording::end(const SessionReader& reader, nsc::EndReason reason,
+                        std::optional<int> exit_status) {
     flush(reader);
-    file_.end({.reason = reason, .exit_status = exit_status.value_or(-1), .line_bytes = line(reader).bytes});
+    file_.end({.reason = reason,
+               .exit_status = exit_status.value_or(-1),
+               .line_bytes = line(reader).bytes});
 }
 
 }  // namespace nopscope::host

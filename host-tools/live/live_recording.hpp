@@ -5,9 +5,9 @@
 #include <chrono>
 #include <string>
 
+#include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/recording/journal.hpp"
-#include "host-tools/analysis/profile/profile.hpp"
 
 namespace nopscope::host {
 

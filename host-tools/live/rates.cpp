@@ -62,7 +62,8 @@ Rates rates_between(const LiveView& earlier, const LiveView& later) {
     rates.dropped = per_second(before.stream.dropped, now.stream.dropped);
     rates.cores = core_rates(earlier, later, rates.seconds);
     if (!later.report) return rates;
-    const auto known = earlier.report ? sums_by_key(*earlier.report) : decltype(sums_by_key(*later.report))();
+    const auto known =
+        earlier.report ? sums_by_key(*earlier.report) : decltype(sums_by_key(*later.report))();
     double all = 0;
     for (const auto& [key, sum] : sums_by_key(*later.report)) {
         const auto found = known.find(key);

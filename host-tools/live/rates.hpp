@@ -13,14 +13,14 @@ namespace nopscope::host {
 
 struct CoreRates {
     unsigned number = 0;
-    double records = 0;          // per second
+    double records = 0;  // per second
     // Busy share of the target's time, 0..1 (CoreStatus::busy_ticks). Nothing: no event came.
     std::optional<double> busy;
 };
 
 struct Rates {
     double seconds = 0;
-    double bytes = 0;    // of the line, per second
+    double bytes = 0;  // of the line, per second
     // Share of the line's capacity in the hello. Nothing: the hello names no capacity.
     std::optional<double> line_share;
     double records = 0;  // of all cores, per second

@@ -28,7 +28,8 @@ void ReconnectingSource::open_again() {
     }
 }
 
-Source::Result ReconnectingSource::read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) {
+Source::Result ReconnectingSource::read(std::span<std::uint8_t> to,
+                                        std::chrono::milliseconds timeout) {
     if (is_lost()) {
         if (Clock::now() < next_attempt_) {
             std::this_thread::sleep_for(timeout);

@@ -14,7 +14,8 @@ public:
     using Open = std::function<std::unique_ptr<Source>()>;  // throws Error
 
     // Opens the line. Throws Error.
-    explicit ReconnectingSource(Open open, std::chrono::milliseconds pause = std::chrono::seconds(1))
+    explicit ReconnectingSource(Open open,
+                                std::chrono::milliseconds pause = std::chrono::seconds(1))
         : open_(std::move(open)), pause_(pause), source_(open_()) {}
 
     // The result never says `closed`.

@@ -15,7 +15,7 @@ namespace nopscope::host {
 namespace {
 
 constexpr std::size_t digits = 6;
-constexpr double longest_seconds = 1e9;      // 31 years
+constexpr double longest_seconds = 1e9;        // 31 years
 constexpr std::uint64_t least_bytes = 10'000;  // the symbols alone need some
 
 }  // namespace

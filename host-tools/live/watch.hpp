@@ -26,7 +26,8 @@ private:
     void keep(std::string_view text) {
         console_bytes_ += text.size();
         console_ += text.substr(text.size() - std::min(text.size(), max_console_bytes));
-        if (console_.size() > 2 * max_console_bytes) console_.erase(0, console_.size() - max_console_bytes);
+        if (console_.size() > 2 * max_console_bytes)
+            console_.erase(0, console_.size() - max_console_bytes);
     }
 
     std::string console_;  // up to twice max_console_bytes, so that erase() is rare

@@ -20,7 +20,9 @@ constexpr std::uint64_t is_none = 3;   // there is no such token
 constexpr std::uint64_t low_half = 0xffffffff;
 
 // Clears the bit that is zero in every record.
-constexpr std::uint64_t record_word(std::uint64_t upper) { return (upper & ~std::uint64_t{4}) << 32; }
+constexpr std::uint64_t record_word(std::uint64_t upper) {
+    return (upper & ~std::uint64_t{4}) << 32;
+}
 
 template <typename Value>
 Value element(const std::uint8_t* column, std::size_t i) {
@@ -142,7 +144,8 @@ std::size_t BlockReader::unpack(std::size_t count) {
         const Delta delta = element<Delta>(deltas, i);
         std::uint64_t word;
         if (token == 0) {
-            if (open == outermost) [[unlikely]] break;
+            if (open == outermost) [[unlikely]]
+                break;
             word = *--open;
         } else if (word = dictionary[token]; static_cast<std::uint32_t>(word) == 0) [[likely]] {
             *open++ = open_word;

@@ -78,7 +78,8 @@ private:
             const std::uint64_t above = above_base(deltas_[i]);
             columned_.push_back(static_cast<std::uint16_t>(std::min(above, largest)));
             if (records_[i].record.is(protocol::Extended::data)) continue;
-            if (above >= largest) rare_.varint(protocol::zigzag(static_cast<std::int64_t>(deltas_[i])));
+            if (above >= largest)
+                rare_.varint(protocol::zigzag(static_cast<std::int64_t>(deltas_[i])));
         }
     }
 

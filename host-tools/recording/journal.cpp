@@ -24,7 +24,8 @@ void Journal::on_session(const HelloInfo& hello) {
     file_.chunk(Type::session, body_.bytes());
 }
 
-void Journal::begin_at(unsigned number, std::uint64_t index, std::uint64_t clock, std::uint32_t context) {
+void Journal::begin_at(unsigned number, std::uint64_t index, std::uint64_t clock,
+                       std::uint32_t context) {
     auto& core = cores_[number & 0xff] = std::make_unique<Core>();
     core->next_index = core->missing = index;
     core->context = context;
@@ -63,7 +64,8 @@ void Journal::on_trace(unsigned number, const TraceBatch& batch) {
     }
 }
 
-void Journal::add(Core& core, std::uint64_t index, std::span<const protocol::StampedRecord> records) {
+void Journal::add(Core& core, std::uint64_t index,
+                  std::span<const protocol::StampedRecord> records) {
     if (core.records.empty()) {
         core.header.first_index = index;
         core.header.missing = core.missing;
@@ -150,7 +152,8 @@ void Journal::on_console(std::string_view text) { item(Item::console, 0, bytes_o
 void Journal::on_raw_text(std::string_view text) { item(Item::raw_text, 0, bytes_of(text)); }
 void Journal::on_corrupt(std::span<const std::uint8_t> chunk) { item(Item::corrupt, 0, chunk); }
 
-void Journal::on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) {
+void Journal::on_unused(const protocol::FrameHeader& header,
+                        std::span<const std::uint8_t> payload) {
     Payload frame;
     frame.fixed(static_cast<std::uint8_t>(header.stream)).fixed(header.core);
     frame.fixed(header.session).fixed(header.sequence).raw(payload);

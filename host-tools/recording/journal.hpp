@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "host-tools/target/stream/session.hpp"
 #include "host-tools/recording/block.hpp"
 #include "host-tools/recording/writer.hpp"
 #include "host-tools/recording/zstd.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {
 
@@ -42,7 +42,8 @@ public:
     void on_console(std::string_view text) override;
     void on_raw_text(std::string_view text) override;
     void on_corrupt(std::span<const std::uint8_t> chunk) override;
-    void on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) override;
+    void on_unused(const protocol::FrameHeader& header,
+                   std::span<const std::uint8_t> payload) override;
 
 private:
     struct Core {

@@ -21,8 +21,9 @@ public:
     std::uint64_t innermost() const { return top_[-1]; }
 
     static constexpr std::uint64_t word_of(std::uint64_t index) {
-        return protocol::make_record(protocol::Kind::ret,
-                                 (static_cast<std::uint32_t>(index) & protocol::entry_index_mask) << 1, 0)
+        return protocol::make_record(
+                   protocol::Kind::ret,
+                   (static_cast<std::uint32_t>(index) & protocol::entry_index_mask) << 1, 0)
             .word;
     }
     // Updates the entries for record `index`. Not for token 0, which removes the innermost entry.

@@ -39,14 +39,15 @@ bool is_known(Type type) {
     case Type::trace:
     case Type::items:
     case Type::counters:
-    case Type::end:
-        return true;
+    case Type::end: return true;
     }
     return false;
 }
 
 // Without one of these, all other chunks or all names would be lost.
-bool is_repaired(Type type) { return type == Type::about || type == Type::symbols || type == Type::session; }
+bool is_repaired(Type type) {
+    return type == Type::about || type == Type::symbols || type == Type::session;
+}
 
 struct ChunkHeader {
     bool ok = false;
@@ -102,7 +103,8 @@ bool Reader::read_head(const Input& input) {
     if (!has_magic && !has_chunk(input)) return false;
     const auto found = protocol::Reader(buffer_.data() + sizeof magic, 2).fixed<std::uint16_t>();
     if (has_magic && intact && found != version) {
-        throw Error(fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
+        throw Error(
+            fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
     }
     if (!has_magic || !intact) ++counters_.file.damaged_chunks;
     if (has_magic) consume(file_header_bytes);
@@ -124,10 +126,15 @@ bool Reader::repair_header(const Input& input) {
     std::uint8_t bytes[chunk_header_bytes];
     std::copy_n(buffer_.begin() + static_cast<long>(at_), sizeof bytes, bytes);
     const auto crc = protocol::Reader(bytes + 12, 4).fixed<std::uint32_t>();
-    if (!repair_byte({bytes, 12}, crc)) protocol::Writer(bytes + 12).fixed(protocol::crc32c(bytes, 12));
+    if (!repair_byte({bytes, 12}, crc))
+        protocol::Writer(bytes + 12).fixed(protocol::crc32c(bytes, 12));
     const ChunkHeader header = parse_header(bytes);
-    if (!header.ok || !is_known(header.type) || !fill(input, chunk_header_bytes + header.payload_bytes)) return false;
-    if (protocol::crc32c(buffer_.data() + at_ + chunk_header_bytes, header.payload_bytes) != header.payload_crc) return false;
+    if (!header.ok || !is_known(header.type) ||
+        !fill(input, chunk_header_bytes + header.payload_bytes))
+        return false;
+    if (protocol::crc32c(buffer_.data() + at_ + chunk_header_bytes, header.payload_bytes) !=
+        header.payload_crc)
+        return false;
     std::copy_n(bytes, sizeof bytes, buffer_.begin() + static_cast<long>(at_));
     return true;
 }
@@ -163,8 +170,9 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
         if (!fill(input, header.payload_bytes)) break;
         const std::span<std::uint8_t> bytes = std::span(buffer_).subspan(at_, header.payload_bytes);
         const bool intact = protocol::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
-        const bool known = intact || (is_repaired(header.type) && bytes.size() <= most_repaired_bytes &&
-                                      repair_byte(bytes, header.payload_crc));
+        const bool known =
+            intact || (is_repaired(header.type) && bytes.size() <= most_repaired_bytes &&
+                       repair_byte(bytes, header.payload_crc));
         const bool read = known && payload(header.type, bytes, replay);
         if (!intact || !read) ++file.damaged_chunks;
         consume(bytes.size());
@@ -180,18 +188,15 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
 bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
     const protocol::Reader in(bytes.data(), bytes.size());
     switch (type) {
-    case Type::about:
-        return read_about(in);
+    case Type::about: return read_about(in);
     case Type::symbols:
         if (!symbols_) allow_memory(bytes.size() * memory_of_symbol_byte);
         return read_symbols(in);
     case Type::session:
     case Type::trace:
     case Type::items:
-    case Type::counters:
-        return replay.chunk(type, bytes);
-    case Type::end:
-        return read_end(in);
+    case Type::counters: return replay.chunk(type, bytes);
+    case Type::end: return read_end(in);
     }
     ++counters_.file.unknown_chunks;
     return true;
@@ -227,7 +232,9 @@ bool Reader::read_functions(protocol::Reader& in, std::vector<Function>& functio
 }
 
 bool Reader::read_tails(protocol::Reader& in, Symbols& symbols) {
-    const auto tail_of = [](std::uint64_t value) { return (value & 3) == 3 ? Tail::never : static_cast<Tail>(value & 3); };
+    const auto tail_of = [](std::uint64_t value) {
+        return (value & 3) == 3 ? Tail::never : static_cast<Tail>(value & 3);
+    };
     const std::uint64_t count = in.varint();
     if (count != 0 && count != symbols.sites.size()) return false;
     for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
@@ -281,8 +288,9 @@ void Reader::read_file(const std::string& path, SessionSink& sink, const ReadSoF
     }
     std::FILE* from = standard_input ? stdin : file.get();
     struct stat about {};
-    const std::uint64_t total =
-        fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
+    const std::uint64_t total = fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode)
+                                    ? static_cast<std::uint64_t>(about.st_size)
+                                    : 0;
     std::uint64_t bytes = 0;
     read(
         [&](std::span<std::uint8_t> to) {

@@ -79,7 +79,8 @@ bool Replay::trace(Bytes body) {
             batch.context = header.context;
             batch.base = header.base;
         }
-        core.missing = first ? header.missing : core.missing + (batch.first_index - core.next_index);
+        core.missing =
+            first ? header.missing : core.missing + (batch.first_index - core.next_index);
         first = false;
         records_ += batch.records.size();
         core.next_index = block_.next_index();
@@ -103,10 +104,13 @@ bool Replay::items(protocol::Reader in) {
 }
 
 bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
-    const bool is_frame = what == Item::stats || what == Item::profile || what == Item::profile_events ||
-                          what == Item::moved || what == Item::reply;
+    const bool is_frame = what == Item::stats || what == Item::profile ||
+                          what == Item::profile_events || what == Item::moved ||
+                          what == Item::reply;
     // No target sends such a frame.
-    if (is_frame && (bytes.size() > protocol::max_payload_bytes || (in_session && core >= hello_cores_))) return false;
+    if (is_frame &&
+        (bytes.size() > protocol::max_payload_bytes || (in_session && core >= hello_cores_)))
+        return false;
     switch (what) {
     case Item::stats: {
         protocol::Stats stats;
@@ -147,15 +151,9 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
     case Item::moved:
         if (in_session && !sink_.on_moved(bytes.data(), bytes.size())) ++malformed_;
         return true;
-    case Item::console:
-        sink_.on_console(text_of(bytes));
-        return true;
-    case Item::raw_text:
-        sink_.on_raw_text(text_of(bytes));
-        return true;
-    case Item::corrupt:
-        sink_.on_corrupt(bytes);
-        return true;
+    case Item::console: sink_.on_console(text_of(bytes)); return true;
+    case Item::raw_text: sink_.on_raw_text(text_of(bytes)); return true;
+    case Item::corrupt: sink_.on_corrupt(bytes); return true;
     case Item::unused: {
         protocol::Reader in(bytes.data(), bytes.size());
         protocol::FrameHeader header;
@@ -188,7 +186,8 @@ bool Replay::counters(protocol::Reader in) {
     stream.refused_version = static_cast<std::uint16_t>(in.varint());
     if (!in.ok()) return false;
     // Older recorders do not write it: their count is a lower bound if a session is unfinished.
-    if (!says_at_least) stream.generated_at_least = !stream.complete || stream.unfinished_sessions != 0;
+    if (!says_at_least)
+        stream.generated_at_least = !stream.complete || stream.unfinished_sessions != 0;
     line_ = line;
     stream_ = stream;
     return true;

@@ -49,7 +49,9 @@ void Writer::symbols(const Symbols& symbols) {
 
 void Writer::end(const End& end) {
     Payload payload;
-    payload.fixed(static_cast<std::uint8_t>(end.reason)).fixed(end.exit_status).fixed(end.line_bytes);
+    payload.fixed(static_cast<std::uint8_t>(end.reason))
+        .fixed(end.exit_status)
+        .fixed(end.line_bytes);
     chunk(Type::end, payload.bytes());
     check();
 }

@@ -37,8 +37,8 @@ std::optional<std::span<const std::uint8_t>> Decompressor::operator()(
     const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
     if (size > max_body_bytes) return std::nullopt;
     if (out_.size() < size) out_.resize(size);
-    const std::size_t count = ZSTD_decompressDCtx(context_.get(), out_.data(), out_.size(),
-                                                  frame.data(), frame.size());
+    const std::size_t count =
+        ZSTD_decompressDCtx(context_.get(), out_.data(), out_.size(), frame.data(), frame.size());
     if (ZSTD_isError(count) != 0) return std::nullopt;
     return std::span<const std::uint8_t>(out_.data(), count);
 }

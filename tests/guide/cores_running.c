@@ -23,11 +23,17 @@ NOPSCOPE_NOTRACE static void print(const char* text) {
 }
 
 NOPSCOPE_NOTRACE int main(void) {
-    static const struct nopscope_machine machine = {
-        .text_alias = TEXT_ALIAS, .online_cores = cores_online, .run_on_other_cores = cores_call, .core = core_number};
-    static const struct nopscope_config config = {
-        .image = "running", .machine = &machine, .cores = CORES, .clock_hz = 1000000000,
-        .try_write = uart_try_write, .drain = uart_drain, .uncalibrated = true};
+    static const struct nopscope_machine machine = {.text_alias = TEXT_ALIAS,
+                                                    .online_cores = cores_online,
+                                                    .run_on_other_cores = cores_call,
+                                                    .core = core_number};
+    static const struct nopscope_config config = {.image = "running",
+                                                  .machine = &machine,
+                                                  .cores = CORES,
+                                                  .clock_hz = 1000000000,
+                                                  .try_write = uart_try_write,
+                                                  .drain = uart_drain,
+                                                  .uncalibrated = true};
 
     cores_prepare();
     if (!core_start(1, other_core)) return 1;

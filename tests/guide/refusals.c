@@ -17,8 +17,11 @@ static uint64_t* const data_block = &level2[0x400000 / BLOCK];
 static bool swallow(uint8_t byte) { return (void)byte, true; }
 
 static struct nopscope_machine machine;
-static struct nopscope_config config = {
-    .image = "refusals", .machine = &machine, .try_write = swallow, .drain = uart_drain, .uncalibrated = true};
+static struct nopscope_config config = {.image = "refusals",
+                                        .machine = &machine,
+                                        .try_write = swallow,
+                                        .drain = uart_drain,
+                                        .uncalibrated = true};
 
 static void print(const char* text) {
     while (*text != 0) {
@@ -70,7 +73,8 @@ int main(void) {
 
     static char cells[64];
     set(&level1[3], block(ram, ATTR_NONCACHEABLE, NO_EXECUTE | INNER_SHAREABLE));
-    config.profile_memory = (void*)((uintptr_t)cells + 0x80000000);  /* the same memory, not cacheable */
+    config.profile_memory =
+        (void*)((uintptr_t)cells + 0x80000000); /* the same memory, not cacheable */
     config.profile_memory_bytes = sizeof cells;
     say("profile not cacheable", nopscope_init(&config));
     config.profile_memory = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls each function of nopscope.h once. It must return what an image without the tracer returns. */
+ * Calls each function of nopscope.h once. It must return what an image without the tracer returns.
+ */
 #include "tests/shipping/every.h"
 
 #include <nopscope/nopscope.h>
@@ -20,9 +21,11 @@ int main(void) {
     static struct nopscope_ops ops = {.func = seen, .user = &count};
     static char memory[4096];
     static const uint16_t events[] = {3, 16};
-    static const struct nopscope_config config = {
-        .image = "nopscope: every.c", .try_write = try_write, .drain = drain,
-        .profile_memory = memory, .profile_memory_bytes = sizeof memory};
+    static const struct nopscope_config config = {.image = "nopscope: every.c",
+                                                  .try_write = try_write,
+                                                  .drain = drain,
+                                                  .profile_memory = memory,
+                                                  .profile_memory_bytes = sizeof memory};
     const struct nopscope_sites all = nopscope_all();
     const struct nopscope_interruption at = {0, 0, 0};
     uint32_t index = 7;

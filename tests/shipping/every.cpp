@@ -15,7 +15,9 @@ using namespace nopscope;
 
 namespace {
 
-void seen(std::uint64_t, std::uint64_t, Ops* ops, Regs*) { ++*static_cast<std::uint64_t*>(ops->user); }
+void seen(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
+    ++*static_cast<std::uint64_t*>(ops->user);
+}
 bool began(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) { return true; }
 void ended(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {}
 [[maybe_unused]] bool try_write(std::uint8_t byte) { return byte != 0; }
@@ -33,8 +35,9 @@ constexpr std::uint16_t events[] = {3, 16};
 }  // namespace
 
 int main() {
-    EXPECT(init({.image = "nopscope: every.cpp", .output = {try_write, drain}, .profile_memory = memory}) ==
-           Status::ok);
+    EXPECT(init({.image = "nopscope: every.cpp",
+                 .output = {try_write, drain},
+                 .profile_memory = memory}) == Status::ok);
     EXPECT(describe(Status::ok)[0] == 0);
     EXPECT(join(0, 1) == Status::ok);
     EXPECT(enable(Recorder::graph, Sites::named("*")) == Status::ok);
@@ -82,7 +85,8 @@ int main() {
     EXPECT(context_destroy(task) == Status::ok);
 
     EXPECT(count_events(events) == Status::ok);
-    EXPECT(events_refusal().why == protocol::EventRefusal::none && describe(protocol::EventRefusal::none)[0] == 0);
+    EXPECT(events_refusal().why == protocol::EventRefusal::none &&
+           describe(protocol::EventRefusal::none)[0] == 0);
     CALL(SiteEvents counted{}; EXPECT(!read_profile_events(0, 0, counted));)
 
     EXPECT(interrupt_begin(1) == 0);

@@ -16,5 +16,8 @@ void fail(void); /* in another file: a call with a variable result stays in the 
 #define EXPECT(...)
 #else
 #define CALL(...) __VA_ARGS__
-#define EXPECT(...) do { if (!(__VA_ARGS__)) fail(); } while (0)
+#define EXPECT(...)                 \
+    do {                            \
+        if (!(__VA_ARGS__)) fail(); \
+    } while (0)
 #endif

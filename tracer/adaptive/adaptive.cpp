@@ -5,16 +5,16 @@
 // moved sites is locked meanwhile; another pump then skips it.
 #include "tracer/adaptive/adaptive.hpp"
 
-#include "tracer/arch/patch_site.hpp"
-#include "tracer/arch/machine.hpp"
-#include "tracer/core/hooks.hpp"
-#include "tracer/core/image.hpp"
-#include "tracer/core/cores.hpp"
-#include "tracer/stream/board_pump.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
+#include "tracer/arch/machine.hpp"
+#include "tracer/arch/patch_site.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/core/hooks.hpp"
+#include "tracer/core/image.hpp"
 #include "tracer/patching/requests.hpp"
 #include "tracer/recorders/profile.hpp"
+#include "tracer/stream/board_pump.hpp"
 
 #include <algorithm>
 
@@ -98,7 +98,8 @@ public:
         if (!demoted_sites.try_lock()) return;
         if (wanted != is_on()) to_do_ = wanted ? ToDo::begin : ToDo::end;
         if (to_do_ == ToDo::nothing) look();
-        if (to_do_ != ToDo::nothing && try_request([](void* self) { static_cast<Adaptive*>(self)->act(); }, this)) {
+        if (to_do_ != ToDo::nothing &&
+            try_request([](void* self) { static_cast<Adaptive*>(self)->act(); }, this)) {
             to_do_ = ToDo::nothing;
         }
         demoted_sites.unlock();
@@ -136,20 +137,17 @@ private:
         std::uint64_t waiting = 0;
         meter_.set_pace(hello.line_bytes_per_second);
         const Sum now = sum(waiting);
-        const Load load{now.clock - last_.clock,
-                        now.records - last_.records,
-                        now.overflowed - last_.overflowed,
-                        now.sent_records - last_.sent_records,
-                        now.sent_bytes - last_.sent_bytes,
-                        waiting};
+        const Load load{now.clock - last_.clock,           now.records - last_.records,
+                        now.overflowed - last_.overflowed, now.sent_records - last_.sent_records,
+                        now.sent_bytes - last_.sent_bytes, waiting};
         last_ = now;
         begun_ = now.clock;
         switch (meter_.judge(load)) {
-            case LoadMeter::State::steady: break;
-            case LoadMeter::State::overloaded: to_do_ = ToDo::go; break;
-            case LoadMeter::State::underused:
-                if (demoted_sites.away() != 0) to_do_ = ToDo::come_back;
-                break;
+        case LoadMeter::State::steady: break;
+        case LoadMeter::State::overloaded: to_do_ = ToDo::go; break;
+        case LoadMeter::State::underused:
+            if (demoted_sites.away() != 0) to_do_ = ToDo::come_back;
+            break;
         }
     }
 
@@ -157,13 +155,13 @@ private:
 
     void act() {
         switch (to_do_) {
-            case ToDo::nothing: break;
-            case ToDo::begin:
-                if (begin() != Status::ok) want(false);
-                return;
-            case ToDo::end: return end();
-            case ToDo::go: go(); break;
-            case ToDo::come_back: come_back(); break;
+        case ToDo::nothing: break;
+        case ToDo::begin:
+            if (begin() != Status::ok) want(false);
+            return;
+        case ToDo::end: return end();
+        case ToDo::go: go(); break;
+        case ToDo::come_back: come_back(); break;
         }
         begin_window();
     }
@@ -191,8 +189,8 @@ private:
             if (to - from > scanned_bytes) from = to - scanned_bytes;
             sample_.scan(core, from, to);
             scanned_[n] = to;
-            sample_.add(overflows[n].leaves, __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED) -
-                                                 overflows[n].seen);
+            sample_.add(overflows[n].leaves,
+                        __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED) - overflows[n].seen);
             overflows[n].leaves.clear();
             overflows[n].seen = core.overflowed;
         }
@@ -200,7 +198,8 @@ private:
         const std::span room(chosen, std::min(at_once, demoted_sites.room()));
         const std::size_t count = sample_.choose(meter_.excess(), room, [](std::uint32_t low) {
             std::optional<std::uint32_t> index = site_of(low);
-            if (index && (!is_recorded_by(nopscope_graph_entry, *index) || !demoted_sites.may_go(*index))) {
+            if (index &&
+                (!is_recorded_by(nopscope_graph_entry, *index) || !demoted_sites.may_go(*index))) {
                 index = std::nullopt;
             }
             return index;
@@ -212,8 +211,10 @@ private:
         }
         // Moves each alone, so that one that cannot be moved does not stop the others.
         for (const std::uint32_t index : indexes) {
-            if (move(Recorder::profile, {&index, 1})) note_gone(index);
-            else if (demoted_sites.may_go(index)) demoted_sites.bar(index);
+            if (move(Recorder::profile, {&index, 1}))
+                note_gone(index);
+            else if (demoted_sites.may_go(index))
+                demoted_sites.bar(index);
         }
     }
     static void note_gone(std::uint32_t index) {
@@ -250,8 +251,8 @@ private:
     LoadMeter meter_;
     LeafSample sample_;
     Sum last_{};
-    std::uint64_t begun_ = 0;   // clock: this window
-    std::uint64_t window_ = 1;  // ticks
+    std::uint64_t begun_ = 0;             // clock: this window
+    std::uint64_t window_ = 1;            // ticks
     std::uint64_t scanned_[max_cores]{};  // positions: records before are older than the last move
     ToDo to_do_ = ToDo::nothing;
     bool wanted_ = false;
@@ -267,7 +268,8 @@ void open_adaptive(const Config& config) {
     demoted_sender.open(hello.text_base, hello.clock_hz);
     set_adaptation({.is_active = [] { return adaptive.is_wanted() || adaptive.is_on(); },
                     .moved = [] { return demoted_sites.away(); },
-                    .forget = [](std::uint32_t first, std::uint32_t last) { demoted_sites.forget(first, last); }});
+                    .forget = [](std::uint32_t first,
+                                 std::uint32_t last) { demoted_sites.forget(first, last); }});
     if (config.mode != Mode::adaptive) return;
     adaptive.want(true);
     (void)adaptive.begin();  // init() has checked its memory
@@ -276,7 +278,8 @@ void want_adaptive(bool on) { adaptive.want(on); }
 void adapt() { adaptive.run(); }
 
 // As nopscope_profile_cell(), for a call that has found the ring full.
-extern "C" std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller, std::uint64_t body) {
+extern "C" std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller,
+                                           std::uint64_t body) {
     note_overflow(*here, Machine().core(), sp, static_cast<std::uint32_t>(function_of_body(body)));
     return nopscope_profile_cell(here, sp, caller, body);
 }

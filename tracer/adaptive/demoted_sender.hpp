@@ -10,7 +10,8 @@ namespace nopscope {
 
 class DemotedSender {
 public:
-    constexpr DemotedSender(DemotedSites& moved, const SiteTable& sites) : moved_(moved), sites_(sites) {}
+    constexpr DemotedSender(DemotedSites& moved, const SiteTable& sites)
+        : moved_(moved), sites_(sites) {}
 
     void open(std::uint64_t text_base, std::uint64_t clock_hz) {
         text_base_ = text_base;
@@ -25,7 +26,8 @@ public:
         if (!__atomic_load_n(&begun_, __ATOMIC_RELAXED)) return false;
         if (at_ != 0 || __atomic_load_n(&requested_, __ATOMIC_RELAXED)) return true;
         const std::uint64_t since = now - sent_;
-        return since >= again_seconds * clock_hz_ || (moved_.moves() != said_ && since >= clock_hz_);
+        return since >= again_seconds * clock_hz_ ||
+               (moved_.moves() != said_ && since >= clock_hz_);
     }
     // Writes the next payload (room for protocol::max_payload_bytes) and returns its size; 0: not
     // now. Only the pump calls it, while waits() is true.

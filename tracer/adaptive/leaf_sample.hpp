@@ -27,7 +27,8 @@ public:
             if (record->kind() != protocol::Kind::entry) continue;
             const auto next = ring_peek(core, at + record_bytes);
             if (!next || next->kind() != protocol::Kind::ret) continue;
-            const auto index = static_cast<std::uint32_t>(record_index(at)) & protocol::entry_index_mask;
+            const auto index =
+                static_cast<std::uint32_t>(record_index(at)) & protocol::entry_index_mask;
             if (next->entry_index() == index) count(record->site_low());
         }
     }
@@ -67,7 +68,8 @@ public:
         for (std::uint64_t gone = 0; chosen < out.size() && gone * 1024 < excess * records_;) {
             Leaf* hottest = nullptr;
             for (Leaf& leaf : leaves_) {
-                if (leaf.calls >= least_calls && (hottest == nullptr || leaf.calls > hottest->calls)) {
+                if (leaf.calls >= least_calls &&
+                    (hottest == nullptr || leaf.calls > hottest->calls)) {
                     hottest = &leaf;
                 }
             }

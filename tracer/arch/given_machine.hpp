@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine of somebody else's firmware (contract: tracer/arch/machine.hpp): the CPU's part, and for the rest what
-// the firmware has given to init() (tracer/include/nopscope/machine.h).
+// Machine of somebody else's firmware (contract: tracer/arch/machine.hpp): the CPU's part, and for
+// the rest what the firmware has given to init() (tracer/include/nopscope/machine.h).
 #pragma once
 
-#include "tracer/arch/cpu.hpp"
 #include "nopscope/machine.h"
+#include "tracer/arch/cpu.hpp"
 
 namespace nopscope {
 
@@ -27,10 +27,13 @@ struct Machine : Cpu {
         if (is_alone()) return true;
         // Every calling convention passes a reference as a pointer; c_api.cpp asserts the structs'
         // layouts.
-        return given_machine.run_on_other_cores(reinterpret_cast<nopscope_core_call>(call), argument);
+        return given_machine.run_on_other_cores(reinterpret_cast<nopscope_core_call>(call),
+                                                argument);
     }
     NOPSCOPE_INLINE bool synchronize_other_cores() { return run_on_other_cores(nullptr, nullptr); }
-    NOPSCOPE_INLINE std::uint32_t online_cores() { return is_alone() ? 1 : given_machine.online_cores(); }
+    NOPSCOPE_INLINE std::uint32_t online_cores() {
+        return is_alone() ? 1 : given_machine.online_cores();
+    }
     NOPSCOPE_INLINE unsigned core() {
         if (given_machine.core != nullptr) return given_machine.core();
         return is_alone() ? 0 : Cpu::core();

@@ -4,7 +4,8 @@
 // The tracer's logic is written against this concept. On our own boards it is `nopscope::Machine`
 // of the hal, an empty struct of inline assembly that costs nothing, in somebody else's firmware
 // what that has given (tracer/arch/given_machine.hpp); in unit tests it
-// is a simulated machine (tests/verification/simulator) whose caches are as incoherent as the architecture allows.
+// is a simulated machine (tests/verification/simulator) whose caches are as incoherent as the
+// architecture allows.
 //
 // Addresses of text are run-time addresses of the executable mapping. Writes go wherever the
 // machine keeps its writable alias; the caller never sees that address.
@@ -46,7 +47,8 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     // coherence.
     { machine.dcache_line_bytes() } -> std::same_as<std::size_t>;
     { machine.icache_line_bytes() } -> std::same_as<std::size_t>;
-    // From init() and join(): this core will run traced code, so what is said above holds for its caches, too.
+    // From init() and join(): this core will run traced code, so what is said above holds for its
+    // caches, too.
     { machine.use_caches_of_this_core() } -> std::same_as<void>;
     // Cleans to where instruction fetch finds the line; invalidates it on all cores. The barrier
     // waits until what came before is complete for all cores.
@@ -66,8 +68,8 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     // may do this to each other. False: a core did not come within a second of the counter; `call`
     // will not run there. A core that has gone off is not waited for. Not from within a call.
     { machine.run_on_other_cores(call, argument) } -> std::same_as<bool>;
-    // The same with an empty call: a context synchronisation event on every other core. False: a core
-    // did not come, and may still execute what it fetched before.
+    // The same with an empty call: a context synchronisation event on every other core. False: a
+    // core did not come, and may still execute what it fetched before.
     { machine.synchronize_other_cores() } -> std::same_as<bool>;
     { machine.online_cores() } -> std::same_as<std::uint32_t>;  // bit mask, this core's too
 
@@ -81,8 +83,8 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
 
 }  // namespace nopscope
 
-// Beside this a board's has writable(address): where it writes that text. The image's Machine is our
-// boards', or the header that the tracer is built with (CMake: NOPSCOPE_MACHINE).
+// Beside this a board's has writable(address): where it writes that text. The image's Machine is
+// our boards', or the header that the tracer is built with (CMake: NOPSCOPE_MACHINE).
 #ifdef NOPSCOPE_MACHINE
 #include NOPSCOPE_MACHINE
 #elif defined(NOPSCOPE_BOARD_MACHINE)

@@ -6,13 +6,13 @@
 #include "tracer/recorders/capture.hpp"
 #include "tracer/recorders/profile_sender.hpp"
 
+#include "nopscope/events.hpp"
+#include "nopscope/triggers.hpp"
 #include "tracer/arch/machine.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/protocol/recorders.hpp"
 #include "tracer/stream/board_pump.hpp"
-#include "nopscope/events.hpp"
-#include "nopscope/triggers.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -28,15 +28,15 @@ using protocol::Command;
 
 constexpr Answer answer_of(Status status) {
     switch (status) {
-        case Status::ok: return Answer::ok;
-        case Status::unexpected_text: return Answer::unexpected_text;
-        case Status::out_of_reach: return Answer::out_of_reach;
-        case Status::too_many: return Answer::too_many;
-        case Status::conflict: return Answer::conflict;
-        case Status::no_profile_memory: return Answer::no_profile_memory;
-        case Status::timeout: return Answer::timeout;
-        case Status::events_refused: return Answer::events_refused;
-        default: return Answer::malformed;
+    case Status::ok: return Answer::ok;
+    case Status::unexpected_text: return Answer::unexpected_text;
+    case Status::out_of_reach: return Answer::out_of_reach;
+    case Status::too_many: return Answer::too_many;
+    case Status::conflict: return Answer::conflict;
+    case Status::no_profile_memory: return Answer::no_profile_memory;
+    case Status::timeout: return Answer::timeout;
+    case Status::events_refused: return Answer::events_refused;
+    default: return Answer::malformed;
     }
 }
 
@@ -101,7 +101,8 @@ public:
 private:
     struct Outcome {
         constexpr Outcome(Answer answer) : answer(answer) {}
-        constexpr Outcome(Steps steps) : answer(answer_of(steps.status())), partly(steps.partly()) {}
+        constexpr Outcome(Steps steps)
+            : answer(answer_of(steps.status())), partly(steps.partly()) {}
         Answer answer;  // if `partly`: of the refused step
         bool partly = false;
     };
@@ -115,34 +116,34 @@ private:
                       protocol::most_argument(Command::set_baud) <= ~std::uint32_t{0});
         const auto id = static_cast<std::uint32_t>(request.value);
         switch (request.what) {
-            case Command::hello: send_hello_soon(); return Answer::ok;
-            case Command::stats: report(selected, result); return Answer::ok;
-            case Command::start: start(); return Answer::ok;
-            case Command::stop: stop_and_say(result); return Answer::ok;
-            case Command::mark: mark(id); return Answer::ok;
-            case Command::snapshot: snapshot(id); return Answer::ok;
-            case Command::set_mode: return set_mode_of(request.value);
-            case Command::send_profile:
-                result.varint(profile_sender.next_number());
-                send_profile();
-                return Answer::ok;
-            case Command::set_depth: set_max_depth(id); return Answer::ok;
-            case Command::set_min_duration: set_min_duration(request.value); return Answer::ok;
-            case Command::set_sample: set_sample(id); return Answer::ok;
-            case Command::set_recorder: return set_recorder(request);
-            case Command::set_subtree:
-                return change(request, [](const CommandRequest& asked) {
-                    return Steps().then([&] {
-                        return asked.value != 0 ? trace_only_below(chosen) : trace_everywhere();
-                    });
+        case Command::hello: send_hello_soon(); return Answer::ok;
+        case Command::stats: report(selected, result); return Answer::ok;
+        case Command::start: start(); return Answer::ok;
+        case Command::stop: stop_and_say(result); return Answer::ok;
+        case Command::mark: mark(id); return Answer::ok;
+        case Command::snapshot: snapshot(id); return Answer::ok;
+        case Command::set_mode: return set_mode_of(request.value);
+        case Command::send_profile:
+            result.varint(profile_sender.next_number());
+            send_profile();
+            return Answer::ok;
+        case Command::set_depth: set_max_depth(id); return Answer::ok;
+        case Command::set_min_duration: set_min_duration(request.value); return Answer::ok;
+        case Command::set_sample: set_sample(id); return Answer::ok;
+        case Command::set_recorder: return set_recorder(request);
+        case Command::set_subtree:
+            return change(request, [](const CommandRequest& asked) {
+                return Steps().then([&] {
+                    return asked.value != 0 ? trace_only_below(chosen) : trace_everywhere();
                 });
-            case Command::set_capture: return change(request, capture);
-            case Command::set_events: return change(request, count);
-            case Command::set_baud:
-                return input.set_baud != nullptr && input.set_baud(id, true) ? Answer::ok
-                                                                             : Answer::unsupported;
-            case Command::reset: return input.reset != nullptr ? Answer::ok : Answer::unsupported;
-            default: return Answer::unsupported;
+            });
+        case Command::set_capture: return change(request, capture);
+        case Command::set_events: return change(request, count);
+        case Command::set_baud:
+            return input.set_baud != nullptr && input.set_baud(id, true) ? Answer::ok
+                                                                         : Answer::unsupported;
+        case Command::reset: return input.reset != nullptr ? Answer::ok : Answer::unsupported;
+        default: return Answer::unsupported;
         }
     }
 
@@ -165,7 +166,8 @@ private:
         const Counters now = counters();
         const Core* const here = joined_core();
         result.varint(Machine().clock());
-        result.varint(here != nullptr && __atomic_load_n(&here->limit, __ATOMIC_RELAXED) != 0 ? 1 : 0);
+        result.varint(here != nullptr && __atomic_load_n(&here->limit, __ATOMIC_RELAXED) != 0 ? 1
+                                                                                              : 0);
         result.varint(now.enabled);
         result.varint(selected.count());
         result.varint(now.generated);
@@ -212,11 +214,13 @@ private:
     }
     static std::optional<Outcome> set_recorder(const CommandRequest& request) {
         const bool known = request.value < std::size(protocol::recorder_names);
-        if (!known && request.value != protocol::recorder_as_before) return Outcome(Answer::unsupported);
+        if (!known && request.value != protocol::recorder_as_before)
+            return Outcome(Answer::unsupported);
         return change(request, [](const CommandRequest& asked) {
             Steps steps;
             steps.then([&] { return enable(recorder_of(asked), chosen); });
-            if ((asked.flags & protocol::only_selected) != 0) steps.then([] { return disable(others); });
+            if ((asked.flags & protocol::only_selected) != 0)
+                steps.then([] { return disable(others); });
             return steps;
         });
     }

@@ -17,8 +17,8 @@
 #pragma once
 
 #include "tracer/control/command_receiver.hpp"
-#include "tracer/stream/replies.hpp"
 #include "tracer/patching/site_bits.hpp"
+#include "tracer/stream/replies.hpp"
 
 #include <optional>
 
@@ -53,7 +53,6 @@ public:
         __atomic_store_n(&running_, false, __ATOMIC_RELEASE);
     }
 
-
 private:
     using Command = protocol::Command;
     using Answer = protocol::Answer;
@@ -66,9 +65,9 @@ private:
 
     void take(std::uint8_t byte) {
         switch (receiver_.push(byte)) {
-            case CommandReceiver::Got::nothing: return;
-            case CommandReceiver::Got::corrupt: replies_.count_refused(); return;
-            case CommandReceiver::Got::frame: return take(receiver_.frame());
+        case CommandReceiver::Got::nothing: return;
+        case CommandReceiver::Got::corrupt: replies_.count_refused(); return;
+        case CommandReceiver::Got::frame: return take(receiver_.frame());
         }
     }
     void take(const protocol::ParsedFrame& frame) {
@@ -123,44 +122,45 @@ private:
         request_.flags = 0;
         std::uint64_t selected = selected_.count();
         switch (what) {
-            case Command::ping: break;
-            case Command::hello:
-            case Command::stats:
-            case Command::start:
-            case Command::stop:
-            case Command::send_profile:
-            case Command::reset:
-            case Command::select_clear: break;
-            case Command::mark:
-            case Command::snapshot:
-            case Command::set_depth:
-            case Command::set_min_duration:
-            case Command::set_sample: request_.value = in.varint(); break;
-            case Command::select_add:
-            case Command::select_remove:
-                return selected_.put(in, target_.site_count(), what == Command::select_add)
-                           ? Answer::ok : Answer::malformed;
-            case Command::set_mode: request_.value = in.fixed<std::uint8_t>(); break;
-            case Command::set_baud: request_.value = in.fixed<std::uint32_t>(); break;
-            case Command::set_subtree:
-                request_.value = in.fixed<std::uint8_t>();
-                selected = in.varint();
-                if (request_.value == 0) selected = selected_.count();  // needs no selection
-                break;
-            case Command::set_events:
-                request_.flags = in.fixed<std::uint8_t>();
-                for (unsigned n = 0; n < request_.flags && in.ok(); ++n) {
-                    const std::uint64_t number = in.fixed<std::uint16_t>();
-                    if (n < protocol::max_events) request_.value |= number << 16 * n;
-                }
-                break;
-            case Command::set_recorder:
-            case Command::set_capture:
-                request_.value = in.fixed<std::uint8_t>();
-                request_.flags = in.fixed<std::uint8_t>();
-                selected = in.varint();
-                break;
-            default: return Answer::unknown;
+        case Command::ping: break;
+        case Command::hello:
+        case Command::stats:
+        case Command::start:
+        case Command::stop:
+        case Command::send_profile:
+        case Command::reset:
+        case Command::select_clear: break;
+        case Command::mark:
+        case Command::snapshot:
+        case Command::set_depth:
+        case Command::set_min_duration:
+        case Command::set_sample: request_.value = in.varint(); break;
+        case Command::select_add:
+        case Command::select_remove:
+            return selected_.put(in, target_.site_count(), what == Command::select_add)
+                       ? Answer::ok
+                       : Answer::malformed;
+        case Command::set_mode: request_.value = in.fixed<std::uint8_t>(); break;
+        case Command::set_baud: request_.value = in.fixed<std::uint32_t>(); break;
+        case Command::set_subtree:
+            request_.value = in.fixed<std::uint8_t>();
+            selected = in.varint();
+            if (request_.value == 0) selected = selected_.count();  // needs no selection
+            break;
+        case Command::set_events:
+            request_.flags = in.fixed<std::uint8_t>();
+            for (unsigned n = 0; n < request_.flags && in.ok(); ++n) {
+                const std::uint64_t number = in.fixed<std::uint16_t>();
+                if (n < protocol::max_events) request_.value |= number << 16 * n;
+            }
+            break;
+        case Command::set_recorder:
+        case Command::set_capture:
+            request_.value = in.fixed<std::uint8_t>();
+            request_.flags = in.fixed<std::uint8_t>();
+            selected = in.varint();
+            break;
+        default: return Answer::unknown;
         }
         if (!in.ok() || in.left() != 0 || !is_in_range(request_)) return Answer::malformed;
         return selected == selected_.count() ? Answer::ok : Answer::selection;
@@ -169,10 +169,10 @@ private:
     static bool is_in_range(const CommandRequest& request) {
         if (request.value > protocol::most_argument(request.what)) return false;
         switch (request.what) {
-            case Command::set_baud: return request.value != 0;
-            case Command::set_recorder:
-            case Command::set_capture: return request.flags <= 1;
-            default: return true;
+        case Command::set_baud: return request.value != 0;
+        case Command::set_recorder:
+        case Command::set_capture: return request.flags <= 1;
+        default: return true;
         }
     }
 
@@ -180,10 +180,10 @@ private:
         protocol::Writer result(reply_->result());
         std::optional<Answer> answer = Answer::ok;
         switch (request_.what) {
-            case Command::select_clear: selected_.clear(); [[fallthrough]];
-            case Command::select_add:
-            case Command::select_remove: result.varint(selected_.count()); break;
-            default: answer = target_.perform(request_, selected_, result);
+        case Command::select_clear: selected_.clear(); [[fallthrough]];
+        case Command::select_add:
+        case Command::select_remove: result.varint(selected_.count()); break;
+        default: answer = target_.perform(request_, selected_, result);
         }
         if (!answer && now_ - pending_since_ < clock_hz_) return;
         pending_ = false;

@@ -91,26 +91,26 @@ inline constexpr std::uint64_t stray_frame_sp = 8;
 struct alignas(128) Core {
     // Only this core writes to their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
     std::uint64_t cursor;
-    std::uint64_t events;    // that the graph recorder counts: EventSet (pmu_event_set.hpp)
-    std::uint64_t profiled;  // 1/256 ticks
-    std::uint64_t profile_cost;  // time in the caller to record a profiled call: 1/256 ticks
-    std::uint64_t calls_skipped;  // calls that nopscope_sampled_entry skipped
-    std::uint64_t sample_next;  // value of `calls_skipped`; 0: look at `limit`
+    std::uint64_t events;          // that the graph recorder counts: EventSet (pmu_event_set.hpp)
+    std::uint64_t profiled;        // 1/256 ticks
+    std::uint64_t profile_cost;    // time in the caller to record a profiled call: 1/256 ticks
+    std::uint64_t calls_skipped;   // calls that nopscope_sampled_entry skipped
+    std::uint64_t sample_next;     // value of `calls_skipped`; 0: look at `limit`
     std::uint64_t evented;         // as `profiled`, for two events, 32 bits each
     std::uint64_t profile_events;  // a copy of `events`
-    std::uint64_t frames_end;   // end of the shadow stack's memory
+    std::uint64_t frames_end;      // end of the shadow stack's memory
     std::uint64_t stack_high;
     std::uint64_t left_position;  // the cursor at the last longjmp that was reported
     std::uint64_t left_clock;     // the clock then, read after the cursor
-    std::uint64_t sample_gap;   // calls to skip between two that are recorded
-    std::uint64_t overflowed;  // calls that found the ring full, and went to the profile
-    std::uint64_t aggregates;  // 1: such calls go to the profile (adaptive mode)
-    std::uint64_t cells;  // bytes from core 0's profile cells to this core's
+    std::uint64_t sample_gap;     // calls to skip between two that are recorded
+    std::uint64_t overflowed;     // calls that found the ring full, and went to the profile
+    std::uint64_t aggregates;     // 1: such calls go to the profile (adaptive mode)
+    std::uint64_t cells;          // bytes from core 0's profile cells to this core's
 
     alignas(128) std::uint64_t limit;
-    std::uint64_t ring;  // address
+    std::uint64_t ring;        // address
     std::uint64_t ring_again;  // copy of `ring`: the graph recorder loads and stores it with `top`
-    std::uint64_t top;   // address of the next free shadow frame
+    std::uint64_t top;         // address of the next free shadow frame
     std::uint64_t shadow_end;  // recorders hook no call whose frame would lie here or above
     std::uint64_t stack_low;
     std::uint64_t dropped;
@@ -129,49 +129,49 @@ struct alignas(128) Core {
 
     // Only the pump uses these, so they lie on other cache lines than what producers write.
     alignas(128) std::uint64_t tail;
-    std::uint64_t pumped_clock;  // 64-bit clock of the record before tail
-    std::uint64_t last_trace_frame;  // clock
-    std::uint64_t last_key_frame;    // clock
-    std::uint64_t last_sync;         // clock
-    std::uint64_t seen_clock;        // when a pump last looked; records before `seen` are older
-    std::uint64_t seen;              // position
-    std::uint64_t last_certain_clock;  // no pump looked between it and `clock_uncertain_from`
+    std::uint64_t pumped_clock;          // 64-bit clock of the record before tail
+    std::uint64_t last_trace_frame;      // clock
+    std::uint64_t last_key_frame;        // clock
+    std::uint64_t last_sync;             // clock
+    std::uint64_t seen_clock;            // when a pump last looked; records before `seen` are older
+    std::uint64_t seen;                  // position
+    std::uint64_t last_certain_clock;    // no pump looked between it and `clock_uncertain_from`
     std::uint64_t clock_uncertain_from;  // position (Pump::keep_clock); 0: none
-    std::uint64_t clock_base;  // the record at `clock_base_slot` counts from this clock
-    std::uint64_t clock_base_slot;  // position; 0: none
-    std::uint64_t overwritten;       // records
-    std::uint64_t own_records;       // of the tracer, in the ring, not yet sent
-    std::uint64_t aggregated;        // calls, in the last whole read-out of the profile
+    std::uint64_t clock_base;            // the record at `clock_base_slot` counts from this clock
+    std::uint64_t clock_base_slot;       // position; 0: none
+    std::uint64_t overwritten;           // records
+    std::uint64_t own_records;           // of the tracer, in the ring, not yet sent
+    std::uint64_t aggregated;            // calls, in the last whole read-out of the profile
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
     std::uint32_t profile_sequence;
     std::uint32_t profile_events_sequence;
-    std::uint64_t pump_reserve;  // bytes that `limit` leaves free for the pump's interrupts
-    std::uint64_t send_to;  // position: records before it are due
-    std::uint32_t pumped_context;  // number of the context of the record before tail
-    std::uint32_t overwrites;      // 1: the newest record overwrites the oldest
-    std::uint32_t entries_held;  // 1: a snapshot is requested: no entry until the pump has run
-    std::uint64_t doubled_from;    // position: from here on a switch of context is two records
-    std::uint64_t snapshot_end;    // position
-    std::uint64_t unwritten_slot;  // position of a slot that was claimed and is not written yet
+    std::uint64_t pump_reserve;     // bytes that `limit` leaves free for the pump's interrupts
+    std::uint64_t send_to;          // position: records before it are due
+    std::uint32_t pumped_context;   // number of the context of the record before tail
+    std::uint32_t overwrites;       // 1: the newest record overwrites the oldest
+    std::uint32_t entries_held;     // 1: a snapshot is requested: no entry until the pump has run
+    std::uint64_t doubled_from;     // position: from here on a switch of context is two records
+    std::uint64_t snapshot_end;     // position
+    std::uint64_t unwritten_slot;   // position of a slot that was claimed and is not written yet
     std::uint64_t unwritten_since;  // clock
-    std::uint64_t cleaned;         // position: the ring before it is cleaned to memory
-    bool pumped_site_next;         // the record at tail is data: the site of the one before
+    std::uint64_t cleaned;          // position: the ring before it is cleaned to memory
+    bool pumped_site_next;          // the record at tail is data: the site of the one before
 
     // context_switch() and the pump, which may run on another core, change these under the lock.
     alignas(128) std::uint32_t context_lock;
     std::uint32_t context_record_pending;  // 1: the last switch has no record in the ring yet
     std::uint32_t context_number;
     std::uint32_t last_context_recorded;  // number in the last record of a switch
-    std::uint32_t flight;          // 1: a switch first records the previous context
-    Context* context;              // the running one; null: the main one, no other has run
-    std::uint64_t reserve;         // bytes of the ring, for returns
-    std::uint64_t return_bytes;    // bytes of one return
-    std::uint64_t max_depth;       // frames; 0: all
+    std::uint32_t flight;                 // 1: a switch first records the previous context
+    Context* context;                     // the running one; null: the main one, no other has run
+    std::uint64_t reserve;                // bytes of the ring, for returns
+    std::uint64_t return_bytes;           // bytes of one return
+    std::uint64_t max_depth;              // frames; 0: all
     // Why it is stopped (stop_reasons.hpp): atomic, no lock.
     std::uint32_t stops;
     std::uint32_t subtree_depth;  // open calls of trace_only_below()'s functions in this context
-    std::uint64_t subtree;  // the ReturnOps that counts them; 0: everything is traced
+    std::uint64_t subtree;        // the ReturnOps that counts them; 0: everything is traced
     // For interrupts.cpp. Only this core uses them, with interrupts masked.
     std::uint64_t masked_since;    // clock; 0: not masked
     std::uint64_t masked_where;    // address

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/core/cores.hpp"
 
-#include "tracer/arch/system.hpp"
 #include "tracer/arch/machine.hpp"
+#include "tracer/arch/system.hpp"
 
 namespace nopscope {
 
@@ -24,11 +24,11 @@ std::uint64_t (*interrupted_pc_of_board)() = nullptr;
 }  // namespace
 
 Core& this_core() { return core_states[machine.core()]; }
-bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
-void set_joined(unsigned core) { __atomic_fetch_or(&joined, 1u << core, __ATOMIC_RELAXED); }
-Core* joined_core() {
-    return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
+bool has_joined(unsigned core) {
+    return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0;
 }
+void set_joined(unsigned core) { __atomic_fetch_or(&joined, 1u << core, __ATOMIC_RELAXED); }
+Core* joined_core() { return initialised && has_joined(machine.core()) ? &this_core() : nullptr; }
 
 void open_cores(const Config& config) {
     panic_handler = config.panic;

@@ -20,7 +20,7 @@ struct CoreMemory {
     Grave graves[max_graves];
 };
 
-extern bool initialised;   // init() has returned Status::ok
+extern bool initialised;       // init() has returned Status::ok
 extern protocol::Hello hello;  // of this session
 extern SiteTable sites;
 extern InForce in_force;  // for stats frames

@@ -14,26 +14,26 @@ struct Descriptor {
     static constexpr std::uint64_t right_magic = 0x3172'6373'6564'736e;  // "nsdescr1"
 
     std::uint64_t magic;
-    std::uint32_t ready;    // 1: init() has succeeded, and the fields below are valid
-    std::uint32_t session;  // as in frames
-    const void* cores;      // of the first Core
-    const void* rings;      // of the first ring
-    const void* hello;      // payload of a hello frame, as of init()
+    std::uint32_t ready;              // 1: init() has succeeded, and the fields below are valid
+    std::uint32_t session;            // as in frames
+    const void* cores;                // of the first Core
+    const void* rings;                // of the first ring
+    const void* hello;                // payload of a hello frame, as of init()
     std::uint64_t ring_stride_bytes;  // from one core's ring to the next
     std::uint32_t core_stride_bytes;
-    std::uint32_t core_count;   // cores that have memory; hello says how many are used
+    std::uint32_t core_count;  // cores that have memory; hello says how many are used
     std::uint32_t hello_bytes;
-    std::uint32_t ring_log2;    // log2 of a ring's size in bytes
+    std::uint32_t ring_log2;  // log2 of a ring's size in bytes
     // Offsets of fields in a Core. u64:
-    std::uint16_t cursor;       // position after the newest record
-    std::uint16_t seen;         // position: records from here on have a clock ...
-    std::uint16_t seen_clock;   // ... that is not before this
-    std::uint16_t doubled_from; // position: from here on a switch of context is two records ...
+    std::uint16_t cursor;        // position after the newest record
+    std::uint16_t seen;          // position: records from here on have a clock ...
+    std::uint16_t seen_clock;    // ... that is not before this
+    std::uint16_t doubled_from;  // position: from here on a switch of context is two records ...
     std::uint16_t dropped;
     std::uint16_t shadow_stack_full;
     std::uint16_t off_stack;
-    std::uint16_t filtered;     // calls too short or too deep for a record
-    std::uint16_t passed;       // calls that the sampled recorder skipped
+    std::uint16_t filtered;  // calls too short or too deep for a record
+    std::uint16_t passed;    // calls that the sampled recorder skipped
     // u32:
     std::uint16_t flight;        // ... while this is 1
     std::uint16_t said_context;  // number in the last record of a switch
@@ -41,14 +41,15 @@ struct Descriptor {
 };
 static_assert(sizeof(Descriptor) == 88 && alignof(Descriptor) == 8);
 static_assert(offsetof(Descriptor, cores) == 16 && offsetof(Descriptor, ring_stride_bytes) == 40 &&
-              offsetof(Descriptor, core_stride_bytes) == 48 && offsetof(Descriptor, ring_log2) == 60 &&
-              offsetof(Descriptor, cursor) == 64 && offsetof(Descriptor, flight) == 82 &&
-              offsetof(Descriptor, unused) == 86, "the host reads it: another layout is another magic");
+                  offsetof(Descriptor, core_stride_bytes) == 48 &&
+                  offsetof(Descriptor, ring_log2) == 60 && offsetof(Descriptor, cursor) == 64 &&
+                  offsetof(Descriptor, flight) == 82 && offsetof(Descriptor, unused) == 86,
+              "the host reads it: another layout is another magic");
 static_assert(sizeof(Core) < 0x10000);
 
 // Returns a descriptor that is not ready yet.
-constexpr Descriptor describe_cores(const Core* cores, const void* rings, std::uint64_t ring_stride_bytes,
-                                    const void* hello) {
+constexpr Descriptor describe_cores(const Core* cores, const void* rings,
+                                    std::uint64_t ring_stride_bytes, const void* hello) {
     return {.magic = Descriptor::right_magic,
             .ready = 0,
             .session = 0,

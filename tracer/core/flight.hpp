@@ -62,7 +62,8 @@ void settle(M& machine, Core& core) {
         ring_set_limit_locked(machine, core);
         // After this fence every core reads the new limit.
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        end = {__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), machine.clock(), core.last_context_recorded};
+        end = {__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), machine.clock(),
+               core.last_context_recorded};
     }
     const std::uint64_t keep =
         ring_bytes - core.reserve - own_reserve_bytes - settle_slack_bytes - core.pump_reserve;

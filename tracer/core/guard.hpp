@@ -18,7 +18,8 @@ public:
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
     ~Guard() {
-        if (taken_) __atomic_store_n(&guard_, reinterpret_cast<std::uintptr_t>(&guard_), __ATOMIC_RELEASE);
+        if (taken_)
+            __atomic_store_n(&guard_, reinterpret_cast<std::uintptr_t>(&guard_), __ATOMIC_RELEASE);
     }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;

@@ -6,40 +6,53 @@
 
 #include <cstdint>
 
-extern "C" const char nopscope_return_hook[], nopscope_graph_events_hook[];    // arch/arm64/recorders.S
+extern "C" const char nopscope_return_hook[],
+    nopscope_graph_events_hook[];                // arch/arm64/recorders.S
 extern "C" const char nopscope_callback_hook[];  // arch/arm64/callback_hook.S
-extern "C" const char nopscope_profile_hook[], nopscope_profile_events_hook[];   // arch/arm64/profile.S
+extern "C" const char nopscope_profile_hook[],
+    nopscope_profile_events_hook[];              // arch/arm64/profile.S
 extern "C" const char nopscope_duration_hook[];  // arch/arm64/duration.S
 
 // arch/arm64/recorders.S, profile.S, duration.S and sampled.S.
 extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
     nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[],
-    nopscope_graph_events_entry[], nopscope_profile_events_entry[], nopscope_profile_events_entry_end[],
-    nopscope_profile_events_hook_end[];
+    nopscope_graph_events_entry[], nopscope_profile_events_entry[],
+    nopscope_profile_events_entry_end[], nopscope_profile_events_hook_end[];
 // arch/arm64/recorders.S and profile.S: instructions, as in protocol::EventCosts.
 extern "C" const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
 // Lists of the hooks' words (arch/arm64/hook.h). An entry is the word's offset from the entry.
-extern "C" const std::int32_t nopscope_graph_hook_words[], nopscope_graph_hook_words_end[],  // recorders.S
-    nopscope_profile_hook_words[], nopscope_profile_hook_words_end[], nopscope_duration_hook_words[],
-    nopscope_duration_hook_words_end[], nopscope_callback_hook_words[], nopscope_callback_hook_words_end[],
-    nopscope_trampoline_words[], nopscope_trampoline_words_end[];  // callbacks.S
+extern "C" const std::int32_t nopscope_graph_hook_words[],
+    nopscope_graph_hook_words_end[],  // recorders.S
+    nopscope_profile_hook_words[], nopscope_profile_hook_words_end[],
+    nopscope_duration_hook_words[], nopscope_duration_hook_words_end[],
+    nopscope_callback_hook_words[], nopscope_callback_hook_words_end[], nopscope_trampoline_words[],
+    nopscope_trampoline_words_end[];  // callbacks.S
 // arch/arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
     nopscope_far_end[];
 
 namespace nopscope {
 
-enum class Hook : std::uint8_t { none, graph, callback, profile, duration, graph_events, profile_events };
+enum class Hook : std::uint8_t {
+    none,
+    graph,
+    callback,
+    profile,
+    duration,
+    graph_events,
+    profile_events
+};
 
 inline std::uint64_t hook_address(Hook hook) {
     switch (hook) {
-        case Hook::graph: return reinterpret_cast<std::uintptr_t>(nopscope_return_hook);
-        case Hook::callback: return reinterpret_cast<std::uintptr_t>(nopscope_callback_hook);
-        case Hook::profile: return reinterpret_cast<std::uintptr_t>(nopscope_profile_hook);
-        case Hook::duration: return reinterpret_cast<std::uintptr_t>(nopscope_duration_hook);
-        case Hook::graph_events: return reinterpret_cast<std::uintptr_t>(nopscope_graph_events_hook);
-        case Hook::profile_events: return reinterpret_cast<std::uintptr_t>(nopscope_profile_events_hook);
-        case Hook::none: break;
+    case Hook::graph: return reinterpret_cast<std::uintptr_t>(nopscope_return_hook);
+    case Hook::callback: return reinterpret_cast<std::uintptr_t>(nopscope_callback_hook);
+    case Hook::profile: return reinterpret_cast<std::uintptr_t>(nopscope_profile_hook);
+    case Hook::duration: return reinterpret_cast<std::uintptr_t>(nopscope_duration_hook);
+    case Hook::graph_events: return reinterpret_cast<std::uintptr_t>(nopscope_graph_events_hook);
+    case Hook::profile_events:
+        return reinterpret_cast<std::uintptr_t>(nopscope_profile_events_hook);
+    case Hook::none: break;
     }
     return 0;
 }
@@ -67,7 +80,8 @@ template <typename Visit>
 void for_each_hook_word(Visit visit) {
     const auto each_of = [&](const std::int32_t* first, const std::int32_t* end) {
         for (; first != end; ++first) {
-            visit(reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(std::int64_t{*first}));
+            visit(reinterpret_cast<std::uintptr_t>(first) +
+                  static_cast<std::uint64_t>(std::int64_t{*first}));
         }
     };
     each_of(nopscope_graph_hook_words, nopscope_graph_hook_words_end);

@@ -19,10 +19,12 @@ struct EventSet {
 
     // `numbers`: one or two.
     static EventSet of(std::span<const std::uint16_t> numbers, std::uint16_t choice) {
-        const std::uint32_t argument = numbers.size() == 2 ? protocol::events_argument(numbers[0], numbers[1])
-                                                           : protocol::events_argument(numbers[0]);
+        const std::uint32_t argument = numbers.size() == 2
+                                           ? protocol::events_argument(numbers[0], numbers[1])
+                                           : protocol::events_argument(numbers[0]);
         const protocol::Record head = protocol::make_extended(protocol::Extended::events, argument);
-        return {std::uint64_t{head.high()} << 32 | (2 + numbers.size()) * record_bytes << 16 | choice};
+        return {std::uint64_t{head.high()} << 32 | (2 + numbers.size()) * record_bytes << 16 |
+                choice};
     }
     bool any() const { return word != 0; }
     std::uint16_t choice() const { return static_cast<std::uint16_t>(word); }

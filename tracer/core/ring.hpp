@@ -26,11 +26,10 @@ constexpr std::uint64_t record_index(std::uint64_t position) {
 // from lap 1.
 constexpr std::uint64_t recorder_excess(protocol::Record record) {
     switch (record.kind()) {
-        case protocol::Kind::call:
-        case protocol::Kind::entry:
-            return body_offset << protocol::kind_shift;
-        case protocol::Kind::ret: return (ring_bytes << 1) << protocol::kind_shift;
-        case protocol::Kind::extended: break;
+    case protocol::Kind::call:
+    case protocol::Kind::entry: return body_offset << protocol::kind_shift;
+    case protocol::Kind::ret: return (ring_bytes << 1) << protocol::kind_shift;
+    case protocol::Kind::extended: break;
     }
     return 0;
 }
@@ -71,8 +70,8 @@ std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std
     do {
         if (claim.position + bytes > limit) return std::nullopt;
         claim.clock = machine.clock();
-    } while (!__atomic_compare_exchange_n(&core.cursor, &claim.position, claim.position + bytes, true,
-                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&core.cursor, &claim.position, claim.position + bytes,
+                                          true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     if (began != nullptr && began->position == claim.position) {
         claim.clock = began->clock;
         began->position += bytes;
@@ -87,7 +86,8 @@ inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t w
 
 // Claims a slot, stamps `record` with the clock, and stores it. False: there was no room.
 template <MachineConcept M>
-bool ring_put(M& machine, Core& core, protocol::Record record, std::uint64_t limit, Moment* began = nullptr) {
+bool ring_put(M& machine, Core& core, protocol::Record record, std::uint64_t limit,
+              Moment* began = nullptr) {
     const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit, began);
     if (!claim) return false;
     if (record.is(protocol::Extended::sync)) record = protocol::make_sync(claim->clock);
@@ -107,8 +107,8 @@ inline void ring_store_many(const Core& core, const Claim& claim, protocol::Reco
     }
 }
 template <MachineConcept M>
-bool ring_put_many(M& machine, Core& core, protocol::Record head, std::span<const std::uint64_t> data,
-                   std::uint64_t limit) {
+bool ring_put_many(M& machine, Core& core, protocol::Record head,
+                   std::span<const std::uint64_t> data, std::uint64_t limit) {
     const std::optional<Claim> claim =
         ring_claim(machine, core, (1 + data.size()) * record_bytes, limit);
     if (claim) ring_store_many(core, *claim, head, data);
@@ -125,14 +125,14 @@ constexpr unsigned data_count(protocol::Record head) {
     if (head.kind() != protocol::Kind::extended) return 0;
     const std::uint32_t argument = head.argument();
     switch (head.extended()) {
-        case protocol::Extended::duration: return 2;
-        case protocol::Extended::arguments: return 1 + ones(argument & 0xffff);
-        case protocol::Extended::result: return 2 + (argument & 1);
-        case protocol::Extended::counter: return 1 + (argument & 1);
-        case protocol::Extended::sample: return protocol::sample_addresses(argument);
-        case protocol::Extended::masked: return 2;
-        case protocol::Extended::events: return protocol::event_count(argument);
-        default: return 0;
+    case protocol::Extended::duration: return 2;
+    case protocol::Extended::arguments: return 1 + ones(argument & 0xffff);
+    case protocol::Extended::result: return 2 + (argument & 1);
+    case protocol::Extended::counter: return 1 + (argument & 1);
+    case protocol::Extended::sample: return protocol::sample_addresses(argument);
+    case protocol::Extended::masked: return 2;
+    case protocol::Extended::events: return protocol::event_count(argument);
+    default: return 0;
     }
 }
 
@@ -160,8 +160,7 @@ inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
 // The limit of records that the tracer adds: it leaves room for the returns of all open calls.
 inline std::uint64_t own_limit(const Core& core) {
     if (__atomic_load_n(&core.overwrites, __ATOMIC_RELAXED) != 0) return no_limit;
-    return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
-           core.reserve;
+    return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes - core.reserve;
 }
 // Puts a record that the tracer adds. Needs: no switch of context waits for its record, and
 // interrupts are masked. False: there was no room.
@@ -198,7 +197,8 @@ inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
 [[gnu::noinline]] inline bool is_data_written(const Core& core, std::uint64_t head_position,
                                               protocol::Record head) {
     for (unsigned left = data_count(head); left != 0; --left) {
-        if ((ring_word(core, head_position + left * record_bytes) & unwritten_bit) != 0) return false;
+        if ((ring_word(core, head_position + left * record_bytes) & unwritten_bit) != 0)
+            return false;
     }
     return true;
 }
@@ -208,7 +208,8 @@ inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
     if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return false;
     record.word = ring_word(core, position);
     if ((record.word & unwritten_bit) != 0) return false;
-    if (record.kind() == protocol::Kind::extended) [[unlikely]] return is_data_written(core, position, record);
+    if (record.kind() == protocol::Kind::extended) [[unlikely]]
+        return is_data_written(core, position, record);
     record.word -= recorder_excess(record);
     return true;
 }
@@ -334,8 +335,8 @@ void ring_set_limit_locked(M& machine, Core& core) {
     std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
     const std::uint64_t limit = entry_limit(core);
     if (old != 0) (void)flush_pending_context(machine, core, limit);
-    while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true, __ATOMIC_RELEASE,
-                                                    __ATOMIC_RELAXED)) {
+    while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true,
+                                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
 }
 template <MachineConcept M>

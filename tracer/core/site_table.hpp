@@ -6,8 +6,8 @@
 // section __patchable_function_entries. prepare() turns that section into the table, in place.
 #pragma once
 
-#include "tracer/arch/machine.hpp"
 #include "tracer/arch/crc.hpp"
+#include "tracer/arch/machine.hpp"
 #include "tracer/arch/patch_site.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
@@ -67,7 +67,8 @@ public:
         for (std::uint32_t i = 0; i < size(); ++i) {
             const Address link_time = function(i) - load_bias;
             std::uint8_t bytes[8];
-            for (unsigned b = 0; b < 8; ++b) bytes[b] = static_cast<std::uint8_t>(link_time >> (8 * b));
+            for (unsigned b = 0; b < 8; ++b)
+                bytes[b] = static_cast<std::uint8_t>(link_time >> (8 * b));
             crc = protocol::crc32c(bytes, sizeof bytes, crc);
         }
         return crc;

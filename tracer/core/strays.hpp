@@ -55,7 +55,8 @@ inline std::uint64_t exhume(Core& core, std::uint64_t sp, std::uint64_t hook) {
 
 // Returns the return address from another context's shadow stack and marks its frame as dead.
 // Returns 0 if no frame has it. `frames`: all frames of the shadow stack, also unused ones.
-inline std::uint64_t take_stray(std::span<ShadowFrame> frames, std::uint64_t sp, std::uint64_t hook) {
+inline std::uint64_t take_stray(std::span<ShadowFrame> frames, std::uint64_t sp,
+                                std::uint64_t hook) {
     for (std::size_t n = frames.size(); n-- != 0;) {
         ShadowFrame& frame = frames[n];
         if (frame.sp != sp || frame.hook != hook) continue;

@@ -34,8 +34,11 @@ template <MachineConcept M>
 class TracerTimeScope {
 public:
     TracerTimeScope(M& machine, Core& core)
-        : machine_(machine), core_(core), paused_(core),
-          begin_(profile_instant(machine, core, [](const ProfileInstant& at) { return at.profiled; })) {}
+        : machine_(machine),
+          core_(core),
+          paused_(core),
+          begin_(profile_instant(machine, core,
+                                 [](const ProfileInstant& at) { return at.profiled; })) {}
     ~TracerTimeScope() {
         (void)profile_instant(machine_, core_, [this](const ProfileInstant& at) {
             return begin_.profiled + ((at.clock - begin_.clock) << profiled_shift);

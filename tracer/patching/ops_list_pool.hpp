@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of sites that several ops trace. Sites with the same set share one list; with a member of
-// a family in it, it is that site's own.
+// The lists of sites that several ops trace. Sites with the same set share one list; with a member
+// of a family in it, it is that site's own.
 //
-// A list is itself an Ops, so a slot can hold it and every trampoline can read it: its callback walks
-// the members' callbacks, its direct entry is that of the one member that has one, with that one's
-// data. Lists live in a static pool, are never changed once a slot holds them, and are given back by
-// collect() after the cores have been synchronised.
+// A list is itself an Ops, so a slot can hold it and every trampoline can read it: its callback
+// walks the members' callbacks, its direct entry is that of the one member that has one, with that
+// one's data. Lists live in a static pool, are never changed once a slot holds them, and are given
+// back by collect() after the cores have been synchronised.
 #pragma once
 
 #include "nopscope/ops.hpp"
@@ -27,7 +27,8 @@ struct OpsList : Ops {
 };
 
 // Calls each member's callback, in the order of attachment (arch/arm64/callbacks.S).
-extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list, Regs* regs);
+extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list,
+                                   Regs* regs);
 // Calls ops->func with this context's guard taken, unless it is taken already (tracer.cpp).
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
@@ -136,7 +137,8 @@ private:
         return nullptr;
     }
     void join_free(OpsList* list) {
-        for (OpsList* after = next(list); after != nullptr && after->count == 0; after = next(list)) {
+        for (OpsList* after = next(list); after != nullptr && after->count == 0;
+             after = next(list)) {
             list->units += after->units;
         }
     }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The patcher: boot initialisation of the patch sites, and their changes at run time.
 //
-// A site's slot holds the *object* of its set of ops, and its toggling word follows from the object:
-// tracer/patching/transition_planner.hpp has the table. Nothing orders another core's fetch of the word before or after its
-// load of the slot, so every mixed row (old word, new slot or the other way round) must be legal. It
-// is: a trampoline works with any object, since each has a callback to call and a direct entry, or
-// none, to go on to; a direct entry does not read the slot (but see tracer/recorders/per_site_ops.hpp). And in each
-// mixed row what runs is one of the two sets, whole, or the direct member that both have: an ops that
-// stays loses nothing. A core that was late in a trampoline may find `none`, which calls nothing.
-// `none` is written after the cores have been synchronised, and they are synchronised again before a
-// list is freed or the caller may reuse the ops: docs/ops.md.
+// A site's slot holds the *object* of its set of ops, and its toggling word follows from the
+// object: tracer/patching/transition_planner.hpp has the table. Nothing orders another core's fetch
+// of the word before or after its load of the slot, so every mixed row (old word, new slot or the
+// other way round) must be legal. It is: a trampoline works with any object, since each has a
+// callback to call and a direct entry, or none, to go on to; a direct entry does not read the slot
+// (but see tracer/recorders/per_site_ops.hpp). And in each mixed row what runs is one of the two
+// sets, whole, or the direct member that both have: an ops that stays loses nothing. A core that
+// was late in a trampoline may find `none`, which calls nothing. `none` is written after the cores
+// have been synchronised, and they are synchronised again before a list is freed or the caller may
+// reuse the ops: docs/ops.md.
 //
 // Every write is preceded by reading what is there. A request verifies all its sites, and makes the
 // lists it needs, before it changes the first word, so it happens as a whole or not at all. Each of
@@ -17,8 +18,8 @@
 #pragma once
 
 #include "tracer/arch/maintenance.hpp"
-#include "tracer/patching/transition_planner.hpp"
 #include "tracer/core/site_table.hpp"
+#include "tracer/patching/transition_planner.hpp"
 
 namespace nopscope {
 
@@ -42,20 +43,23 @@ public:
         planner_.set_text(text);
         Refusals refused;
         Maintenance<M> maintenance(machine_);
-        for (std::uint64_t i = 0; (i = initialise_run(maintenance, text, i)) != sites_.size(); ++i) {
+        for (std::uint64_t i = 0; (i = initialise_run(maintenance, text, i)) != sites_.size();
+             ++i) {
             const Address slot = sites_[i].raw();
             const bool outside = slot < text.begin || slot > text.end - site_bytes;
-            ++(outside ? refused.outside
-                       : slot % slot_bytes != 0 ? refused.misaligned : refused.words);
+            ++(outside                  ? refused.outside
+               : slot % slot_bytes != 0 ? refused.misaligned
+                                        : refused.words);
             sites_.set(i, sites_[i].refused());
         }
         return refused;
     }
 
-    // Makes `change` at the usable ones of the sites that `for_each_run` visits: visit(first, last) for
-    // each run of indexes [first, last), the same ones every time, until visit returns false.
-    // `synchronize` returns true when no core is in a trampoline any more, false when it gave up: then
-    // lists are kept until a later request's has succeeded. timeout: a core has not taken the new words.
+    // Makes `change` at the usable ones of the sites that `for_each_run` visits: visit(first, last)
+    // for each run of indexes [first, last), the same ones every time, until visit returns false.
+    // `synchronize` returns true when no core is in a trampoline any more, false when it gave up:
+    // then lists are kept until a later request's has succeeded. timeout: a core has not taken the
+    // new words.
     template <typename ForEachRun, typename Synchronize>
     Status change(const Change& change, ForEachRun for_each_run, Synchronize synchronize) {
         Request request(change, planner_.nowhere());
@@ -125,7 +129,8 @@ private:
     };
 
     // Up to the first site, from `index` on, that is to be refused.
-    std::uint64_t initialise_run(Maintenance<M>& maintenance, TextBounds text, std::uint64_t index) {
+    std::uint64_t initialise_run(Maintenance<M>& maintenance, TextBounds text,
+                                 std::uint64_t index) {
         SiteTable sites = sites_;
         const std::uint64_t idle = none();
         for (; index != sites.size(); ++index) {
@@ -156,7 +161,8 @@ private:
         return status;
     }
 
-    // The sites' words are those of the objects in their slots, and the next objects' can be reached.
+    // The sites' words are those of the objects in their slots, and the next objects' can be
+    // reached.
     [[gnu::noinline]] Status plan(Request& request, std::uint32_t first, std::uint32_t last) {
         for (std::uint32_t i = first; (i = planned(request.now, i, last)) != last; ++i) {
             const Status status = plan_site(request, i);
@@ -215,10 +221,11 @@ private:
         (void)ask(request, index, machine_.read_slot(sites_[index].slot()));
     }
     [[gnu::noinline]] void write_slots(Request& request, std::uint32_t first, std::uint32_t last) {
-        write_run(request, first, last, [this](SiteEntry site, std::uint64_t i, const Transition& now) {
-            if (now.stores) machine_.write_slot(site.slot(), now.to.at(i));
-            return now.stores;
-        });
+        write_run(request, first, last,
+                  [this](SiteEntry site, std::uint64_t i, const Transition& now) {
+                      if (now.stores) machine_.write_slot(site.slot(), now.to.at(i));
+                      return now.stores;
+                  });
     }
     [[gnu::noinline]] void write_words(Request& request, Maintenance<M>& maintenance,
                                        std::uint32_t first, std::uint32_t last) {

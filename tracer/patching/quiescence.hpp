@@ -3,10 +3,10 @@
 //
 // The guarded trampoline and the unguarded one use a slot's object only between taking a guard, or
 // putting their frame on a chain, and the contrary (arch/arm64/callbacks.S); who does so after an
-// interrupt loads the new slot. The far trampoline and the profile's entry mark nothing: a core must
-// not be caught in them, nor in an interrupt, below which it may be. So each core is called until it
-// was once seen with no open unguarded frame and outside of those; the guards that the first call
-// found taken must each be seen free after it.
+// interrupt loads the new slot. The far trampoline and the profile's entry mark nothing: a core
+// must not be caught in them, nor in an interrupt, below which it may be. So each core is called
+// until it was once seen with no open unguarded frame and outside of those; the guards that the
+// first call found taken must each be seen free after it.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -50,7 +50,8 @@ public:
     }
 
     // A core that was interrupted here, but for its guards.
-    static bool is_outside(const Core& core, const Interrupted& here, std::span<const Code> unmarked) {
+    static bool is_outside(const Core& core, const Interrupted& here,
+                           std::span<const Code> unmarked) {
         if (core.unguarded != 0) return false;
         for (const Code& code : unmarked) {
             if (here.depth != 0 || (here.pc >= code.begin && here.pc < code.end)) return false;
@@ -66,7 +67,8 @@ private:
     // Clears the bits of guards that are free now.
     static std::uint32_t still_taken(const Core& core, std::uint32_t taken) {
         for (unsigned depth = 0; depth < max_interrupt_depth; ++depth) {
-            if (__atomic_load_n(&core.guards[depth], __ATOMIC_ACQUIRE) != 0) taken &= ~(1u << depth);
+            if (__atomic_load_n(&core.guards[depth], __ATOMIC_ACQUIRE) != 0)
+                taken &= ~(1u << depth);
         }
         return taken;
     }
@@ -91,8 +93,8 @@ private:
     M& machine_;
     std::span<Core> cores_;
     std::span<const Code> unmarked_;
-    std::uint32_t pending_ = 0;     // cores, a bit each, that were not yet seen outside
-    std::uint32_t first_call_ = 0;  // that were not called at all
+    std::uint32_t pending_ = 0;       // cores, a bit each, that were not yet seen outside
+    std::uint32_t first_call_ = 0;    // that were not called at all
     std::uint32_t taken_[max_cores];  // guards by depth
 };
 

@@ -2,11 +2,11 @@
 // Who may change what is traced, and when: one request at a time on all cores, each made either in
 // thread context, or by a pump on top of whatever its core was doing.
 //
-// A request waits for the other cores (quiescence.hpp) but cannot wait for what it interrupted. So on
-// its own core a pump looks first, by the same rule; what it finds in the way passes by itself, and the
-// request is tried again by the next pump. And it only tries the lock, whose holder it may have
-// interrupted. So of two cores' pumps one goes ahead, and neither waits for the other: the one that has
-// not got the lock returns from its interrupt.
+// A request waits for the other cores (quiescence.hpp) but cannot wait for what it interrupted. So
+// on its own core a pump looks first, by the same rule; what it finds in the way passes by itself,
+// and the request is tried again by the next pump. And it only tries the lock, whose holder it may
+// have interrupted. So of two cores' pumps one goes ahead, and neither waits for the other: the one
+// that has not got the lock returns from its interrupt.
 #pragma once
 
 #include "tracer/core/cores.hpp"

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sites of the image, and the requests that change what they do: one at a time.
-#include "tracer/arch/system.hpp"
-#include "tracer/core/guard.hpp"
+#include "tracer/patching/requests.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tracer/arch/hook_forms.hpp"
+#include "tracer/arch/system.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/core/guard.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
-#include "tracer/core/cores.hpp"
-#include "tracer/stream/board_pump.hpp"
-#include "tracer/patching/site_name_filter.hpp"
 #include "tracer/patching/patcher.hpp"
 #include "tracer/patching/request_lock.hpp"
-#include "tracer/patching/requests.hpp"
+#include "tracer/patching/site_name_filter.hpp"
+#include "tracer/patching/unguarded_code.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/profile.hpp"
-#include "nopscope/return_ops.hpp"
-#include "tracer/patching/unguarded_code.hpp"
+#include "tracer/stream/board_pump.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -33,21 +33,25 @@ void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 constinit Machine machine;
 constinit protocol::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
-// Their entries are filled in by prepare_sites(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops, graph_events_ops, parked_ops;
+// Their entries are filled in by prepare_sites(), since an address is no constant expression in
+// every ABI.
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops, graph_events_ops,
+    parked_ops;
 // By Recorder, less one. The profile's has no ops before it is enabled.
 constinit PerSiteOps recorders[] = {PerSiteOps::of(function_ops), PerSiteOps::of(graph_ops),
-                                PerSiteOps::of(no_profile_ops), PerSiteOps::of(duration_ops),
-                                PerSiteOps::of(sampled_ops)};
+                                    PerSiteOps::of(no_profile_ops), PerSiteOps::of(duration_ops),
+                                    PerSiteOps::of(sampled_ops)};
 PerSiteOps& family_of(Recorder recorder) { return recorders[static_cast<unsigned>(recorder) - 1]; }
 bool is_in_use(Recorder recorder) { return family_of(recorder).first->sites != 0; }
 bool counts_events(Recorder recorder) {
-    return recorder == Recorder::none || recorder == Recorder::graph || recorder == Recorder::profile;
+    return recorder == Recorder::none || recorder == Recorder::graph ||
+           recorder == Recorder::profile;
 }
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit RequestLock<Machine> request_lock(machine);
 constinit Recorder last_recorder = Recorder::graph;
-constinit Adaptation adaptation{[] { return false; }, [] { return std::uint32_t{0}; }, [](std::uint32_t, std::uint32_t) {}};
+constinit Adaptation adaptation{[] { return false; }, [] { return std::uint32_t{0}; },
+                                [](std::uint32_t, std::uint32_t) {}};
 
 UnguardedCode unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
 bool wait_until_quiescent() {
@@ -60,8 +64,9 @@ Status change_sets(const Change& change, SiteNameFilter&& selection) {
     Status status = selection.status();
     if (status != Status::ok) return status;
     bool quiescent = true;
-    status = patcher.change(change, [&](auto visit) { selection.for_each_run(visit); },
-                       [&] { return quiescent = wait_until_quiescent(); });
+    status = patcher.change(
+        change, [&](auto visit) { selection.for_each_run(visit); },
+        [&] { return quiescent = wait_until_quiescent(); });
     return status == Status::ok && !quiescent ? Status::timeout : status;
 }
 
@@ -70,7 +75,8 @@ bool is_traced_by(const PerSiteOps& family, std::uint32_t index) {
     patcher.for_each_ops(index, [&](Ops& ops) { found |= &ops == family.at(index); });
     return found;
 }
-// `to` takes the place of `from` on all its sites: no call is lost. Then it has `from`'s place among the recorders.
+// `to` takes the place of `from` on all its sites: no call is lost. Then it has `from`'s place
+// among the recorders.
 Status replace(PerSiteOps& from, const PerSiteOps& to) {
     const PerSiteOps old = from;
     const auto is_concerned = [&](std::uint32_t index) {
@@ -94,10 +100,12 @@ Status replace(PerSiteOps& from, const PerSiteOps& to) {
 }
 
 std::uint64_t profile_entry() {
-    return address_of(events_chosen().any() ? nopscope_profile_events_entry : nopscope_profile_entry);
+    return address_of(events_chosen().any() ? nopscope_profile_events_entry
+                                            : nopscope_profile_entry);
 }
-// The graph and the profile recorder as they are with the events that are chosen now. The profile's family is
-// changed while another ops, which finds the cells by the functions' addresses, has its place.
+// The graph and the profile recorder as they are with the events that are chosen now. The profile's
+// family is changed while another ops, which finds the cells by the functions' addresses, has its
+// place.
 Status take_recorders_of_events() {
     Ops& graph = events_chosen().any() ? graph_events_ops : graph_ops;
     Steps steps;
@@ -123,7 +131,8 @@ Status may_count(std::span<const std::uint16_t> numbers) {
     for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
         if (is_in_use(other)) return refuse_events(protocol::EventRefusal::recorder);
     }
-    return adaptation.is_active() ? refuse_events(protocol::EventRefusal::mode) : check_events(numbers);
+    return adaptation.is_active() ? refuse_events(protocol::EventRefusal::mode)
+                                  : check_events(numbers);
 }
 
 }  // namespace
@@ -140,8 +149,7 @@ void prepare_sites(Counters& counters) {
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     counters.duplicates = sites.prepare({__nopscope_sites_start, __nopscope_sites_end});
-    const Refusals refused =
-        patcher.initialise({address_of(__text_start), address_of(__text_end)});
+    const Refusals refused = patcher.initialise({address_of(__text_start), address_of(__text_end)});
     counters.refused_misaligned = refused.misaligned;
     counters.refused_outside = refused.outside;
     counters.refused_words = refused.words;
@@ -149,14 +157,16 @@ void prepare_sites(Counters& counters) {
 }
 
 void open_names() {
-    names = protocol::NameTable(__nopscope_names_start, __nopscope_names_end - __nopscope_names_start,
+    names =
+        protocol::NameTable(__nopscope_names_start, __nopscope_names_end - __nopscope_names_start,
                             sites.size(), hello.site_table_crc);
 }
 
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
     const Requesting<Machine> alone(request_lock);
-    if (events_chosen().any() && !counts_events(recorder)) return refuse_events(protocol::EventRefusal::recorder);
+    if (events_chosen().any() && !counts_events(recorder))
+        return refuse_events(protocol::EventRefusal::recorder);
     if (recorder == Recorder::profile) {
         const Status status = prepare_profile();
         if (status != Status::ok) return status;
@@ -174,10 +184,11 @@ Status enable(Recorder recorder, const Sites& which) {
     const Requesting<Machine> alone(request_lock);
     const Status status = set_recorder(recorder, which, {});
     if (carried_out(status) && adaptation.moved() != 0) {
-        SiteNameFilter(sites, names, which, {}).for_each_run([](std::uint32_t first, std::uint32_t last) {
-            adaptation.forget(first, last);
-            return true;
-        });
+        SiteNameFilter(sites, names, which, {})
+            .for_each_run([](std::uint32_t first, std::uint32_t last) {
+                adaptation.forget(first, last);
+                return true;
+            });
     }
     note_recorders();
     return status;
@@ -207,7 +218,9 @@ Steps count_in_steps(std::span<const std::uint16_t> numbers) {
     if (!carried_out(steps.status())) (void)choose_events({});
     return steps;
 }
-Status count_events(std::span<const std::uint16_t> numbers) { return count_in_steps(numbers).status(); }
+Status count_events(std::span<const std::uint16_t> numbers) {
+    return count_in_steps(numbers).status();
+}
 
 // A function that adaptive mode has moved counts as the graph recorder's, which the request named.
 void note_recorders() {
@@ -280,7 +293,8 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
 bool try_request(void (*request)(void* user), void* user) {
     if (!request_lock.try_lock()) return false;
     const Core& core = all_cores()[machine.core()];
-    const bool may = may_request<Machine>(core, interrupt_depth_of(core), interrupted_pc(), unmarked_code().all());
+    const bool may = may_request<Machine>(core, interrupt_depth_of(core), interrupted_pc(),
+                                          unmarked_code().all());
     if (may) run_as_tracers(request, user);
     request_lock.unlock();
     return may;

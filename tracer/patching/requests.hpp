@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests that change what the sites do, for the rooms above: adaptive mode, the control channel, init().
+// The requests that change what the sites do, for the rooms above: adaptive mode, the control
+// channel, init().
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -14,9 +15,9 @@ void prepare_sites(Counters& counters);
 // The name table, if it is that of hello's site table.
 void open_names();
 
-// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if that may
-// be done here and now; its time is the tracer's own. False: it has not run; the next pump may try again.
-// Any context from which pump() may be called, without the pump's lock.
+// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if
+// that may be done here and now; its time is the tracer's own. False: it has not run; the next pump
+// may try again. Any context from which pump() may be called, without the pump's lock.
 bool try_request(void (*request)(void* user), void* user);
 
 // enable(), but for the functions of `except`.
@@ -38,8 +39,9 @@ Status move_to(Recorder recorder, std::span<const void* const> functions);
 // What requests must know of it. Each is called within a request.
 struct Adaptation {
     bool (*is_active)();
-    std::uint32_t (*moved)();                             // functions that the profile has, and the graph recorder had
-    void (*forget)(std::uint32_t first, std::uint32_t last);  // a request chose a recorder for these sites
+    std::uint32_t (*moved)();  // functions that the profile has, and the graph recorder had
+    void (*forget)(std::uint32_t first,
+                   std::uint32_t last);  // a request chose a recorder for these sites
 };
 // In init(), before anything is traced.
 void set_adaptation(const Adaptation& adaptation);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection: the sites a request is about, as runs of indexes into the site table. A list is runs of
-// one; what is taken out of a range parts it. So the sites of a run cost no more than their number.
+// Selection: the sites a request is about, as runs of indexes into the site table. A list is runs
+// of one; what is taken out of a range parts it. So the sites of a run cost no more than their
+// number.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -35,8 +36,8 @@ public:
     // Every function named is a usable site.
     bool known() const { return all_known(except_) && all_known(listed_); }
 
-    // visit(first, last) for each run [first, last), refused sites among them, until it returns false.
-    // Needs known().
+    // visit(first, last) for each run [first, last), refused sites among them, until it returns
+    // false. Needs known().
     template <typename Visit>
     void for_each_run(Visit visit) const {
         for (const void* function : listed_) {

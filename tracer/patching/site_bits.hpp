@@ -28,7 +28,8 @@ public:
         }
         if (!check.ok()) return false;
         for (protocol::RangeReader in(ranges, limit); in.next(range);) {
-            for (std::uint32_t i = range.first; i < range.first + range.count; ++i) set(i, selected);
+            for (std::uint32_t i = range.first; i < range.first + range.count; ++i)
+                set(i, selected);
         }
         return true;
     }

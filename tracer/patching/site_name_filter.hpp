@@ -8,8 +8,9 @@
 
 namespace nopscope {
 
-// `*` stands for any bytes, `?` for any one; the whole name must match. Work is bounded by the product
-// of both lengths: what fails behind a star tries again one byte on, and only the last star counts.
+// `*` stands for any bytes, `?` for any one; the whole name must match. Work is bounded by the
+// product of both lengths: what fails behind a star tries again one byte on, and only the last star
+// counts.
 constexpr bool glob_matches(const char* pattern, const char* name, std::size_t size) {
     const char* star = nullptr;
     std::size_t behind_star = 0;
@@ -31,14 +32,14 @@ constexpr bool glob_matches(const char* pattern, const char* name, std::size_t s
     return *pattern == 0;
 }
 
-// The sites a request is about: a Selection where nothing else is asked for, else of the whole table
-// what the request has and its `notrace` has not.
+// The sites a request is about: a Selection where nothing else is asked for, else of the whole
+// table what the request has and its `notrace` has not.
 class SiteNameFilter {
 public:
     SiteNameFilter(const SiteTable& sites, const protocol::NameTable& names, const Sites& which,
                    std::span<const void* const> except)
-        : SiteNameFilter({sites, is_plain(which) ? which : Sites::all(), except}, sites, names, which,
-                         true) {}
+        : SiteNameFilter({sites, is_plain(which) ? which : Sites::all(), except}, sites, names,
+                         which, true) {}
     // The sites that are not in `which`.
     static SiteNameFilter others(const SiteTable& sites, const protocol::NameTable& names,
                                  const Sites& which) {
@@ -80,11 +81,16 @@ private:
     static bool is_plain(const Sites& which) {
         return which.pattern == nullptr && which.notrace == nullptr && which.bits == nullptr;
     }
-    SiteNameFilter(const Selection& selection, const SiteTable& sites, const protocol::NameTable& names,
-                   const Sites& which, bool matching)
-        : selection_(selection), sites_(sites), names_(names), which_{which, protocol::NameCursor(names)},
-          notrace_{which.notrace != nullptr ? *which.notrace : nothing, protocol::NameCursor(names)},
-          plain_(is_plain(which)), matching_(matching) {}
+    SiteNameFilter(const Selection& selection, const SiteTable& sites,
+                   const protocol::NameTable& names, const Sites& which, bool matching)
+        : selection_(selection),
+          sites_(sites),
+          names_(names),
+          which_{which, protocol::NameCursor(names)},
+          notrace_{which.notrace != nullptr ? *which.notrace : nothing,
+                   protocol::NameCursor(names)},
+          plain_(is_plain(which)),
+          matching_(matching) {}
 
     bool chosen(std::uint32_t index) {
         return (sites_.usable(index) && has(which_, index) && !has(notrace_, index)) == matching_;

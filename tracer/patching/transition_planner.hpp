@@ -7,11 +7,11 @@
 // not.
 #pragma once
 
-#include "tracer/arch/machine.hpp"
-#include "tracer/arch/instructions.hpp"
-#include "tracer/recorders/per_site_ops.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/arch/instructions.hpp"
+#include "tracer/arch/machine.hpp"
 #include "tracer/patching/ops_list_pool.hpp"
+#include "tracer/recorders/per_site_ops.hpp"
 
 namespace nopscope {
 
@@ -24,7 +24,7 @@ struct TextBounds {
 struct Trampolines {
     Address callback;
     Address unguarded;  // of an ops alone that wants no guard
-    Address far;  // to the direct entry of the object in the slot
+    Address far;        // to the direct entry of the object in the slot
 };
 
 #ifndef NOPSCOPE_LIST_UNITS
@@ -44,7 +44,7 @@ struct SlotValues {
 struct Transition {
     SlotValues from, to;
     arch::ToggleWord old_word, new_word;
-    OpsList* left;       // the list that `from` is, that `to` is; or null
+    OpsList* left;  // the list that `from` is, that `to` is; or null
     OpsList* joined;
     std::uint8_t removed;  // families of Change::remove, a bit each
     bool adds;
@@ -103,7 +103,8 @@ public:
         return status;
     }
 
-    [[gnu::noinline]] void account(const Change& change, const Transition& done, std::uint32_t sites) {
+    [[gnu::noinline]] void account(const Change& change, const Transition& done,
+                                   std::uint32_t sites) {
         if (sites == 0) return;
         if (done.adds) change.add.first->sites += sites;
         for (std::size_t i = 0; i < change.remove.size(); ++i) {
@@ -147,7 +148,9 @@ private:
         return reinterpret_cast<std::uintptr_t>(object);
     }
     static SlotValues only(const Ops* object) { return {address(object), 0}; }
-    static SlotValues all_of(const PerSiteOps& family) { return {address(family.first), family.stride}; }
+    static SlotValues all_of(const PerSiteOps& family) {
+        return {address(family.first), family.stride};
+    }
     // Fills in what the tracer itself wants of an ops. Before any slot holds it.
     void adopt(Ops& ops) const {
         if (ops.func == nullptr) ops.func = none_.func;

@@ -14,14 +14,16 @@ class UnguardedCode {
 public:
     UnguardedCode(bool far, bool profile) {
         if (far) add(nopscope_far, nopscope_far_end);
-        // Both entries, and the hook that counts events: it reads no slot, but count_events() waits for it, too.
+        // Both entries, and the hook that counts events: it reads no slot, but count_events() waits
+        // for it, too.
         if (profile) add(nopscope_profile_entry, nopscope_profile_events_hook_end);
     }
     std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
 
 private:
     void add(const char* begin, const char* end) {
-        code_[count_++] = {reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)};
+        code_[count_++] = {reinterpret_cast<std::uintptr_t>(begin),
+                           reinterpret_cast<std::uintptr_t>(end)};
     }
     Quiescence<Machine>::Code code_[2];
     std::size_t count_ = 0;

@@ -19,27 +19,27 @@ namespace nopscope::protocol {
 
 // Numbers never change their meaning.
 enum class Command : std::uint8_t {
-    ping = 0,          // has no number: always executed. Result: last number varint, refused varint
-    hello = 1,         // send a hello, and key frames
-    stats = 2,         // send stats; result: TargetReport
+    ping = 0,   // has no number: always executed. Result: last number varint, refused varint
+    hello = 1,  // send a hello, and key frames
+    stats = 2,  // send stats; result: TargetReport
     start = 3,
     stop = 4,
-    mark = 5,          // id varint
-    snapshot = 6,      // id varint
+    mark = 5,      // id varint
+    snapshot = 6,  // id varint
     send_profile = 7,
     select_clear = 8,
-    select_add = 9,     // ranges; result of 8 to 10: sites selected, varint
-    select_remove = 10, // ranges
-    set_recorder = 11,  // recorder u8, flags u8 (bit 0: all other sites get none), selected varint
-    set_mode = 12,      // mode u8
-    set_depth = 13,     // calls, varint; 0: no limit
+    select_add = 9,      // ranges; result of 8 to 10: sites selected, varint
+    select_remove = 10,  // ranges
+    set_recorder = 11,   // recorder u8, flags u8 (bit 0: all other sites get none), selected varint
+    set_mode = 12,       // mode u8
+    set_depth = 13,      // calls, varint; 0: no limit
     set_min_duration = 14,  // ticks varint
     set_sample = 15,        // n varint: record every n-th call
     set_subtree = 16,       // on u8; selected varint: record only below the selected functions
     set_capture = 17,       // argument mask u8, result u8, selected varint
     set_baud = 18,          // bits per second, u32
     reset = 19,
-    set_events = 20,        // how many u8, then the number of each PMU event, u16
+    set_events = 20,  // how many u8, then the number of each PMU event, u16
 };
 inline constexpr unsigned command_count = 21;
 
@@ -47,14 +47,14 @@ inline constexpr unsigned command_count = 21;
 // Other commands take no number, or numbers that are checked where they are used.
 constexpr std::uint64_t most_argument(Command what) {
     switch (what) {
-        case Command::mark:
-        case Command::snapshot: return argument_mask;
-        case Command::set_depth: return 1u << 16;
-        case Command::set_sample: return 1u << 24;
-        case Command::set_min_duration: return std::uint64_t{1} << 62;
-        case Command::set_baud: return 100'000'000;
-        case Command::set_subtree: return 1;
-        default: return ~std::uint64_t{0};
+    case Command::mark:
+    case Command::snapshot: return argument_mask;
+    case Command::set_depth: return 1u << 16;
+    case Command::set_sample: return 1u << 24;
+    case Command::set_min_duration: return std::uint64_t{1} << 62;
+    case Command::set_baud: return 100'000'000;
+    case Command::set_subtree: return 1;
+    default: return ~std::uint64_t{0};
     }
 }
 
@@ -78,8 +78,8 @@ enum class Answer : std::uint8_t {
 };
 inline constexpr unsigned answer_count = 16;
 constexpr bool has_result(Answer answer) {
-    return answer == Answer::ok || answer == Answer::unexpected_text || answer == Answer::events_refused ||
-           answer == Answer::partly;
+    return answer == Answer::ok || answer == Answer::unexpected_text ||
+           answer == Answer::events_refused || answer == Answer::partly;
 }
 
 inline constexpr std::uint8_t recorder_as_before = 0xff;  // the recorder that was set last
@@ -134,9 +134,15 @@ struct TargetReport {
     std::uint64_t refused = 0;  // commands
 };
 inline constexpr std::uint64_t TargetReport::*report_fields[] = {
-    &TargetReport::now,       &TargetReport::recording, &TargetReport::enabled,
-    &TargetReport::selected,  &TargetReport::generated, &TargetReport::dropped,
-    &TargetReport::shadow_stack_full,  &TargetReport::off_stack,   &TargetReport::refused,
+    &TargetReport::now,
+    &TargetReport::recording,
+    &TargetReport::enabled,
+    &TargetReport::selected,
+    &TargetReport::generated,
+    &TargetReport::dropped,
+    &TargetReport::shadow_stack_full,
+    &TargetReport::off_stack,
+    &TargetReport::refused,
 };
 static_assert(sizeof report_fields / sizeof *report_fields * max_varint_bytes <= max_result_bytes);
 

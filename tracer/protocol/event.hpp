@@ -25,17 +25,17 @@ constexpr Event event_of(const StampedRecord& stamped, std::uint64_t index) {
     event.index = index;
     event.clock = stamped.clock;
     switch (event.kind) {
-        case Kind::call:
-        case Kind::entry: event.site_offset = record.site_low(); break;
-        case Kind::ret:
-            event.unwound = record.unwound();
-            event.entry_index = record.entry_index();
-            break;
-        case Kind::extended:
-            event.extended = record.extended();
-            event.argument = record.argument();
-            if (event.extended == Extended::data) event.data = record.data();
-            break;
+    case Kind::call:
+    case Kind::entry: event.site_offset = record.site_low(); break;
+    case Kind::ret:
+        event.unwound = record.unwound();
+        event.entry_index = record.entry_index();
+        break;
+    case Kind::extended:
+        event.extended = record.extended();
+        event.argument = record.argument();
+        if (event.extended == Extended::data) event.data = record.data();
+        break;
     }
     return event;
 }

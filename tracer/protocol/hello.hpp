@@ -36,7 +36,8 @@ struct Overhead {
     std::int32_t outside = 0;  // and what its caller's has
 };
 
-// What a call that counts events has of its recorder's instructions: the INST_RETIRED that are not its own.
+// What a call that counts events has of its recorder's instructions: the INST_RETIRED that are not
+// its own.
 struct EventCosts {
     bool known = false;
     std::uint16_t graph_inside = 0;        // in the call's own
@@ -59,7 +60,7 @@ template <typename TextType>
 struct HelloFields {
     // The head.
     std::uint16_t version = format_version;
-    bool lossless = false;   // the mode it began in; neither: stream
+    bool lossless = false;  // the mode it began in; neither: stream
     bool flight = false;
     bool recovered = false;  // found in memory after a warm reset: what came last may be missing
     bool takes_commands = false;
@@ -77,7 +78,8 @@ struct HelloFields {
     std::uint32_t line_bytes_per_second = 0;  // what the pump paces itself to; 0: it does not
     Clock clock = Clock::timer;
     bool calibrated = false;
-    std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
+    std::int32_t landing_pad =
+        0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
     std::array<Overhead, overhead_count> overheads{};  // by overhead_index()
     EventCosts event_costs{};
     RefusedSites refused_sites{};

@@ -37,7 +37,8 @@ private:
 
 class MovedReader {
 public:
-    MovedReader(const Byte* payload, std::size_t count) : in_(payload, count), moves_(in_.varint()) {}
+    MovedReader(const Byte* payload, std::size_t count)
+        : in_(payload, count), moves_(in_.varint()) {}
     std::uint64_t moves() const { return moves_; }
     // False: at the end, or malformed.
     bool next(Move& move) {

@@ -63,7 +63,8 @@ public:
     bool seek(std::uint32_t index) {
         if (index >= table_.size_) return false;
         const std::uint32_t block = index / names_per_block;
-        const bool is_ahead = next_ != 0 && index >= next_ - 1 && block == (next_ - 1) / names_per_block;
+        const bool is_ahead =
+            next_ != 0 && index >= next_ - 1 && block == (next_ - 1) / names_per_block;
         if (!is_ahead) start_block(block);
         while (next_ <= index) step();
         return size_ != 0;
@@ -73,7 +74,8 @@ public:
 
 private:
     void start_block(std::uint32_t block) {
-        Reader in(table_.blocks_ + std::size_t{block} * sizeof(std::uint32_t), sizeof(std::uint32_t));
+        Reader in(table_.blocks_ + std::size_t{block} * sizeof(std::uint32_t),
+                  sizeof(std::uint32_t));
         at_ = in.fixed<std::uint32_t>();
         next_ = block * names_per_block;
         size_ = 0;

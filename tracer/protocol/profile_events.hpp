@@ -40,7 +40,9 @@ public:
     ProfileEventsWriter(Byte* payload, std::uint32_t which)
         : payload_(payload), out_(payload + header_room), count_(event_count(which)) {}
 
-    bool has_room() const { return header_room + out_.size() + max_entry_bytes <= max_payload_bytes; }
+    bool has_room() const {
+        return header_room + out_.size() + max_entry_bytes <= max_payload_bytes;
+    }
     void put(const ProfileEventsEntry& entry) {
         out_.varint((entry.site_offset - before_) >> 3);
         before_ = entry.site_offset;

@@ -30,18 +30,18 @@ enum class Extended : std::uint8_t {
     sync = 0,          // argument: the 25 bits of the clock above the low 32
     tracer_begin = 1,  // from here to tracer_end the core worked for the tracer: the pump ran
     tracer_end = 2,
-    context = 3,     // argument: number of the context that the core runs from here on
-    marker = 4,      // argument: the firmware's number
-    interrupt = 5,   // argument: its number. A `ret` that names this record ends the interrupt
-    duration = 6,    // of a call. argument: its depth; the clock is its end. data: site, ticks
-    arguments = 7,   // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
-    result = 8,      // bit 0: wide. data: site, value
-    counter = 9,     // bit 0: wide; bits 1..24: its number. data: value
-    sample = 10,     // bits 0..5: addresses; 6: the second is from x30; 7: some left out. data: all
-    events = 11,     // of the call of the previous ret. bits 0..11: first event; 12..23: second;
-                     // 24: there is a second. data: the count of each
-    masked = 12,     // ends the longest masked section so far. data: where (as in a sample), ticks
-    data = 15,       // belongs to the record before
+    context = 3,    // argument: number of the context that the core runs from here on
+    marker = 4,     // argument: the firmware's number
+    interrupt = 5,  // argument: its number. A `ret` that names this record ends the interrupt
+    duration = 6,   // of a call. argument: its depth; the clock is its end. data: site, ticks
+    arguments = 7,  // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
+    result = 8,     // bit 0: wide. data: site, value
+    counter = 9,    // bit 0: wide; bits 1..24: its number. data: value
+    sample = 10,    // bits 0..5: addresses; 6: the second is from x30; 7: some left out. data: all
+    events = 11,    // of the call of the previous ret. bits 0..11: first event; 12..23: second;
+                    // 24: there is a second. data: the count of each
+    masked = 12,    // ends the longest masked section so far. data: where (as in a sample), ticks
+    data = 15,      // belongs to the record before
 };
 
 constexpr bool is_known(Extended what) {
@@ -124,7 +124,9 @@ inline constexpr unsigned max_sample_addresses = 63;
 constexpr std::uint32_t sample_argument(unsigned addresses, bool has_link, bool cut) {
     return addresses | (has_link ? 1u << 6 : 0) | (cut ? 1u << 7 : 0);
 }
-constexpr unsigned sample_addresses(std::uint32_t argument) { return argument & max_sample_addresses; }
+constexpr unsigned sample_addresses(std::uint32_t argument) {
+    return argument & max_sample_addresses;
+}
 constexpr bool sample_has_link(std::uint32_t argument) { return (argument >> 6 & 1) != 0; }
 constexpr bool sample_is_cut(std::uint32_t argument) { return (argument >> 7 & 1) != 0; }
 constexpr std::uint64_t sampled_address(std::uint64_t offset) {
@@ -137,8 +139,12 @@ constexpr std::int64_t sampled_offset(std::uint64_t data) {
 // A record can name the PMU's events below 0x800 and from 0x4000 to 0x47ff.
 inline constexpr unsigned max_events = 2;
 constexpr bool has_event_code(std::uint32_t number) { return (number & ~0x47ffu) == 0; }
-constexpr std::uint32_t event_code(std::uint32_t number) { return (number & 0x7ff) | (number >> 14 & 1) << 11; }
-constexpr std::uint32_t event_number(std::uint32_t code) { return (code & 0x7ff) | (code >> 11 & 1) << 14; }
+constexpr std::uint32_t event_code(std::uint32_t number) {
+    return (number & 0x7ff) | (number >> 14 & 1) << 11;
+}
+constexpr std::uint32_t event_number(std::uint32_t code) {
+    return (code & 0x7ff) | (code >> 11 & 1) << 14;
+}
 constexpr std::uint32_t events_argument(std::uint32_t first) { return event_code(first); }
 constexpr std::uint32_t events_argument(std::uint32_t first, std::uint32_t second) {
     return event_code(first) | event_code(second) << 12 | 1u << 24;

@@ -11,14 +11,14 @@ struct Stats {
     std::uint64_t generated = 0;  // delivered + dropped + overwritten + aggregated + filtered
     std::uint64_t delivered = 0;  // records put into frames
     std::uint64_t dropped = 0;    // records refused because the ring was full
-    std::uint64_t shadow_stack_full = 0;   // calls not hooked: the shadow stack was full
-    std::uint64_t off_stack = 0;    // calls not hooked: SP outside the context's bounds
-    std::uint64_t console_dropped = 0;  // console bytes
-    std::uint64_t final = 0;            // 1: recording has ended, and the ring is empty
-    std::uint64_t overwritten = 0;  // records that newer ones overwrote before they were sent
-    std::uint64_t aggregated = 0;   // calls in the profile, as of its last read-out
-    std::uint64_t filtered = 0;     // calls that a filter on the target left out
-    std::uint64_t commands_refused = 0;  // core 0: corrupt, foreign, malformed or unknown
+    std::uint64_t shadow_stack_full = 0;  // calls not hooked: the shadow stack was full
+    std::uint64_t off_stack = 0;          // calls not hooked: SP outside the context's bounds
+    std::uint64_t console_dropped = 0;    // console bytes
+    std::uint64_t final = 0;              // 1: recording has ended, and the ring is empty
+    std::uint64_t overwritten = 0;        // records that newer ones overwrote before they were sent
+    std::uint64_t aggregated = 0;         // calls in the profile, as of its last read-out
+    std::uint64_t filtered = 0;           // calls that a filter on the target left out
+    std::uint64_t commands_refused = 0;   // core 0: corrupt, foreign, malformed or unknown
     // A frame has all fields from here on or none: older targets and recovered sessions have none.
     bool has_state = false;
     std::uint64_t recursions = 0;  // callbacks and captures left out inside another one
@@ -32,9 +32,17 @@ struct Stats {
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
-    &Stats::now,      &Stats::generated, &Stats::delivered,       &Stats::dropped,
-    &Stats::shadow_stack_full, &Stats::off_stack,   &Stats::console_dropped, &Stats::final,
-    &Stats::overwritten, &Stats::aggregated, &Stats::filtered,
+    &Stats::now,
+    &Stats::generated,
+    &Stats::delivered,
+    &Stats::dropped,
+    &Stats::shadow_stack_full,
+    &Stats::off_stack,
+    &Stats::console_dropped,
+    &Stats::final,
+    &Stats::overwritten,
+    &Stats::aggregated,
+    &Stats::filtered,
 };
 inline constexpr std::uint64_t Stats::*state_fields[] = {
     &Stats::recursions, &Stats::mode,       &Stats::recorders,

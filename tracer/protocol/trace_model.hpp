@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adaptive model of formats 2 and 3: it predicts what a core does next, on both sides of the line.
+// The adaptive model of formats 2 and 3: it predicts what a core does next, on both sides of the
+// line.
 //
 // Programs repeat themselves. The function on top of the stack, and the last two calls that it
 // completed, nearly decide the next record. They and the last time step nearly decide its time. So
@@ -147,9 +148,7 @@ private:
     static constexpr Extended extended_of(Token token) {
         return static_cast<Extended>((token >> token_payload_shift) & 15);
     }
-    static constexpr bool is_sync(Token token) {
-        return (token & 0x7f) == sync_token;
-    }
+    static constexpr bool is_sync(Token token) { return (token & 0x7f) == sync_token; }
 
     static Token token_of(const TraceFrame& top, Token upper, std::uint64_t clock) {
         const Token token = upper | token_mark;
@@ -280,7 +279,7 @@ private:
     std::uint32_t named_entry_ = 0;  // the last entry that a ret named
     Extended data_of_{};             // the last record that may have data
     Record decoded_;
-    bool site_next_ = false;         // the next data record holds a site
+    bool site_next_ = false;  // the next data record holds a site
 };
 
 // reset(), and the code for wrong predictions.

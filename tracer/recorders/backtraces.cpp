@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions for backtraces: they find the addresses that the tracer's hooks and entries hide.
-#include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/core/cores.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 // Labels in the architecture's assembly: code in which the link register holds the traced
 // function's body or a hook, and another register its return address (arch::site_link()).
-extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
-    nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
-    nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
-    nopscope_sampled_entry_end[], nopscope_callback[], nopscope_callback_made[],
-    nopscope_callback_unguarded[],
-    nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[], nopscope_graph_events_entry[],
-    nopscope_graph_events_entry_end[], nopscope_profile_events_entry[], nopscope_profile_events_entry_end[];
+extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
+    nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_profile_entry[],
+    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_duration_entry_end[],
+    nopscope_sampled_entry[], nopscope_sampled_entry_end[], nopscope_callback[],
+    nopscope_callback_made[], nopscope_callback_unguarded[], nopscope_callback_unguarded_made[],
+    nopscope_far[], nopscope_far_end[], nopscope_graph_events_entry[],
+    nopscope_graph_events_entry_end[], nopscope_profile_events_entry[],
+    nopscope_profile_events_entry_end[];
 
 namespace nopscope {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nopscope/capture.hpp"
 
+#include "nopscope/return_ops.hpp"
 #include "tracer/arch/calling_convention.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/recorders/duration.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/capture.hpp"
-#include "nopscope/return_ops.hpp"
+#include "tracer/recorders/duration.hpp"
 
 namespace nopscope {
 namespace {
@@ -35,7 +35,8 @@ private:
 
 void put(Core& core, protocol::Extended what, std::uint32_t argument, const Data& data) {
     const bool done = put_in_context(machine, core, [&](std::uint64_t limit) {
-        return ring_put_many(machine, core, protocol::make_extended(what, argument), data.words(), limit);
+        return ring_put_many(machine, core, protocol::make_extended(what, argument), data.words(),
+                             limit);
     });
     if (!done) add_one(core.dropped);
 }

@@ -4,9 +4,9 @@
 // what happens if there is no room).
 #include "nopscope/contexts.hpp"
 
+#include "nopscope/return_ops.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/open_calls.hpp"
-#include "nopscope/return_ops.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
@@ -32,7 +32,9 @@ Context& context_of(Core& core) {
     return *core.context;
 }
 
-std::uint64_t room_left(const Core& core) { return ring_bytes / 2 - own_reserve_bytes - core.reserve; }
+std::uint64_t room_left(const Core& core) {
+    return ring_bytes / 2 - own_reserve_bytes - core.reserve;
+}
 
 // Binds a context to this core at its first switch, and reserves room for its calls' returns.
 Status bind(Core& core, Context& context) {
@@ -195,7 +197,8 @@ void forget_ops_of_contexts(ReturnOps& ops) {
 void forget_subtree_of_contexts() {
     for (Context& context : mains) context.subtree_depth = 0;
     const Locked locked(machine, created_lock);
-    for (Context* context = created; context != nullptr; context = context->next) context->subtree_depth = 0;
+    for (Context* context = created; context != nullptr; context = context->next)
+        context->subtree_depth = 0;
 }
 
 }  // namespace nopscope

@@ -24,7 +24,8 @@ bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_
         (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));
     const std::uint64_t data[] = {site_of(function_of_body(frame.position)),
                                   duration_of(frame, claim->clock)};
-    ring_store_many(core, *claim, protocol::make_extended(protocol::Extended::duration, depth), data);
+    ring_store_many(core, *claim, protocol::make_extended(protocol::Extended::duration, depth),
+                    data);
     return true;
 }
 
@@ -33,7 +34,8 @@ template <MachineConcept M>
 void duration_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     if (duration_of(frame, machine.clock()) < core.min_duration) {
         add_one(core.filtered);
-    } else if (core.context_record_pending != 0 || !put_duration(machine, core, frame, entry_limit(core))) {
+    } else if (core.context_record_pending != 0 ||
+               !put_duration(machine, core, frame, entry_limit(core))) {
         add_one(core.dropped);
     }
 }

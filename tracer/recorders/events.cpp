@@ -6,9 +6,9 @@
 #include "tracer/arch/pmu.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/cores.hpp"
+#include "tracer/core/ring.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/profile_sender.hpp"
-#include "tracer/core/ring.hpp"
 
 namespace nopscope {
 namespace {
@@ -47,8 +47,8 @@ void check_here(Wanted& wanted) {
 void follow_choice(Core& core) {
     core.events = core.profile_events = chosen.word;
     if (!chosen.any()) return;
-    arch::start_counters(protocol::event_of(chosen.argument(), 0), protocol::event_of(chosen.argument(), 1),
-                         chosen.count());
+    arch::start_counters(protocol::event_of(chosen.argument(), 0),
+                         protocol::event_of(chosen.argument(), 1), chosen.count());
 }
 
 bool has_room(std::uint64_t reserve) { return (reserve + own_reserve_bytes) * 2 <= ring_bytes; }
@@ -132,20 +132,17 @@ EventsRefusal events_refusal() { return refusal; }
 const char* describe(protocol::EventRefusal why) {
     using protocol::EventRefusal;
     switch (why) {
-        case EventRefusal::none: return "ok";
-        case EventRefusal::no_pmu:
-            return arch::no_pmu_text;
-        case EventRefusal::too_few_counters:
-            return arch::too_few_counters_text;
-        case EventRefusal::absent:
-            return arch::absent_event_text;
-        case EventRefusal::too_many: return "at most two events can be counted";
-        case EventRefusal::recorder:
-            return "only the graph and the profile recorder count events, and another one is in use";
-        case EventRefusal::mode: return "events are not counted in adaptive mode";
-        case EventRefusal::ring_too_small:
-            return "the ring has no room for all open calls' returns with their events";
-        case EventRefusal::twice: return "the same event is named twice";
+    case EventRefusal::none: return "ok";
+    case EventRefusal::no_pmu: return arch::no_pmu_text;
+    case EventRefusal::too_few_counters: return arch::too_few_counters_text;
+    case EventRefusal::absent: return arch::absent_event_text;
+    case EventRefusal::too_many: return "at most two events can be counted";
+    case EventRefusal::recorder:
+        return "only the graph and the profile recorder count events, and another one is in use";
+    case EventRefusal::mode: return "events are not counted in adaptive mode";
+    case EventRefusal::ring_too_small:
+        return "the ring has no room for all open calls' returns with their events";
+    case EventRefusal::twice: return "the same event is named twice";
     }
     return "unknown";
 }

@@ -6,11 +6,11 @@
 // so the function's own call is recorded with entry and return. A call that longjmp ended has no
 // exit: close_unwound() counts it. Only the core itself changes `subtree_depth` and the stop
 // reason, and an interrupt that changes them restores them, so they need no lock.
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/open_calls.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/return_ops.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
@@ -86,17 +86,17 @@ void set_sample(std::uint32_t n) {
 
 Status trace_only_below(const Sites& sites) {
     if (joined_core() == nullptr) return Status::not_initialised;
-    bool all = on_each_core([](Core& core) {
-        core.subtree = reinterpret_cast<std::uintptr_t>(&subtree);
-    });
+    bool all =
+        on_each_core([](Core& core) { core.subtree = reinterpret_cast<std::uintptr_t>(&subtree); });
     const Status status = set_filter(subtree, sites);
     if (!carried_out(status)) {
         if (subtree.sites == 0) (void)end_subtree();
         return status;
     }
     all = on_each_core([](Core& core) {
-        if (core.subtree_depth == 0) stop_core(core, stopped_outside);
-    }) && all;
+              if (core.subtree_depth == 0) stop_core(core, stopped_outside);
+          }) &&
+          all;
     return all ? status : Status::timeout;
 }
 

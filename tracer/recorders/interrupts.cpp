@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/recorders/interrupts.hpp"
 
-#include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/core/cores.hpp"
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {
@@ -32,13 +32,17 @@ std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where) {
     Core* const core = joined_core();
     if (core == nullptr || is_stopped(*core) || core->aggregates != 0) return 0;
     std::uint64_t position = 0;
-    (void)put_in_context(machine, *core, [&](std::uint64_t limit) {
-        const auto claim = ring_claim(machine, *core, record_bytes, limit);
-        if (!claim) return false;
-        const protocol::Record record = protocol::make_extended(protocol::Extended::interrupt, number, claim->clock);
-        ring_store(*core, position = claim->position, record.word);
-        return true;
-    }, interrupt_limit);
+    (void)put_in_context(
+        machine, *core,
+        [&](std::uint64_t limit) {
+            const auto claim = ring_claim(machine, *core, record_bytes, limit);
+            if (!claim) return false;
+            const protocol::Record record =
+                protocol::make_extended(protocol::Extended::interrupt, number, claim->clock);
+            ring_store(*core, position = claim->position, record.word);
+            return true;
+        },
+        interrupt_limit);
     if (position == 0) add_one(core->dropped);
     return position;
 }
@@ -48,13 +52,15 @@ void interrupt_end(std::uint64_t begun) {
     Core* const core = joined_core();
     if (core == nullptr || begun == 0) return;
     const auto index = static_cast<std::uint32_t>(record_index(begun)) & protocol::entry_index_mask;
-    (void)ring_put(machine, *core, protocol::make_record(protocol::Kind::ret, index << 1, 0), own_limit(*core));
+    (void)ring_put(machine, *core, protocol::make_record(protocol::Kind::ret, index << 1, 0),
+                   own_limit(*core));
 }
 
 void interrupts_masked(std::uint64_t where) {
     Core* const core = joined_core();
     if (core == nullptr || core->masked_since != 0) return;
-    core->masked_where = real_address(where, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+    core->masked_where =
+        real_address(where, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     core->masked_since = machine.clock();
 }
 
@@ -65,10 +71,16 @@ void interrupts_unmasked() {
     core->masked_since = 0;
     if (ticks <= core->longest_masked || is_stopped(*core)) return;
     core->longest_masked = ticks;
-    const std::uint64_t data[] = {protocol::sampled_address(core->masked_where - hello.text_base), ticks};
-    const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
-        return ring_put_many(machine, *core, protocol::make_extended(protocol::Extended::masked, 0), data, limit);
-    }, interrupt_limit);
+    const std::uint64_t data[] = {protocol::sampled_address(core->masked_where - hello.text_base),
+                                  ticks};
+    const bool put = put_in_context(
+        machine, *core,
+        [&](std::uint64_t limit) {
+            return ring_put_many(machine, *core,
+                                 protocol::make_extended(protocol::Extended::masked, 0), data,
+                                 limit);
+        },
+        interrupt_limit);
     if (!put) add_one(core->dropped);
 }
 

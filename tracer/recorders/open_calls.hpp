@@ -22,5 +22,6 @@ void forget_ops_of_cores(ReturnOps& ops);
 // Unwinds to the open call with this SP, for its `hook`, whose work `began` after `before` of its
 // instructions. Returns the top; the frame below it is the call's. If no open call has this SP:
 // returns the call's return address plus stray_return (strays.hpp), or panics.
-extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, nopscope::Moment began,
-                                                   std::uint32_t before, std::uint64_t hook);
+extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp,
+                                                   nopscope::Moment began, std::uint32_t before,
+                                                   std::uint64_t hook);

@@ -25,9 +25,9 @@
 #pragma once
 
 #include "tracer/core/tracer_time.hpp"
-#include "tracer/recorders/per_site_ops.hpp"
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/profile.hpp"
+#include "tracer/recorders/per_site_ops.hpp"
 
 #include <span>
 
@@ -40,12 +40,12 @@ struct alignas(16) ProfileCell {
         std::uint64_t self;
     };
     Events events[protocol::max_events];  // since they were chosen
-    std::uint64_t counted;            // calls whose events were counted
+    std::uint64_t counted;                // calls whose events were counted
     std::uint64_t unused;
     std::uint64_t min;
     std::uint64_t max;
-    std::uint64_t total;  // the recorder uses this field's address for the cell
-    std::uint64_t self;   // 1/256 ticks; includes Core::profile_cost for each call
+    std::uint64_t total;     // the recorder uses this field's address for the cell
+    std::uint64_t self;      // 1/256 ticks; includes Core::profile_cost for each call
     std::uint64_t bins[63];  // by a duration's leading zeros, from 2 on; the sum is all calls
 
     // Self time of all `calls` calls: without the profiled calls inside and the overhead of
@@ -64,7 +64,8 @@ struct alignas(16) ProfileCell {
     }
 };
 inline constexpr std::size_t cell_total = offsetof(ProfileCell, total);
-static_assert(offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin && sizeof(ProfileCell) == 592);
+static_assert(offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin &&
+              sizeof(ProfileCell) == 592);
 
 // Removes the choice of events, which the recorder keeps above a cell's 48-bit address.
 constexpr std::uint64_t cell_address(std::uint64_t frame_cell) {
@@ -145,14 +146,16 @@ public:
             for (unsigned core = 0; core < cores_; ++core) {
                 for (std::uint32_t site = 0; site < sites_; ++site) clear(cell(core, site));
             }
-            for (std::uint32_t site = 0; site < sites_; ++site) make(ops[site], entry, cell(0, site));
+            for (std::uint32_t site = 0; site < sites_; ++site)
+                make(ops[site], entry, cell(0, site));
             made_ = true;
         }
         return PerSiteOps::each(ops, sites_);
     }
     // Changes the entry of all ops. The recorder must be on no site.
     void set_entry(std::uint64_t entry) {
-        for (std::uint32_t site = 0; made_ && site < sites_; ++site) reinterpret_cast<Ops*>(ops_)[site].direct = entry;
+        for (std::uint32_t site = 0; made_ && site < sites_; ++site)
+            reinterpret_cast<Ops*>(ops_)[site].direct = entry;
     }
     void clear_events() {
         for (unsigned core = 0; made_ && core < cores_; ++core) {
@@ -202,6 +205,7 @@ extern ProfileMemory profile_memory;  // of this image
 std::uint64_t profiled_calls(std::uint32_t index);
 // Returns the address that the recorder uses for the function's cell of core 0; 0: it has none.
 // `body`: the address after the patch site.
-extern "C" std::uint64_t nopscope_profile_cell(Core*, std::uint64_t sp, std::uint64_t caller, std::uint64_t body);
+extern "C" std::uint64_t nopscope_profile_cell(Core*, std::uint64_t sp, std::uint64_t caller,
+                                               std::uint64_t body);
 
 }  // namespace nopscope

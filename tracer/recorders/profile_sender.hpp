@@ -2,9 +2,9 @@
 // Makes read-outs of the profile, one frame at a time, for the pump.
 #pragma once
 
-#include "tracer/recorders/profile.hpp"
 #include "tracer/core/site_table.hpp"
 #include "tracer/protocol/profile_events.hpp"
+#include "tracer/recorders/profile.hpp"
 
 namespace nopscope {
 
@@ -56,9 +56,11 @@ public:
         if (part_ == none) begin();
         if (of_events_) return next_events(payload);
         protocol::ProfileWriter out(payload);
-        for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
+        for (; site_ < sites_.size() && out.has_room(); ++site_)
+            put(out, memory_.cell(core_, site_));
         const bool last = site_ == sites_.size();
-        const Frame frame{protocol::Stream::profile, core_, out.finish({number_, part_, last, now})};
+        const Frame frame{protocol::Stream::profile, core_,
+                          out.finish({number_, part_, last, now})};
         ++part_;
         if (last) {
             aggregated_[core_] = calls_;
@@ -77,7 +79,8 @@ private:
 
     Frame next_events(protocol::Byte* payload) {
         protocol::ProfileEventsWriter out(payload, set_.argument());
-        for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
+        for (; site_ < sites_.size() && out.has_room(); ++site_)
+            put(out, memory_.cell(core_, site_));
         const bool last = site_ == sites_.size();
         const Frame frame{protocol::Stream::profile_events, core_,
                           out.finish({number_, part_, last, set_.choice(), set_.argument()})};
@@ -117,7 +120,8 @@ private:
     void put(protocol::ProfileEventsWriter& out, const ProfileCell& cell) {
         const std::uint64_t calls = read(cell.counted);
         if (calls == 0) return;
-        protocol::ProfileEventsEntry entry{static_cast<std::uint32_t>(sites_.function(site_) - text_base_), calls, {}, {}};
+        protocol::ProfileEventsEntry entry{
+            static_cast<std::uint32_t>(sites_.function(site_) - text_base_), calls, {}, {}};
         for (unsigned n = 0; n < protocol::max_events; ++n) {
             entry.total[n] = read(cell.events[n].total);
             entry.self[n] = read(cell.events[n].self);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that need only the cores' rings.
-#include "tracer/core/cores.hpp"
-#include "tracer/stream/board_pump.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/core/cores.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
+#include "tracer/stream/board_pump.hpp"
 
 namespace nopscope {
 

@@ -6,8 +6,8 @@
 
 #include "tracer/arch/calling_convention.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/guard.hpp"
 #include "tracer/core/cores.hpp"
+#include "tracer/core/guard.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
@@ -32,7 +32,8 @@ bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
         __atomic_fetch_add(&core.off_stack, 1, __ATOMIC_RELAXED);
         return false;
     }
-    return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address) : has_frame_left(core);
+    return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address)
+                                     : has_frame_left(core);
 }
 
 // Keeps the compiler from reordering stores, for interrupts of this core.
@@ -94,7 +95,8 @@ extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
     auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame->rest[0], __ATOMIC_RELAXED));
     if (ops != nullptr) {
         auto* data = reinterpret_cast<CallData*>(&frame->rest[1]);
-        ops->exit(frame->position, caller_behind(core, frame->return_address, frame), ops, regs, data);
+        ops->exit(frame->position, caller_behind(core, frame->return_address, frame), ops, regs,
+                  data);
         if (top_frame(core) != frame) unwind(machine, core, frame->sp, false);
     }
     const std::uint64_t return_address = frame->return_address;

@@ -5,8 +5,8 @@
 #include "tracer/arch/instructions.hpp"
 #include "tracer/arch/patch_site.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/image.hpp"
 #include "tracer/core/cores.hpp"
+#include "tracer/core/image.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
@@ -95,7 +95,8 @@ void sample(const Interruption& at) {
     Walk walk(*core);
     walk.run(at);
     const bool done = put_in_context(machine, *core, [&](std::uint64_t limit) {
-        return ring_put_many(machine, *core, protocol::make_extended(protocol::Extended::sample, walk.argument()),
+        return ring_put_many(machine, *core,
+                             protocol::make_extended(protocol::Extended::sample, walk.argument()),
                              walk.addresses(), limit);
     });
     if (!done) add_one(core->dropped);

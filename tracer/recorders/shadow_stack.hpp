@@ -3,11 +3,11 @@
 // has the rules.
 #pragma once
 
-#include "tracer/recorders/duration.hpp"
 #include "tracer/core/hooks.hpp"
-#include "tracer/recorders/profile.hpp"
 #include "tracer/core/stop_reasons.hpp"
 #include "tracer/core/strays.hpp"
+#include "tracer/recorders/duration.hpp"
+#include "tracer/recorders/profile.hpp"
 
 namespace nopscope {
 
@@ -53,7 +53,8 @@ struct Finder {
 template <MachineConcept M>
 class Unwinding {
 public:
-    Unwinding(M& machine, Core& core, const Finder& finder) : machine_(machine), core_(core), finder_(finder) {}
+    Unwinding(M& machine, Core& core, const Finder& finder)
+        : machine_(machine), core_(core), finder_(finder) {}
     // Call it before a return is recorded.
     Moment& ended() {
         // A return may come before the record of its switch, because it names its entry. A bracket
@@ -61,8 +62,8 @@ public:
         if (core_.left_position == core_.cursor && core_.context_record_pending == 0) {
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
-            told_ =
-                put_own_said(machine_, core_, protocol::Extended::tracer_begin, told_before, &left_);
+            told_ = put_own_said(machine_, core_, protocol::Extended::tracer_begin, told_before,
+                                 &left_);
         }
         return told_ ? left_ : finder_.began;
     }
@@ -70,7 +71,8 @@ public:
         if (!told_) return;
         put_own_said(machine_, core_, protocol::Extended::tracer_end, told_after, &left_);
         Moment found{found_ != 0 ? core_.cursor : 0, found_};
-        if (!put_own_said(machine_, core_, protocol::Extended::tracer_begin, finder_.before, &found))
+        if (!put_own_said(machine_, core_, protocol::Extended::tracer_begin, finder_.before,
+                          &found))
             return;
         put_own_said(machine_, core_, protocol::Extended::tracer_end, way_back);
     }
@@ -89,7 +91,8 @@ private:
 // As nopscope_graph_events_hook, for a call that longjmp ended. Interrupts are masked. False: its
 // events are not known.
 template <MachineConcept M>
-bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret, Moment& ended) {
+bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret,
+                             Moment& ended) {
     const EventSet set{frame.rest[1]};
     if (!set.any() || set.word != core.events) return false;
     const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &ended);
@@ -97,7 +100,8 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, p
     const std::uint64_t data[] = {counter_of(events, 0), counter_of(events, 1)};
     const std::uint64_t word = ret.word | static_cast<std::uint32_t>(claim->clock);
     ring_store(core, claim->position, word + recorder_excess(ret));
-    ring_store_many(core, {claim->position + record_bytes, claim->clock}, set.head(), {data, set.count()});
+    ring_store_many(core, {claim->position + record_bytes, claim->clock}, set.head(),
+                    {data, set.count()});
     return true;
 }
 
@@ -105,26 +109,27 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, p
 template <MachineConcept M>
 void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M>& unwinding) {
     switch (hook_of(frame.hook)) {
-        case Hook::graph:
-        case Hook::graph_events: {
-            constexpr std::uint32_t unwound = 1;
-            const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
-            const protocol::Record ret = protocol::make_record(protocol::Kind::ret, entry << 1 | unwound, 0);
-            const bool counts = hook_of(frame.hook) == Hook::graph_events;
-            Moment& ended = unwinding.ended();
-            if (counts && put_unwound_with_events(machine, core, frame, ret, ended)) break;
-            (void)ring_put(machine, core, ret, no_limit, &ended);
-            break;
+    case Hook::graph:
+    case Hook::graph_events: {
+        constexpr std::uint32_t unwound = 1;
+        const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
+        const protocol::Record ret =
+            protocol::make_record(protocol::Kind::ret, entry << 1 | unwound, 0);
+        const bool counts = hook_of(frame.hook) == Hook::graph_events;
+        Moment& ended = unwinding.ended();
+        if (counts && put_unwound_with_events(machine, core, frame, ret, ended)) break;
+        (void)ring_put(machine, core, ret, no_limit, &ended);
+        break;
+    }
+    case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
+    case Hook::profile: profile_unwound(machine, core, frame); break;
+    case Hook::duration: duration_unwound(machine, core, frame); break;
+    case Hook::callback:  // its exit is not called, so trace_only_below() counts here
+        if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.subtree_depth == 0) {
+            stop_core(core, stopped_outside);
         }
-        case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
-        case Hook::profile: profile_unwound(machine, core, frame); break;
-        case Hook::duration: duration_unwound(machine, core, frame); break;
-        case Hook::callback:  // its exit is not called, so trace_only_below() counts here
-            if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.subtree_depth == 0) {
-                stop_core(core, stopped_outside);
-            }
-            break;
-        case Hook::none: break;
+        break;
+    case Hook::none: break;
     }
 }
 
@@ -132,13 +137,15 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M
 // `same_sp_too`, equal. A free frame on top ends the search: its call is pushing or popping it.
 inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
     const std::uint64_t top = top_frame(core)->sp;
-    return top != free_frame_sp && top < core.stack_high && (top < sp || (top == sp && same_sp_too));
+    return top != free_frame_sp && top < core.stack_high &&
+           (top < sp || (top == sp && same_sp_too));
 }
 
 // Closes every dead frame with the flag `unwound`, with interrupts masked, because a traced one
 // would pop the same frames. Returns the new top.
 template <MachineConcept M>
-std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too, Finder finder = {}) {
+std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too,
+                     Finder finder = {}) {
     const std::uint64_t interrupts = machine.mask_interrupts();
     {
         Unwinding<M> unwinding(machine, core, finder);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slow paths of the recorders and trampolines: the assembly calls them.
 #include "tracer/arch/machine.hpp"
-#include "tracer/core/hooks.hpp"
 #include "tracer/core/cores.hpp"
+#include "tracer/core/hooks.hpp"
 #include "tracer/recorders/open_calls.hpp"
-#include "tracer/stream/board_pump.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
+#include "tracer/stream/board_pump.hpp"
 
 namespace nopscope {
 
@@ -15,7 +15,8 @@ constinit Machine machine;
 
 std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
     std::uint64_t found = 0;
-    for (unsigned n = 0; n < max_cores && found == 0; ++n) found = take_stray(core_memory[n].shadow, sp, hook);
+    for (unsigned n = 0; n < max_cores && found == 0; ++n)
+        found = take_stray(core_memory[n].shadow, sp, hook);
     return found;
 }
 
@@ -33,13 +34,13 @@ void nopscope_duration_without_room(Core* here) {
 }
 
 // At a function's entry, with its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
-                                       std::uint64_t return_address) {
+std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment began,
+                                       std::uint32_t before, std::uint64_t return_address) {
     return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
 }
 
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
-                                        std::uint64_t hook) {
+std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began,
+                                        std::uint32_t before, std::uint64_t hook) {
     if (has_open(*here, sp)) {
         const std::uint64_t top = unwind(machine, *here, sp, false, {began, before});
         if (top_frame(*here)->sp == sp) return top;
@@ -47,7 +48,8 @@ std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment beg
     std::uint64_t address = take_stray_of_contexts(sp, hook);
     if (address == 0) address = take_stray_of_cores(sp, hook);
     if (address == 0) address = exhume(*here, sp, hook);
-    if (address == 0) panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
+    if (address == 0)
+        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
     add_one(here->stray_returns);
     return address + stray_return;
 }

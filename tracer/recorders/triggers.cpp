@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nopscope/triggers.hpp"
 
-#include "tracer/core/cores.hpp"
-#include "tracer/stream/board_pump.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/core/cores.hpp"
 #include "tracer/core/ring.hpp"
+#include "tracer/stream/board_pump.hpp"
 
 namespace nopscope {
 
@@ -13,7 +13,9 @@ void mark(std::uint32_t id) {
     if (core == nullptr) return;
     Machine machine;
     const protocol::Record record = protocol::make_extended(protocol::Extended::marker, id);
-    const auto put_mark = [&](std::uint64_t limit) { return ring_put(machine, *core, record, limit); };
+    const auto put_mark = [&](std::uint64_t limit) {
+        return ring_put(machine, *core, record, limit);
+    };
     const bool put = put_in_context(machine, *core, put_mark, mark_limit);
     if (!put) add_one(core->dropped);
 }
@@ -32,9 +34,9 @@ void count_down(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
                                           __ATOMIC_RELAXED));
     if (left != 1) return;
     switch (self.action) {
-        case Action::start: return start();
-        case Action::stop: return stop();
-        case Action::snapshot: return snapshot(self.id);
+    case Action::start: return start();
+    case Action::stop: return stop();
+    case Action::snapshot: return snapshot(self.id);
     }
 }
 

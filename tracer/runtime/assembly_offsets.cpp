@@ -23,7 +23,8 @@ constexpr auto line(const char (&name)[N], long value) {
     for (std::size_t i = 0; i + 1 < N; ++i) put(name[i]);
     put(' ');
     if (value < 0) put('-');
-    const unsigned long magnitude = value < 0 ? -static_cast<unsigned long>(value) : static_cast<unsigned long>(value);
+    const unsigned long magnitude =
+        value < 0 ? -static_cast<unsigned long>(value) : static_cast<unsigned long>(value);
     unsigned long ten = 1;
     while (magnitude / ten >= 10) ten *= 10;
     for (; ten != 0; ten /= 10) put(static_cast<char>('0' + magnitude / ten % 10));
@@ -31,10 +32,12 @@ constexpr auto line(const char (&name)[N], long value) {
     return text;
 }
 
-#define VALUE(name, value) [[gnu::used]] constexpr auto line_##name = line(#name, static_cast<long>(value))
+#define VALUE(name, value) \
+    [[gnu::used]] constexpr auto line_##name = line(#name, static_cast<long>(value))
 #define OFFSET(name, type, member) VALUE(name, offsetof(type, member))
-#define PAIR(type, first, second) \
-    static_assert(offsetof(type, first) + sizeof(type::first) == offsetof(type, second) && offsetof(type, first) % 8 == 0)
+#define PAIR(type, first, second)                                                          \
+    static_assert(offsetof(type, first) + sizeof(type::first) == offsetof(type, second) && \
+                  offsetof(type, first) % 8 == 0)
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // OpsList derives from Ops
 
 static_assert(offsetof(Core, cursor) == 0);  // exclusive loads and stores have no offset

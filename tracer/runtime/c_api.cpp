@@ -3,13 +3,13 @@
 // layouts are the same.
 #include "nopscope/nopscope.h"
 
-#include "tracer/arch/machine.hpp"
 #include "nopscope/capture.hpp"
 #include "nopscope/events.hpp"
-#include "tracer/recorders/interrupts.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/samples.hpp"
 #include "nopscope/triggers.hpp"
+#include "tracer/arch/machine.hpp"
+#include "tracer/recorders/interrupts.hpp"
 
 namespace nopscope {
 namespace {
@@ -45,8 +45,9 @@ SAME_VALUE(NOPSCOPE_OPS_REDIRECTS, ops_redirects);
 SAME_VALUE(NOPSCOPE_OPS_UNGUARDED, ops_unguarded);
 
 #define SAME_TYPE(c, cpp) static_assert(sizeof(c) == sizeof(cpp) && alignof(c) == alignof(cpp))
-#define SAME_PLACE(c, cpp, member)                                                              \
-    static_assert(offsetof(c, member) == offsetof(cpp, member) && sizeof(c::member) == sizeof(cpp::member))
+#define SAME_PLACE(c, cpp, member)                                \
+    static_assert(offsetof(c, member) == offsetof(cpp, member) && \
+                  sizeof(c::member) == sizeof(cpp::member))
 SAME_TYPE(nopscope_ops, Ops);
 SAME_PLACE(nopscope_ops, Ops, func);
 SAME_PLACE(nopscope_ops, Ops, direct);
@@ -89,7 +90,9 @@ using namespace nopscope;
 
 extern "C" {
 
-const char* nopscope_describe(nopscope_status status) { return describe(static_cast<Status>(status)); }
+const char* nopscope_describe(nopscope_status status) {
+    return describe(static_cast<Status>(status));
+}
 
 nopscope_status nopscope_init(const nopscope_config* from) {
     try_read = from->try_read;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/runtime/calibration.hpp"
 
+#include "nopscope/ops.hpp"
 #include "tracer/arch/machine.hpp"
 #include "tracer/arch/system.hpp"
-#include "nopscope/ops.hpp"
 #include "tracer/recorders/profile.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
@@ -65,7 +65,8 @@ std::uint64_t told_by_calls(const Core& core) {
     std::uint64_t ticks = 0;
     for (std::uint64_t at = ring_bytes; at < core.cursor; at += 2 * record_bytes) {
         const auto entry = ring_peek(core, at), ret = ring_peek(core, at + record_bytes);
-        if (entry && ret) ticks += static_cast<std::uint32_t>(ret->clock_low() - entry->clock_low());
+        if (entry && ret)
+            ticks += static_cast<std::uint32_t>(ret->clock_low() - entry->clock_low());
     }
     return ticks;
 }
@@ -92,19 +93,11 @@ void measure(Measured& least_so_far, protocol::Recorder recorder, void (*functio
     least(least_so_far.loop, timed(nopscope_calibrate_calls, function));
     switch (recorder) {
     case protocol::Recorder::none:
-    case protocol::Recorder::function:
-        least_so_far.told = 0;
-        break;
+    case protocol::Recorder::function: least_so_far.told = 0; break;
     case protocol::Recorder::graph:
-    case protocol::Recorder::sampled:
-        least(least_so_far.told, told_by_calls(scratch));
-        break;
-    case protocol::Recorder::profile:
-        least(least_so_far.told, cell.total);
-        break;
-    case protocol::Recorder::duration:
-        least(least_so_far.told, told_by_durations(scratch));
-        break;
+    case protocol::Recorder::sampled: least(least_so_far.told, told_by_calls(scratch)); break;
+    case protocol::Recorder::profile: least(least_so_far.told, cell.total); break;
+    case protocol::Recorder::duration: least(least_so_far.told, told_by_durations(scratch)); break;
     }
 }
 
@@ -115,7 +108,8 @@ extern constinit Ops nopscope_calibration_ops;
 constinit Ops nopscope_calibration_ops{.data = &cell.total};
 }
 
-void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config) {
+void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow,
+               const Config& config) {
     Measured measured[std::size(recorders)];
     for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
     reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);

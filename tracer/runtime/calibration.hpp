@@ -11,8 +11,8 @@
 // inside + outside is the extra time of a traced call. All are the least of a few repetitions.
 #pragma once
 
-#include "tracer/core/core.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/core/core.hpp"
 #include "tracer/protocol/hello.hpp"
 
 namespace nopscope {
@@ -20,6 +20,7 @@ namespace nopscope {
 // Call it before anything is traced. It masks interrupts for about 15 microseconds at a time at
 // 1 GHz. It takes 290,000 instructions in all, independent of the image. It overwrites `ring`
 // (ring_bytes) and `shadow` (shadow_frames + 1).
-void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config);
+void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow,
+               const Config& config);
 
 }  // namespace nopscope

@@ -15,8 +15,8 @@ struct ClockPair {
     std::uint64_t ticks = 0;   // arch::read_ticks()
     std::uint64_t cycles = 0;  // arch::read_cycles()
 
-    // Reads both right after the timer has changed, because it may be slow. Returns the closest pair
-    // of a few, because an interrupt may come in between.
+    // Reads both right after the timer has changed, because it may be slow. Returns the closest
+    // pair of a few, because an interrupt may come in between.
     static ClockPair read() {
         ClockPair closest;
         std::uint64_t least = ~std::uint64_t{0};
@@ -50,7 +50,8 @@ public:
         } while (first_.ticks - begin.ticks < ticks_hz / 1000);
         ticks_hz_ = ticks_hz;
         hello.clock = protocol::Clock::cycles;
-        hello.clock_hz = hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
+        hello.clock_hz = hz_ =
+            scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
         return true;
     }
     // Call it on each other core before it records. If core 0 does not answer, it uses core 0's

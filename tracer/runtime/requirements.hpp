@@ -3,10 +3,10 @@
 // translation tables. Recorders do not check them again.
 #pragma once
 
+#include "nopscope/nopscope.hpp"
 #include "tracer/arch/machine.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/image.hpp"
-#include "nopscope/nopscope.hpp"
 
 #include <cstddef>
 #include <span>
@@ -30,8 +30,8 @@ template <typename M>
 bool is_writable_text(M& machine, Address address) {
     const arch::Translation text = arch::translate(address, arch::Access::read);
     const arch::Translation alias = arch::translate(machine.writable(address), arch::Access::write);
-    return text.is_mapped() && alias.is_mapped() && text.page() == alias.page() && text.is_write_back() &&
-           alias.is_write_back();
+    return text.is_mapped() && alias.is_mapped() && text.page() == alias.page() &&
+           text.is_write_back() && alias.is_write_back();
 }
 
 inline Status check_processor() {
@@ -41,12 +41,13 @@ inline Status check_processor() {
 
 // Call it after check_processor() and the checks of `config`.
 template <typename M>
-Status check_surroundings(M& machine, std::span<const std::byte> rings, std::span<const std::byte> cores,
-                          const Config& config) {
+Status check_surroundings(M& machine, std::span<const std::byte> rings,
+                          std::span<const std::byte> cores, const Config& config) {
     const auto saved = machine.mask_interrupts();  // a handler may change PAR_EL1, too
     Status status = Status::ok;
     const auto text_end = reinterpret_cast<Address>(__text_end) - sizeof(std::uint32_t);
-    if (!is_for_records(rings) || !is_for_records(cores) || !is_for_records(config.profile_memory)) {
+    if (!is_for_records(rings) || !is_for_records(cores) ||
+        !is_for_records(config.profile_memory)) {
         status = Status::wrong_memory;
     } else if (!is_writable_text(machine, reinterpret_cast<Address>(__text_start)) ||
                !is_writable_text(machine, text_end)) {

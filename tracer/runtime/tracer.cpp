@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // init(), and the board's pump, which is built from its parts here.
-#include "tracer/runtime/calibration.hpp"
-#include "tracer/runtime/cycle_clock.hpp"
-#include "tracer/core/descriptor.hpp"
-#include "tracer/core/guard.hpp"
-#include "tracer/core/image.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tracer/adaptive/adaptive.hpp"
 #include "tracer/control/board_control.hpp"
 #include "tracer/core/cores.hpp"
-#include "nopscope/nopscope.hpp"
-#include "tracer/stream/pump.hpp"
+#include "tracer/core/descriptor.hpp"
+#include "tracer/core/guard.hpp"
+#include "tracer/core/image.hpp"
 #include "tracer/patching/requests.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/profile_sender.hpp"
-#include "tracer/stream/board_pump.hpp"
-#include "tracer/runtime/requirements.hpp"
-#include "nopscope/return_ops.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
+#include "tracer/runtime/calibration.hpp"
+#include "tracer/runtime/cycle_clock.hpp"
+#include "tracer/runtime/requirements.hpp"
+#include "tracer/stream/board_pump.hpp"
+#include "tracer/stream/pump.hpp"
 
 namespace nopscope {
 
@@ -32,8 +32,9 @@ Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(
 
 constinit Machine machine;
 constinit protocol::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine, ProfileSender, DemotedSender> line_pump(machine, core_states, encoders, &profile_sender, &command_replies,
-                                  &demoted_sender, &in_force);
+constinit Pump<Machine, ProfileSender, DemotedSender> line_pump(machine, core_states, encoders,
+                                                                &profile_sender, &command_replies,
+                                                                &demoted_sender, &in_force);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 constinit protocol::Byte hello_payload[protocol::max_hello_bytes]{};
@@ -53,7 +54,8 @@ void prepare_core(unsigned number, const Config& config) {
     core.return_bytes = record_bytes;
     core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
     core.last_trace_frame = core.last_key_frame = core.seen_clock;
-    set_interrupt_depth(core, config.interrupt_depth != nullptr ? config.interrupt_depth(number) : nullptr);
+    set_interrupt_depth(
+        core, config.interrupt_depth != nullptr ? config.interrupt_depth(number) : nullptr);
     core.graves = reinterpret_cast<std::uintptr_t>(own.graves);
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
 }
@@ -63,7 +65,8 @@ void send_what_was_kept(const Config& config) {
     const WarmResetImage mine =
         kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(core_memory));
     const Recovered found = recover(
-        kept, mine, core_states, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(core_memory[n].ring); },
+        kept, mine, core_states,
+        [](unsigned n) { return reinterpret_cast<std::uintptr_t>(core_memory[n].ring); },
         [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
     boot_counters.reset_records = found.records;
     boot_counters.reset_refused = found.refused;
@@ -96,8 +99,11 @@ void prepare_hello(const Config& config) {
     hello.line_bytes_per_second = config.line_bytes_per_second;
     hello.build_id = build_id(__build_id_note_start, __build_id_note_end);
     hello.board = text_of(config.board);
-    hello.event_costs = {true, nopscope_graph_events_costs[0], nopscope_graph_events_costs[1],
-                         nopscope_graph_events_costs[2], nopscope_profile_events_costs[0],
+    hello.event_costs = {true,
+                         nopscope_graph_events_costs[0],
+                         nopscope_graph_events_costs[1],
+                         nopscope_graph_events_costs[2],
+                         nopscope_profile_events_costs[0],
                          nopscope_profile_events_costs[1]};
     hello.image = text_of(config.image);
 }
@@ -116,7 +122,8 @@ Status init(const Config& config) {
     machine.open(config.machine);
 #endif
     if (config.output.try_write == nullptr || config.clock_hz == 0 || config.cores == 0 ||
-        config.cores > max_cores || machine.core() >= config.cores || config.stack_low >= config.stack_high) {
+        config.cores > max_cores || machine.core() >= config.cores ||
+        config.stack_low >= config.stack_high) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
@@ -125,12 +132,14 @@ Status init(const Config& config) {
         status != Status::ok) {
         return status;
     }
-    const auto all_sites = static_cast<std::uint32_t>(__nopscope_sites_end - __nopscope_sites_start);
+    const auto all_sites =
+        static_cast<std::uint32_t>(__nopscope_sites_end - __nopscope_sites_start);
     if (!config.profile_memory.empty() &&
         !profile_memory.open(config.profile_memory, all_sites, config.cores)) {
         return Status::no_profile_memory;
     }
-    if (config.mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
+    if (config.mode == Mode::adaptive && !profile_memory.is_open())
+        return Status::no_profile_memory;
 
     hello.clock_hz = config.clock_hz;
     if (arch::clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
@@ -198,7 +207,8 @@ void pump() {
 Status set_mode(Mode mode) {
     if (!initialised) return Status::not_initialised;
     if (mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
-    if (mode == Mode::adaptive && events_chosen().any()) return refuse_events(protocol::EventRefusal::mode);
+    if (mode == Mode::adaptive && events_chosen().any())
+        return refuse_events(protocol::EventRefusal::mode);
     if (!line_pump.set_mode(mode)) return Status::bad_config;
     want_adaptive(mode == Mode::adaptive);
     return Status::ok;

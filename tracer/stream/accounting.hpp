@@ -11,7 +11,7 @@ namespace nopscope {
 // Counts only records that the pump has taken off the ring, none that is still in it. Reads each
 // counter once, so the fields agree even if a core records meanwhile. Only the pump calls it.
 inline protocol::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t console_dropped,
-                            std::uint64_t final) {
+                                std::uint64_t final) {
     const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
     const std::uint64_t filtered = filtered_of(core), aggregated = core.aggregated;
     const std::uint64_t delivered = record_index(core.tail) - core.overwritten;

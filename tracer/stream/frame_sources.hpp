@@ -14,7 +14,8 @@ namespace nopscope {
 // returns its stream, core and size. `request`: requests a read-out. `keep_period`: requests one if
 // its period has ended. `keeps`, `last_whole` and `aggregated` are for stats frames.
 template <typename S>
-concept ProfileSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload, unsigned core) {
+concept ProfileSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload,
+                                 unsigned core) {
     { seen.waits() } -> std::same_as<bool>;
     { source.next(now, payload).stream } -> std::convertible_to<protocol::Stream>;
     { source.next(now, payload).core } -> std::convertible_to<unsigned>;

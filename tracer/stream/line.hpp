@@ -5,8 +5,8 @@
 // emulated UART, which accepts bytes infinitely fast, behaves like a real one.
 #pragma once
 
-#include "tracer/arch/machine.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/arch/machine.hpp"
 #include "tracer/protocol/frame.hpp"
 
 namespace nopscope {
@@ -16,7 +16,8 @@ class Line {
 public:
     constexpr explicit Line(M& machine) : machine_(machine) {}
 
-    void open(const Config::Output& output, std::uint32_t bytes_per_second, std::uint64_t clock_hz) {
+    void open(const Config::Output& output, std::uint32_t bytes_per_second,
+              std::uint64_t clock_hz) {
         output_ = output;
         bytes_per_second_ = bytes_per_second;
         clock_hz_ = clock_hz;

@@ -5,8 +5,8 @@
 // Then the rings overwrite their oldest records again.
 #pragma once
 
-#include "tracer/core/flight.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tracer/core/flight.hpp"
 
 #include <algorithm>
 #include <span>
@@ -29,7 +29,9 @@ public:
     }
 
     // These only request; keep() executes them. Any context.
-    void want(Mode mode) { __atomic_store_n(&wanted_, static_cast<std::uint8_t>(mode), __ATOMIC_RELAXED); }
+    void want(Mode mode) {
+        __atomic_store_n(&wanted_, static_cast<std::uint8_t>(mode), __ATOMIC_RELAXED);
+    }
     void want_snapshot() {
         if (mode_ != Mode::flight) return;
         for (Core& core : cores_) {
@@ -141,8 +143,10 @@ private:
                 settle(machine_, core);
                 core.flight = 0;
             }
-            if (mode == Mode::flight) overwrite(machine_, core, false);
-            else ring_set_limit(machine_, core);
+            if (mode == Mode::flight)
+                overwrite(machine_, core, false);
+            else
+                ring_set_limit(machine_, core);
         }
     }
     void keep_snapshot() {

@@ -7,18 +7,18 @@
 // only a few bytes (glances), so the work counts for no function.
 #pragma once
 
-#include "tracer/stream/accounting.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/stream/console_buffer.hpp"
 #include "tracer/core/in_force.hpp"
-#include "tracer/stream/warm_reset_writer.hpp"
-#include "tracer/stream/line.hpp"
-#include "tracer/stream/frame_sources.hpp"
-#include "tracer/stream/replies.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/core/tracer_time.hpp"
-#include "tracer/stream/trace_sender.hpp"
 #include "tracer/protocol/hello.hpp"
+#include "tracer/stream/accounting.hpp"
+#include "tracer/stream/console_buffer.hpp"
+#include "tracer/stream/frame_sources.hpp"
+#include "tracer/stream/line.hpp"
+#include "tracer/stream/replies.hpp"
+#include "tracer/stream/trace_sender.hpp"
+#include "tracer/stream/warm_reset_writer.hpp"
 
 #include <span>
 
@@ -29,11 +29,18 @@ class Pump {
 public:
     // `cores`: all that may ever record; core n is the machine's core n. `encoders`: one for each.
     constexpr Pump(M& machine, std::span<Core> cores, protocol::TraceEncoder* encoders,
-                   Profile* profile = nullptr, Replies* replies = nullptr,
-                   Moved* moved = nullptr, const InForce* in_force = nullptr)
-        : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), replies_(replies), moved_(moved),
-          in_force_(in_force), modes_(machine), keeper_(machine) {}
+                   Profile* profile = nullptr, Replies* replies = nullptr, Moved* moved = nullptr,
+                   const InForce* in_force = nullptr)
+        : machine_(machine),
+          cores_(cores),
+          line_(machine),
+          trace_(machine, encoders),
+          profile_(profile),
+          replies_(replies),
+          moved_(moved),
+          in_force_(in_force),
+          modes_(machine),
+          keeper_(machine) {}
 
     // Keeps the address of `hello`. `session` tells this boot from the last. `kept`: the header to
     // update for a warm reset, or null.
@@ -52,14 +59,16 @@ public:
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
         std::uint64_t interrupts = 0;
-        charge_to_tracer([&] {
-            note_cursors();
-            const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
-            while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
-            }
-            publish_state();
-            interrupts = restore_limit();
-        }, began);
+        charge_to_tracer(
+            [&] {
+                note_cursors();
+                const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
+                while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
+                }
+                publish_state();
+                interrupts = restore_limit();
+            },
+            began);
         release_lock(interrupts);
     }
 
@@ -124,12 +133,15 @@ public:
         const TracerTimeScope own_time(machine_, core);
         for (bool marked = false;;) {
             const std::uint64_t interrupts = machine_.mask_interrupts();
-            marked = marked || put_own(machine_, core, protocol::Extended::tracer_begin, before, &began);
+            marked =
+                marked || put_own(machine_, core, protocol::Extended::tracer_begin, before, &began);
             const bool locked = try_lock();
-            const bool room = locked ? locked_make_room()
-                                     : TraceSender<M>::waiting_records(core) * record_bytes <= ring_bytes / 2;
+            const bool room =
+                locked ? locked_make_room()
+                       : TraceSender<M>::waiting_records(core) * record_bytes <= ring_bytes / 2;
             const bool over = locked || room;
-            if (over && marked) put_own(machine_, core, protocol::Extended::tracer_end, make_room_after);
+            if (over && marked)
+                put_own(machine_, core, protocol::Extended::tracer_end, make_room_after);
             machine_.restore_interrupts(interrupts);
             if (over) return room;
             arch::relax();
@@ -145,7 +157,8 @@ public:
         hello.flight = kept.flight != 0;
         hello.lossless = kept.lossless != 0;
         hello.sequences_from = static_cast<std::uint32_t>(kept.sequence_limit);
-        for (Core& core : cores_.first(config.cores)) core.last_sync = core.seen_clock = machine_.clock();
+        for (Core& core : cores_.first(config.cores))
+            core.last_sync = core.seen_clock = machine_.clock();
         open_line(config, hello, static_cast<std::uint16_t>(kept.session), nullptr, Mode::stream);
         keeper_.open_recovered(kept);
         number_frames_from(hello.sequences_from);
@@ -252,8 +265,8 @@ private:
     // About how many instructions follow make_room()'s tracer_end until the recorder tries again.
     static constexpr std::uint32_t make_room_after = 80;
 
-    void open_line(const Config& config, const protocol::Hello& hello, std::uint16_t session, WarmResetHeader* kept,
-                   Mode mode) {
+    void open_line(const Config& config, const protocol::Hello& hello, std::uint16_t session,
+                   WarmResetHeader* kept, Mode mode) {
         hello_ = &hello;
         session_ = session;
         clock_hz_ = hello.clock_hz;
@@ -372,7 +385,9 @@ private:
     // has looked for half a wrap or more, TraceSender resolves the clocks of the records since.
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
-        const auto since = [now](std::uint64_t then) { return static_cast<std::int64_t>(now - then); };
+        const auto since = [now](std::uint64_t then) {
+            return static_cast<std::int64_t>(now - then);
+        };
         if (since(core.seen_clock) >= std::int64_t{1} << 31 && core.clock_uncertain_from == 0) {
             core.clock_uncertain_from = core.seen;
             core.last_certain_clock = core.seen_clock;
@@ -381,7 +396,9 @@ private:
         if (put_own(machine_, core, protocol::Extended::sync)) core.last_sync = now;
     }
 
-    bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
+    bool due(std::uint64_t at) const {
+        return static_cast<std::int64_t>(machine_.clock() - at) >= 0;
+    }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || stats_wait()) return true;
         if (profile_waits() || replies_wait() || moved_waits() || modes_.wait()) return true;
@@ -408,14 +425,14 @@ private:
                          write_hello(*hello_, frame_.payload()));
         }
         if (!console_.empty()) {
-            return queue({protocol::Stream::console, 0, session_, console_sequence_++},
-                         with_console([&] {
-                             return console_.get(frame_.payload(), console_frame_bytes);
-                         }));
+            return queue(
+                {protocol::Stream::console, 0, session_, console_sequence_++},
+                with_console([&] { return console_.get(frame_.payload(), console_frame_bytes); }));
         }
         if (moved_waits()) {
             const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
-            if (bytes != 0) return queue({protocol::Stream::moved, 0, session_, moved_sequence_++}, bytes);
+            if (bytes != 0)
+                return queue({protocol::Stream::moved, 0, session_, moved_sequence_++}, bytes);
         }
         // One frame a second for each core, and one after each change. They come before records:
         // otherwise an overloaded line would never carry them.
@@ -430,7 +447,8 @@ private:
         if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
         for (std::size_t i = 0; i < cores_.size(); ++i) {
             Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
-            const bool wanted = until == Until::empty || (core.tail < core.seen && trace_.due(core));
+            const bool wanted =
+                until == Until::empty || (core.tail < core.seen && trace_.due(core));
             if (wanted && queue_trace(core)) return true;
         }
         if (profile_waits()) return queue_profile();
@@ -452,7 +470,8 @@ private:
     bool queue_stats(Core& core, bool final) {
         protocol::Stats stats = stats_of(core, machine_.clock(), console_dropped_, final ? 1 : 0);
         if (in_force_ != nullptr && !hello_->recovered) add_state(stats, core);
-        if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
+        if (replies_ != nullptr && number_of(core) == 0)
+            stats.commands_refused = replies_->refused();
         return queue({protocol::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
     }
@@ -483,12 +502,15 @@ private:
     bool moved_waits() const { return moved_ != nullptr && moved_->waits(machine_.clock()); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
     bool queue_profile() {
-        const auto [stream, number, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
+        const auto [stream, number, payload_bytes] =
+            profile_->next(machine_.clock(), frame_.payload());
         Core& core = cores_[number];
         core.aggregated = profile_->aggregated(number);
-        std::uint32_t& sequence =
-            stream == protocol::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
-        return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++}, payload_bytes);
+        std::uint32_t& sequence = stream == protocol::Stream::profile
+                                      ? core.profile_sequence
+                                      : core.profile_events_sequence;
+        return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++},
+                     payload_bytes);
     }
     // False if the record at the ring's tail is not written (yet).
     bool queue_trace(Core& core) {
@@ -499,7 +521,8 @@ private:
             trace_.restart(number_of(core));
             return true;
         }
-        queue({protocol::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+        queue({protocol::Stream::trace, number_of(core), session_, core.trace_sequence++},
+              payload_bytes);
         trace_bytes_ += payload_bytes;
         keeper_.hold(core);
         trace_.release(core);

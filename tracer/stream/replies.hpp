@@ -34,7 +34,8 @@ public:
     Reply& passing() { return replies_[kept]; }
 
     // Sends `reply`: one of those above, with its number and its result written.
-    void post(Reply& reply, protocol::Command what, protocol::Answer answer, std::size_t result_bytes = 0) {
+    void post(Reply& reply, protocol::Command what, protocol::Answer answer,
+              std::size_t result_bytes = 0) {
         protocol::Writer out(reply.payload);
         out.fixed(reply.number);
         out.fixed(static_cast<std::uint8_t>(what));

@@ -65,7 +65,8 @@ public:
         core.pumped_context = end_.context;
         core.pumped_site_next = end_.site_next;
         core.last_trace_frame = machine_.clock();
-        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own), __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own),
+                           __ATOMIC_RELAXED);
         ring_release(machine_, core, end_.position);
         machine_.restore_interrupts(interrupts);
     }
@@ -77,7 +78,8 @@ public:
 
     static std::uint64_t waiting_records(const Core& core) {
         return (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) -
-                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) / record_bytes;
+                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) /
+               record_bytes;
     }
 
 private:
@@ -106,18 +108,19 @@ private:
         }
         end.clock = clock = clock_near(record, end.clock);
         // On the line, sites are relative to text_base.
-        if (record.kind() != protocol::Kind::ret) record.word -= std::uint64_t{text_base_} << protocol::kind_shift;
+        if (record.kind() != protocol::Kind::ret)
+            record.word -= std::uint64_t{text_base_} << protocol::kind_shift;
         return true;
     }
     [[gnu::noinline]] protocol::Record extended(protocol::Record record, End& end) const {
         const bool is_site = end.site_next;
         end.site_next = protocol::has_site(record.extended());
         switch (record.extended()) {
-            case protocol::Extended::sync:
-            case protocol::Extended::tracer_begin:
-            case protocol::Extended::tracer_end: ++end.own; break;
-            case protocol::Extended::context: end.context = record.argument(); break;
-            default: break;
+        case protocol::Extended::sync:
+        case protocol::Extended::tracer_begin:
+        case protocol::Extended::tracer_end: ++end.own; break;
+        case protocol::Extended::context: end.context = record.argument(); break;
+        default: break;
         }
         return is_site ? protocol::make_data(site_of((record.data() << 3) - text_base_)) : record;
     }
@@ -168,8 +171,10 @@ private:
         // Flight mode may have skipped these positions. It knows the clock at the tail.
         if (core.clock_uncertain_from <= core.tail) core.clock_uncertain_from = 0;
         if (core.clock_base_slot <= core.tail) core.clock_base_slot = 0;
-        const std::uint64_t next = core.clock_base_slot != 0 ? core.clock_base_slot : core.clock_uncertain_from;
-        return next == 0 ? frame_records : std::min(frame_records, (next - core.tail) / record_bytes);
+        const std::uint64_t next =
+            core.clock_base_slot != 0 ? core.clock_base_slot : core.clock_uncertain_from;
+        return next == 0 ? frame_records
+                         : std::min(frame_records, (next - core.tail) / record_bytes);
     }
 
     M& machine_;

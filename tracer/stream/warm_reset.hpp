@@ -34,8 +34,8 @@ namespace nopscope {
 // The state at a ring's tail: a frame begins with it.
 struct WarmResetTail {
     std::uint64_t position;
-    std::uint64_t clock;    // as pumped_clock
-    std::uint64_t context;  // as pumped_context
+    std::uint64_t clock;      // as pumped_clock
+    std::uint64_t context;    // as pumped_context
     std::uint64_t site_next;  // as pumped_site_next
     std::uint64_t overwritten;
 };
@@ -52,18 +52,18 @@ struct WarmResetCore {
 };
 
 struct alignas(64) WarmResetHeader {
-    static constexpr std::uint64_t right_magic = 0x6e6f'7073'636f'7031;  // "nopscop1"
+    static constexpr std::uint64_t right_magic = 0x6e6f'7073'636f'7031;   // "nopscop1"
     static constexpr std::uint64_t number_magic = 0x6e6f'7073'636f'7030;  // only `session` is valid
 
     std::uint64_t magic;
-    std::uint64_t image;  // CRC-32C of the build-id, continued from the site table's CRC
+    std::uint64_t image;   // CRC-32C of the build-id, continued from the site table's CRC
     std::uint64_t layout;  // of the rings: address of the first, XOR ring_log2
     std::uint64_t cores;
     std::uint64_t session;
     std::uint64_t flight;  // 1: in flight mode
     std::uint64_t lossless;
     std::uint64_t clock_hz;
-    std::uint64_t now;  // clock
+    std::uint64_t now;             // clock
     std::uint64_t sequence_limit;  // all used sequence numbers lie below it
     std::uint64_t console_dropped;
     WarmResetCore core[max_cores];
@@ -71,14 +71,16 @@ struct alignas(64) WarmResetHeader {
 };
 
 inline std::uint32_t crc_of(const WarmResetHeader& kept) {
-    return protocol::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(WarmResetHeader, crc));
+    return protocol::crc32c(reinterpret_cast<const std::uint8_t*>(&kept),
+                            offsetof(WarmResetHeader, crc));
 }
 
 // Cleans [from, from + bytes) to the point of coherency. A data_barrier() must follow.
 template <MachineConcept M>
 void clean_to_poc(M& machine, Address from, std::size_t bytes) {
     const std::size_t line = machine.poc_line_bytes();
-    for (Address at = from & ~(Address{line} - 1); at < from + bytes; at += line) machine.clean_to_poc(at);
+    for (Address at = from & ~(Address{line} - 1); at < from + bytes; at += line)
+        machine.clean_to_poc(at);
 }
 
 template <MachineConcept M>
@@ -127,20 +129,22 @@ struct WarmResetImage {
     std::uint64_t clock_hz;
 };
 // `clock_hz`: CNTVCT's rate. Hello's may be measured, so it is not the same at each boot.
-inline WarmResetImage kept_image(const protocol::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
+inline WarmResetImage kept_image(const protocol::Hello& hello, std::uint64_t clock_hz,
+                                 std::uint64_t rings) {
     return {protocol::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
             rings ^ ring_log2, hello.cores, clock_hz};
 }
 // To a reader a sequence number is later if it is less than 2^31 ahead: no limit may be beyond.
 inline constexpr std::uint64_t most_sequence_limit = (std::uint64_t{1} << 31) - 1;
 inline bool is_whole(const WarmResetHeader& kept, const WarmResetImage& of) {
-    return kept.magic == WarmResetHeader::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
-           kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz &&
-           kept.sequence_limit <= most_sequence_limit;
+    return kept.magic == WarmResetHeader::right_magic && kept.crc == crc_of(kept) &&
+           kept.image == of.image && kept.layout == of.layout && kept.cores == of.cores &&
+           kept.clock_hz == of.clock_hz && kept.sequence_limit <= most_sequence_limit;
 }
 // True if an earlier boot with the tracer, of any image, has left its session's number.
 inline bool is_after_reset(const WarmResetHeader& kept) {
-    return kept.magic == WarmResetHeader::right_magic || kept.magic == WarmResetHeader::number_magic;
+    return kept.magic == WarmResetHeader::right_magic ||
+           kept.magic == WarmResetHeader::number_magic;
 }
 // The number of the session that begins. After a warm reset it is the next one, which no other of
 // the last 65,535 boots had. The clock alone might read the same as at the last boot.
@@ -167,27 +171,29 @@ template <MachineConcept M>
 void keep_number_only(M& machine, WarmResetHeader& kept, std::uint16_t session) {
     kept.magic = WarmResetHeader::number_magic;
     kept.session = session;
-    clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept), offsetof(WarmResetHeader, flight));
+    clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept),
+                 offsetof(WarmResetHeader, flight));
     machine.data_barrier();
 }
 
 // Makes a slot look as if it was never written.
 inline void unwrite(const Core& core, std::uint64_t position) {
-    __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten_bit, __ATOMIC_RELAXED);
+    __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten_bit,
+                     __ATOMIC_RELAXED);
 }
 
 // `is_site` takes the low 32 bits of a run-time address.
 template <typename IsSite>
 bool is_plausible(protocol::Record record, std::uint64_t position, IsSite is_site) {
     switch (record.kind()) {
-        case protocol::Kind::call:
-        case protocol::Kind::entry: return is_site(record.site_low());
-        case protocol::Kind::ret: {
-            const std::uint64_t index = record_index(position);
-            const std::uint64_t back = (index - record.entry_index()) & protocol::entry_index_mask;
-            return back != 0 && back <= index;
-        }
-        case protocol::Kind::extended: break;
+    case protocol::Kind::call:
+    case protocol::Kind::entry: return is_site(record.site_low());
+    case protocol::Kind::ret: {
+        const std::uint64_t index = record_index(position);
+        const std::uint64_t back = (index - record.entry_index()) & protocol::entry_index_mask;
+        return back != 0 && back <= index;
+    }
+    case protocol::Kind::extended: break;
     }
     return protocol::is_known(record.extended());
 }
@@ -203,11 +209,13 @@ std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site)
     std::uint64_t laps = 0, best = 0;
     for (std::uint64_t n = 0; n < most_laps; ++n) {
         std::uint64_t score = 0;
-        for (std::uint64_t back = 1; back <= looked_at && cursor - back * record_bytes >= ring_bytes; ++back) {
+        for (std::uint64_t back = 1;
+             back <= looked_at && cursor - back * record_bytes >= ring_bytes; ++back) {
             const std::uint64_t at = cursor - back * record_bytes + n * ring_bytes;
             const auto record = ring_peek(core, at);
             if (!record || __atomic_load_n(ring_slot(core, at), __ATOMIC_RELAXED) == 0) continue;
-            const bool tells = record->kind() != protocol::Kind::extended && is_plausible(*record, at, is_site);
+            const bool tells =
+                record->kind() != protocol::Kind::extended && is_plausible(*record, at, is_site);
             score += tells ? looked_at : 1;
         }
         if (score > best) {
@@ -248,7 +256,8 @@ void leave_out_implausible(Core& core, std::uint64_t clock, std::uint64_t clock_
         if (!record) continue;
         const std::uint64_t its = clock_of(*record, clock);
         const auto step = static_cast<std::int64_t>(its - clock);
-        if (step < -static_cast<std::int64_t>(clock_hz / 1000) || !is_plausible(*record, at, is_site)) {
+        if (step < -static_cast<std::int64_t>(clock_hz / 1000) ||
+            !is_plausible(*record, at, is_site)) {
             unwrite(core, at);
             ++found.refused;
             continue;
@@ -260,8 +269,8 @@ void leave_out_implausible(Core& core, std::uint64_t clock, std::uint64_t clock_
 
 // Restores in `core`, which is cleared except for `ring`, the pump's state. `now`: the header's.
 template <typename IsSite>
-Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now, std::uint64_t clock_hz,
-                       IsSite is_site) {
+Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now,
+                       std::uint64_t clock_hz, IsSite is_site) {
     Recovered found{0, 0, 0};
     const std::uint64_t cursor = find_cursor(core, kept.cursor, is_site);
     core.cursor = cursor;
@@ -288,7 +297,8 @@ Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now,
 
 // Restores all cores, which have been cleared. ring_of(n) returns the address of core n's ring.
 template <typename RingOf, typename IsSite>
-Recovered recover(const WarmResetHeader& kept, const WarmResetImage& of, Core* cores, RingOf ring_of, IsSite is_site) {
+Recovered recover(const WarmResetHeader& kept, const WarmResetImage& of, Core* cores,
+                  RingOf ring_of, IsSite is_site) {
     Recovered all{0, 0, 0};
     if (!is_whole(kept, of)) {
         all.headers_refused = kept.magic == WarmResetHeader::right_magic;
@@ -296,7 +306,8 @@ Recovered recover(const WarmResetHeader& kept, const WarmResetImage& of, Core* c
     }
     for (unsigned n = 0; n < of.cores; ++n) {
         set_ring(cores[n], ring_of(n));
-        const Recovered one = recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
+        const Recovered one =
+            recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
         all.records += one.records;
         all.refused += one.refused;
     }

@@ -112,9 +112,9 @@ private:
     M& machine_;
     WarmResetHeader* kept_ = nullptr;
     std::uint64_t period_ticks_ = 0;
-    std::uint64_t limit_ = 0;  // WarmResetHeader::sequence_limit
+    std::uint64_t limit_ = 0;     // WarmResetHeader::sequence_limit
     const Core* held_ = nullptr;  // the core of the last frame's records; null: it has none
-    WarmResetTail held_tail_{};  // its tail before these records
+    WarmResetTail held_tail_{};   // its tail before these records
     bool recovers_ = false;
     bool sent_ = false;  // a frame, since the last header
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * GCC's <limits.h> before 13 has C99's limits in C only, and leaves the rest to a libc; newlib leaves
- * them to GCC.
+ * GCC's <limits.h> before 13 has C99's limits in C only, and leaves the rest to a libc; newlib
+ * leaves them to GCC.
  */
 #pragma once
 

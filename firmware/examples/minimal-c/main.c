@@ -38,8 +38,10 @@ static void trace_by_callback(void) {
     EXPECT(nopscope_attach(&seeing, only_twice) == NOPSCOPE_OK && seeing.sites == 1);
     EXPECT(twice(21) == 42 && seen.calls == 1 && seen.last_argument == 21);
     uint32_t index = 0;
-    EXPECT(nopscope_lookup((uintptr_t)twice, &index) && !nopscope_lookup((uintptr_t)twice + 4, &index));
-    EXPECT(nopscope_set_filter(&seeing, nopscope_range(index, 1)) == NOPSCOPE_OK && seeing.sites == 1);
+    EXPECT(nopscope_lookup((uintptr_t)twice, &index) &&
+           !nopscope_lookup((uintptr_t)twice + 4, &index));
+    EXPECT(nopscope_set_filter(&seeing, nopscope_range(index, 1)) == NOPSCOPE_OK &&
+           seeing.sites == 1);
     EXPECT(twice(4) == 8 && seen.calls == 2 && nopscope_counters().enabled == 1);
     EXPECT(nopscope_detach(&seeing, nopscope_all()) == NOPSCOPE_OK && nopscope_synchronize());
     EXPECT(twice(5) == 10 && seen.calls == 2 && nopscope_counters().enabled == 0);

@@ -21,7 +21,7 @@ static void start_tracing(void) {
         .drain = uart_drain,
         .lossless = true,
         .recorder = NOPSCOPE_GRAPH,
-        .trace = {0, UINT32_MAX, 0, 0, 0},  /* all */
+        .trace = {0, UINT32_MAX, 0, 0, 0}, /* all */
     };
     config.clock_hz = clock_hz();
     const enum nopscope_status status = nopscope_init(&config);
@@ -31,7 +31,8 @@ static void start_tracing(void) {
     }
 }
 
-/* ---- the firmware itself ---------------------------------------------------------------------------- */
+/* ---- the firmware itself
+ * ---------------------------------------------------------------------------- */
 
 __attribute__((noipa)) unsigned fibonacci(unsigned n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);

@@ -42,7 +42,8 @@ static bool many_switches;
         nopscope::Status::ok) {
         hal::panic("tasks: no switch");
     }
-    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
+    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp,
+                           to != nullptr ? to->sp : main_sp);
     if (many_switches) runs_again();  // the task's first record is then an entry, not a return
     asm volatile("");
 }
@@ -51,7 +52,10 @@ static bool many_switches;
     for (unsigned i = 0; i < turns; ++i) asm volatile("");
 }
 [[gnu::noinline]] void alpha_part() { spin(1000); }
-[[gnu::noinline]] void beta_part() { spin(3000); asm volatile(""); }
+[[gnu::noinline]] void beta_part() {
+    spin(3000);
+    asm volatile("");
+}
 [[gnu::noinline]] void alpha_step(unsigned step) {
     alpha_part();
     if (step == 5) nopscope::mark(7);
@@ -76,9 +80,12 @@ static bool many_switches;
 }
 static void task_begins() {
     hal::enable_interrupts();
-    if (many_switches) switch_often();
-    else if (running == &tasks[0]) alpha();
-    else beta();
+    if (many_switches)
+        switch_often();
+    else if (running == &tasks[0])
+        alpha();
+    else
+        beta();
     running->done = true;
     give_way();
     hal::panic("tasks: one runs again");
@@ -118,14 +125,17 @@ int main() {
     static nopscope::Trigger third(nopscope::Action::snapshot, 3, 9);
     static const void* const beta_parts[] = {reinterpret_cast<const void*>(beta_part)};
     if (nopscope::attach(third, nopscope::Sites::of(beta_parts)) != nopscope::Status::ok ||
-        nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::all()) != nopscope::Status::ok) {
+        nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::all()) !=
+            nopscope::Status::ok) {
         hal::panic("tasks: not enabled");
     }
     schedule();
     for (Task& task : tasks) {
-        if (nopscope::context_destroy(task.context) != nopscope::Status::ok) hal::panic("tasks: busy");
+        if (nopscope::context_destroy(task.context) != nopscope::Status::ok)
+            hal::panic("tasks: busy");
     }
-    if (nopscope::disable(nopscope::Sites::all()) != nopscope::Status::ok) hal::panic("tasks: disable");
+    if (nopscope::disable(nopscope::Sites::all()) != nopscope::Status::ok)
+        hal::panic("tasks: disable");
     hal::print("tasks: done\n");
     nopscope::finish();
     return 0;

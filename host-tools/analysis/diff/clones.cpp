@@ -7,7 +7,8 @@
 namespace nopscope::host {
 namespace {
 
-constexpr std::string_view suffixes[] = {"part", "constprop", "isra", "cold", "lto_priv", "llvm", "localalias"};
+constexpr std::string_view suffixes[] = {"part",     "constprop", "isra",      "cold",
+                                         "lto_priv", "llvm",      "localalias"};
 
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -28,7 +29,8 @@ bool take_suffix(std::string_view& name, bool& is_piece) {
         if (dot == std::string_view::npos) return false;
         word = rest.substr(dot + 1);
     }
-    if (dot == 0 || std::find(std::begin(suffixes), std::end(suffixes), word) == std::end(suffixes)) return false;
+    if (dot == 0 || std::find(std::begin(suffixes), std::end(suffixes), word) == std::end(suffixes))
+        return false;
     is_piece |= word == "part" || word == "cold";
     name = rest.substr(0, dot);
     return true;
@@ -40,7 +42,8 @@ bool take_brackets(std::string_view& name, bool& is_piece) {
     const std::size_t at = name.rfind(begin);
     if (!name.ends_with(']') || at == std::string_view::npos || at == 0) return false;
     // Includes one character before the suffixes, because take_suffix() needs one.
-    std::string_view inside = name.substr(at + begin.size() - 1, name.size() - 1 - (at + begin.size() - 1));
+    std::string_view inside =
+        name.substr(at + begin.size() - 1, name.size() - 1 - (at + begin.size() - 1));
     bool piece = false;
     while (take_suffix(inside, piece)) {
     }
@@ -102,18 +105,21 @@ Paths fold_paths(const Names& names, const std::vector<Member>& members, Names& 
     for (std::uint32_t path = 1; path < names.path_count(); ++path) {
         const std::uint32_t caller = paths.to[names.caller(path)];
         const Member& member = members[names.last(path)];
-        paths.goes_on[path] = member.is_piece && caller != Names::root && folded.last(caller) == member.family;
+        paths.goes_on[path] =
+            member.is_piece && caller != Names::root && folded.last(caller) == member.family;
         paths.to[path] = paths.goes_on[path] ? caller : folded.path(caller, member.family);
         if (!folded.is_sum(member.family)) continue;
-        for (std::uint32_t above = names.caller(path); above != Names::root; above = names.caller(above)) {
-            if (members[names.last(above)].family == member.family) paths.is_outermost[path] = false;
+        for (std::uint32_t above = names.caller(path); above != Names::root;
+             above = names.caller(above)) {
+            if (members[names.last(above)].family == member.family)
+                paths.is_outermost[path] = false;
         }
     }
     return paths;
 }
 
-RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& members, const Paths& paths,
-             const Names& folded) {
+RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& members,
+             const Paths& paths, const Names& folded) {
     RunSums result;
     result.self_ns = run.self_ns;
     result.span_ns = run.span_ns;
@@ -150,7 +156,8 @@ RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& 
 
 CloneName clone_name(std::string_view name) {
     CloneName found{name};
-    while (take_suffix(found.origin, found.is_piece) || take_brackets(found.origin, found.is_piece)) {
+    while (take_suffix(found.origin, found.is_piece) ||
+           take_brackets(found.origin, found.is_piece)) {
     }
     return found;
 }

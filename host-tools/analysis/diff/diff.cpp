@@ -16,7 +16,8 @@ struct Spread {
 };
 Spread spread_of(const std::vector<double>& values) {
     const auto count = static_cast<double>(values.size());
-    Spread spread{.mean = std::accumulate(values.begin(), values.end(), 0.0) / count, .freedom = count - 1};
+    Spread spread{.mean = std::accumulate(values.begin(), values.end(), 0.0) / count,
+                  .freedom = count - 1};
     double squares = 0;
     for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
     spread.of_mean = squares / spread.freedom / count;
@@ -47,7 +48,8 @@ bool is_there(const Side& side) {
 
 // Sets each q (Benjamini, Hochberg), from the largest p down: no q is above that of a larger p.
 void control_rate(std::vector<Compared*>& tested) {
-    std::sort(tested.begin(), tested.end(), [](const Compared* a, const Compared* b) { return a->p > b->p; });
+    std::sort(tested.begin(), tested.end(),
+              [](const Compared* a, const Compared* b) { return a->p > b->p; });
     const auto all = static_cast<double>(tested.size());
     double least = 1;
     for (std::size_t n = 0; n < tested.size(); ++n) {
@@ -73,7 +75,8 @@ std::vector<Compared> compare(const std::vector<RunSums>& before, const std::vec
     take(after, &std::pair<Side, Side>::second);
     std::vector<Compared> rows;
     for (const auto& [number, both] : sides) {
-        Compared row{.number = number, .before = mean_of(both.first), .after = mean_of(both.second)};
+        Compared row{
+            .number = number, .before = mean_of(both.first), .after = mean_of(both.second)};
         if (!is_there(both.first)) {
             row.verdict = Verdict::fresh;
         } else if (!is_there(both.second)) {
@@ -135,8 +138,9 @@ double welch(const std::vector<double>& a, const std::vector<double>& b) {
     const double sum = first.of_mean + second.of_mean;
     if (sum == 0) return first.mean == second.mean ? 1 : 0;
     const double t = std::abs(first.mean - second.mean) / std::sqrt(sum);
-    const double freedom = sum * sum / (first.of_mean * first.of_mean / first.freedom +
-                                        second.of_mean * second.of_mean / second.freedom);
+    const double freedom = sum * sum /
+                           (first.of_mean * first.of_mean / first.freedom +
+                            second.of_mean * second.of_mean / second.freedom);
     return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
 }
 
@@ -175,9 +179,11 @@ Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums
         for (const RunSums& run : runs) values.push_back(run.*of);
         return values;
     };
-    const std::vector<double> whole[] = {all(before, &RunSums::self_ns), all(after, &RunSums::self_ns)};
+    const std::vector<double> whole[] = {all(before, &RunSums::self_ns),
+                                         all(after, &RunSums::self_ns)};
     const auto mean = [](const std::vector<double>& values) {
-        return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+        return std::accumulate(values.begin(), values.end(), 0.0) /
+               static_cast<double>(values.size());
     };
     result.before_ns = mean(whole[0]);
     result.after_ns = mean(whole[1]);

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 
 namespace nopscope::host {
 
@@ -35,7 +35,9 @@ public:
     std::vector<std::uint32_t> functions_of(std::uint32_t path) const;  // the outermost first
 
     // The names of the functions that this one is the sum of (clones.hpp); empty: it is not a sum.
-    void add_clone(std::uint32_t function, const std::string& name) { clones_[function].push_back(name); }
+    void add_clone(std::uint32_t function, const std::string& name) {
+        clones_[function].push_back(name);
+    }
     bool is_sum(std::uint32_t function) const { return clones_.contains(function); }
     std::vector<std::string> clones(std::uint32_t function) const {
         const auto found = clones_.find(function);
@@ -69,7 +71,7 @@ enum class Verdict : std::uint8_t { slower, faster, fresh, gone, same };
 
 struct Compared {
     std::uint32_t number = 0;  // of a function or a path
-    Amounts before;  // means
+    Amounts before;            // means
     Amounts after;
     Verdict verdict{};  // by self time
     double p = 1;       // welch() of the self times; 1 for a new or gone one

@@ -12,7 +12,8 @@ namespace nopscope::host {
 namespace {
 
 FunctionPlace place_of(std::uint64_t address, const Function* known) {
-    if (known == nullptr) return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
+    if (known == nullptr)
+        return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
     return {known->name, known->file, known->line, known->address};
 }
 
@@ -20,7 +21,8 @@ FunctionPlace place_of(std::uint64_t address, const Function* known) {
 
 void BalancedStream::on_session(const HelloInfo& hello) {
     if (const Symbols* const symbols = symbols_()) {
-        if (const auto sentence = mismatch(*symbols, hello)) throw Error(origin_ + ": " + *sentence);
+        if (const auto sentence = mismatch(*symbols, hello))
+            throw Error(origin_ + ": " + *sentence);
     }
     cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : hello.lossless && hello.cores == 1;
     sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
@@ -50,9 +52,10 @@ BalancedStream::Core& BalancedStream::core(unsigned number) {
     auto& slot = cores_[number & 0xff];
     if (!slot) {
         if (++core_count_ > 1 && axis_ == TimeAxis::without_tracer) {
-            throw Error("--cut-tracer: " + origin_ +
-                            " has several cores, which have no common axis without the tracer's time",
-                        Exit::usage);
+            throw Error(
+                "--cut-tracer: " + origin_ +
+                    " has several cores, which have no common axis without the tracer's time",
+                Exit::usage);
         }
         slot = std::make_unique<Core>();
         slot->number = number & 0xff;
@@ -74,16 +77,19 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
 }
 
 [[gnu::always_inline]] inline std::uint32_t BalancedStream::site(std::uint32_t offset) {
-    const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset, budget_) : functions_.number(offset, budget_);
+    const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset, budget_)
+                                                      : functions_.number(offset, budget_);
     // Also true for FunctionTable::none, which is 0.
     if (number - 1 >= introduced_ - 1) [[unlikely]]
         introduce_site(number, offset);
     return number;
 }
 
-[[gnu::always_inline]] inline void BalancedStream::on_entry(Core& core, std::uint32_t offset, std::uint64_t index) {
+[[gnu::always_inline]] inline void BalancedStream::on_entry(Core& core, std::uint32_t offset,
+                                                            std::uint64_t index) {
     const std::uint32_t function = site(offset);
-    if (core.current->stack.size() > max_depth) return sink_.point(core.current->track, function, core.now);
+    if (core.current->stack.size() > max_depth)
+        return sink_.point(core.current->track, function, core.now);
     core.current->stack.push_back({index, function, plain_return(index)});
     sink_.entry(core.current->track, function, core.now);
 }
@@ -188,8 +194,9 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
     }
     introduced_ = number + 1;
     if (is_interrupt(offset)) {
-        return sink_.on_function(
-            number, {.name = interrupt_name(interrupt_of(offset)), .file = {}, .interrupt = interrupt_of(offset)});
+        return sink_.on_function(number, {.name = interrupt_name(interrupt_of(offset)),
+                                          .file = {},
+                                          .interrupt = interrupt_of(offset)});
     }
     const std::uint64_t address = base_ + offset;
     const Symbols* const symbols = symbols_();
@@ -203,10 +210,13 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
 void BalancedStream::introduce_own(std::uint32_t function) {
     if ((own_introduced_ & 1u << (function - first_own_function)) != 0) return;
     own_introduced_ |= 1u << (function - first_own_function);
-    sink_.on_function(function, {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
+    sink_.on_function(
+        function,
+        {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
 }
 
-void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end) {
+void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t index,
+                           std::uint32_t plain_end) {
     core.current->stack.push_back({index, function, plain_end});
     if (function == tracer_function && cuts_) return;
     if (function >= first_own_function) introduce_own(function);
@@ -246,8 +256,10 @@ void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
 // The place of the open call that the return names, or 0; see CallStack::find().
 std::size_t BalancedStream::find(const Context& context, const protocol::Event& event) {
     const auto& stack = context.stack;
-    const std::uint64_t wanted = event.index - ((event.index - event.entry_index) & protocol::entry_index_mask);
-    const bool wrapped = stack.size() > 1 && event.index - stack[1].index > protocol::entry_index_mask;
+    const std::uint64_t wanted =
+        event.index - ((event.index - event.entry_index) & protocol::entry_index_mask);
+    const bool wrapped =
+        stack.size() > 1 && event.index - stack[1].index > protocol::entry_index_mask;
     for (std::size_t i = stack.size() - 1; i > 0; --i) {
         if (stack[i].plain_end == plain_return(event.entry_index)) return i;
         if (!wrapped && stack[i].index < wanted) break;
@@ -276,13 +288,15 @@ void BalancedStream::on_return(Core& core, const protocol::Event& event) {
         end(core, *core.current, tracer ? Left::returned : Left::unwound);
     }
     end(core, *core.current, event.unwound ? Left::unwound : Left::returned);
-    core.unwinding = event.unwound && std::none_of(stack.begin(), stack.end(),
-                                                   [](const Open& one) { return one.function == tracer_function; });
+    core.unwinding = event.unwound && std::none_of(stack.begin(), stack.end(), [](const Open& one) {
+                         return one.function == tracer_function;
+                     });
 }
 
 void BalancedStream::end_unwinding(Core& core, const protocol::StampedRecord& next) {
     const Nanoseconds now = std::max(core.now, time_(next.clock - core.cut));
-    if (next.record.kind() == protocol::Kind::extended && !next.record.is(protocol::Extended::tracer_end)) {
+    if (next.record.kind() == protocol::Kind::extended &&
+        !next.record.is(protocol::Extended::tracer_end)) {
         core.unwinding = now == core.now;  // true for the return's own data
         return;
     }
@@ -307,11 +321,8 @@ void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
         on_tracer_end(core);  // the last one's tracer_end may be missing: the ring was full
         if (context.stack.size() > max_depth) return;
         return begin(core, tracer_function, event.index, Open::no_call);
-    case protocol::Extended::tracer_end:
-        return on_tracer_end(core);
-    case protocol::Extended::marker:
-        sink_.mark(context.track, event.argument, core.now);
-        break;
+    case protocol::Extended::tracer_end: return on_tracer_end(core);
+    case protocol::Extended::marker: sink_.mark(context.track, event.argument, core.now); break;
     case protocol::Extended::duration:
         context.duration = {.wanted = 2, .depth = event.argument, .site = 0, .ticks = 0};
         break;
@@ -319,12 +330,10 @@ void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
         if (!context.duration.data(event.data)) break;
         // Hostile ticks may give any begin.
         sink_.whole(context.track, site(context.duration.site),
-                    std::min(core.now, time_at(core, event.clock - context.duration.ticks)), core.now,
-                    context.duration.depth);
+                    std::min(core.now, time_at(core, event.clock - context.duration.ticks)),
+                    core.now, context.duration.depth);
         return;
-    default:
-        context.duration.wanted = 0;
-        break;
+    default: context.duration.wanted = 0; break;
     }
     if (core.with_data.take(event)) on_data(core);
 }
@@ -341,14 +350,11 @@ void BalancedStream::on_tracer_end(Core& core) {
 
 void BalancedStream::on_data(Core& core) {
     switch (core.with_data.head().extended) {
-    case protocol::Extended::sample:
-        return on_sample(core);
+    case protocol::Extended::sample: return on_sample(core);
     case protocol::Extended::arguments:
     case protocol::Extended::result:
-    case protocol::Extended::counter:
-        return on_values(core);
-    default:
-        return;  // only `report` and `irq` show counted events and masked interrupts
+    case protocol::Extended::counter: return on_values(core);
+    default: return;  // only `report` and `irq` show counted events and masked interrupts
     }
 }
 
@@ -381,10 +387,12 @@ std::uint32_t BalancedStream::sampled(std::int64_t offset, bool is_return) {
     const std::uint64_t address = base_ + static_cast<std::uint64_t>(offset);
     const Symbols* const symbols = symbols_();
     // The call is before its return address, which may be the first of another function.
-    const Function* const known = symbols != nullptr ? symbols->around(is_return ? address - 4 : address) : nullptr;
+    const Function* const known =
+        symbols != nullptr ? symbols->around(is_return ? address - 4 : address) : nullptr;
     const std::uint64_t begin = known != nullptr ? known->address : address;
     const std::uint64_t from_base = begin - base_;
-    if (symbols != nullptr && from_base <= ~0u && (from_base & 7) == 0 && symbols->find(begin) != nullptr) {
+    if (symbols != nullptr && from_base <= ~0u && (from_base & 7) == 0 &&
+        symbols->find(begin) != nullptr) {
         return site(static_cast<std::uint32_t>(from_base));
     }
     const auto number = first_sampled_function + static_cast<std::uint32_t>(sampled_.size());

@@ -26,13 +26,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/image/symbols.hpp"
 #include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/analysis/events/tick_time.hpp"
-#include "host-tools/target/stream/session.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
-#include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/complete_calls.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
 
@@ -66,7 +66,7 @@ public:
 private:
     struct Open {
         static constexpr std::uint32_t no_call = 1u << 2;  // OpenCall::not_plain
-        std::uint64_t index = 0;  // record index of the entry
+        std::uint64_t index = 0;                           // record index of the entry
         std::uint32_t function = 0;
         std::uint32_t plain_end = no_call;  // plain_return()
     };
@@ -82,7 +82,7 @@ private:
         Context* current = nullptr;
         WithData with_data;
         Nanoseconds now = 0;
-        Nanoseconds before = 0;  // of the last record but one
+        Nanoseconds before = 0;   // of the last record but one
         std::uint64_t clock = 0;  // of the last record
         Ticks cut = 0;            // the tracer's time that was cut out
         Stops stops;              // `cut` at the last times

@@ -3,22 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
 
 const char* left_text(Left how) {
     switch (how) {
-    case Left::returned:
-        return "returned";
-    case Left::unwound:
-        return "unwound";
-    case Left::gap:
-        return "gap";
-    case Left::open:
-        return "open";
+    case Left::returned: return "returned";
+    case Left::unwound: return "unwound";
+    case Left::gap: return "gap";
+    case Left::open: return "open";
     }
     return "unknown";
 }
@@ -26,9 +22,11 @@ const char* left_text(Left how) {
 const char* times_text(TimeAxis axis) {
     switch (axis) {
     case TimeAxis::wall:
-        return "times are raw: as recorded, with what recording took in them; (tracer) is the tracer's own time";
+        return "times are raw: as recorded, with what recording took in them; (tracer) is the "
+               "tracer's own time";
     case TimeAxis::without_tracer:
-        return "times are raw: as recorded, with what recording took in them; the tracer's own time is cut out";
+        return "times are raw: as recorded, with what recording took in them; the tracer's own "
+               "time is cut out";
     }
     return "";
 }
@@ -38,12 +36,13 @@ std::string time_pair_text(const TimePair& pair) {
 }
 
 std::string time_pair_json(const TimePair& pair) {
-    return fmt::format(R"({{"ns":{},"utc_ns":{},"error_ns":{},"exchanged":{}}})", pair.time, pair.utc_ns,
-                       pair.error_ns, pair.exchanged);
+    return fmt::format(R"({{"ns":{},"utc_ns":{},"error_ns":{},"exchanged":{}}})", pair.time,
+                       pair.utc_ns, pair.error_ns, pair.exchanged);
 }
 
 std::string track_name(const Track& track) {
-    if (track.context == protocol::several_contexts) return fmt::format("core {}, several contexts", track.core);
+    if (track.context == protocol::several_contexts)
+        return fmt::format("core {}, several contexts", track.core);
     return fmt::format("core {}, context {}", track.core, track.context);
 }
 
@@ -58,13 +57,19 @@ std::string without_nul(std::string_view text) {
 }
 
 std::string EventSink::left_out() const {
-    static constexpr const char* names[left_out_kinds] = {
-        "calls without a time", "calls that were told whole", "gaps", "marks", "counter values",
-        "captured values", "samples", "pieces of console"};
+    static constexpr const char* names[left_out_kinds] = {"calls without a time",
+                                                          "calls that were told whole",
+                                                          "gaps",
+                                                          "marks",
+                                                          "counter values",
+                                                          "captured values",
+                                                          "samples",
+                                                          "pieces of console"};
     std::string text;
     for (std::size_t i = 0; i < left_out_kinds; ++i) {
         if (left_out_[i] == 0) continue;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(left_out_[i]), names[i]);
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(left_out_[i]), names[i]);
     }
     return text;
 }

@@ -28,7 +28,7 @@ const char* times_text(TimeAxis axis);
 // A ClockPair on the axis of the stamps.
 struct TimePair {
     Nanoseconds time = 0;
-    std::uint64_t utc_ns = 0;    // since 1970
+    std::uint64_t utc_ns = 0;  // since 1970
     std::uint64_t error_ns = 0;
     bool exchanged = false;  // true: the error is certain
 };
@@ -48,8 +48,9 @@ std::string track_name(const Track& track);
 
 // Numbers on a track that do not stand for a traced function of the firmware.
 inline constexpr std::uint32_t first_own_function = 1u << 19;
-inline constexpr std::uint32_t tracer_function = first_own_function;       // the core worked for the tracer
-inline constexpr std::uint32_t away_function = first_own_function + 1;     // it ran another context
+inline constexpr std::uint32_t tracer_function =
+    first_own_function;  // the core worked for the tracer
+inline constexpr std::uint32_t away_function = first_own_function + 1;  // it ran another context
 inline constexpr std::uint32_t first_sampled_function = first_own_function + 2;  // only in samples
 
 enum class Left : std::uint8_t {
@@ -80,7 +81,16 @@ std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
 std::string without_nul(std::string_view text);
 
 // Items that a format may leave out. The sink counts them for a message at the end.
-enum class LeftOut : std::uint8_t { points, whole, absences, marks, counters, values, samples, console };
+enum class LeftOut : std::uint8_t {
+    points,
+    whole,
+    absences,
+    marks,
+    counters,
+    values,
+    samples,
+    console
+};
 inline constexpr std::size_t left_out_kinds = 8;
 
 class EventSink {
@@ -96,24 +106,32 @@ public:
     virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
     virtual void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) = 0;
     // A function was entered; its duration is unknown (the function recorder's calls).
-    virtual void point(const Track&, std::uint32_t /*function*/, Nanoseconds) { leave_out(LeftOut::points); }
+    virtual void point(const Track&, std::uint32_t /*function*/, Nanoseconds) {
+        leave_out(LeftOut::points);
+    }
     // A call with a record at its end only. The calls inside came before. `depth`: calls around it.
-    virtual void whole(const Track&, std::uint32_t /*function*/, Nanoseconds /*from*/, Nanoseconds /*to*/,
-                       std::uint32_t /*depth*/) {
+    virtual void whole(const Track&, std::uint32_t /*function*/, Nanoseconds /*from*/,
+                       Nanoseconds /*to*/, std::uint32_t /*depth*/) {
         leave_out(LeftOut::whole);
     }
     virtual void absence(std::uint32_t /*core*/, const Absence&) { leave_out(LeftOut::absences); }
-    virtual void mark(const Track&, std::uint32_t /*id*/, Nanoseconds) { leave_out(LeftOut::marks); }
+    virtual void mark(const Track&, std::uint32_t /*id*/, Nanoseconds) {
+        leave_out(LeftOut::marks);
+    }
     virtual void counter(const Track&, std::uint32_t /*id*/, std::int64_t /*value*/, Nanoseconds) {
         leave_out(LeftOut::counters);
     }
-    virtual void value(const Track&, const CapturedValue&, Nanoseconds) { leave_out(LeftOut::values); }
+    virtual void value(const Track&, const CapturedValue&, Nanoseconds) {
+        leave_out(LeftOut::values);
+    }
     // `path`: functions, the outermost first.
     virtual void sample(const Track&, std::span<const std::uint32_t> /*path*/, Nanoseconds) {
         leave_out(LeftOut::samples);
     }
     // The target's bytes; `now` is the time of the last event of core 0 before it.
-    virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
+    virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) {
+        leave_out(LeftOut::console);
+    }
     // Never called with TimeAxis::without_tracer. A format without a place for pairs ignores them.
     virtual void time_pair(const TimePair&) {}
     // A format that also shows the report's sums gets them after the last event.

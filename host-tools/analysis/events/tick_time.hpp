@@ -31,7 +31,8 @@ public:
 
 private:
     static constexpr std::uint64_t ns_per_second = 1'000'000'000;
-    static constexpr std::uint64_t fast_hz = 10'000'000'000;  // ticks x 10^9 of a second fit in 64 bits
+    static constexpr std::uint64_t fast_hz =
+        10'000'000'000;  // ticks x 10^9 of a second fit in 64 bits
     // Time between two sessions: the first event that comes need not be the oldest of all cores.
     static constexpr std::uint64_t pause_ns = 1'000'000;
 
@@ -48,7 +49,8 @@ private:
         return std::min(end_of_time, shift_ + own);
     }
     std::uint64_t own_time(std::uint64_t clock) const {
-        return clock / clock_hz_ >= end_of_time / ns_per_second ? end_of_time : ticks_to_ns(clock, clock_hz_);
+        return clock / clock_hz_ >= end_of_time / ns_per_second ? end_of_time
+                                                                : ticks_to_ns(clock, clock_hz_);
     }
 
     std::uint64_t clock_hz_ = 1;

@@ -27,7 +27,8 @@ Neighbours by_function(std::vector<Calls> all, std::size_t functions) {
     Neighbours neighbours(functions);
     for (const Calls& one : all) {
         std::vector<Neighbour>& list = neighbours[one.of];
-        if (list.empty() || list.back().function != one.with.function) list.push_back({.function = one.with.function});
+        if (list.empty() || list.back().function != one.with.function)
+            list.push_back({.function = one.with.function});
         list.back().calls += one.with.calls;
         list.back().total_ns += one.with.total_ns;
     }
@@ -43,15 +44,19 @@ Neighbours by_function(std::vector<Calls> all, std::size_t functions) {
 
 std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob) {
     std::vector<std::uint32_t> found;
-    for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size(); ++number) {
+    for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size();
+         ++number) {
         const FunctionRow& row = report.by_number[number];
-        if (row.calls != 0 && names_function(glob, Function{.name = row.name, .file = {}})) found.push_back(number);
+        if (row.calls != 0 && names_function(glob, Function{.name = row.name, .file = {}}))
+            found.push_back(number);
     }
     if (!found.empty()) return found;
     std::vector<std::string> names;
     names.reserve(report.functions.size());
     for (const FunctionRow& row : report.functions) names.push_back(row.name);
-    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob), did_you_mean(glob, names)), Exit::usage);
+    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob),
+                            did_you_mean(glob, names)),
+                Exit::usage);
 }
 
 Neighbours callers_by_function(const Report& report, const Profile& profile) {
@@ -75,7 +80,8 @@ Neighbours callees_by_function(const Report& report, const Profile& profile) {
     for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
         const std::uint32_t parent = nodes[at].parent;
         if (parent <= CallTree::overflow) continue;
-        all.push_back({nodes[parent].function, {nodes[at].function, nodes[at].calls, report.of_node(at).total_ns}});
+        all.push_back({nodes[parent].function,
+                       {nodes[at].function, nodes[at].calls, report.of_node(at).total_ns}});
     }
     return by_function(std::move(all), report.by_number.size());
 }
@@ -90,7 +96,8 @@ std::uint64_t Latency::per_mille_ns(unsigned part) const {
     std::uint64_t below = 0;
     for (std::size_t n = 0; n < bins.size(); ++n) {
         below += bins[n].calls;
-        if (below * 1000 >= timed * part) return n + 1 < bins.size() ? std::min(bins[n + 1].from_ns, max_ns) : max_ns;
+        if (below * 1000 >= timed * part)
+            return n + 1 < bins.size() ? std::min(bins[n + 1].from_ns, max_ns) : max_ns;
     }
     return max_ns;
 }
@@ -104,16 +111,19 @@ Latency latency_of(const Report& report, const Profile& profile, std::uint32_t f
     if (function >= profile.durations().size()) return latency;
     const DurationsOf& of = profile.durations()[function];
     const auto& calls = (report.raw ? of.raw : of.corrected).calls;
-    const std::int64_t pad = !report.raw && report.no_landing_pad[function] ? report.landing_pad : 0;
+    const std::int64_t pad =
+        !report.raw && report.no_landing_pad[function] ? report.landing_pad : 0;
     unsigned last = DurationBins::count;
     while (last > 0 && calls[last - 1] == 0) --last;
     unsigned bin = 0;
     while (bin < last && calls[bin] == 0) ++bin;
     for (; bin < last; ++bin) {
         const SignedFixedTicks from = SignedFixedTicks{DurationBins::first_of(bin)} - pad;
-        const std::uint64_t ns = from > 0 ? fixed_to_ns(static_cast<FixedTicks>(from), report.clock_hz) : 0;
+        const std::uint64_t ns =
+            from > 0 ? fixed_to_ns(static_cast<FixedTicks>(from), report.clock_hz) : 0;
         // Several bins may round to the same nanosecond.
-        if (latency.bins.empty() || latency.bins.back().from_ns != ns) latency.bins.push_back({ns, 0});
+        if (latency.bins.empty() || latency.bins.back().from_ns != ns)
+            latency.bins.push_back({ns, 0});
         latency.bins.back().calls += calls[bin];
         latency.timed += calls[bin];
     }

@@ -65,9 +65,9 @@ void OutlierSink::leave(const Track& track, std::uint32_t function, Nanoseconds 
 
 void OutlierSink::keep(Outlier&& call) {
     ++calls_;
-    const auto before = std::upper_bound(slowest_.begin(), slowest_.end(), call, [](const Outlier& a, const Outlier& b) {
-        return a.duration() > b.duration();
-    });
+    const auto before = std::upper_bound(
+        slowest_.begin(), slowest_.end(), call,
+        [](const Outlier& a, const Outlier& b) { return a.duration() > b.duration(); });
     if (before == slowest_.end() && slowest_.size() >= most_) return;
     slowest_.insert(before, std::move(call));
     if (slowest_.size() > most_) slowest_.pop_back();

@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <functional>
 
-#include "host-tools/image/tail_calls.hpp"
-#include "host-tools/target/stream/session.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/path_costs.hpp"
+#include "host-tools/image/tail_calls.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
 
@@ -43,13 +43,16 @@ struct CallCosts {
 
     // The time of `count` of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {
-        return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count / graph_instructions);
+        return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count /
+                                         graph_instructions);
     }
     // Sets a path's costs. An interrupt gets none: the target does not measure its begin and end.
-    void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number, const CodeOfCalls& code) const {
+    void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number,
+             const CodeOfCalls& code) const {
         CallTree::Node& node = tree[number];
         const std::uint32_t offset = functions.offset(node.function);
-        const bool usual = number == CallTree::overflow || (number > CallTree::overflow && !is_interrupt(offset));
+        const bool usual =
+            number == CallTree::overflow || (number > CallTree::overflow && !is_interrupt(offset));
         node.inside = usual ? graph.inside : 0;
         node.outside = usual ? graph.outside : 0;
         node.tail = Tail::never;

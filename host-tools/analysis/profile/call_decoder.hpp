@@ -34,9 +34,9 @@
 
 #include "host-tools/analysis/profile/call.hpp"
 #include "host-tools/analysis/profile/call_stack.hpp"
+#include "host-tools/analysis/profile/complete_calls.hpp"
 #include "host-tools/analysis/profile/durations.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
-#include "host-tools/analysis/profile/complete_calls.hpp"
 #include "tracer/protocol/event.hpp"
 
 namespace nopscope::host {
@@ -74,8 +74,10 @@ public:
             const Ticks now = at->clock - not_ours;
             if (record.high() == top->plain_end) {
                 const Ticks ticks = not_negative(now - top->begin);
-                sink_->on_exit(*top, {.outcome = Outcome::returned, .incomplete = top->gaps_before != gaps_,
-                                    .ticks = ticks, .self_ticks = not_negative(ticks - top->child)});
+                sink_->on_exit(*top, {.outcome = Outcome::returned,
+                                      .incomplete = top->gaps_before != gaps_,
+                                      .ticks = ticks,
+                                      .self_ticks = not_negative(ticks - top->child)});
                 (--top)->child += ticks;
             } else if (record.kind() == protocol::Kind::entry) {
                 if (top == room) break;
@@ -102,14 +104,10 @@ public:
         if (after_gap_) end_gap();
         if (event.kind != protocol::Kind::extended) has_closed_ = false;
         switch (event.kind) {
-        case protocol::Kind::entry:
-            return on_entry(event);
-        case protocol::Kind::ret:
-            return on_return(event);
-        case protocol::Kind::call:
-            return on_call(event);
-        case protocol::Kind::extended:
-            return on_extended(event);
+        case protocol::Kind::entry: return on_entry(event);
+        case protocol::Kind::ret: return on_return(event);
+        case protocol::Kind::call: return on_call(event);
+        case protocol::Kind::extended: return on_extended(event);
         }
     }
 
@@ -119,7 +117,8 @@ public:
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
-        durations_.take_all(sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
+        durations_.take_all(sink_->budget(),
+                            [this](auto& sums) { place(sums, sink_->gap_node()); });
         // The tracer may have stopped in the gap. Only its time up to the gap is known.
         if (in_tracer_) stop_tracer();
         if (!after_gap_) last_before_gap_ = now();
@@ -149,7 +148,9 @@ public:
     }
     // The call that the last return closed, until another call begins or ends; null: none. It is
     // still in its place above the stack's top: see Profile::Context::take_events().
-    const OpenCall* just_closed() const { return has_closed_ ? &stack_[stack_.depth() + 1] : nullptr; }
+    const OpenCall* just_closed() const {
+        return has_closed_ ? &stack_[stack_.depth() + 1] : nullptr;
+    }
     std::size_t depth() const { return stack_.depth(); }
     const OpenCall& top() const { return stack_.top(); }
     // True if a gap lies inside the call.
@@ -166,7 +167,8 @@ public:
         if (after_gap_) end_gap();
         if (in_tracer_) stop_tracer();
         while (!stack_.empty()) pop(End::session);
-        durations_.take_all(sink_->budget(), [this](auto& sums) { place(sums, stack_.top().path.node); });
+        durations_.take_all(sink_->budget(),
+                            [this](auto& sums) { place(sums, stack_.top().path.node); });
         stops_.restart(tracer_ticks_ + elsewhere_);
         away_.forget();
         duration_ = {};
@@ -193,7 +195,9 @@ private:
         first_clock_ = clock_ = clock;
     }
 
-    void on_call(const protocol::Event& event) { sink_->on_call_only(stack_.top().path.node, event.site_offset); }
+    void on_call(const protocol::Event& event) {
+        sink_->on_call_only(stack_.top().path.node, event.site_offset);
+    }
 
     void on_entry(const protocol::Event& event) { on_begin(event, event.site_offset); }
     void on_begin(const protocol::Event& event, std::uint32_t offset) {
@@ -203,14 +207,21 @@ private:
     }
     // True if the stack can take one more call; grows it if needed.
     bool has_room() {
-        if (stack_.has_room()) [[likely]] return stack_.depth() < max_depth;
-        if (stack_.depth() >= max_depth || !sink_->budget().take(stack_.growth_bytes())) return false;
+        if (stack_.has_room()) [[likely]]
+            return stack_.depth() < max_depth;
+        if (stack_.depth() >= max_depth || !sink_->budget().take(stack_.growth_bytes()))
+            return false;
         stack_.grow();
         return true;
     }
     OpenCall opened(std::uint64_t index, Ticks begin, const Begun& begun) const {
-        return {.index = index, .begin = begin, .child = 0, .total_before = begun.total_before,
-                .taken_before = begun.taken_before, .path = begun.path, .gaps_before = gaps_,
+        return {.index = index,
+                .begin = begin,
+                .child = 0,
+                .total_before = begun.total_before,
+                .taken_before = begun.taken_before,
+                .path = begun.path,
+                .gaps_before = gaps_,
                 .plain_end = plain_return(index)};
     }
 
@@ -286,10 +297,12 @@ private:
         // The call around this one has counted this time as its children's already.
         const Ticks away = away_.take(begin);
         stack_.top().child -= away;
-        const Durations::Inside inside = durations_.add(
-            duration_.depth, duration_.site, begin, ticks, away, sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
+        const Durations::Inside inside =
+            durations_.add(duration_.depth, duration_.site, begin, ticks, away, sink_->budget(),
+                           [this](auto& sums) { place(sums, sink_->gap_node()); });
         sink_->on_complete_call(duration_.site, ticks, inside);
-        if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_) tracer_child_ += not_negative(ticks - inside.ticks);
+        if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_)
+            tracer_child_ += not_negative(ticks - inside.ticks);
         if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
     }
     // The caller's node is known, so the waiting calls get their paths.
@@ -310,8 +323,14 @@ private:
             return;
         }
         ++markers_;
-        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0, .taken_before = 0,
-                     .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
+        stack_.push({.index = stack_.top().index,
+                     .begin = last_before_gap_,
+                     .child = length,
+                     .total_before = 0,
+                     .taken_before = 0,
+                     .path = {0, sink_->gap_node()},
+                     .gaps_before = gaps_,
+                     .plain_end = OpenCall::gap_marker});
     }
 
     // Counts the calls between the two oldest markers as lost. Otherwise a target that never
@@ -340,11 +359,13 @@ private:
         OpenCall& below = stack_.top();
         if (call.is_gap()) {
             --markers_;
-            carry_ = {true, call.begin,
-                      end == End::session ? not_negative(now() - call.begin) : call.child + carry_.after};
+            carry_ = {
+                true, call.begin,
+                end == End::session ? not_negative(now() - call.begin) : call.child + carry_.after};
             return;
         }
-        if (end == End::implied && carry_.active) return void(close(call, below, carry_.cut, Outcome::lost));
+        if (end == End::implied && carry_.active)
+            return void(close(call, below, carry_.cut, Outcome::lost));
         OpenCall whole = call;
         whole.child += carry_.after;
         carry_ = {};
@@ -356,15 +377,20 @@ private:
     }
 
     void settle(OpenCall& call) {
-        call.child += durations_.settle(call.begin, sink_->budget(), [&](auto& sums) { place(sums, call.path.node); });
-        if (!durations_.empty() && !stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
+        call.child += durations_.settle(call.begin, sink_->budget(),
+                                        [&](auto& sums) { place(sums, call.path.node); });
+        if (!durations_.empty() && !stack_.top().is_gap())
+            stack_.top().plain_end = OpenCall::not_plain;
     }
 
     Ticks close(const OpenCall& call, OpenCall& below, Ticks end, Outcome outcome) {
         const Ticks ticks = not_negative(end - call.begin);
         const Ticks self = not_negative(ticks - call.child);
         below.child += ticks;
-        sink_->on_exit(call, {.outcome = outcome, .incomplete = call.gaps_before != gaps_, .ticks = ticks, .self_ticks = self});
+        sink_->on_exit(call, {.outcome = outcome,
+                              .incomplete = call.gaps_before != gaps_,
+                              .ticks = ticks,
+                              .self_ticks = self});
         return ticks;
     }
 

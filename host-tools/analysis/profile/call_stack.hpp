@@ -37,10 +37,10 @@ public:
     // so the search ends at the first older call, unless the outermost call is so old that the 28
     // bits of an entry's index have wrapped.
     std::size_t find(const protocol::Event& event) const {
-        const std::uint64_t distance = (event.index - event.entry_index) & protocol::entry_index_mask;
+        const std::uint64_t distance =
+            (event.index - event.entry_index) & protocol::entry_index_mask;
         const std::uint64_t wanted = event.index - distance;
-        const bool wrapped =
-            !empty() && event.index - calls_[1].index > protocol::entry_index_mask;
+        const bool wrapped = !empty() && event.index - calls_[1].index > protocol::entry_index_mask;
         for (std::size_t i = depth(); i > 0; --i) {
             const OpenCall& call = calls_[i];
             if (call.is_gap()) continue;

@@ -25,7 +25,8 @@ std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t function, Memo
             at = bucket(parent, function);
         }
         // Grows by a quarter only, because memory has the old and the new nodes while it grows.
-        if (nodes_.size() == nodes_.capacity()) nodes_.reserve(nodes_.size() + nodes_.size() / 4 + 64);
+        if (nodes_.size() == nodes_.capacity())
+            nodes_.reserve(nodes_.size() + nodes_.size() / 4 + 64);
         buckets_[at] = static_cast<std::uint32_t>(nodes_.size());
         nodes_.push_back({.parent = parent, .function = function});
     }

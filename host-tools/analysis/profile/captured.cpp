@@ -22,18 +22,12 @@ unsigned data_records(const protocol::Event& head) {
     case Extended::arguments:
         return static_cast<unsigned>(1 + std::popcount(registers(head)) +
                                      std::popcount(wide_ones(head)));
-    case Extended::result:
-        return 2 + (head.argument & 1);
-    case Extended::counter:
-        return 1 + (head.argument & 1);
-    case Extended::sample:
-        return protocol::sample_addresses(head.argument);
-    case Extended::masked:
-        return 2;
-    case Extended::events:
-        return protocol::event_count(head.argument);
-    default:
-        return 0;
+    case Extended::result: return 2 + (head.argument & 1);
+    case Extended::counter: return 1 + (head.argument & 1);
+    case Extended::sample: return protocol::sample_addresses(head.argument);
+    case Extended::masked: return 2;
+    case Extended::events: return protocol::event_count(head.argument);
+    default: return 0;
     }
 }
 
@@ -43,7 +37,8 @@ public:
     explicit Values(std::span<const std::uint64_t> data) : data_(data) {}
     std::int64_t next(bool wide) {
         const std::uint64_t low = data_[0];
-        const std::uint64_t value = wide ? protocol::wide_value(low, data_[1]) : protocol::narrow_value(low);
+        const std::uint64_t value =
+            wide ? protocol::wide_value(low, data_[1]) : protocol::narrow_value(low);
         data_ = data_.subspan(wide ? 2 : 1);
         return static_cast<std::int64_t>(value);
     }
@@ -66,7 +61,8 @@ void ValueSeries::add(std::int64_t value, std::uint64_t clock, std::uint64_t ses
     min = count == 0 ? value : std::min(min, value);
     max = count == 0 ? value : std::max(max, value);
     // Records of different cores come in blocks, so not in the order of their clocks.
-    if (count == 0 || session != last_session || static_cast<std::int64_t>(clock - last_clock) >= 0) {
+    if (count == 0 || session != last_session ||
+        static_cast<std::int64_t>(clock - last_clock) >= 0) {
         last = value;
         last_clock = clock;
         last_session = session;
@@ -96,7 +92,8 @@ std::span<const CapturedPart> values_of(const WithData& record, std::array<Captu
     const bool counter = head.extended == Extended::counter;
     Values values(record.data().subspan(counter ? 0 : 1));
     if (counter) {
-        room[0] = {CapturedPart::counter, head.argument >> 1, values.next((head.argument & 1) != 0)};
+        room[0] = {CapturedPart::counter, head.argument >> 1,
+                   values.next((head.argument & 1) != 0)};
         return {room.data(), 1};
     }
     const auto offset = static_cast<std::uint32_t>(record.data()[0] << 3);
@@ -112,13 +109,15 @@ std::span<const CapturedPart> values_of(const WithData& record, std::array<Captu
     return {room.data(), count};
 }
 
-std::uint64_t Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session, MemoryBudget& budget) {
+std::uint64_t Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session,
+                            MemoryBudget& budget) {
     std::uint64_t left_out = 0;
     std::array<CapturedPart, 8> room;
     for (const CapturedPart& part : values_of(record, room)) {
-        ValueSeries* const to = part.what == CapturedPart::counter
-                                    ? series_of(counters_, part.of, budget)
-                                    : series_of(of_functions_, {functions.number(part.of, budget), part.what}, budget);
+        ValueSeries* const to =
+            part.what == CapturedPart::counter
+                ? series_of(counters_, part.of, budget)
+                : series_of(of_functions_, {functions.number(part.of, budget), part.what}, budget);
         if (to != nullptr) {
             to->add(part.value, record.head().clock, session);
         } else {

@@ -66,7 +66,8 @@ public:
     const std::map<std::uint32_t, ValueSeries>& counters() const { return counters_; }
 
     // Returns how many values it left out because the budget refused their series.
-    std::uint64_t add(const WithData& record, FunctionTable& functions, std::uint64_t session, MemoryBudget& budget);
+    std::uint64_t add(const WithData& record, FunctionTable& functions, std::uint64_t session,
+                      MemoryBudget& budget);
 
 private:
     std::map<OfFunction, ValueSeries> of_functions_;

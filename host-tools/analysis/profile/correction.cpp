@@ -9,8 +9,9 @@ namespace {
 using Signed = SignedFixedTicks;
 
 // The overhead in each path's self time. A path's number is above its caller's.
-std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, const FunctionTable& functions,
-                                 const HelloInfo& hello, const CodeFacts& code) {
+std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
+                                  const FunctionTable& functions, const HelloInfo& hello,
+                                  const CodeFacts& code) {
     const CallCosts costs(hello);
     const auto cost = [&](Signed instructions) {
         return Signed{costs.graph_sum} * instructions / graph_instructions;
@@ -22,7 +23,8 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, cons
         if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
         switch (code.tail(nodes[node.parent].function, node.function)) {
         case Tail::never: break;
-        case Tail::maybe: return std::min(Signed{node.handed} * handed.weight, Signed{node.calls} * Handed::one);
+        case Tail::maybe:
+            return std::min(Signed{node.handed} * handed.weight, Signed{node.calls} * Handed::one);
         case Tail::always: return Signed{node.calls - node.points - node.whole} * Handed::one;
         }
         return 0;
@@ -36,10 +38,13 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, cons
         const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
         const Signed no_hook = interrupt ? 0 : Signed{node.unwound};
-        const Signed inside = calls * (costs.graph.inside + pad) + whole * (costs.duration.inside + pad) - no_hook * costs.hook_inside + cost(node.beside);
-        const Signed outside = calls * (costs.graph.outside - pad) + whole * (costs.duration.outside - pad) +
-                               Signed{node.points} * (costs.function.outside - pad) + calls_by_tail(i) * tail / Handed::one -
-                               no_hook * costs.hook_outside;
+        const Signed inside = calls * (costs.graph.inside + pad) +
+                              whole * (costs.duration.inside + pad) - no_hook * costs.hook_inside +
+                              cost(node.beside);
+        const Signed outside = calls * (costs.graph.outside - pad) +
+                               whole * (costs.duration.outside - pad) +
+                               Signed{node.points} * (costs.function.outside - pad) +
+                               calls_by_tail(i) * tail / Handed::one - no_hook * costs.hook_outside;
         taken[i] += inside;
         taken[node.parent] += outside;
     }
@@ -48,16 +53,19 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, cons
 
 }  // namespace
 
-Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, const CodeFacts& code) {
+Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times,
+             const CodeFacts& code) {
     if (!profile.hello()) return sum_up(profile, times, {});
-    return sum_up(profile, times,
-                  taken_by_node(profile.tree().nodes(), profile.functions(), *profile.hello(), code));
+    return sum_up(
+        profile, times,
+        taken_by_node(profile.tree().nodes(), profile.functions(), *profile.hello(), code));
 }
 
 // Subtracts `each` per call from a profiled function's self and total, as from its single calls. So
 // the mean stays between min and max.
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
-    const std::int64_t each = CallCosts(hello).profile.inside + (local ? hello.landing_pad : std::int64_t{0});
+    const std::int64_t each =
+        CallCosts(hello).profile.inside + (local ? hello.landing_pad : std::int64_t{0});
     const Signed inside = Signed{times.calls} * each;
     const auto less = [&](Signed ticks) { return ticks * protocol::overhead_unit - inside; };
     const auto ns = [&](Signed fixed) {

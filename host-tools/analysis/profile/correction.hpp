@@ -19,9 +19,9 @@
 #include <functional>
 #include <vector>
 
-#include "host-tools/image/tail_calls.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/profile/sums.hpp"
+#include "host-tools/image/tail_calls.hpp"
 
 namespace nopscope::host {
 
@@ -33,7 +33,8 @@ struct CodeFacts {
 };
 
 // `times`: profile.times(). Overheads are those of the first session that has measured them.
-Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, const CodeFacts& code);
+Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times,
+             const CodeFacts& code);
 
 // Times of the target's profile, less `inside` of each call. The profile does not know how many
 // calls a function made, so their `outside` is not subtracted.

@@ -13,9 +13,9 @@
 #include <map>
 #include <memory>
 
-#include "host-tools/base/memory.hpp"
 #include "host-tools/analysis/profile/call.hpp"
 #include "host-tools/analysis/profile/prices.hpp"
+#include "host-tools/base/memory.hpp"
 
 namespace nopscope::host {
 
@@ -50,8 +50,8 @@ public:
     // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets the
     // calls whose callers are unknown: all waiting calls if `budget` has no room for one more.
     template <typename Orphans>
-    Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere, MemoryBudget& budget,
-               Orphans orphans) {
+    Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere,
+               MemoryBudget& budget, Orphans orphans) {
         auto call = std::make_unique<Sum>();
         Inside inside{.ticks = elsewhere};
         const std::uint32_t level = depth < max_depth ? depth : max_depth;
@@ -113,7 +113,8 @@ private:
 
     // False: the budget has no room for all waiting calls.
     bool charge(MemoryBudget& budget) {
-        if (waiting_ > charged_ && !budget.take((waiting_ - charged_) * price::waiting_call)) return false;
+        if (waiting_ > charged_ && !budget.take((waiting_ - charged_) * price::waiting_call))
+            return false;
         if (waiting_ < charged_) budget.give_back((charged_ - waiting_) * price::waiting_call);
         charged_ = waiting_;
         return true;
@@ -133,8 +134,8 @@ private:
     static Sums copy(const Sums& from) {
         Sums to;
         for (const auto& [site, sum] : from) {
-            to[site] = std::make_unique<Sum>(
-                Sum{sum->calls, sum->total_ticks, sum->self_ticks, sum->inner, copy(sum->children)});
+            to[site] = std::make_unique<Sum>(Sum{sum->calls, sum->total_ticks, sum->self_ticks,
+                                                 sum->inner, copy(sum->children)});
         }
         return to;
     }

@@ -10,7 +10,8 @@ namespace {
 // both counters; the sums count it once.
 unsigned different_events(std::uint32_t argument) {
     const unsigned count = protocol::event_count(argument);
-    return count == 2 && protocol::event_of(argument, 0) == protocol::event_of(argument, 1) ? 1 : count;
+    return count == 2 && protocol::event_of(argument, 0) == protocol::event_of(argument, 1) ? 1
+                                                                                            : count;
 }
 
 }  // namespace
@@ -23,7 +24,8 @@ EventChildren::Counts counts_of(const WithData& record) {
     return counts;
 }
 
-std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
+std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node,
+                              const EventChildren::Counts& inside, bool whole,
                               MemoryBudget& budget) {
     std::uint64_t left_out = 0;
     const std::uint32_t argument = record.head().argument;
@@ -36,7 +38,8 @@ std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const 
             ++left_out;
             continue;
         }
-        std::vector<EventSums>& nodes = known != by_number_.end() ? known->second : by_number_[number];
+        std::vector<EventSums>& nodes =
+            known != by_number_.end() ? known->second : by_number_[number];
         if (nodes.size() <= node) {
             // Twice the size: memory has the old and the new vector while it grows.
             if (!budget.take(2 * sizeof(EventSums) * (node + 1 - nodes.size()))) {
@@ -54,7 +57,8 @@ std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const 
     return left_out;
 }
 
-bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget) {
+bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::size_t count,
+                            MemoryBudget& budget) {
     protocol::ProfileEventsReader reader(payload, count);
     const protocol::ProfileEventsHeader header = reader.header();
     for (protocol::ProfileEventsEntry entry; reader.next(entry);) {

@@ -59,8 +59,8 @@ public:
 
     // `inside`: the events of the calls inside. `whole`: all of those calls are known. Returns how
     // many counts it left out.
-    std::uint64_t add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
-                      MemoryBudget& budget);
+    std::uint64_t add(const WithData& record, std::uint32_t node,
+                      const EventChildren::Counts& inside, bool whole, MemoryBudget& budget);
     const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }
 
 private:
@@ -72,7 +72,8 @@ EventChildren::Counts counts_of(const WithData& record);
 class TargetEvents {
 public:
     // False: malformed.
-    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget);
+    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count,
+                  MemoryBudget& budget);
     void on_session_end(MemoryBudget& budget);
     // Functions that the budget refused, counted each time that a frame has them.
     std::uint64_t left_out() const { return left_out_; }

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "host-tools/base/memory.hpp"
 #include "host-tools/analysis/profile/prices.hpp"
+#include "host-tools/base/memory.hpp"
 
 namespace nopscope::host {
 

@@ -8,16 +8,16 @@
 
 namespace nopscope::host {
 
-__extension__ using FixedTicks = unsigned __int128;    // 1/256 ticks
+__extension__ using FixedTicks = unsigned __int128;  // 1/256 ticks
 __extension__ using SignedFixedTicks = __int128;
 
 // To the nearest nanosecond; larger ticks never give fewer nanoseconds.
 inline std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
     const FixedTicks per_second = FixedTicks{clock_hz} * protocol::overhead_unit;
     // Converts whole seconds by themselves: a hostile clock's ticks times 10^9 would not fit.
-    return static_cast<std::uint64_t>(
-        ticks / per_second * 1'000'000'000u +
-        (ticks % per_second * 1'000'000'000u + per_second / 2) / per_second);
+    return static_cast<std::uint64_t>(ticks / per_second * 1'000'000'000u +
+                                      (ticks % per_second * 1'000'000'000u + per_second / 2) /
+                                          per_second);
 }
 inline std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     return fixed_to_ns(FixedTicks{ticks} * protocol::overhead_unit, clock_hz);

@@ -14,8 +14,14 @@ namespace nopscope::host {
 // changes, so no slot becomes invalid.
 class PathCache {
 public:
-    PathCache(FunctionTable& functions, CallTree& tree, const CallCosts& costs, const CodeOfCalls& code, MemoryBudget& budget)
-        : functions_(functions), tree_(tree), costs_(costs), code_(code), budget_(budget), slots_(std::size_t{1} << slot_bits) {}
+    PathCache(FunctionTable& functions, CallTree& tree, const CallCosts& costs,
+              const CodeOfCalls& code, MemoryBudget& budget)
+        : functions_(functions),
+          tree_(tree),
+          costs_(costs),
+          code_(code),
+          budget_(budget),
+          slots_(std::size_t{1} << slot_bits) {}
 
     [[gnu::always_inline]] Path find(std::uint32_t parent, std::uint32_t offset) {
         const std::uint64_t key = std::uint64_t{parent} << 32 | offset;
@@ -32,9 +38,11 @@ private:
         Path path;
     };
     [[gnu::noinline, gnu::cold]] void fill(Slot& slot, std::uint64_t key) {
-        const std::uint32_t function = functions_.number_of_any(static_cast<std::uint32_t>(key), budget_);
+        const std::uint32_t function =
+            functions_.number_of_any(static_cast<std::uint32_t>(key), budget_);
         const std::size_t known = tree_.nodes().size();
-        const std::uint32_t node = tree_.child(static_cast<std::uint32_t>(key >> 32), function, budget_);
+        const std::uint32_t node =
+            tree_.child(static_cast<std::uint32_t>(key >> 32), function, budget_);
         if (node >= known) costs_.set(tree_, functions_, node, code_);
         slot = {key, {function, node}};
     }

@@ -15,14 +15,16 @@
 
 namespace nopscope::host {
 
-inline constexpr std::int64_t graph_instructions = 52;    // of an entry and a return, on the usual path
-inline constexpr std::int64_t tail_instructions = 14;     // extra ones of a tail call's entry
-inline constexpr std::int64_t hook_before_clock = 11;     // of a return hook, before its clock read
-inline constexpr std::int64_t hook_after_clock = 10;      // of a return hook, after its clock read
+inline constexpr std::int64_t graph_instructions =
+    52;  // of an entry and a return, on the usual path
+inline constexpr std::int64_t tail_instructions = 14;  // extra ones of a tail call's entry
+inline constexpr std::int64_t hook_before_clock = 11;  // of a return hook, before its clock read
+inline constexpr std::int64_t hook_after_clock = 10;   // of a return hook, after its clock read
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {
-    const protocol::Overhead& graph = hello.overheads[protocol::overhead_index(protocol::Recorder::graph)];
+    const protocol::Overhead& graph =
+        hello.overheads[protocol::overhead_index(protocol::Recorder::graph)];
     const std::int64_t sum = std::int64_t{graph.inside} + graph.outside;
     return hello.calibrated && sum > 0 ? sum : 0;
 }
@@ -39,10 +41,12 @@ struct Handed {
 inline Handed handed_of(const HelloInfo& hello) {
     const std::int64_t sum = graph_overhead(hello);
     if (sum == 0) return {};
-    const std::int64_t apart = sum * (hook_before_clock + hook_after_clock + 1) / graph_instructions;  // 1/256 ticks
+    const std::int64_t apart =
+        sum * (hook_before_clock + hook_after_clock + 1) / graph_instructions;  // 1/256 ticks
     const auto within = static_cast<std::uint64_t>(apart / protocol::overhead_unit) + 1;
     if (sum * tail_instructions >= graph_instructions * protocol::overhead_unit) return {within};
-    return {within, Handed::one * protocol::overhead_unit / (protocol::overhead_unit - apart % protocol::overhead_unit)};
+    return {within, Handed::one * protocol::overhead_unit /
+                        (protocol::overhead_unit - apart % protocol::overhead_unit)};
 }
 
 }  // namespace nopscope::host

@@ -28,6 +28,7 @@ inline constexpr std::uint64_t profiled = 704;      // a function in a core's pr
 inline constexpr std::uint64_t profile_row = 8192;  // such a function, all cores together
 inline constexpr std::uint64_t events_entry = 192;
 inline constexpr std::uint64_t events_row = 3072;
-inline constexpr std::uint64_t list_entry = 1024;     // a mark, a gap, a move, a masked stretch, a context's times
+inline constexpr std::uint64_t list_entry =
+    1024;  // a mark, a gap, a move, a masked stretch, a context's times
 
 }  // namespace nopscope::host::price

@@ -38,7 +38,8 @@ void Profile::on_session(const HelloInfo& hello) {
 
 void Profile::measured() {
     costs_ = CallCosts(*hello_);
-    for (std::uint32_t node = 0; node < tree_.nodes().size(); ++node) costs_.set(tree_, functions_, node, code_);
+    for (std::uint32_t node = 0; node < tree_.nodes().size(); ++node)
+        costs_.set(tree_, functions_, node, code_);
     for (DurationsOf& of : durations_) of.corrected = {};
     for_each_context([](Context& context) {
         for (FunctionTimes& of : context.times) of.forget_corrected();
@@ -99,8 +100,10 @@ void Profile::on_session_end() {
 }
 
 void Profile::on_missing(unsigned core, const MissingPart& part) {
-    if (part.dropped != 0 && cores_[core & 0xff]) cores_[core & 0xff]->on_dropped(part.from, part.dropped);
-    if (has_room(missing_.size(), max_missing)) missing_.push_back({.part = part, .core = core, .session = 0});
+    if (part.dropped != 0 && cores_[core & 0xff])
+        cores_[core & 0xff]->on_dropped(part.from, part.dropped);
+    if (has_room(missing_.size(), max_missing))
+        missing_.push_back({.part = part, .core = core, .session = 0});
 }
 
 void Profile::on_trace(unsigned number, const TraceBatch& batch) {
@@ -113,7 +116,8 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     slot->on_records(batch.records, batch.first_index);
 }
 
-void Profile::Core::on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
+void Profile::Core::on_records(std::span<const protocol::StampedRecord> records,
+                               std::uint64_t index) {
     while (!records.empty()) {
         const std::size_t taken = current->decoder.take_plain(records, index);
         if (taken != 0) last_clock = records[taken - 1].clock;
@@ -131,7 +135,8 @@ Profile::Context& Profile::Core::context(std::uint32_t wanted) {
     }
     // Outside data may name any number; a firmware has few. Each core always gets one.
     const bool is_first = contexts.empty();
-    if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first)) return *contexts.back();
+    if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first))
+        return *contexts.back();
     return *contexts.emplace_back(std::make_unique<Context>(profile_, wanted));
 }
 
@@ -174,22 +179,22 @@ void Profile::Core::on_event(const protocol::Event& event) {
     current->decoder.on_event(event);
     if (event.kind == protocol::Kind::ret) current->pass_events_on();
     if (with_data.take(event)) on_data();
-    if (event.kind != protocol::Kind::extended || event.extended != protocol::Extended::marker) return;
+    if (event.kind != protocol::Kind::extended || event.extended != protocol::Extended::marker)
+        return;
     if (!profile_.has_room(profile_.markers_.size(), max_markers)) return;
     const OpenCall* const call = current->decoder.innermost();
-    profile_.markers_.push_back({.ticks = event.clock,
-                                 .id = event.argument,
-                                 .function = call != nullptr ? call->path.function : Marker::in_nothing,
-                                 .core = number,
-                                 .context = current->number});
+    profile_.markers_.push_back(
+        {.ticks = event.clock,
+         .id = event.argument,
+         .function = call != nullptr ? call->path.function : Marker::in_nothing,
+         .core = number,
+         .context = current->number});
 }
 
 void Profile::Core::on_data() {
     switch (const protocol::Event& head = with_data.head(); head.extended) {
-    case protocol::Extended::sample:
-        return profile_.samples_.add(with_data, profile_.budget_);
-    case protocol::Extended::events:
-        return current->take_events(with_data);
+    case protocol::Extended::sample: return profile_.samples_.add(with_data, profile_.budget_);
+    case protocol::Extended::events: return current->take_events(with_data);
     case protocol::Extended::masked:
         if (!profile_.has_room(profile_.masked_.size(), max_masked)) return;
         return profile_.masked_.push_back({.ticks = head.clock,
@@ -197,7 +202,8 @@ void Profile::Core::on_data() {
                                            .where = protocol::sampled_offset(with_data.data()[0]),
                                            .core = number});
     default:
-        profile_.left_out_ += profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_, profile_.budget_);
+        profile_.left_out_ += profile_.captured_.add(with_data, profile_.functions_,
+                                                     profile_.sessions_, profile_.budget_);
     }
 }
 
@@ -218,7 +224,8 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
             const Ticks end = one->times[i].last_end;
             touched[i] = end != 0 && (end == since || not_negative(end - since) != 0);
         }
-        decoder.open_calls().for_each_call([&](const OpenCall& call) { touched[call.path.function] = true; });
+        decoder.open_calls().for_each_call(
+            [&](const OpenCall& call) { touched[call.path.function] = true; });
         for (std::size_t i = 0; i < touched.size(); ++i) {
             if (touched[i]) one->times[i].dropped += count;
         }
@@ -238,7 +245,8 @@ void Profile::Core::finish() {
         times.core = number;
         const bool any = (times.ran_ticks | times.self_ticks | times.tracer_ticks) != 0;
         // Not charged to the budget: it may be all that is known about its core.
-        if (any && profile_.contexts_.size() < max_context_times) profile_.contexts_.push_back(times);
+        if (any && profile_.contexts_.size() < max_context_times)
+            profile_.contexts_.push_back(times);
         for (FunctionTimes& of : one->times) of.last_end = 0;
     }
     current = contexts.front().get();
@@ -247,7 +255,8 @@ void Profile::Core::finish() {
 bool Profile::Context::make_room(std::uint32_t function) {
     if (is_full) return false;
     if (function >= times.capacity()) {
-        const std::size_t wanted = std::max<std::size_t>(function + 1, times.capacity() + times.capacity() / 2);
+        const std::size_t wanted =
+            std::max<std::size_t>(function + 1, times.capacity() + times.capacity() / 2);
         // Twice the growth: memory has the old elements, too, while it grows.
         is_full = !profile_.budget_.take(2 * sizeof(FunctionTimes) * (wanted - times.capacity()));
         if (is_full) return false;
@@ -269,7 +278,8 @@ ContextTimes Profile::Context::take_times() {
                 decoder.tracer_ticks() - std::exchange(tracer_before, decoder.tracer_ticks())};
 }
 
-void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside) {
+void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
+                                        const Durations::Inside& inside) {
     std::uint32_t function = profile_.functions_.number(offset, profile_.budget_);
     if (function >= known && !make_room(function)) function = FunctionTable::none;
     FunctionTimes& of = times[function];
@@ -278,8 +288,9 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks, const
     of.self_ticks += not_negative(ticks - inside.ticks);
     const protocol::Overhead& each = profile_.costs_.duration;
     const std::uint64_t both = static_cast<std::uint64_t>(std::int64_t{each.inside} + each.outside);
-    const auto corrected = static_cast<std::int64_t>(ticks * protocol::overhead_unit - inside.calls * both -
-                                                     static_cast<std::uint64_t>(std::int64_t{each.inside}));
+    const auto corrected =
+        static_cast<std::int64_t>(ticks * protocol::overhead_unit - inside.calls * both -
+                                  static_cast<std::uint64_t>(std::int64_t{each.inside}));
     taken += both;
     of.last_end = decoder.time();
     of.time(ticks, corrected);
@@ -287,7 +298,7 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks, const
 }
 
 std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offset,
-                                       const Durations::Sum& sum) {
+                                        const Durations::Sum& sum) {
     const Path path = profile_.paths_.find(parent, offset);
     const std::uint32_t node = path.function < known ? path.node : CallTree::overflow;
     CallTree::Node& to = profile_.tree_[node];
@@ -302,15 +313,17 @@ void Profile::Context::take_events(const WithData& record) {
     const OpenCall* const call = decoder.just_closed();
     if (call == nullptr) return;  // its return is in a gap
     const std::size_t depth = decoder.depth();
-    profile_.left_out_ += profile_.call_events_.add(record, call->path.node, event_children.of(depth + 1, call->index),
-                              !decoder.has_gap(*call), profile_.budget_);
+    profile_.left_out_ += profile_.call_events_.add(record, call->path.node,
+                                                    event_children.of(depth + 1, call->index),
+                                                    !decoder.has_gap(*call), profile_.budget_);
     event_children.add(depth, decoder.top().index, counts_of(record));
 }
 
 void Profile::Context::pass_events_on() {
     const OpenCall* const call = decoder.just_closed();
     if (call == nullptr || !is_interrupt(profile_.functions_.offset(call->path.function))) return;
-    event_children.add(decoder.depth(), decoder.top().index, event_children.of(decoder.depth() + 1, call->index));
+    event_children.add(decoder.depth(), decoder.top().index,
+                       event_children.of(decoder.depth() + 1, call->index));
 }
 
 std::vector<FunctionTimes> Profile::times() const {
@@ -330,8 +343,9 @@ std::vector<FunctionTimes> Profile::times() const {
             if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
             if (from.max_ticks > to.max_ticks) to.max_ticks = from.max_ticks;
             to.timed_ticks += from.timed_ticks;
-            to.corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(to.corrected_sum) +
-                                                         static_cast<std::uint64_t>(from.corrected_sum));
+            to.corrected_sum =
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(to.corrected_sum) +
+                                          static_cast<std::uint64_t>(from.corrected_sum));
             to.corrected_min = std::min(to.corrected_min, from.corrected_min);
             to.corrected_max = std::max(to.corrected_max, from.corrected_max);
             to.uncorrected += from.uncorrected;

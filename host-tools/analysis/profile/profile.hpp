@@ -12,7 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include "host-tools/target/stream/session.hpp"
 #include "host-tools/analysis/profile/call_costs.hpp"
 #include "host-tools/analysis/profile/call_decoder.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
@@ -22,10 +21,11 @@
 #include "host-tools/analysis/profile/function_times.hpp"
 #include "host-tools/analysis/profile/moved_functions.hpp"
 #include "host-tools/analysis/profile/path_cache.hpp"
-#include "host-tools/analysis/profile/samples.hpp"
 #include "host-tools/analysis/profile/path_costs.hpp"
+#include "host-tools/analysis/profile/samples.hpp"
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
 
@@ -43,7 +43,7 @@ struct Marker {
 
 // Interrupts of a core were masked for longer than ever before in its session.
 struct Masked {
-    std::uint64_t ticks = 0;  // of its end, since the session's first event
+    std::uint64_t ticks = 0;   // of its end, since the session's first event
     std::uint64_t length = 0;  // ticks
     std::int64_t where = 0;    // bytes from text_base: where the code that masked them goes on
     unsigned core = 0;
@@ -156,7 +156,9 @@ public:
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
-    void on_stats(unsigned core, const protocol::Stats& stats) override { state_.on_stats(core, stats); }
+    void on_stats(unsigned core, const protocol::Stats& stats) override {
+        state_.on_stats(core, stats);
+    }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         state_.on_profile(core, payload, count);
         return on_target_.on_frame(core, payload, count, budget_);
@@ -213,8 +215,9 @@ private:
         void on_call_only(std::uint32_t parent, std::uint32_t offset) {
             CallTree::Node& node = profile_.tree_[on_entry(parent, offset).path.node];
             ++node.points;
-            taken += static_cast<std::uint64_t>(profile_.costs_.function.outside -
-                                                (node.no_landing_pad ? profile_.costs_.landing_pad : 0));
+            taken +=
+                static_cast<std::uint64_t>(profile_.costs_.function.outside -
+                                           (node.no_landing_pad ? profile_.costs_.landing_pad : 0));
         }
         void on_tracer_time(std::uint32_t node, std::uint32_t instructions) {
             profile_.tree_[node].beside += instructions;
@@ -222,7 +225,8 @@ private:
         }
         void on_exit(const OpenCall& call, const ClosedCall& result);
         void on_complete_call(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
-        std::uint32_t on_path(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
+        std::uint32_t on_path(std::uint32_t parent, std::uint32_t offset,
+                              const Durations::Sum& sum);
         // The times of the session that is over.
         ContextTimes take_times();
         // Adds the events of the call that has just returned.
@@ -302,11 +306,13 @@ private:
         ++left_out_;
         return false;
     }
-    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks, std::int64_t corrected) {
+    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks,
+                                                   std::int64_t corrected) {
         if (function >= durations_.size()) durations_.resize(function + 1);
         constexpr Ticks most = ~Ticks{0} / protocol::overhead_unit;
         durations_[function].raw.add(std::min(ticks, most) * protocol::overhead_unit);
-        durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected) : 0);
+        durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected)
+                                                         : 0);
     }
     void measured();  // call it when hello_ has new overheads
 
@@ -315,7 +321,8 @@ private:
 };
 
 // The compiler inlines it into the decoder's loop, where the call's outcome is a constant.
-[[gnu::always_inline]] inline void Profile::Context::on_exit(const OpenCall& call, const ClosedCall& result) {
+[[gnu::always_inline]] inline void Profile::Context::on_exit(const OpenCall& call,
+                                                             const ClosedCall& result) {
     CallTree::Node& node = profile_.tree_[call.path.node];
     const Ticks end = call.begin + result.ticks;
     if (end - last_end < handed_within) [[unlikely]] {
@@ -335,23 +342,21 @@ private:
     of.self_ticks += result.self_ticks;
     bool hook_has_run = true;  // false: longjmp left the call
     switch (result.outcome) {
-    case Outcome::returned:
-        break;
+    case Outcome::returned: break;
     case Outcome::unwound:
         ++of.unwound;
         ++node.unwound;
         hook_has_run = is_interrupt(profile_.functions_.offset(node.function));
         break;
-    case Outcome::open:
-        ++of.open;
-        break;
-    case Outcome::lost:
-        ++of.lost;
-        break;
+    case Outcome::open: ++of.open; break;
+    case Outcome::lost: ++of.lost; break;
     }
-    taken += static_cast<std::uint64_t>(node.inside - (hook_has_run ? 0 : profile_.costs_.hook_inside));
-    const auto corrected = static_cast<std::int64_t>(result.ticks * protocol::overhead_unit - (taken - call.taken_before));
-    taken += static_cast<std::uint64_t>(node.outside - (hook_has_run ? 0 : profile_.costs_.hook_outside));
+    taken +=
+        static_cast<std::uint64_t>(node.inside - (hook_has_run ? 0 : profile_.costs_.hook_inside));
+    const auto corrected = static_cast<std::int64_t>(result.ticks * protocol::overhead_unit -
+                                                     (taken - call.taken_before));
+    taken += static_cast<std::uint64_t>(node.outside -
+                                        (hook_has_run ? 0 : profile_.costs_.hook_outside));
     if (result.outcome == Outcome::lost) {
         // Calls after the gap are in the total already.
         if (total > of.total_ticks) of.total_ticks = total;

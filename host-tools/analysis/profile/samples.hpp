@@ -31,7 +31,8 @@ public:
     const std::vector<Node>& nodes() const { return nodes_; }  // parents first; root has no address
 
 private:
-    std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return, MemoryBudget& budget);
+    std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return,
+                        MemoryBudget& budget);
 
     // Instructions are 4 bytes, so an offset's two low bits are free for the flags.
     struct Key {

@@ -94,8 +94,8 @@ private:
 };
 
 std::uint64_t plus(std::uint64_t ns, Signed ticks, std::uint64_t clock_hz) {
-    const std::uint64_t change =
-        fixed_to_ns(static_cast<FixedTicks>(ticks < 0 ? -ticks : ticks) * protocol::overhead_unit, clock_hz);
+    const std::uint64_t change = fixed_to_ns(
+        static_cast<FixedTicks>(ticks < 0 ? -ticks : ticks) * protocol::overhead_unit, clock_hz);
     if (ticks >= 0) return ns + change;
     return ns > change ? ns - change : 0;
 }
@@ -110,7 +110,8 @@ Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
     const std::uint64_t clock_hz = profile.hello()->clock_hz;
     std::vector<Signed> self(nodes.size());
     for (std::size_t i = first_path; i < nodes.size(); ++i) {
-        self[i] = Signed{nodes[i].self_ticks} * protocol::overhead_unit - (taken.empty() ? 0 : taken[i]);
+        self[i] =
+            Signed{nodes[i].self_ticks} * protocol::overhead_unit - (taken.empty() ? 0 : taken[i]);
     }
     sums.below_zero_ns = fixed_to_ns(settle(nodes, self), clock_hz);
     const std::vector<FixedTicks> between_of = between(nodes);

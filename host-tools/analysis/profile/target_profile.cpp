@@ -32,13 +32,15 @@ std::uint64_t ProfiledTimes::percentile(unsigned percent) const {
     for (std::size_t n = 0; n < bins.size(); ++n) {
         seen += bins[n];
         // seen / calls >= percent / 100, without overflow.
-        if (seen == 0 || static_cast<double>(seen) * 100 < static_cast<double>(calls) * percent) continue;
+        if (seen == 0 || static_cast<double>(seen) * 100 < static_cast<double>(calls) * percent)
+            continue;
         return std::clamp((std::uint64_t{1} << n) - 1, std::min(min_ticks, max_ticks), max_ticks);
     }
     return 0;
 }
 
-bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget) {
+bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::size_t count,
+                             MemoryBudget& budget) {
     protocol::ProfileReader reader(payload, count);
     const protocol::ProfileHeader header = reader.header();
     if (!reader.ok() || header.number == 0) return false;
@@ -49,7 +51,8 @@ bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::
         if (core.others.calls >= core.others_before.calls) core.others_before = core.others;
         core.others = {};
     }
-    const bool in_order = header.part == core.next_part && (header.number != core.number || !core.whole);
+    const bool in_order =
+        header.part == core.next_part && (header.number != core.number || !core.whole);
     core.number = header.number;
     // After a missing part no part is in order until another read-out begins.
     core.next_part = in_order ? header.part + 1 : ~std::uint64_t{0};
@@ -70,7 +73,8 @@ void TargetProfile::on_session_end(MemoryBudget& budget) {
     for (auto& [number, core] : cores_) {
         last_read_out_ = core.number;
         incomplete_ += !core.whole;
-        others_.add(core.others.calls >= core.others_before.calls ? core.others : core.others_before);
+        others_.add(core.others.calls >= core.others_before.calls ? core.others
+                                                                  : core.others_before);
         for (const auto& [site, entry] : core.entries) {
             if (entry.calls() == 0) continue;
             if (sum_.contains(site) || budget.take(price::profile_row)) {

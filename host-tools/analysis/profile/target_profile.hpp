@@ -32,7 +32,8 @@ struct ProfiledTimes {
 class TargetProfile {
 public:
     // False: malformed.
-    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget);
+    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count,
+                  MemoryBudget& budget);
     void on_session_end(MemoryBudget& budget);
 
     // By site offset, functions with a call. Call it after the last session's end.

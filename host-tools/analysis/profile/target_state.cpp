@@ -43,8 +43,10 @@ void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64
         known_ |= core.last.has_state;
         recursions_ += core.last.recursions;
         reading.kept |= core.last.profile != 0 || core.is_read;
-        if (core.is_read) reading.ticks = std::max(reading.ticks.value_or(0), since(core.read_clock));
-        if (core.last.stopped_at != 0 && core.last.final == 0) stopped_ = since(core.last.stopped_at);
+        if (core.is_read)
+            reading.ticks = std::max(reading.ticks.value_or(0), since(core.read_clock));
+        if (core.last.stopped_at != 0 && core.last.final == 0)
+            stopped_ = since(core.last.stopped_at);
     }
     if (reading.kept) reading_ = reading;
     cores_.clear();

@@ -19,12 +19,14 @@ struct InForceChange {
     std::uint64_t recorders = 0;  // protocol::Stats::recorders
     std::uint64_t session = 0;
 
-    bool same(const InForceChange& other) const { return mode == other.mode && recorders == other.recorders; }
+    bool same(const InForceChange& other) const {
+        return mode == other.mode && recorders == other.recorders;
+    }
 };
 
 // Of the last session whose target keeps a profile.
 struct ProfileReading {
-    bool kept = false;  // the target keeps a profile
+    bool kept = false;                   // the target keeps a profile
     std::optional<std::uint64_t> ticks;  // when the last read-out ended; nothing: never read
     std::uint64_t session = 0;
 };
@@ -54,7 +56,7 @@ private:
         std::uint64_t read_clock = 0;  // of the last part of its last read-out
         bool is_read = false;
     };
-    std::map<unsigned, Core> cores_;  // of this session
+    std::map<unsigned, Core> cores_;     // of this session
     std::vector<protocol::Stats> told_;  // of this session, one for each change
     bool known_ = false;
     std::vector<InForceChange> changes_;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
@@ -19,8 +19,9 @@ constexpr std::size_t shown_marks = 20;
 // Large values, mostly addresses, are easier to recognise in hexadecimal.
 std::string value_text(std::int64_t value) {
     constexpr std::int64_t large = std::int64_t{1} << 32;
-    return value > -large && value < large ? fmt::format("{}", value)
-                                           : fmt::format("{:#x}", static_cast<std::uint64_t>(value));
+    return value > -large && value < large
+               ? fmt::format("{}", value)
+               : fmt::format("{:#x}", static_cast<std::uint64_t>(value));
 }
 
 // "5 (12 times), -1 (once)": the most frequent first.
@@ -38,8 +39,8 @@ std::string different_text(const ValueSeries& series) {
 }
 
 Line line_of(const ValueSeries& series, std::string what) {
-    return {with_commas(series.count), value_text(series.min),  value_text(series.max),
-            value_text(series.last),   std::move(what), different_text(series)};
+    return {with_commas(series.count), value_text(series.min), value_text(series.max),
+            value_text(series.last),   std::move(what),        different_text(series)};
 }
 
 Json json_series(Json row, const ValueSeries& series) {
@@ -68,14 +69,14 @@ void add_captured(Report& report, const Profile& profile) {
                      [](const auto& a, const auto& b) { return a.address < b.address; });
     report.counters = profile.captured().counters();
     for (const Marker& marker : profile.markers()) {
-        report.marks.push_back(
-            {.time_ns = ticks_to_ns(marker.ticks, report.clock_hz),
-             .id = marker.id,
-             .core = marker.core,
-             .context = marker.context,
-             .session = marker.session,
-             .function = marker.function == Marker::in_nothing ? ""
-                                                               : report.by_number[marker.function].name});
+        report.marks.push_back({.time_ns = ticks_to_ns(marker.ticks, report.clock_hz),
+                                .id = marker.id,
+                                .core = marker.core,
+                                .context = marker.context,
+                                .session = marker.session,
+                                .function = marker.function == Marker::in_nothing
+                                                ? ""
+                                                : report.by_number[marker.function].name});
     }
 }
 
@@ -95,7 +96,8 @@ std::string text_marks(const Report& report) {
     if (report.marks.empty()) return {};
     std::string out = "markers\n";
     auto to = std::back_inserter(out);
-    for (const MarkRow& mark : std::span(report.marks).first(std::min(shown_marks, report.marks.size()))) {
+    for (const MarkRow& mark :
+         std::span(report.marks).first(std::min(shown_marks, report.marks.size()))) {
         fmt::format_to(to, "{:>12}  id {}, core {}", human_ns(mark.time_ns), mark.id, mark.core);
         if (mark.context != 0) fmt::format_to(to, ", context {}", mark.context);
         if (report.sessions > 1) fmt::format_to(to, ", session {}", mark.session + 1);
@@ -103,7 +105,8 @@ std::string text_marks(const Report& report) {
         out += '\n';
     }
     if (report.marks.size() > shown_marks) {
-        fmt::format_to(to, "{:>12}  and {} more\n", "", with_commas(report.marks.size() - shown_marks));
+        fmt::format_to(to, "{:>12}  and {} more\n", "",
+                       with_commas(report.marks.size() - shown_marks));
     }
     return out + "\n";
 }
@@ -111,21 +114,23 @@ std::string text_marks(const Report& report) {
 Json json_marks(const Report& report) {
     Json list = Json::array();
     for (const MarkRow& mark : report.marks) {
-        list.push_back({{"time_ns", mark.time_ns},
-                        {"id", mark.id},
-                        {"core", mark.core},
-                        {"context", mark.context},
-                        {"session", mark.session},
-                        {"function", mark.function.empty() ? Json(nullptr) : Json(to_utf8(mark.function))}});
+        list.push_back(
+            {{"time_ns", mark.time_ns},
+             {"id", mark.id},
+             {"core", mark.core},
+             {"context", mark.context},
+             {"session", mark.session},
+             {"function", mark.function.empty() ? Json(nullptr) : Json(to_utf8(mark.function))}});
     }
     return list;
 }
 
 void json_captured(Json& json, const Report& report) {
     for (const CapturedRow& row : report.captured) {
-        json["captured"].push_back(json_series(
-            {{"name", to_utf8(row.name)}, {"address", hex_address(row.address)}, {"what", row.what}},
-            row.series));
+        json["captured"].push_back(json_series({{"name", to_utf8(row.name)},
+                                                {"address", hex_address(row.address)},
+                                                {"what", row.what}},
+                                               row.series));
     }
     for (const auto& [id, series] : report.counters) {
         json["counters"].push_back(json_series({{"id", id}}, series));

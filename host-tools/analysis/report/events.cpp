@@ -8,12 +8,12 @@
 
 #include <algorithm>
 
-#include "host-tools/image/arch/pmu_events.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/profile/paths.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -31,12 +31,15 @@ std::uint64_t less(std::uint64_t counted, std::int64_t taken) {
     return rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
 }
 EventCell cell_of(const EventSums& sums, const Taken& taken) {
-    return {sums.calls, sums.total, sums.self, less(sums.total, taken.total), less(sums.self, taken.self)};
+    return {sums.calls, sums.total, sums.self, less(sums.total, taken.total),
+            less(sums.self, taken.self)};
 }
 
 // By node, of which `sums` has as many. A path's number is above its caller's.
-std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const std::vector<EventSums>& sums,
-                                 const protocol::EventCosts& costs, const std::vector<bool>& local) {
+std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes,
+                                 const std::vector<EventSums>& sums,
+                                 const protocol::EventCosts& costs,
+                                 const std::vector<bool>& local) {
     std::vector<Taken> taken(nodes.size());
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const auto calls = static_cast<std::int64_t>(sums[i].calls);
@@ -63,7 +66,8 @@ void add(EventCell& to, const EventCell& from, bool with_total) {
 }
 
 bool is_counted(const EventRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(), [](const EventCell& cell) { return cell.calls != 0; });
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const EventCell& cell) { return cell.calls != 0; });
 }
 
 void add_of_calls(EventTable& table, const Profile& profile, const std::vector<bool>& local,
@@ -104,7 +108,8 @@ void add_of_profile(EventTable& table, const Profile& profile, PlaceOf place_of,
     const protocol::EventCosts& costs = profile.hello()->event_costs;
     for (auto& [number, column] : columns) {
         column = table.columns.size();
-        table.columns.push_back({number, event_name(number), number == inst_retired && costs.known});
+        table.columns.push_back(
+            {number, event_name(number), number == inst_retired && costs.known});
     }
     for (const auto& [offset, events] : functions) {
         EventRow row;
@@ -112,8 +117,9 @@ void add_of_profile(EventTable& table, const Profile& profile, PlaceOf place_of,
         row.cells.resize(columns.size());
         for (const auto& [number, sums] : events) {
             const std::int64_t inside = costs.profile_inside + (is_local(offset) ? landing_pad : 0);
-            const std::int64_t taken =
-                table.columns[columns[number]].corrected ? static_cast<std::int64_t>(sums.calls) * inside : 0;
+            const std::int64_t taken = table.columns[columns[number]].corrected
+                                           ? static_cast<std::int64_t>(sums.calls) * inside
+                                           : 0;
             row.cells[columns[number]] = cell_of(sums, {taken, taken});
         }
         table.rows.push_back(std::move(row));
@@ -123,7 +129,8 @@ void add_of_profile(EventTable& table, const Profile& profile, PlaceOf place_of,
 std::string per_call(std::uint64_t count, std::uint64_t calls) {
     if (calls == 0) return "-";
     const double mean = static_cast<double>(count) / static_cast<double>(calls);
-    return mean >= 1e6 ? with_commas(static_cast<std::uint64_t>(mean)) : fmt::format("{:.1f}", mean);
+    return mean >= 1e6 ? with_commas(static_cast<std::uint64_t>(mean))
+                       : fmt::format("{:.1f}", mean);
 }
 
 std::string costs_line(const EventTable& table, bool raw, const std::string& taken) {
@@ -134,8 +141,10 @@ std::string costs_line(const EventTable& table, bool raw, const std::string& tak
         if (!column.corrected) others += (others.empty() ? "" : ", ") + column.name;
     }
     std::string line;
-    if (corrected) line = fmt::format("inst_retired: {} {}", raw ? "in it is" : "taken off is", taken);
-    if (!others.empty()) line += fmt::format("{}{}: with what recording adds", corrected ? "; " : "", others);
+    if (corrected)
+        line = fmt::format("inst_retired: {} {}", raw ? "in it is" : "taken off is", taken);
+    if (!others.empty())
+        line += fmt::format("{}{}: with what recording adds", corrected ? "; " : "", others);
     return line + "\n";
 }
 
@@ -153,7 +162,9 @@ std::string text_table(EventTable events, bool raw, SortKey key, std::size_t top
     for (const EventRow& row : events.rows) {
         for (const EventCell& cell : row.cells) alike &= cell.calls == row.cells[0].calls;
     }
-    const auto is_left_out = [alike](std::size_t cell) { return alike && cell != 0 && cell % 4 == 0; };
+    const auto is_left_out = [alike](std::size_t cell) {
+        return alike && cell != 0 && cell % 4 == 0;
+    };
     const auto shown = [&](const Line& line, const std::string& name, const std::string& place) {
         Line out;
         for (std::size_t i = 0; i < line.size(); ++i) {
@@ -168,8 +179,8 @@ std::string text_table(EventTable events, bool raw, SortKey key, std::size_t top
         Line line;
         for (const EventCell& cell : row.cells) {
             const std::uint64_t total = total_of(cell, raw);
-            line.insert(line.end(), {with_commas(cell.calls), with_commas(total), with_commas(self_of(cell, raw)),
-                                     per_call(total, cell.calls)});
+            line.insert(line.end(), {with_commas(cell.calls), with_commas(total),
+                                     with_commas(self_of(cell, raw)), per_call(total, cell.calls)});
         }
         lines.push_back(shown(line, for_cell(row.name), short_place(row)));
     }
@@ -189,8 +200,9 @@ Json json_cells(const EventTable& table, const std::vector<EventCell>& cells) {
 }
 
 const EventRow* row_of(const EventTable& table, std::uint64_t address) {
-    const auto found = std::lower_bound(table.rows.begin(), table.rows.end(), address,
-                                        [](const EventRow& row, std::uint64_t at) { return row.address < at; });
+    const auto found =
+        std::lower_bound(table.rows.begin(), table.rows.end(), address,
+                         [](const EventRow& row, std::uint64_t at) { return row.address < at; });
     return found != table.rows.end() && found->address == address ? &*found : nullptr;
 }
 
@@ -203,8 +215,9 @@ void add_events(Report& report, const Profile& profile, const std::vector<bool>&
     add_of_calls(report.events, profile, local, report.by_number);
     add_of_profile(report.profile_events, profile, place_of, is_local);
     for (EventTable* const table : {&report.events, &report.profile_events}) {
-        std::stable_sort(table->rows.begin(), table->rows.end(),
-                         [](const EventRow& a, const EventRow& b) { return a.address < b.address; });
+        std::stable_sort(
+            table->rows.begin(), table->rows.end(),
+            [](const EventRow& a, const EventRow& b) { return a.address < b.address; });
     }
 }
 
@@ -222,18 +235,21 @@ void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool r
 
 std::string text_events(const Report& report) {
     std::string out;
-    const auto add_table = [&](const EventTable& events, const char* what, const std::string& taken) {
+    const auto add_table = [&](const EventTable& events, const char* what,
+                               const std::string& taken) {
         if (events.columns.empty()) return;
         out += fmt::format("events of {}; {}", what, costs_line(events, report.raw, taken));
         out += text_table(events, report.raw, report.sort, report.top) + "\n";
     };
     const protocol::EventCosts& costs = report.event_costs;
     add_table(report.events, "calls that have returned",
-              fmt::format("{} of each call and {} of its caller ({} with two events)", costs.graph_inside,
-                          costs.graph_outside, costs.graph_outside_both));
-    add_table(report.profile_events, "the profile",
-              fmt::format("{} of each call; what recording a call takes of its caller ({}) is in the caller's",
-                          costs.profile_inside, costs.profile_outside));
+              fmt::format("{} of each call and {} of its caller ({} with two events)",
+                          costs.graph_inside, costs.graph_outside, costs.graph_outside_both));
+    add_table(
+        report.profile_events, "the profile",
+        fmt::format(
+            "{} of each call; what recording a call takes of its caller ({}) is in the caller's",
+            costs.profile_inside, costs.profile_outside));
     return out;
 }
 
@@ -241,7 +257,9 @@ void json_events(Json& json, const Report& report) {
     const auto list = [](const EventTable& table) {
         Json columns = Json::array();
         for (const EventColumn& column : table.columns) {
-            columns.push_back({{"name", column.name}, {"number", column.number}, {"corrected", column.corrected}});
+            columns.push_back({{"name", column.name},
+                               {"number", column.number},
+                               {"corrected", column.corrected}});
         }
         return columns;
     };
@@ -251,7 +269,8 @@ void json_events(Json& json, const Report& report) {
         for (const auto& row : rows) {
             if (row.interrupt) continue;
             const EventRow* const events = row_of(table, row.address);
-            (*function++)["events"] = events != nullptr ? json_cells(table, events->cells) : Json::object();
+            (*function++)["events"] =
+                events != nullptr ? json_cells(table, events->cells) : Json::object();
         }
     };
     if (!report.events.columns.empty()) {
@@ -285,8 +304,8 @@ std::string csv_events(const EventTable& table, std::uint64_t address) {
     const EventRow* const row = row_of(table, address);
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const EventCell cell = row != nullptr ? row->cells[i] : EventCell{};
-        out += fmt::format(",{},{},{},{},{}", cell.calls, cell.total, cell.self, cell.corrected_total,
-                           cell.corrected_self);
+        out += fmt::format(",{},{},{},{},{}", cell.calls, cell.total, cell.self,
+                           cell.corrected_total, cell.corrected_self);
     }
     return out;
 }

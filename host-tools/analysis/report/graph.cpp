@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -86,7 +86,8 @@ std::string name_of(const Report& report, const CallTree::Node& node, std::uint3
 void append_element(std::string& list, const Json& one, std::size_t before) {
     std::string text = json_text(one);
     text.pop_back();
-    if (list.capacity() - list.size() < 2 * text.size() + 256) list.reserve(list.capacity() / 4 * 5 + (std::size_t{1} << 16));
+    if (list.capacity() - list.size() < 2 * text.size() + 256)
+        list.reserve(list.capacity() / 4 * 5 + (std::size_t{1} << 16));
     list += before == 0 ? "\n  " : ",\n  ";
     for (const char c : text) {
         list += c;
@@ -94,7 +95,9 @@ void append_element(std::string& list, const Json& one, std::size_t before) {
     }
 }
 
-std::size_t event_width(const EventColumn& column) { return std::max<std::size_t>(column.name.size(), 12); }
+std::size_t event_width(const EventColumn& column) {
+    return std::max<std::size_t>(column.name.size(), 12);
+}
 
 }  // namespace
 
@@ -116,17 +119,19 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
         const Times& times = report.of_node(at.node);
         const unsigned indent = 2 * std::min(at.depth, deepest_indent);
         fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  ", with_commas(node.calls),
-                       human_ns(times.total_ns),
-                       human_ns(times.self_ns), at.share * 100);
+                       human_ns(times.total_ns), human_ns(times.self_ns), at.share * 100);
         for (std::size_t i = 0; i < report.events.columns.size(); ++i) {
             const EventCell& cell = report.events.nodes[i][at.node];
             fmt::format_to(to, "{:>{}}  {:>12}  ", with_commas(total_of(cell, report.raw)),
-                           event_width(report.events.columns[i]), with_commas(self_of(cell, report.raw)));
+                           event_width(report.events.columns[i]),
+                           with_commas(self_of(cell, report.raw)));
         }
         fmt::format_to(to, "{:{}}{}\n", "", indent, for_cell(name_of(report, node, at.node)));
     }
     if (!only_samples && report.samples.count != 0) out += "\n";
-    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + others_line(report) + loss_line(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
+    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) +
+           others_line(report) + loss_line(report) + overhead_line(report) +
+           integrity_line(report.integrity) + "\n";
 }
 
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {

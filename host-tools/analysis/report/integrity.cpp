@@ -114,7 +114,8 @@ std::string integrity_line(const Integrity& integrity) {
     line += fmt::format("; {}, {}", item(summands), item(summands + 1));
     for (std::size_t i = summands + 2; i < items.size(); ++i) {
         // Text before the first frame is normal at each boot. JSON has its length.
-        if (items[i].value != 0 && items[i].name != std::string_view("lead_bytes")) line += ", " + item(i);
+        if (items[i].value != 0 && items[i].name != std::string_view("lead_bytes"))
+            line += ", " + item(i);
     }
     if (!integrity.complete) line += "; the recording ended before the target did";
     return line;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 
@@ -54,7 +54,10 @@ Json json_place(const FunctionPlace& place) {
 Json json_masked(const Report& report) {
     Json list = Json::array();
     for (const MaskedRow& row : report.masked) {
-        Json one{{"length_ns", row.length_ns}, {"at_ns", row.at_ns}, {"core", row.core}, {"session", row.session}};
+        Json one{{"length_ns", row.length_ns},
+                 {"at_ns", row.at_ns},
+                 {"core", row.core},
+                 {"session", row.session}};
         one.update(json_place(row));
         list.push_back(std::move(one));
     }
@@ -64,9 +67,12 @@ Json json_masked(const Report& report) {
 namespace {
 
 // Times of single calls as recorded, and corrected; null: no call was recorded from begin to end.
-void json_call(Json& json, const std::optional<CallTimes>& raw, const std::optional<CallTimes>& corrected) {
+void json_call(Json& json, const std::optional<CallTimes>& raw,
+               const std::optional<CallTimes>& corrected) {
     const auto put = [&](const char* prefix, const std::optional<CallTimes>& of) {
-        const auto number = [&](std::uint64_t CallTimes::*part) { return of ? Json((*of).*part) : Json(nullptr); };
+        const auto number = [&](std::uint64_t CallTimes::*part) {
+            return of ? Json((*of).*part) : Json(nullptr);
+        };
         json[std::string(prefix) + "min_ns"] = number(&CallTimes::min_ns);
         json[std::string(prefix) + "mean_ns"] = number(&CallTimes::mean_ns);
         json[std::string(prefix) + "max_ns"] = number(&CallTimes::max_ns);
@@ -157,20 +163,20 @@ std::string json_report(const Report& report) {
         }
         Json& functions_of_profile = json["profile"]["functions"];
         functions_of_profile.push_back({{"name", to_utf8(row.name)},
-                                                {"address", hex_address(row.address)},
-                                                {"file", to_utf8(row.file)},
-                                                {"line", row.line},
-                                                {"calls", row.calls},
-                                                {"total_ns", row.total_ns},
-                                                {"self_ns", row.self_ns},
-                                                {"corrected_total_ns", row.corrected_total_ns},
-                                                {"corrected_self_ns", row.corrected_self_ns},
-                                                {"p50_ns", row.percentiles_ns[0]},
-                                                {"p99_ns", row.percentiles_ns[1]},
-                                                {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
-                                                {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
-                                                {"share", row.share},
-                                                {"bins", std::move(bins)}});
+                                        {"address", hex_address(row.address)},
+                                        {"file", to_utf8(row.file)},
+                                        {"line", row.line},
+                                        {"calls", row.calls},
+                                        {"total_ns", row.total_ns},
+                                        {"self_ns", row.self_ns},
+                                        {"corrected_total_ns", row.corrected_total_ns},
+                                        {"corrected_self_ns", row.corrected_self_ns},
+                                        {"p50_ns", row.percentiles_ns[0]},
+                                        {"p99_ns", row.percentiles_ns[1]},
+                                        {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
+                                        {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
+                                        {"share", row.share},
+                                        {"bins", std::move(bins)}});
         json_call(functions_of_profile.back(), call_of(row, true), call_of(row, false));
     }
     json_events(json, report);

@@ -5,17 +5,18 @@
 
 #include <algorithm>
 
-#include "host-tools/base/memory.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/memory.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
 
 std::uint64_t counter(const Report& report, std::string_view name) {
     const auto& items = report.integrity.items;
-    const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
+    const auto found = std::find_if(items.begin(), items.end(),
+                                    [&](const auto& item) { return item.name == name; });
     return found != items.end() ? found->value : 0;
 }
 
@@ -51,8 +52,10 @@ std::string loss_line(const Report& report) {
     if (loss.dropped != 0) how.push_back(with_commas(loss.dropped) + " dropped by the target");
     if (loss.lost != 0) how.push_back(with_commas(loss.lost) + " lost on the line");
     const double percent = 100 * loss.share();
-    std::string line = fmt::format("missing: {} of {} records ({}{})", percent < 0.1 ? "less than 0.1 %" : fmt::format("{:.1f} %", percent),
-                                   with_commas(loss.events), how.front(), how.size() > 1 ? ", " + how.back() : "");
+    std::string line =
+        fmt::format("missing: {} of {} records ({}{})",
+                    percent < 0.1 ? "less than 0.1 %" : fmt::format("{:.1f} %", percent),
+                    with_commas(loss.events), how.front(), how.size() > 1 ? ", " + how.back() : "");
     if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful)) {
         line += "; self times marked ~ may contain calls that are missing";
     }
@@ -64,14 +67,16 @@ std::string others_line(const Report& report) {
     if (!others.any()) return {};
     std::vector<std::string> parts;
     if (others.calls != 0) parts.push_back(with_commas(others.calls) + " calls of more functions");
-    if (others.path_calls != 0) parts.push_back(with_commas(others.path_calls) + " calls on more paths");
+    if (others.path_calls != 0)
+        parts.push_back(with_commas(others.path_calls) + " calls on more paths");
     std::string line = "memory: ";
     if (!parts.empty()) line += fmt::format("{} has {}", others_name, fmt::join(parts, " and "));
     if (others.left_out != 0) {
-        line += fmt::format("{}{} values, marks, gaps or counts are left out", parts.empty() ? "" : "; ",
-                            with_commas(others.left_out));
+        line += fmt::format("{}{} values, marks, gaps or counts are left out",
+                            parts.empty() ? "" : "; ", with_commas(others.left_out));
     }
-    return line + fmt::format("; more than --memory {}MB would keep them apart\n", memory_limit() / 1'000'000);
+    return line + fmt::format("; more than --memory {}MB would keep them apart\n",
+                              memory_limit() / 1'000'000);
 }
 
 Json json_others(const Report& report) {
@@ -84,8 +89,11 @@ Json json_others(const Report& report) {
 
 Json json_loss(const Report& report) {
     const Loss loss = loss_of(report);
-    return {{"records", loss.events}, {"dropped", loss.dropped}, {"lost", loss.lost},
-            {"share", loss.share()},  {"helps", loss.helps}};
+    return {{"records", loss.events},
+            {"dropped", loss.dropped},
+            {"lost", loss.lost},
+            {"share", loss.share()},
+            {"helps", loss.helps}};
 }
 
 }  // namespace nopscope::host

@@ -18,7 +18,9 @@ std::uint64_t base_of(const HelloInfo& hello) { return hello.text_base - hello.l
 const Function* function_at(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     return symbols != nullptr ? symbols->find(base_of(hello) + offset) : nullptr;
 }
-bool has_no_landing_pad(const Function* function) { return function != nullptr && !function->landing_pad; }
+bool has_no_landing_pad(const Function* function) {
+    return function != nullptr && !function->landing_pad;
+}
 
 template <typename Row>
 Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
@@ -39,12 +41,14 @@ Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbo
     return row;
 }
 
-void add_masked(Report& report, const Profile& profile, const HelloInfo& hello, const Symbols* symbols) {
+void add_masked(Report& report, const Profile& profile, const HelloInfo& hello,
+                const Symbols* symbols) {
     for (const Masked& masked : profile.masked()) {
         MaskedRow row;
         row.address = base_of(hello) + static_cast<std::uint64_t>(masked.where);
         // The address is the return address of the call that masked them.
-        const Function* const around = symbols != nullptr ? symbols->around(row.address - 4) : nullptr;
+        const Function* const around =
+            symbols != nullptr ? symbols->around(row.address - 4) : nullptr;
         row.name = around != nullptr ? around->name : hex_address(row.address);
         if (around != nullptr) {
             row.file = around->file;
@@ -66,16 +70,18 @@ struct FixedCalls {
 };
 // Limits each time to `total_ns`: sums are rounded by path (analysis/profile/sums.hpp), so a call
 // may otherwise be some nanoseconds above its function's total.
-CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t total_ns, std::uint64_t clock_hz) {
+CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t total_ns,
+                     std::uint64_t clock_hz) {
     const auto ns = [&](SignedFixedTicks fixed) {
         return fixed > 0 ? fixed_to_ns(static_cast<FixedTicks>(fixed), clock_hz) : 0;
     };
-    const std::uint64_t min = std::min(ns(calls.min), total_ns), max = std::min(ns(calls.max), total_ns);
+    const std::uint64_t min = std::min(ns(calls.min), total_ns),
+                        max = std::min(ns(calls.max), total_ns);
     return {min, std::clamp((ns(calls.sum) + count / 2) / count, min, std::max(min, max)), max};
 }
 
-void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw, const Times& corrected,
-               std::int64_t pad, std::uint64_t clock_hz) {
+void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw,
+               const Times& corrected, std::int64_t pad, std::uint64_t clock_hz) {
     row.calls = times.calls;
     row.total_ns = raw.total_ns;
     row.self_ns = raw.self_ns;
@@ -83,15 +89,19 @@ void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw, c
     row.corrected_self_ns = corrected.self_ns;
     row.timed = times.timed;
     if (times.timed != 0) {
-        const auto fixed = [](std::uint64_t ticks) { return SignedFixedTicks{ticks} * protocol::overhead_unit; };
-        row.call = call_times({fixed(times.min_ticks), fixed(times.timed_ticks), fixed(times.max_ticks)},
-                              times.timed, row.total_ns, clock_hz);
+        const auto fixed = [](std::uint64_t ticks) {
+            return SignedFixedTicks{ticks} * protocol::overhead_unit;
+        };
+        row.call =
+            call_times({fixed(times.min_ticks), fixed(times.timed_ticks), fixed(times.max_ticks)},
+                       times.timed, row.total_ns, clock_hz);
     }
     if (times.timed > times.uncorrected) {
         const std::uint64_t calls = times.timed - times.uncorrected;
-        row.corrected_call = call_times({times.corrected_min - pad, times.corrected_sum - SignedFixedTicks{calls} * pad,
-                                         times.corrected_max - pad},
-                                        calls, row.corrected_total_ns, clock_hz);
+        row.corrected_call = call_times(
+            {times.corrected_min - pad, times.corrected_sum - SignedFixedTicks{calls} * pad,
+             times.corrected_max - pad},
+            calls, row.corrected_total_ns, clock_hz);
     }
     row.open = times.open;
     row.lost = times.lost;
@@ -138,17 +148,19 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
                 return SignedFixedTicks{ticks} * protocol::overhead_unit - taken;
             };
             const auto all = [&](SignedFixedTicks each, std::uint64_t total_ns) {
-                return call_times({less(times.min_ticks, each),
-                                   less(times.total_ticks, each * static_cast<SignedFixedTicks>(times.calls)),
-                                   less(times.max_ticks, each)},
-                                  times.calls, total_ns, hello.clock_hz);
+                return call_times(
+                    {less(times.min_ticks, each),
+                     less(times.total_ticks, each * static_cast<SignedFixedTicks>(times.calls)),
+                     less(times.max_ticks, each)},
+                    times.calls, total_ns, hello.clock_hz);
             };
             row.call = all(0, row.total_ns);
             row.corrected_call = all(corrected.each, row.corrected_total_ns);
         }
         for (std::size_t i = 0; i < row.percentiles_ns.size(); ++i) {
             const std::uint64_t ticks = times.percentile(i == 0 ? 50 : 99);
-            const SignedFixedTicks rest = SignedFixedTicks{ticks} * protocol::overhead_unit - corrected.each;
+            const SignedFixedTicks rest =
+                SignedFixedTicks{ticks} * protocol::overhead_unit - corrected.each;
             row.percentiles_ns[i] = std::min(ns(ticks), row.call.max_ns);
             row.corrected_percentiles_ns[i] =
                 std::min(rest > 0 ? fixed_to_ns(static_cast<FixedTicks>(rest), hello.clock_hz) : 0,
@@ -157,7 +169,8 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         report.profile.push_back(std::move(row));
     };
     for (const auto& [offset, times] : profile.functions()) {
-        add(named_row<ProfileRow>(offset, hello, symbols), times, has_no_landing_pad(function_at(offset, hello, symbols)));
+        add(named_row<ProfileRow>(offset, hello, symbols), times,
+            has_no_landing_pad(function_at(offset, hello, symbols)));
     }
     if (profile.others().calls != 0) {
         ProfileRow others;
@@ -167,11 +180,16 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
     add_shares(report.profile, report.raw);
 }
 
-CallTimes joined(const std::optional<CallTimes>& a, std::uint64_t calls, const CallTimes& b, std::uint64_t more) {
+CallTimes joined(const std::optional<CallTimes>& a, std::uint64_t calls, const CallTimes& b,
+                 std::uint64_t more) {
     if (!a) return b;
-    const auto sum = [](std::uint64_t ns, std::uint64_t count) { return SignedFixedTicks{ns} * SignedFixedTicks{count}; };
-    const SignedFixedTicks mean = (sum(a->mean_ns, calls) + sum(b.mean_ns, more)) / (SignedFixedTicks{calls} + more);
-    return {std::min(a->min_ns, b.min_ns), static_cast<std::uint64_t>(mean), std::max(a->max_ns, b.max_ns)};
+    const auto sum = [](std::uint64_t ns, std::uint64_t count) {
+        return SignedFixedTicks{ns} * SignedFixedTicks{count};
+    };
+    const SignedFixedTicks mean =
+        (sum(a->mean_ns, calls) + sum(b.mean_ns, more)) / (SignedFixedTicks{calls} + more);
+    return {std::min(a->min_ns, b.min_ns), static_cast<std::uint64_t>(mean),
+            std::max(a->max_ns, b.max_ns)};
 }
 
 // In adaptive mode the trace has some of a function's calls, and the profile has the others.
@@ -208,14 +226,10 @@ template <typename Row>
 void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
     const auto value = [key, raw](const Row& row) {
         switch (key) {
-        case SortKey::self:
-            return self_of(row, raw);
-        case SortKey::total:
-            return total_of(row, raw);
-        case SortKey::calls:
-            return row.calls;
-        case SortKey::max:
-            return max_of(row, raw);
+        case SortKey::self: return self_of(row, raw);
+        case SortKey::total: return total_of(row, raw);
+        case SortKey::calls: return row.calls;
+        case SortKey::max: return max_of(row, raw);
         }
         return self_of(row, raw);
     };
@@ -235,7 +249,8 @@ std::uint64_t key_of(const FunctionPlace& place) {
     return place.interrupt ? interrupt_offset(*place.interrupt) : place.address;
 }
 bool Report::has_calls() const {
-    return std::any_of(functions.begin(), functions.end(), [](const FunctionRow& row) { return !row.interrupt; });
+    return std::any_of(functions.begin(), functions.end(),
+                       [](const FunctionRow& row) { return !row.interrupt; });
 }
 std::string interrupt_name(std::uint32_t number) { return fmt::format("(interrupt {})", number); }
 
@@ -309,7 +324,8 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     }
     if (symbols != nullptr) {
         code.tail = [&](std::uint32_t caller, std::uint32_t callee) {
-            const std::uint32_t from = profile.functions().offset(caller), to = profile.functions().offset(callee);
+            const std::uint32_t from = profile.functions().offset(caller),
+                                to = profile.functions().offset(callee);
             if (is_interrupt(from) || is_interrupt(to)) return Tail::never;
             return symbols->tail(base_of(hello) + from, base_of(hello) + to);
         };
@@ -343,7 +359,9 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     add_events(
         report, profile, local,
         [&](std::uint32_t offset) { return named_row<FunctionPlace>(offset, hello, symbols); },
-        [&](std::uint32_t offset) { return has_no_landing_pad(function_at(offset, hello, symbols)); });
+        [&](std::uint32_t offset) {
+            return has_no_landing_pad(function_at(offset, hello, symbols));
+        });
     report.no_landing_pad = local;
     report.adaptive = profile.moved().any_frame();
     if (!report.adaptive) {

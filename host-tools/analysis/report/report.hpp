@@ -15,9 +15,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "host-tools/analysis/profile/correction.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/recording/reader.hpp"
-#include "host-tools/analysis/profile/correction.hpp"
 
 namespace nopscope::host {
 
@@ -96,7 +96,7 @@ struct SampleReport {
     std::uint64_t cut = 0;             // samples of which the target left outer callers out
     std::vector<SampleRow> functions;  // unsorted
     std::vector<FunctionPlace> places;
-    std::vector<SampleNode> nodes;     // parents first
+    std::vector<SampleNode> nodes;  // parents first
 };
 
 // Counts of one PMU event: as counted, and `corrected`: less the events that recording adds.
@@ -116,9 +116,9 @@ struct EventColumn {
     bool corrected = false;  // the number of events that recording adds is known
 };
 struct EventTable {
-    std::vector<EventColumn> columns;            // by number; empty: nothing was counted
-    std::vector<EventRow> rows;                  // by address
-    std::vector<std::vector<EventCell>> nodes;   // by column and node of the call tree; trace only
+    std::vector<EventColumn> columns;           // by number; empty: nothing was counted
+    std::vector<EventRow> rows;                 // by address
+    std::vector<std::vector<EventCell>> nodes;  // by column and node of the call tree; trace only
 };
 
 enum class SortKey : std::uint8_t { self, total, calls, max };
@@ -164,16 +164,16 @@ struct Integrity {
     std::vector<IntegrityItem> items;  // generated and its summands, corrupt_frames, gaps first
     bool at_least = false;             // generated is a lower bound
     bool complete = false;             // every core of the last session sent its final stats
-    bool clean = false;     // complete, and no counter that spoils is above zero
+    bool clean = false;                // complete, and no counter that spoils is above zero
 
     std::uint64_t value(std::string_view name) const;  // 0: there is no such item
 };
 
 // How many of the target's records the recording lacks, without those that flight mode overwrites.
 struct Loss {
-    std::uint64_t events = 0;   // records that the target generated
-    std::uint64_t dropped = 0;  // the ring was full: the line is too slow
-    std::uint64_t lost = 0;     // on the line
+    std::uint64_t events = 0;        // records that the target generated
+    std::uint64_t dropped = 0;       // the ring was full: the line is too slow
+    std::uint64_t lost = 0;          // on the line
     std::vector<std::string> helps;  // options of `record`, and advice
 
     double share() const {
@@ -196,7 +196,7 @@ struct MissingRow {
 
 // The target's state, by its own stats. Older targets do not send it.
 struct TargetRow {
-    std::string in_force;  // "graph, lossless"
+    std::string in_force;       // "graph, lossless"
     std::uint64_t from_ns = 0;  // since the session's first event
     std::uint64_t session = 0;
 };
@@ -230,7 +230,7 @@ struct Report {
     protocol::Clock clock{};
     bool calibrated = false;  // false: corrected times are as recorded
     std::array<protocol::Overhead, protocol::overhead_count> overheads{};
-    std::int32_t landing_pad = 0;  // hello's
+    std::int32_t landing_pad = 0;     // hello's
     std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
     std::uint64_t below_zero_ns = 0;  // overhead beyond self times, which are 0 then
     bool raw = false;                 // texts show, and sort by, times as recorded
@@ -254,12 +254,12 @@ struct Report {
     std::vector<MoveRow> moved;
     TargetFacts target;
     SampleReport samples;
-    EventTable events;          // of calls in the trace
+    EventTable events;  // of calls in the trace
     EventTable profile_events;
     protocol::EventCosts event_costs;
-    SortKey sort = SortKey::self;        // for the events in texts
-    std::size_t top = 0;                 // likewise: how many rows; 0: all
-    std::vector<CapturedRow> captured;   // by address
+    SortKey sort = SortKey::self;       // for the events in texts
+    std::size_t top = 0;                // likewise: how many rows; 0: all
+    std::vector<CapturedRow> captured;  // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
     std::vector<MaskedRow> masked;
@@ -323,8 +323,12 @@ inline std::optional<CallTimes> call_of(const ProfileRow& row, bool raw) {
 inline const std::array<std::uint64_t, 2>& percentiles_of(const ProfileRow& row, bool raw) {
     return raw ? row.percentiles_ns : row.corrected_percentiles_ns;
 }
-inline std::uint64_t total_of(const EventCell& cell, bool raw) { return raw ? cell.total : cell.corrected_total; }
-inline std::uint64_t self_of(const EventCell& cell, bool raw) { return raw ? cell.self : cell.corrected_self; }
+inline std::uint64_t total_of(const EventCell& cell, bool raw) {
+    return raw ? cell.total : cell.corrected_total;
+}
+inline std::uint64_t self_of(const EventCell& cell, bool raw) {
+    return raw ? cell.self : cell.corrected_self;
+}
 
 // "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
 std::string short_place(const FunctionPlace& row);
@@ -345,7 +349,7 @@ std::vector<HeadLine> head_lines(const Report& report);
 
 // The facts that a recording of this target will lack, one sentence each.
 std::vector<std::string> shortcomings(const HelloInfo& hello);
-void add_target(Report& report, const Profile& profile);  // after `moved`
+void add_target(Report& report, const Profile& profile);               // after `moved`
 void json_target(nlohmann::ordered_json& json, const Report& report);  // `target`, if it is known
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);
@@ -364,7 +368,8 @@ std::string text_marks(const Report& report);
 // Samples (samples.cpp): likewise.
 void add_samples(Report& report, const Profile& profile, const Symbols* symbols);
 // Adds `samples` to `json` if there are any, with `nodes` for `graph`.
-void json_samples(nlohmann::ordered_json& json, const Report& report, const GraphOptions* graph = nullptr);
+void json_samples(nlohmann::ordered_json& json, const Report& report,
+                  const GraphOptions* graph = nullptr);
 std::string text_samples(const Report& report);
 std::string text_sampled_graph(const Report& report, const GraphOptions& options);
 
@@ -383,7 +388,7 @@ std::string text_events(const Report& report);
 // core dropped records while one of them was open. The tracer does not hook a call that it drops,
 // so the call's time is in its caller's self time.
 Loss loss_of(const Report& report);
-std::string loss_line(const Report& report);  // empty: nothing is missing
+std::string loss_line(const Report& report);    // empty: nothing is missing
 std::string others_line(const Report& report);  // empty: all items had room
 inline bool has_gaps(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }
 inline bool is_doubtful(const FunctionRow& row) { return has_gaps(row) || row.dropped != 0; }

@@ -7,10 +7,10 @@
 #include <map>
 #include <unordered_map>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -24,12 +24,15 @@ public:
     std::uint32_t function(const Samples::Node& node) {
         const std::uint64_t address = base_ + static_cast<std::uint64_t>(node.offset);
         // The call is before its return address, which may be the first of another function.
-        const Function* const known =
-            symbols_ != nullptr ? symbols_->around(node.is_return ? address - 4 : address) : nullptr;
+        const Function* const known = symbols_ != nullptr
+                                          ? symbols_->around(node.is_return ? address - 4 : address)
+                                          : nullptr;
         const std::uint64_t begin = known != nullptr ? known->address : address;
-        const auto [found, is_new] = numbers_.try_emplace(begin, static_cast<std::uint32_t>(to_.places.size()));
+        const auto [found, is_new] =
+            numbers_.try_emplace(begin, static_cast<std::uint32_t>(to_.places.size()));
         if (is_new) {
-            FunctionPlace place{.name = hex_address(address), .file = {}, .line = 0, .address = begin};
+            FunctionPlace place{
+                .name = hex_address(address), .file = {}, .line = 0, .address = begin};
             if (known != nullptr) place = {known->name, known->file, known->line, begin};
             to_.places.push_back(std::move(place));
         }
@@ -44,7 +47,8 @@ private:
 };
 
 // The functions of a sample that ends at `number`, the outermost first.
-std::vector<std::uint32_t> path_of(const std::vector<Samples::Node>& nodes, std::uint32_t number, Namer& namer) {
+std::vector<std::uint32_t> path_of(const std::vector<Samples::Node>& nodes, std::uint32_t number,
+                                   Namer& namer) {
     std::vector<std::uint32_t> path;
     for (; number != Samples::root; number = nodes[number].parent) {
         const std::uint32_t function = namer.function(nodes[number]);
@@ -79,7 +83,8 @@ void visit_shown(const SampleReport& samples, const GraphOptions& options, Visit
         if (options.depth != 0 && depth >= options.depth) continue;
         const auto& list = children[node];
         for (auto child = list.rbegin(); child != list.rend(); ++child) {
-            const double share = static_cast<double>(samples.nodes[*child].total) / static_cast<double>(samples.count);
+            const double share = static_cast<double>(samples.nodes[*child].total) /
+                                 static_cast<double>(samples.count);
             if (share >= options.min_share) pending.emplace_back(*child, depth + 1);
         }
     }
@@ -91,10 +96,11 @@ std::string percent(std::uint64_t part, const SampleReport& of) {
 
 std::string head(const Report& report) {
     const SampleReport& samples = report.samples;
-    std::string line = fmt::format("{} sample{}, one every {} of a core's time", with_commas(samples.count),
-                                   samples.count == 1 ? "" : "s",
+    std::string line = fmt::format("{} sample{}, one every {} of a core's time",
+                                   with_commas(samples.count), samples.count == 1 ? "" : "s",
                                    human_ns(report.duration_ns * report.cores / samples.count));
-    if (samples.cut != 0) line += fmt::format("; of {} the outermost callers are left out", with_commas(samples.cut));
+    if (samples.cut != 0)
+        line += fmt::format("; of {} the outermost callers are left out", with_commas(samples.cut));
     return line + "\n";
 }
 
@@ -116,12 +122,15 @@ void add_samples(Report& report, const Profile& profile, const Symbols* symbols)
         for (const std::uint32_t function : path_of(nodes, number, namer)) {
             const auto next = static_cast<std::uint32_t>(samples.nodes.size());
             const auto [found, is_new] = children.try_emplace({at, function}, next);
-            if (is_new) samples.nodes.push_back({.parent = at, .function = function, .self = 0, .total = 0});
+            if (is_new)
+                samples.nodes.push_back(
+                    {.parent = at, .function = function, .self = 0, .total = 0});
             at = found->second;
             samples.nodes[at].total += count;
             samples.functions.resize(samples.places.size());
             last_counted.resize(samples.places.size());
-            if (std::exchange(last_counted[function], number) != number) samples.functions[function].total += count;
+            if (std::exchange(last_counted[function], number) != number)
+                samples.functions[function].total += count;
         }
         samples.nodes[at].self += count;
         samples.functions[samples.nodes[at].function].self += count;
@@ -135,7 +144,8 @@ void add_samples(Report& report, const Profile& profile, const Symbols* symbols)
 
 void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top) {
     const auto values = [key](const SampleRow& row) {
-        return key == SortKey::total ? std::pair(row.total, row.self) : std::pair(row.self, row.total);
+        return key == SortKey::total ? std::pair(row.total, row.self)
+                                     : std::pair(row.self, row.total);
     };
     std::sort(rows.begin(), rows.end(), [&](const SampleRow& a, const SampleRow& b) {
         if (values(a) != values(b)) return values(a) > values(b);
@@ -164,8 +174,9 @@ std::string text_sampled_graph(const Report& report, const GraphOptions& options
     constexpr unsigned deepest_indent = 60;
     visit_shown(samples, options, [&](std::uint32_t number, unsigned depth) {
         const SampleNode& node = samples.nodes[number];
-        fmt::format_to(to, "{:>12}  {:>8}  {:>7}  {:{}}{}\n", with_commas(node.total), with_commas(node.self),
-                       percent(node.total, samples), "", 2 * std::min(depth, deepest_indent),
+        fmt::format_to(to, "{:>12}  {:>8}  {:>7}  {:{}}{}\n", with_commas(node.total),
+                       with_commas(node.self), percent(node.total, samples), "",
+                       2 * std::min(depth, deepest_indent),
                        for_cell(samples.places[node.function].name));
     });
     return out;

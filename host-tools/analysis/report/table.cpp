@@ -22,7 +22,8 @@ std::string table(const std::vector<Line>& lines) {
     }
     std::string out;
     for (const Line& line : lines) {
-        for (std::size_t i = 0; i < numbers; ++i) out += fmt::format("{:>{}}  ", line[i], widths[i]);
+        for (std::size_t i = 0; i < numbers; ++i)
+            out += fmt::format("{:>{}}  ", line[i], widths[i]);
         if (line[numbers + 1].empty()) {
             out += line[numbers];
         } else {
@@ -36,7 +37,8 @@ std::string table(const std::vector<Line>& lines) {
 std::string csv_cell(std::string_view text) {
     std::string out = "\"";
     const std::string cell = for_cell(text);
-    if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos) out += '\'';
+    if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos)
+        out += '\'';
     for (const char c : cell) {
         if (c == '"') out += '"';
         out += c;

@@ -18,13 +18,15 @@ public:
     std::uint32_t function(const FunctionPlace& place) {
         // A place that stands for no function has a name but no address.
         const auto key = std::pair(place.address, place.address == 0 ? place.name : std::string());
-        const auto [at, is_new] = numbers_.try_emplace(key, static_cast<std::uint32_t>(tree_.functions.size()));
+        const auto [at, is_new] =
+            numbers_.try_emplace(key, static_cast<std::uint32_t>(tree_.functions.size()));
         if (is_new) tree_.functions.push_back(place);
         return at->second;
     }
     std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
         const auto next = static_cast<std::uint32_t>(tree_.nodes.size());
-        const auto [at, is_new] = children_.try_emplace(std::uint64_t{parent} << 32 | function, next);
+        const auto [at, is_new] =
+            children_.try_emplace(std::uint64_t{parent} << 32 | function, next);
         if (is_new) tree_.nodes.push_back({.parent = parent, .function = function});
         return at->second;
     }
@@ -36,13 +38,17 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> children_;
 };
 
-FunctionPlace of_no_function(const char* name) { return {.name = name, .file = {}, .line = 0, .address = 0}; }
+FunctionPlace of_no_function(const char* name) {
+    return {.name = name, .file = {}, .line = 0, .address = 0};
+}
 
 void add_trace(Builder& to, const Aggregated& from) {
     const auto& nodes = from.profile.tree().nodes();
     const std::vector<Times>& times_of = from.raw ? from.report.raw_nodes : from.report.nodes;
     std::vector<std::uint32_t> number(nodes.size());
-    const auto of_no_call = [&](const char* name) { return to.node(0, to.function(of_no_function(name))); };
+    const auto of_no_call = [&](const char* name) {
+        return to.node(0, to.function(of_no_function(name)));
+    };
     // `overflow` has the calls of refused paths, and may have paths below it.
     for (std::uint32_t i = CallTree::overflow; i < nodes.size(); ++i) {
         const CallTree::Node& node = nodes[i];
@@ -52,9 +58,11 @@ void add_trace(Builder& to, const Aggregated& from) {
         } else {
             if (node.parent == CallTree::after_gap && number[CallTree::after_gap] == 0) {
                 number[CallTree::after_gap] = of_no_call("(callers lost in a gap)");
-                to.tree().nodes[number[CallTree::after_gap]].total_ns = times_of[CallTree::after_gap].total_ns;
+                to.tree().nodes[number[CallTree::after_gap]].total_ns =
+                    times_of[CallTree::after_gap].total_ns;
             }
-            number[i] = to.node(number[node.parent], to.function(from.report.by_number[node.function]));
+            number[i] =
+                to.node(number[node.parent], to.function(from.report.by_number[node.function]));
         }
         TreeNode& into = to.tree().nodes[number[i]];
         into.calls += node.calls;
@@ -112,12 +120,14 @@ std::string left_out_of_sums(const Report& report) {
     for (const auto& [id, series] : report.counters) counters += series.count;
     std::string text;
     const std::uint64_t profiled = takes_profile(report) ? 0 : report.profile.size();
-    for (const auto& [count, name] : {std::pair<std::uint64_t, const char*>{report.missing.size(), "gaps"},
-                                      {profiled, "functions of the target's profile"},
-                                      {report.marks.size(), "marks"},
-                                      {counters, "counter values"},
-                                      {values, "captured values"}}) {
-        if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(count), name);
+    for (const auto& [count, name] :
+         {std::pair<std::uint64_t, const char*>{report.missing.size(), "gaps"},
+          {profiled, "functions of the target's profile"},
+          {report.marks.size(), "marks"},
+          {counters, "counter values"},
+          {values, "captured values"}}) {
+        if (count != 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(count), name);
     }
     return text;
 }

@@ -87,7 +87,8 @@ void Timeline::whole(const Track& track, std::uint32_t function, Nanoseconds fro
     const std::int64_t end = since_origin(to);
     begin(tracks_[track.number], end);
     ++calls_;
-    add(track.number, depth, {since_origin(from), static_cast<std::int64_t>(to - from), function, Left::returned});
+    add(track.number, depth,
+        {since_origin(from), static_cast<std::int64_t>(to - from), function, Left::returned});
 }
 
 void Timeline::add(std::uint32_t number, std::size_t depth, const Call& call) {
@@ -97,7 +98,8 @@ void Timeline::add(std::uint32_t number, std::size_t depth, const Call& call) {
         return;
     }
     const std::int64_t to = call.from + call.duration;
-    while ((std::max<std::int64_t>(to, 0) >> shift_) >= static_cast<std::int64_t>(slots_)) widen(slots_);
+    while ((std::max<std::int64_t>(to, 0) >> shift_) >= static_cast<std::int64_t>(slots_))
+        widen(slots_);
     Row& row = on.rows[depth];
     const std::int64_t slot = std::max<std::int64_t>(call.from, 0) >> shift_;
     Cell& cell = row[static_cast<std::size_t>(slot)];
@@ -135,9 +137,10 @@ void Timeline::keep(std::uint32_t track, std::size_t depth, const Call& call) {
     longest_.push_back({track, static_cast<std::uint32_t>(depth), call});
     if (longest_.size() < longest_room) return;
     keep_longest(longest_, longest_room / 2);
-    threshold_ = std::min_element(longest_.begin(), longest_.end(), [](const Kept& a, const Kept& b) {
-                     return a.call.duration < b.call.duration;
-                 })->call.duration;
+    threshold_ =
+        std::min_element(longest_.begin(), longest_.end(), [](const Kept& a, const Kept& b) {
+            return a.call.duration < b.call.duration;
+        })->call.duration;
 }
 
 bool Timeline::make_row(OneTrack& on, std::size_t depth) {
@@ -187,7 +190,8 @@ void Timeline::absence(std::uint32_t core, const Absence& absence) {
     auto& list = largest.list;
     absences_ -= list.size();
     std::vector<Nanoseconds> between;
-    for (std::size_t at = 1; at < list.size(); ++at) between.push_back(list[at].absence.from - list[at - 1].absence.to);
+    for (std::size_t at = 1; at < list.size(); ++at)
+        between.push_back(list[at].absence.from - list[at - 1].absence.to);
     const auto middle = between.begin() + static_cast<std::ptrdiff_t>(between.size() / 2);
     std::nth_element(between.begin(), middle, between.end());
     const Nanoseconds most = between.empty() ? 0 : *middle;

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
-#include "host-tools/analysis/timeline/positions.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/timeline/positions.hpp"
 
 namespace nopscope::host {
 
 class Timeline final : public EventSink {
 public:
-    static constexpr std::size_t max_rows = 1024;            // of all tracks together
-    static constexpr std::size_t max_depth = 128;            // rows of a track
+    static constexpr std::size_t max_rows = 1024;                   // of all tracks together
+    static constexpr std::size_t max_depth = 128;                   // rows of a track
     static constexpr std::size_t max_cells = std::size_t{1} << 16;  // rows times slots
     static constexpr std::size_t max_absences = 1024;               // then near ones are joined
     static constexpr std::size_t max_marks = 1024;

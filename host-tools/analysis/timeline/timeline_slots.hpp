@@ -18,7 +18,8 @@ void merge_pairs(Row& row, std::size_t slots) {
         if (second.longest.duration > cell.longest.duration) cell.longest = second.longest;
         row[at] = cell;
     }
-    std::fill(row.begin() + static_cast<std::ptrdiff_t>(row.size() / 2), row.end(), typename Row::value_type{});
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(row.size() / 2), row.end(),
+              typename Row::value_type{});
     row.resize(slots);
 }
 
@@ -26,8 +27,9 @@ void merge_pairs(Row& row, std::size_t slots) {
 template <typename KeptCalls>
 void keep_longest(KeptCalls& calls, std::size_t most) {
     if (calls.size() <= most) return;
-    std::nth_element(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(most), calls.end(),
-                     [](const auto& a, const auto& b) { return a.call.duration > b.call.duration; });
+    std::nth_element(
+        calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(most), calls.end(),
+        [](const auto& a, const auto& b) { return a.call.duration > b.call.duration; });
     calls.resize(most);
 }
 

@@ -70,7 +70,8 @@ StampedRecord Ev13::convert(std::uint64_t index) {
     const std::uint64_t before = entered_before_.size();
     if (index < before) {
         const std::uint64_t clock = event(0).ticks;
-        return {protocol::make_record(protocol::Kind::entry, entered_before_[before - 1 - index], clock),
+        return {protocol::make_record(protocol::Kind::entry, entered_before_[before - 1 - index],
+                                      clock),
                 clock};
     }
     const CallEvent of = event(index - before);

@@ -158,7 +158,8 @@ int run(int argc, char** argv) {
                  "Do not measure what the bits are spent on, which takes longest");
     Copies copies;
     app.add_option("--write-line", copies.line, "What was encoded goes there")->group("");
-    app.add_option("--write-records", copies.records, "What was made of the file goes there")->group("");
+    app.add_option("--write-records", copies.records, "What was made of the file goes there")
+        ->group("");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -175,4 +176,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return nopscope::host::run_main("nopscope-codec-bench", run, argc, argv); }
+int main(int argc, char** argv) {
+    return nopscope::host::run_main("nopscope-codec-bench", run, argc, argv);
+}

@@ -15,8 +15,8 @@ void LineEncoder::end() {
     const std::size_t payload = encoder_->end();
     const std::size_t at = line_.size();
     line_.resize(at + protocol::max_encoded_bytes);
-    line_.resize(
-        at + builder_.encode({protocol::Stream::trace, 0, 1, sequence_++}, payload, line_.data() + at));
+    line_.resize(at + builder_.encode({protocol::Stream::trace, 0, 1, sequence_++}, payload,
+                                      line_.data() + at));
     open_ = false;
 }
 
@@ -47,9 +47,9 @@ std::span<const StampedRecord> LineDecoder::next(std::size_t enough) {
             static_cast<std::size_t>(std::find(line_.begin(), line_.end(), 0) - line_.begin());
         const protocol::ParsedFrame frame = protocol::parse_frame(line_.data(), size);
         line_ = line_.subspan(size + 1);
-        ok_ =
-            frame.ok && frame.header.sequence == sequence_++ &&
-            decoder_->open(frame.payload, frame.payload_bytes) == protocol::TraceDecoder::Opened::ready;
+        ok_ = frame.ok && frame.header.sequence == sequence_++ &&
+              decoder_->open(frame.payload, frame.payload_bytes) ==
+                  protocol::TraceDecoder::Opened::ready;
         if (!ok_) break;
         records_.resize(std::max(records_.size(), count + decoder_->header().count));
         StampedRecord* to = records_.data() + count;

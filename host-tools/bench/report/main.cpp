@@ -50,8 +50,9 @@ Symbols read_names(const std::string& path) {
 void write_recording(const Options& options, std::span<const std::uint8_t> bytes,
                      const Symbols& symbols) {
     Ev13 trace(bytes, options.tick_hz);
-    nsc::Writer file(options.recording,
-                     {.source = options.trace, .tool = "nopscope-report-bench", .started_unix_ns = 0});
+    nsc::Writer file(
+        options.recording,
+        {.source = options.trace, .tool = "nopscope-report-bench", .started_unix_ns = 0});
     if (!symbols.sites.empty()) file.symbols(symbols);
     nsc::Journal journal(file);
     protocol::Hello hello;
@@ -102,4 +103,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return nopscope::host::run_main("nopscope-report-bench", run, argc, argv); }
+int main(int argc, char** argv) {
+    return nopscope::host::run_main("nopscope-report-bench", run, argc, argv);
+}

@@ -28,7 +28,8 @@ template <typename List, typename Name>
 std::string first_of(const List& list, Name name) {
     constexpr std::size_t shown = 5;
     std::string text;
-    for (std::size_t n = 0; n < std::min(shown, list.size()); ++n) text += (n == 0 ? "" : ", ") + for_cell(name(list[n]));
+    for (std::size_t n = 0; n < std::min(shown, list.size()); ++n)
+        text += (n == 0 ? "" : ", ") + for_cell(name(list[n]));
     return list.size() > shown ? text + ", ..." : text;
 }
 
@@ -60,13 +61,19 @@ void print_notes(const std::string& image, const CheckResult& result) {
         print("{}: the image has no build-id, so {}\n", image, without_build_id);
     }
     if (const std::size_t count = result.without_pad.size(); count != 0) {
-        print("{}: {} address-taken function{} without a landing pad, which is right unless the CPU enforces BTI (--bti): {}\n", image,
-              count, count == 1 ? "" : "s", first_of(result.without_pad, [](const Problem& one) { return one.function; }));
+        print(
+            "{}: {} address-taken function{} without a landing pad, which is right unless the CPU "
+            "enforces BTI (--bti): {}\n",
+            image, count, count == 1 ? "" : "s",
+            first_of(result.without_pad, [](const Problem& one) { return one.function; }));
     }
     if (const std::size_t count = result.prebuilt.size(); count != 0) {
-        print("{}: {} function{} of source files without any site or debug information, such as prebuilt libraries and assembly: {}; docs/integration.md says "
-              "how to build a library with sites\n",
-              image, count, count == 1 ? "" : "s", first_of(result.prebuilt, [](const std::string& name) { return name; }));
+        print(
+            "{}: {} function{} of source files without any site or debug information, such as "
+            "prebuilt libraries and assembly: {}; docs/integration.md says "
+            "how to build a library with sites\n",
+            image, count, count == 1 ? "" : "s",
+            first_of(result.prebuilt, [](const std::string& name) { return name; }));
     }
 }
 
@@ -74,23 +81,28 @@ Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
     const CheckResult result = check_image(elf, options.allow, options.pads_are_enforced);
     if (result.sites == 0 && !result.has_tracer) {
-        throw Error(options.image + " has no patch sites and no tracer: it was built without nopscope, or without its flags, "
-                                    "NOPSCOPE_ENABLED=1 and -fpatchable-function-entry (SHIPPING.md)",
+        throw Error(options.image +
+                        " has no patch sites and no tracer: it was built without nopscope, or "
+                        "without its flags, "
+                        "NOPSCOPE_ENABLED=1 and -fpatchable-function-entry (SHIPPING.md)",
                     Exit::check_failed);
     }
     if (result.sites == 0) {
-        throw Error(options.image + " has no patch sites: was it compiled with -fpatchable-function-entry, and does its "
-                                    "linker script keep __patchable_function_entries?",
+        throw Error(options.image +
+                        " has no patch sites: was it compiled with -fpatchable-function-entry, and "
+                        "does its "
+                        "linker script keep __patchable_function_entries?",
                     Exit::check_failed);
     }
-    const Exit verdict = result.problems.empty() && result.has_tracer ? Exit::ok : Exit::check_failed;
+    const Exit verdict =
+        result.problems.empty() && result.has_tracer ? Exit::ok : Exit::check_failed;
     if (options.format == Format::json) {
         print_json(result);
         return verdict;
     }
     for (const Problem& problem : result.problems) {
         print("{}: {} at {} {}\n", for_terminal(options.image), for_cell(problem.function),
-                   hex_address(problem.address), problem.what);
+              hex_address(problem.address), problem.what);
     }
     if (options.verbose) {
         for (const auto& name : result.uninstrumented) {
@@ -98,15 +110,17 @@ Exit check(const CheckOptions& options) {
         }
     }
     if (!result.has_tracer) {
-        print("{}: the image has patch sites but no tracer: no source that calls nopscope was compiled with NOPSCOPE_ENABLED=1, "
-              "which nopscope::tracer (CMake) and `pkg-config --cflags nopscope` give\n",
-              for_terminal(options.image));
+        print(
+            "{}: the image has patch sites but no tracer: no source that calls nopscope was "
+            "compiled with NOPSCOPE_ENABLED=1, "
+            "which nopscope::tracer (CMake) and `pkg-config --cflags nopscope` give\n",
+            for_terminal(options.image));
     }
     print_notes(for_terminal(options.image), result);
     print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",
-               for_terminal(options.image), result.functions, result.sites, result.address_taken,
-               result.uninstrumented.size(), result.problems.size(),
-               result.problems.size() == 1 ? "" : "s");
+          for_terminal(options.image), result.functions, result.sites, result.address_taken,
+          result.uninstrumented.size(), result.problems.size(),
+          result.problems.size() == 1 ? "" : "s");
     return verdict;
 }
 

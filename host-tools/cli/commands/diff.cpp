@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `diff`: what became slower, faster, new, gone.
-#include "host-tools/analysis/diff/clones.hpp"
 #include "host-tools/analysis/diff/diff.hpp"
+#include "host-tools/analysis/diff/clones.hpp"
 
 #include <fmt/format.h>
 
@@ -45,16 +45,11 @@ CLI::Validator percentage() {
 
 const char* verdict_text(Verdict verdict) {
     switch (verdict) {
-    case Verdict::slower:
-        return "slower";
-    case Verdict::faster:
-        return "faster";
-    case Verdict::fresh:
-        return "new";
-    case Verdict::gone:
-        return "gone";
-    case Verdict::same:
-        break;
+    case Verdict::slower: return "slower";
+    case Verdict::faster: return "faster";
+    case Verdict::fresh: return "new";
+    case Verdict::gone: return "gone";
+    case Verdict::same: break;
     }
     return "same";
 }
@@ -75,19 +70,27 @@ public:
     }
 
     std::string text() const {
-        std::string out = fmt::format("{} before, {} after; {} of all functions' own time: {} -> {}, {}{}\n", count(options_.before),
-                                      count(options_.after), signed_time(difference_.after_ns - difference_.before_ns),
-                                      human_ns(difference_.before_ns), human_ns(difference_.after_ns),
-                                      change_text(difference_.before_ns, difference_.after_ns), probability(difference_.p));
-        out += difference_.tested
-                   ? fmt::format("slower and faster: significant at a false discovery rate of {:.0f} % (Welch's test)\n",
-                                 100 * significant_rate)
-                   : std::string("one run on a side: nothing says which differences are more than chance\n");
+        std::string out = fmt::format(
+            "{} before, {} after; {} of all functions' own time: {} -> {}, {}{}\n",
+            count(options_.before), count(options_.after),
+            signed_time(difference_.after_ns - difference_.before_ns),
+            human_ns(difference_.before_ns), human_ns(difference_.after_ns),
+            change_text(difference_.before_ns, difference_.after_ns), probability(difference_.p));
+        out +=
+            difference_.tested
+                ? fmt::format(
+                      "slower and faster: significant at a false discovery rate of {:.0f} % "
+                      "(Welch's test)\n",
+                      100 * significant_rate)
+                : std::string(
+                      "one run on a side: nothing says which differences are more than chance\n");
         out += spans_text();
-        for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::fresh, Verdict::gone}) {
+        for (const Verdict verdict :
+             {Verdict::slower, Verdict::faster, Verdict::fresh, Verdict::gone}) {
             out += section(verdict, difference_.functions, false);
         }
-        out += section(Verdict::slower, difference_.paths, true) + section(Verdict::faster, difference_.paths, true);
+        out += section(Verdict::slower, difference_.paths, true) +
+               section(Verdict::faster, difference_.paths, true);
         return out + failures_text();
     }
 
@@ -96,14 +99,18 @@ public:
         json["before"] = options_.before;
         json["after"] = options_.after;
         json["tested"] = difference_.tested;
-        json["self_ns"] = {{"before", difference_.before_ns}, {"after", difference_.after_ns}, {"p", difference_.p}};
-        json["span_ns"] = {{"before", difference_.before_span_ns}, {"after", difference_.after_span_ns}};
+        json["self_ns"] = {{"before", difference_.before_ns},
+                           {"after", difference_.after_ns},
+                           {"p", difference_.p}};
+        json["span_ns"] = {{"before", difference_.before_span_ns},
+                           {"after", difference_.after_span_ns}};
         json["functions"] = Json::array();
         for (const Compared& row : difference_.functions) {
             Json one = json_of(row);
             const FunctionPlace& place = names_.place(row.number);
             one["clones"] = Json::array();
-            for (const std::string& name : names_.clones(row.number)) one["clones"].push_back(to_utf8(name));
+            for (const std::string& name : names_.clones(row.number))
+                one["clones"].push_back(to_utf8(name));
             one["name"] = to_utf8(place.name);
             one["file"] = to_utf8(place.file);
             json["functions"].push_back(std::move(one));
@@ -119,12 +126,14 @@ public:
             json["paths"].push_back(std::move(one));
         }
         json["failed"] = Json::array();
-        for (const Compared* const row : failures()) json["failed"].push_back(to_utf8(names_.place(row->number).name));
+        for (const Compared* const row : failures())
+            json["failed"].push_back(to_utf8(names_.place(row->number).name));
         json["whole_failed"] = whole_failed();
         return json;
     }
 
-    // Stacks with their own time before and after, in ns: what difffolded.pl writes and flamegraph.pl draws.
+    // Stacks with their own time before and after, in ns: what difffolded.pl writes and
+    // flamegraph.pl draws.
     void folded(FileWriter& to) const {
         std::vector<std::string> frames;
         for (std::uint32_t function = 0; function < names_.function_count(); ++function) {
@@ -132,14 +141,18 @@ public:
             std::replace(frame.begin(), frame.end(), ';', ':');
             frames.push_back(std::move(frame));
         }
-        const auto times = [](const Compared& row) { return fmt::format(" {:.0f} {:.0f}\n", row.before.self_ns, row.after.self_ns); };
+        const auto times = [](const Compared& row) {
+            return fmt::format(" {:.0f} {:.0f}\n", row.before.self_ns, row.after.self_ns);
+        };
         std::vector<std::uint64_t> lengths(names_.path_count());  // of each path's text
         for (std::uint32_t path = 1; path < lengths.size(); ++path) {
             const std::uint32_t caller = names_.caller(path);
-            lengths[path] = lengths[caller] + (caller == Names::root ? 0 : 1) + frames[names_.last(path)].size();
+            lengths[path] = lengths[caller] + (caller == Names::root ? 0 : 1) +
+                            frames[names_.last(path)].size();
         }
         std::uint64_t bytes = 0;
-        for (const Compared& row : difference_.paths) bytes += lengths[row.number] + times(row).size();
+        for (const Compared& row : difference_.paths)
+            bytes += lengths[row.number] + times(row).size();
         to.expect(bytes);
         for (const Compared& row : difference_.paths) {
             const char* before = "";
@@ -152,10 +165,12 @@ public:
     }
 
     std::string view() const {
-        return view_json(names_, difference_, "before and after",
-                         fmt::format("{} before, {} after · own times {} → {}, {}", count(options_.before), count(options_.after),
-                                     human_ns(difference_.before_ns), human_ns(difference_.after_ns),
-                                     change_text(difference_.before_ns, difference_.after_ns)));
+        return view_json(
+            names_, difference_, "before and after",
+            fmt::format("{} before, {} after · own times {} → {}, {}", count(options_.before),
+                        count(options_.after), human_ns(difference_.before_ns),
+                        human_ns(difference_.after_ns),
+                        change_text(difference_.before_ns, difference_.after_ns)));
     }
 
     bool failed() const { return whole_failed() || !failures().empty(); }
@@ -167,24 +182,31 @@ private:
             ReportOptions options = options_.report;
             options.file = file;
             const Loaded loaded = load(options);
-            if (!loaded.report.integrity.clean) say(file + ": " + integrity_line(loaded.report.integrity));
+            if (!loaded.report.integrity.clean)
+                say(file + ": " + integrity_line(loaded.report.integrity));
             list.push_back(sums_of(names_, loaded.report, *loaded.profile));
         }
         return list;
     }
 
     bool is_large(const Compared& row) const {
-        const double most = std::max(row.before.self_ns / difference_.before_ns, row.after.self_ns / difference_.after_ns);
+        const double most = std::max(row.before.self_ns / difference_.before_ns,
+                                     row.after.self_ns / difference_.after_ns);
         return !(most < options_.min_percent / 100);
     }
-    bool grew(double before, double after) const { return options_.fail_above && after > before * (1 + *options_.fail_above / 100); }
+    bool grew(double before, double after) const {
+        return options_.fail_above && after > before * (1 + *options_.fail_above / 100);
+    }
     bool whole_failed() const {
-        return grew(difference_.before_ns, difference_.after_ns) && (!difference_.tested || difference_.p <= significant_rate);
+        return grew(difference_.before_ns, difference_.after_ns) &&
+               (!difference_.tested || difference_.p <= significant_rate);
     }
     std::vector<const Compared*> failures() const {
         std::vector<const Compared*> list;
         for (const Compared& row : difference_.functions) {
-            if (row.verdict == Verdict::slower && is_large(row) && grew(row.before.self_ns, row.after.self_ns)) list.push_back(&row);
+            if (row.verdict == Verdict::slower && is_large(row) &&
+                grew(row.before.self_ns, row.after.self_ns))
+                list.push_back(&row);
         }
         return list;
     }
@@ -192,11 +214,16 @@ private:
         if (!options_.fail_above) return {};
         std::string out = "\n";
         auto to = std::back_inserter(out);
-        if (whole_failed()) fmt::format_to(to, "failed: all functions together are more than {} % slower\n", *options_.fail_above);
+        if (whole_failed())
+            fmt::format_to(to, "failed: all functions together are more than {} % slower\n",
+                           *options_.fail_above);
         for (const Compared* const row : failures()) {
-            fmt::format_to(to, "failed: {} is more than {} % slower\n", for_cell(names_.place(row->number).name), *options_.fail_above);
+            fmt::format_to(to, "failed: {} is more than {} % slower\n",
+                           for_cell(names_.place(row->number).name), *options_.fail_above);
         }
-        return failed() ? out : out + fmt::format("nothing is more than {} % slower\n", *options_.fail_above);
+        return failed()
+                   ? out
+                   : out + fmt::format("nothing is more than {} % slower\n", *options_.fail_above);
     }
 
     static std::string count(const std::vector<std::string>& files) {
@@ -206,15 +233,19 @@ private:
     std::string spans_text() const {
         const double before = difference_.before_span_ns, after = difference_.after_span_ns;
         if (std::max(before, after) <= similar_spans * std::min(before, after)) return {};
-        return fmt::format("recorded spans differ: {} before, {} after; the times below are sums over them\n",
-                           human_ns(before), human_ns(after));
+        return fmt::format(
+            "recorded spans differ: {} before, {} after; the times below are sums over them\n",
+            human_ns(before), human_ns(after));
     }
     std::string name_text(std::uint32_t function) const {
         std::string text = for_cell(names_.place(function).name), list;
-        for (const std::string& name : names_.clones(function)) list += (list.empty() ? "" : ", ") + for_cell(name);
+        for (const std::string& name : names_.clones(function))
+            list += (list.empty() ? "" : ", ") + for_cell(name);
         return list.empty() ? text : fmt::format("{} (sum of {})", text, list);
     }
-    std::string probability(double p) const { return difference_.tested ? fmt::format(", p {:.3g}", p) : std::string(); }
+    std::string probability(double p) const {
+        return difference_.tested ? fmt::format(", p {:.3g}", p) : std::string();
+    }
 
     std::string section(Verdict verdict, const std::vector<Compared>& rows, bool paths) const {
         std::vector<Line> lines{{"change", "", "self before", "after", "calls before", "after"}};
@@ -229,29 +260,37 @@ private:
                 continue;
             }
             if (lines.size() > options_.most) continue;
-            Line line{signed_time(row.change_ns()), change_text(row.before.self_ns, row.after.self_ns), human_ns(row.before.self_ns),
-                      human_ns(row.after.self_ns), calls_text(row.before.calls), calls_text(row.after.calls)};
+            Line line{
+                signed_time(row.change_ns()), change_text(row.before.self_ns, row.after.self_ns),
+                human_ns(row.before.self_ns), human_ns(row.after.self_ns),
+                calls_text(row.before.calls), calls_text(row.after.calls)};
             if (difference_.tested) line.push_back(fmt::format("{:.2g}", row.p));
             line.push_back(paths ? path_text(row.number) : name_text(row.number));
             line.push_back(paths ? std::string() : short_place(names_.place(row.number)));
             lines.push_back(std::move(line));
         }
         if (lines.size() == 1 && small == 0) return {};
-        std::string out = fmt::format("\n{}{}\n", verdict_text(verdict), paths ? ", by call path" : "");
+        std::string out =
+            fmt::format("\n{}{}\n", verdict_text(verdict), paths ? ", by call path" : "");
         if (lines.size() > 1) out += table(lines);
-        if (small != 0) out += fmt::format("and {} of less than {} % of the time\n", with_commas(small), options_.min_percent);
+        if (small != 0)
+            out += fmt::format("and {} of less than {} % of the time\n", with_commas(small),
+                               options_.min_percent);
         return out;
     }
     static std::string calls_text(double calls) {
-        return calls == std::floor(calls) ? with_commas(static_cast<std::uint64_t>(calls)) : fmt::format("{:.1f}", calls);
+        return calls == std::floor(calls) ? with_commas(static_cast<std::uint64_t>(calls))
+                                          : fmt::format("{:.1f}", calls);
     }
     // Its innermost functions.
     std::string path_text(std::uint32_t path) const {
         constexpr std::size_t shown = 4;
         const std::vector<std::uint32_t> functions = names_.functions_of(path);
         std::string text = functions.size() > shown ? "... > " : "";
-        for (std::size_t n = functions.size() > shown ? functions.size() - shown : 0; n < functions.size(); ++n) {
-            text += for_cell(names_.place(functions[n]).name) + (n + 1 < functions.size() ? " > " : "");
+        for (std::size_t n = functions.size() > shown ? functions.size() - shown : 0;
+             n < functions.size(); ++n) {
+            text +=
+                for_cell(names_.place(functions[n]).name) + (n + 1 < functions.size() ? " > " : "");
         }
         return text;
     }
@@ -259,7 +298,9 @@ private:
         const auto side = [](const Amounts& of) {
             return Json{{"calls", of.calls}, {"self_ns", of.self_ns}, {"total_ns", of.total_ns}};
         };
-        Json json{{"verdict", verdict_text(row.verdict)}, {"before", side(row.before)}, {"after", side(row.after)}};
+        Json json{{"verdict", verdict_text(row.verdict)},
+                  {"before", side(row.before)},
+                  {"after", side(row.after)}};
         json["p"] = difference_.tested ? Json(row.p) : Json(nullptr);
         json["q"] = difference_.tested ? Json(row.q) : Json(nullptr);
         return json;
@@ -279,15 +320,9 @@ Exit diff(const DiffOptions& options) {
     if (is_standard_output(options.page)) return verdict;  // where nothing else belongs
     if (!options.yes) standard_output().limit(most_unasked_bytes);
     switch (options.format) {
-    case DiffOptions::text:
-        print(comparison.text());
-        break;
-    case DiffOptions::json:
-        print(json_text(comparison.json()));
-        break;
-    case DiffOptions::folded:
-        comparison.folded(standard_output());
-        break;
+    case DiffOptions::text: print(comparison.text()); break;
+    case DiffOptions::json: print(json_text(comparison.json())); break;
+    case DiffOptions::folded: comparison.folded(standard_output()); break;
     }
     return verdict;
 }

@@ -58,7 +58,8 @@ unsigned major_version(const std::string& line) {
         if (std::isdigit(static_cast<unsigned char>(line[n])) == 0) continue;
         const std::size_t end = line.find_first_not_of("0123456789", n);
         if (end != std::string::npos && line[end] == '.' && (n == 0 || line[n - 1] == ' ')) {
-            return static_cast<unsigned>(std::stoul(line.substr(n, std::min<std::size_t>(end - n, 6))));
+            return static_cast<unsigned>(
+                std::stoul(line.substr(n, std::min<std::size_t>(end - n, 6))));
         }
         n = end == std::string::npos ? line.size() : end;
     }
@@ -73,7 +74,8 @@ void look_at_qemu(Findings& findings) {
              fmt::format("{} is not there: nothing runs without a board", arch::emulator()),
              "in nopscope's sources: ./dev setup"});
     } else if (major_version(line) < 9) {
-        findings.push_back({Finding::note, "QEMU", line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
+        findings.push_back({Finding::note, "QEMU",
+                            line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
                             "in nopscope's sources: ./dev setup (takes it from the backports)"});
     } else {
         findings.push_back({Finding::good, "QEMU", line, ""});
@@ -88,7 +90,8 @@ void look_at_compilers(Findings& findings) {
         any = true;
         const std::string version = first_line(name + " -dumpfullversion");
         const bool is_old = major_version(version) < 12;
-        findings.push_back({is_old ? Finding::problem : Finding::good, name, is_old ? version + ": 12 is the oldest that was tried" : line,
+        findings.push_back({is_old ? Finding::problem : Finding::good, name,
+                            is_old ? version + ": 12 is the oldest that was tried" : line,
                             is_old ? "install a newer one" : ""});
     }
     if (!any) {
@@ -103,7 +106,8 @@ void look_at_port(Findings& findings, const std::string& path) {
     if (access(path.c_str(), R_OK | W_OK) == 0) {
         findings.push_back({Finding::good, path, "may be read and written", ""});
     } else {
-        findings.push_back({Finding::problem, path, "may not be used by you", permission_fix(path)});
+        findings.push_back(
+            {Finding::problem, path, "may not be used by you", permission_fix(path)});
     }
 }
 
@@ -126,11 +130,12 @@ public:
         const auto source = open_source(from_);
         has_rate_ = source->baud() != 0;
         if (has_rate_ && isatty(STDERR_FILENO) != 0) {
-            say(fmt::format("listening for {:g} s: press the board's reset, or switch it on", seconds_));
+            say(fmt::format("listening for {:g} s: press the board's reset, or switch it on",
+                            seconds_));
         }
         LineReader line(*source, nothing_);
-        end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(seconds_));
+        end_ = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_));
         for (bool is_closed = false; !is_closed && goes_on(line);) {
             is_closed = line.wait(std::chrono::milliseconds(50)).closed;
             hear(line.bytes(), !line.reader().has_session());
@@ -182,7 +187,8 @@ private:
             return;
         }
         const bool may_come = said.kind == Diagnosis::silence || said.kind == Diagnosis::frames;
-        findings_.push_back({may_come ? Finding::note : Finding::problem, from_, said.what, said.fix});
+        findings_.push_back(
+            {may_come ? Finding::note : Finding::problem, from_, said.what, said.fix});
     }
 
     struct Nothing final : SessionSink {
@@ -207,12 +213,15 @@ void look_at_line(Findings& findings, const std::string& from, double seconds) {
 void look_at_image(Findings& findings, const std::string& path) {
     try {
         const CheckResult result = check_image(ElfFile::open(path), {});
-        const std::string counted = fmt::format("{} functions, {} patch sites", result.functions, result.sites);
+        const std::string counted =
+            fmt::format("{} functions, {} patch sites", result.functions, result.sites);
         if (result.sites == 0) {
-            findings.push_back({Finding::problem, path, counted + ": nothing can be traced",
-                                "compile with the flags of docs/integration.md, and link with nopscope.ld"});
+            findings.push_back(
+                {Finding::problem, path, counted + ": nothing can be traced",
+                 "compile with the flags of docs/integration.md, and link with nopscope.ld"});
         } else if (!result.problems.empty()) {
-            findings.push_back({Finding::problem, path, fmt::format("{}, {} problems", counted, result.problems.size()),
+            findings.push_back({Finding::problem, path,
+                                fmt::format("{}, {} problems", counted, result.problems.size()),
                                 fmt::format("nopscope check {} names them", path)});
         } else {
             findings.push_back({Finding::good, path, counted, ""});
@@ -224,12 +233,9 @@ void look_at_image(Findings& findings, const std::string& path) {
 
 const char* state_text(State state) {
     switch (state) {
-    case Finding::good:
-        return "ok";
-    case Finding::note:
-        return "note";
-    case Finding::problem:
-        break;
+    case Finding::good: return "ok";
+    case Finding::note: return "note";
+    case Finding::problem: break;
     }
     return "problem";
 }
@@ -239,18 +245,25 @@ Exit doctor(const DoctorOptions& options) {
     look_at_qemu(findings);
     look_at_compilers(findings);
     look_at_ports(findings, options.devices);
-    if (!options.defaults_file.empty()) findings.push_back({Finding::good, "defaults", options.defaults_file, ""});
+    if (!options.defaults_file.empty())
+        findings.push_back({Finding::good, "defaults", options.defaults_file, ""});
     if (!options.from.empty()) look_at_line(findings, options.from, options.seconds);
     if (!options.image.empty()) look_at_image(findings, options.image);
     Json json = Json::array();
     std::string text;
     for (const Finding& one : findings) {
-        json.push_back({{"state", state_text(one.state)}, {"what", to_utf8(one.what)}, {"text", to_utf8(one.text)}, {"fix", to_utf8(one.fix)}});
-        fmt::format_to(std::back_inserter(text), "{:<8} {}: {}\n", state_text(one.state), for_cell(one.what), for_cell(one.text));
-        if (!one.fix.empty()) fmt::format_to(std::back_inserter(text), "{:<8} -> {}\n", "", for_cell(one.fix));
+        json.push_back({{"state", state_text(one.state)},
+                        {"what", to_utf8(one.what)},
+                        {"text", to_utf8(one.text)},
+                        {"fix", to_utf8(one.fix)}});
+        fmt::format_to(std::back_inserter(text), "{:<8} {}: {}\n", state_text(one.state),
+                       for_cell(one.what), for_cell(one.text));
+        if (!one.fix.empty())
+            fmt::format_to(std::back_inserter(text), "{:<8} -> {}\n", "", for_cell(one.fix));
     }
     print(options.format == Format::json ? json_text(json) : text);
-    const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& one) { return one.state == Finding::problem; });
+    const bool bad = std::any_of(findings.begin(), findings.end(),
+                                 [](const Finding& one) { return one.state == Finding::problem; });
     return bad ? Exit::check_failed : Exit::ok;
 }
 

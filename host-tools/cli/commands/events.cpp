@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/output.hpp"
-#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 
 namespace nopscope::host {
 

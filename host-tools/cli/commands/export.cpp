@@ -28,7 +28,8 @@ std::string stream(const ExportOptions& options, const ExportFormat& format, con
     return sink->left_out();
 }
 
-std::string aggregate(const ExportOptions& options, const ExportFormat& format, const Output& output) {
+std::string aggregate(const ExportOptions& options, const ExportFormat& format,
+                      const Output& output) {
     const Loaded loaded = load(options.report);
     say_unknown_sites(options.report, loaded.report.integrity.value("unknown_sites"));
     return format.aggregate(output, {loaded.report, *loaded.profile, options.report.raw});
@@ -42,12 +43,15 @@ Exit export_recording(const ExportOptions& options) {
                     Exit::usage);
     }
     if (options.cut_tracer && format->stream == nullptr) {
-        throw Error(fmt::format("--cut-tracer: {} has sums, which are without the tracer's time already", format->name),
-                    Exit::usage);
+        throw Error(
+            fmt::format("--cut-tracer: {} has sums, which are without the tracer's time already",
+                        format->name),
+            Exit::usage);
     }
-    Output output(options.output, format->kind, format->aggregate == nullptr || options.yes ? any_size : most_unasked_bytes);
-    const std::string left_out =
-        format->stream != nullptr ? stream(options, *format, output) : aggregate(options, *format, output);
+    Output output(options.output, format->kind,
+                  format->aggregate == nullptr || options.yes ? any_size : most_unasked_bytes);
+    const std::string left_out = format->stream != nullptr ? stream(options, *format, output)
+                                                           : aggregate(options, *format, output);
     output.commit();
     if (!left_out.empty()) {
         fmt::print(stderr, "nopscope: {} has no place for {}: left out\n", format->name, left_out);

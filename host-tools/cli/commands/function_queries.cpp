@@ -24,7 +24,8 @@ struct FunctionQueryOptions {
 
 std::string head(const FunctionPlace& place, const std::string& rest) {
     const std::string where = short_place(place);
-    return fmt::format("{}{}{}  {}\n", for_cell(place.name), where.empty() ? "" : "  ", where, rest);
+    return fmt::format("{}{}{}  {}\n", for_cell(place.name), where.empty() ? "" : "  ", where,
+                       rest);
 }
 
 // One part of text, or of JSON, for each function that is meant.
@@ -41,7 +42,9 @@ Exit answer(const FunctionQueryOptions& options, const Loaded& loaded, Text text
             out += (out.empty() ? "" : "\n") + text(function);
         }
     }
-    print(options.report.format == Format::json ? json_text(json) : out + "\n" + integrity_line(loaded.report.integrity) + "\n");
+    print(options.report.format == Format::json
+              ? json_text(json)
+              : out + "\n" + integrity_line(loaded.report.integrity) + "\n");
     return Exit::ok;
 }
 
@@ -55,9 +58,11 @@ Exit neighbours(const FunctionQueryOptions& options, const char* of, const char*
             const FunctionRow& row = loaded.report.by_number[function];
             std::vector<Line> lines{{"calls", "total", "mean", of, ""}};
             for (const Neighbour& one : found[function]) {
-                lines.push_back({with_commas(one.calls), human_ns(one.total_ns),
-                                 human_ns(static_cast<double>(one.total_ns) / static_cast<double>(std::max<std::uint64_t>(one.calls, 1))),
-                                 for_cell(neighbour_name(loaded.report, one)), ""});
+                lines.push_back(
+                    {with_commas(one.calls), human_ns(one.total_ns),
+                     human_ns(static_cast<double>(one.total_ns) /
+                              static_cast<double>(std::max<std::uint64_t>(one.calls, 1))),
+                     for_cell(neighbour_name(loaded.report, one)), ""});
             }
             return head(row, fmt::format("{} calls, total {}", with_commas(row.calls),
                                          human_ns(total_of(row, loaded.report.raw)))) +
@@ -68,10 +73,12 @@ Exit neighbours(const FunctionQueryOptions& options, const char* of, const char*
             Json& list = json[name] = Json::array();
             for (const Neighbour& one : found[function]) {
                 const bool known = one.function < loaded.report.by_number.size();
-                list.push_back({{"name", known ? Json(to_utf8(loaded.report.by_number[one.function].name)) : Json(nullptr)},
-                                {"after_gap", one.function == Neighbour::unknown},
-                                {"calls", one.calls},
-                                {"total_ns", one.total_ns}});
+                list.push_back(
+                    {{"name", known ? Json(to_utf8(loaded.report.by_number[one.function].name))
+                                    : Json(nullptr)},
+                     {"after_gap", one.function == Neighbour::unknown},
+                     {"calls", one.calls},
+                     {"total_ns", one.total_ns}});
             }
         });
 }
@@ -92,7 +99,8 @@ std::vector<Latency::Bin> shown_bins(const Latency& latency) {
     while (bins.size() > most) {
         std::vector<Latency::Bin> half;
         for (std::size_t n = 0; n < bins.size(); n += 2) {
-            half.push_back({bins[n].from_ns, bins[n].calls + (n + 1 < bins.size() ? bins[n + 1].calls : 0)});
+            half.push_back(
+                {bins[n].from_ns, bins[n].calls + (n + 1 < bins.size() ? bins[n + 1].calls : 0)});
         }
         bins = std::move(half);
     }
@@ -102,18 +110,22 @@ std::vector<Latency::Bin> shown_bins(const Latency& latency) {
 std::string latency_text(const Loaded& loaded, std::uint32_t function) {
     const FunctionRow& row = loaded.report.by_number[function];
     const Latency latency = latency_of(loaded.report, *loaded.profile, function);
-    std::string out = head(row, fmt::format("{} calls, {} of them seen from begin to end", with_commas(row.calls),
-                                            with_commas(latency.timed)));
+    std::string out = head(row, fmt::format("{} calls, {} of them seen from begin to end",
+                                            with_commas(row.calls), with_commas(latency.timed)));
     if (latency.timed == 0) return out;
-    out += fmt::format("min {}, mean {}, p50 {}, p90 {}, p99 {}, p99.9 {}, max {}; {}percentiles rounded up by a quarter at most\n",
-                       human_ns(latency.min_ns), human_ns(latency.mean_ns), human_ns(latency.per_mille_ns(500)), human_ns(latency.per_mille_ns(900)),
-                       human_ns(latency.per_mille_ns(990)), human_ns(latency.per_mille_ns(999)), human_ns(latency.max_ns),
-                       loaded.report.raw ? "as recorded, " : "");
+    out += fmt::format(
+        "min {}, mean {}, p50 {}, p90 {}, p99 {}, p99.9 {}, max {}; {}percentiles rounded up by a "
+        "quarter at most\n",
+        human_ns(latency.min_ns), human_ns(latency.mean_ns), human_ns(latency.per_mille_ns(500)),
+        human_ns(latency.per_mille_ns(900)), human_ns(latency.per_mille_ns(990)),
+        human_ns(latency.per_mille_ns(999)), human_ns(latency.max_ns),
+        loaded.report.raw ? "as recorded, " : "");
     const std::vector<Latency::Bin> bins = shown_bins(latency);
     std::uint64_t most = 1;
     for (const Latency::Bin& bin : bins) most = std::max(most, bin.calls);
     for (const Latency::Bin& bin : bins) {
-        out += fmt::format("{:>8} {:>12}  {}\n", human_ns(bin.from_ns), with_commas(bin.calls), bar(bin.calls, most, 50));
+        out += fmt::format("{:>8} {:>12}  {}\n", human_ns(bin.from_ns), with_commas(bin.calls),
+                           bar(bin.calls, most, 50));
     }
     return out;
 }
@@ -122,11 +134,14 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
     const Latency latency = latency_of(loaded.report, *loaded.profile, function);
     json["calls"] = loaded.report.by_number[function].calls;
     json["timed"] = latency.timed;
-    const auto known = [&](std::uint64_t ns) { return latency.timed != 0 ? Json(ns) : Json(nullptr); };
+    const auto known = [&](std::uint64_t ns) {
+        return latency.timed != 0 ? Json(ns) : Json(nullptr);
+    };
     json["raw"] = loaded.report.raw;
     json["min_ns"] = known(latency.min_ns);
     json["mean_ns"] = known(latency.mean_ns);
-    for (const auto& [name, part] : {std::pair("p50_ns", 500u), {"p90_ns", 900u}, {"p99_ns", 990u}, {"p999_ns", 999u}}) {
+    for (const auto& [name, part] :
+         {std::pair("p50_ns", 500u), {"p90_ns", 900u}, {"p99_ns", 990u}, {"p999_ns", 999u}}) {
         json[name] = known(latency.per_mille_ns(part));
     }
     json["max_ns"] = known(latency.max_ns);
@@ -134,8 +149,12 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
     for (const Latency::Bin& bin : latency.bins) bins.push_back({bin.from_ns, bin.calls});
 }
 
-Exit callers(const FunctionQueryOptions& options) { return neighbours(options, "called by", "callers", callers_by_function); }
-Exit callees(const FunctionQueryOptions& options) { return neighbours(options, "calls to", "callees", callees_by_function); }
+Exit callers(const FunctionQueryOptions& options) {
+    return neighbours(options, "called by", "callers", callers_by_function);
+}
+Exit callees(const FunctionQueryOptions& options) {
+    return neighbours(options, "calls to", "callees", callees_by_function);
+}
 Exit latency(const FunctionQueryOptions& options) {
     const Loaded loaded = load(options.report, true);
     return answer(
@@ -147,19 +166,25 @@ Exit stack_depth(const FunctionQueryOptions& options) {
     const Loaded loaded = load(options.report);
     const StackDepth found = deepest(*loaded.profile);
     if (options.report.format == Format::json) {
-        Json json{{"depth", found.path.size()}, {"calls", found.calls}, {"unknown", found.unknown}, {"path", Json::array()}};
-        for (const std::uint32_t function : found.path) json["path"].push_back(json_place(loaded.report.by_number[function]));
+        Json json{{"depth", found.path.size()},
+                  {"calls", found.calls},
+                  {"unknown", found.unknown},
+                  {"path", Json::array()}};
+        for (const std::uint32_t function : found.path)
+            json["path"].push_back(json_place(loaded.report.by_number[function]));
         print(json_text(json));
         return Exit::ok;
     }
-    std::string out = fmt::format("{} calls deep{}\n", found.path.size(),
-                                  found.calls > 1 ? fmt::format(", {} times; one of them:", with_commas(found.calls)) : "");
+    std::string out = fmt::format(
+        "{} calls deep{}\n", found.path.size(),
+        found.calls > 1 ? fmt::format(", {} times; one of them:", with_commas(found.calls)) : "");
     std::size_t depth = 0;
     for (const std::uint32_t function : found.path) {
         const FunctionRow& row = loaded.report.by_number[function];
         out += fmt::format("{:>5}  {}  {}\n", ++depth, for_cell(row.name), short_place(row));
     }
-    if (found.unknown != 0) out += fmt::format("of {} calls the depth is not known\n", with_commas(found.unknown));
+    if (found.unknown != 0)
+        out += fmt::format("of {} calls the depth is not known\n", with_commas(found.unknown));
     print(out + "\n" + integrity_line(loaded.report.integrity) + "\n");
     return Exit::ok;
 }

@@ -11,8 +11,9 @@ namespace nopscope::host {
 
 std::optional<CodeView> code_of_image(const HtmlOptions& options) {
     if (options.report.image.empty()) return std::nullopt;
-    return std::optional<CodeView>(std::in_place, options.report.image,
-                                   options.source ? options.source_roots : std::vector<std::string>());
+    return std::optional<CodeView>(
+        std::in_place, options.report.image,
+        options.source ? options.source_roots : std::vector<std::string>());
 }
 
 void write_page(const std::string& name, const std::string& page, bool yes) {
@@ -27,12 +28,14 @@ void write_page(const std::string& name, const std::string& page, bool yes) {
 std::string view_of_file(const HtmlOptions& options) {
     Timeline timeline;
     const Loaded loaded = load(options.report, true, [&](const NamedFile& recording) {
-        return std::make_unique<BalancedStream>(timeline, [&recording] { return recording.symbols(); },
-                                                options.report.file, std::nullopt);
+        return std::make_unique<BalancedStream>(
+            timeline, [&recording] { return recording.symbols(); }, options.report.file,
+            std::nullopt);
     });
     const std::optional<CodeView> code = code_of_image(options);
     const std::string& path = options.report.file;
-    const std::string title = options.title.empty() ? path.substr(path.rfind('/') + 1) : options.title;
+    const std::string title =
+        options.title.empty() ? path.substr(path.rfind('/') + 1) : options.title;
     return view_json(loaded.report, *loaded.profile, title, default_most_paths,
                      {.timeline = &timeline, .code = code ? &*code : nullptr});
 }

@@ -26,7 +26,8 @@ struct InfoOptions {
 
 bool is_elf(const std::string& path) {
     std::error_code ignored;  // what a pipe has is read once
-    std::FILE* file = std::filesystem::is_regular_file(path, ignored) ? std::fopen(path.c_str(), "rb") : nullptr;
+    std::FILE* file =
+        std::filesystem::is_regular_file(path, ignored) ? std::fopen(path.c_str(), "rb") : nullptr;
     char magic[4] = {};
     const bool is = file != nullptr && std::fread(magic, 1, 4, file) == 4 &&
                     std::string_view(magic, 4) ==
@@ -59,8 +60,7 @@ void print_sections(const ElfFile& elf) {
     for (const ElfSection& section : elf.sections()) {
         if (!section.is_allocated() || section.size == 0) continue;
         print("  {:<28} {:>#14x} {:>10} {}{}{}\n", for_cell(section.name), section.address,
-                   section.size, 'r', section.is_writable() ? 'w' : '-',
-                   section.is_code() ? 'x' : '-');
+              section.size, 'r', section.is_writable() ? 'w' : '-', section.is_code() ? 'x' : '-');
     }
 }
 
@@ -77,8 +77,9 @@ Exit elf_info(const InfoOptions& options) {
             const auto words = site_words(elf, site.address);
             return words && words->has_landing_pad;
         });
-    const auto misaligned = std::count_if(symbols.sites.begin(), symbols.sites.end(),
-                                          [](const Function& site) { return site.address % 8 != 0; });
+    const auto misaligned =
+        std::count_if(symbols.sites.begin(), symbols.sites.end(),
+                      [](const Function& site) { return site.address % 8 != 0; });
     if (options.format == Format::json) {
         Json json;
         json["build_id"] = id;
@@ -108,30 +109,27 @@ Exit elf_info(const InfoOptions& options) {
         symbols.sites.size(), with_pad, arch::landing_pad_text(), symbols.site_table_crc);
     print_sections(elf);
     if (misaligned != 0) {
-        print("refused   {} of {} sites are not at 8 bytes, so the target refuses them: see SUBALIGN in docs/integration.md\n", misaligned,
-              symbols.sites.size());
+        print(
+            "refused   {} of {} sites are not at 8 bytes, so the target refuses them: see SUBALIGN "
+            "in docs/integration.md\n",
+            misaligned, symbols.sites.size());
     }
     if (!options.sites) return Exit::ok;
     print("sites\n");
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
         print("  {:>6} {} {}\n", i, hex_address(symbols.sites[i].address),
-                   for_cell(symbols.sites[i].name));
+              for_cell(symbols.sites[i].name));
     }
     return Exit::ok;
 }
 
 const char* reason_text(nsc::EndReason reason) {
     switch (reason) {
-    case nsc::EndReason::line_closed:
-        return "the line closed";
-    case nsc::EndReason::target_finished:
-        return "the target finished";
-    case nsc::EndReason::interrupted:
-        return "the recorder was interrupted";
-    case nsc::EndReason::duration:
-        return "the time asked for was over";
-    case nsc::EndReason::rotated:
-        return "the recording goes on in the next file";
+    case nsc::EndReason::line_closed: return "the line closed";
+    case nsc::EndReason::target_finished: return "the target finished";
+    case nsc::EndReason::interrupted: return "the recorder was interrupted";
+    case nsc::EndReason::duration: return "the time asked for was over";
+    case nsc::EndReason::rotated: return "the recording goes on in the next file";
     }
     return "for a reason unknown";
 }
@@ -146,27 +144,27 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
     const HelloInfo& hello = *profile.hello();
     if (const auto& about = file.about()) {
         print("source    {}\nstarted   {}, by {}\n", for_cell(about->source),
-                   time_text(about->started_unix_ns), for_cell(about->tool));
+              time_text(about->started_unix_ns), for_cell(about->tool));
     }
     const auto& end = file.end();
     print("ended     {}\n", file.counters().file.is_raw ? "(a raw capture)"
-                                 : end                  ? reason_text(end->reason)
-                                       : "without an end marker: the recorder was killed");
+                            : end                       ? reason_text(end->reason)
+                                  : "without an end marker: the recorder was killed");
     if (end && end->exit_status >= 0) print("exit      {}\n", end->exit_status);
     print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
-               for_cell(report.board), shown_build_id(report.build_id),
-               file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
-                                            for_cell(file.symbols()->origin))
-                              : "(none)");
+          for_cell(report.board), shown_build_id(report.build_id),
+          file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
+                                       for_cell(file.symbols()->origin))
+                         : "(none)");
     print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
-               report.cores, report.clock_hz, mode_text(report),
-               hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
+          report.cores, report.clock_hz, mode_text(report), hello.site_count,
+          hex_address(hello.text_base), hello.line_bytes_per_second);
     print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes, trace format {}\n",
           report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
           with_commas(file.counters().line.bytes), hello.version);
     const auto& frames = stream.frames_by_stream;
     print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
-               frames[3], frames[4], frames[5]);
+          frames[3], frames[4], frames[5]);
     print("{}\n", integrity_line(report.integrity));
 }
 

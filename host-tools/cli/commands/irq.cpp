@@ -24,8 +24,8 @@ struct Interrupt {
 std::vector<Interrupt> interrupts_of(const Loaded& loaded) {
     std::vector<Interrupt> list;
     for (const auto& [offset, number] : loaded.profile->functions().interrupts()) {
-        list.push_back({&loaded.report.by_number[number],
-                        latency_of(loaded.report, *loaded.profile, number)});
+        list.push_back(
+            {&loaded.report.by_number[number], latency_of(loaded.report, *loaded.profile, number)});
     }
     return list;
 }
@@ -42,30 +42,39 @@ std::vector<const MaskedRow*> longest_masked(const Report& report) {
             *found = &row;
         }
     }
-    std::sort(longest.begin(), longest.end(), [](const auto* a, const auto* b) { return a->core < b->core; });
+    std::sort(longest.begin(), longest.end(),
+              [](const auto* a, const auto* b) { return a->core < b->core; });
     return longest;
 }
 
 std::string text(const Loaded& loaded) {
     const Report& report = loaded.report;
     std::string out;
-    std::vector<Line> lines{{"interrupt", "calls", "total", "load", "min", "p50", "p99", "max", ""}};
+    std::vector<Line> lines{
+        {"interrupt", "calls", "total", "load", "min", "p50", "p99", "max", ""}};
     for (const Interrupt& one : interrupts_of(loaded)) {
-        const auto time = [&](std::uint64_t ns) { return one.latency.timed != 0 ? human_ns(ns) : std::string("-"); };
+        const auto time = [&](std::uint64_t ns) {
+            return one.latency.timed != 0 ? human_ns(ns) : std::string("-");
+        };
         const std::uint64_t total = total_of(*one.row, report.raw);
         const double cores = static_cast<double>(report.duration_ns) * report.cores;
-        lines.push_back({std::to_string(*one.row->interrupt), with_commas(one.row->calls), human_ns(total),
-                         fmt::format("{:.2f}%", cores > 0 ? 100 * static_cast<double>(total) / cores : 0),
-                         time(one.latency.min_ns), time(one.latency.per_mille_ns(500)),
-                         time(one.latency.per_mille_ns(990)), time(one.latency.max_ns), ""});
+        lines.push_back(
+            {std::to_string(*one.row->interrupt), with_commas(one.row->calls), human_ns(total),
+             fmt::format("{:.2f}%", cores > 0 ? 100 * static_cast<double>(total) / cores : 0),
+             time(one.latency.min_ns), time(one.latency.per_mille_ns(500)),
+             time(one.latency.per_mille_ns(990)), time(one.latency.max_ns), ""});
     }
-    out += lines.size() == 1 ? "no interrupt was recorded: the firmware tells of them (docs/integration.md)\n" : table(lines);
+    out += lines.size() == 1
+               ? "no interrupt was recorded: the firmware tells of them (docs/integration.md)\n"
+               : table(lines);
     const auto longest = longest_masked(report);
-    out += longest.empty() ? "\nnothing is known of when interrupts were masked\n" : "\nlongest with interrupts masked\n";
+    out += longest.empty() ? "\nnothing is known of when interrupts were masked\n"
+                           : "\nlongest with interrupts masked\n";
     for (const MaskedRow* const row : longest) {
         const std::string where = short_place(*row);
-        fmt::format_to(std::back_inserter(out), "{:>10}  core {}, up to {}{}  {}{}{}\n", human_ns(row->length_ns), row->core,
-                       human_ns(row->at_ns), report.sessions > 1 ? fmt::format(" of session {}", row->session + 1) : "",
+        fmt::format_to(std::back_inserter(out), "{:>10}  core {}, up to {}{}  {}{}{}\n",
+                       human_ns(row->length_ns), row->core, human_ns(row->at_ns),
+                       report.sessions > 1 ? fmt::format(" of session {}", row->session + 1) : "",
                        for_cell(row->name), where.empty() ? "" : "  ", where);
     }
     return out + "\n" + integrity_line(report.integrity) + "\n";
@@ -74,7 +83,9 @@ std::string text(const Loaded& loaded) {
 Json json(const Loaded& loaded) {
     Json json{{"interrupts", Json::array()}, {"masked", json_masked(loaded.report)}};
     for (const Interrupt& one : interrupts_of(loaded)) {
-        const auto time = [&](std::uint64_t ns) { return one.latency.timed != 0 ? Json(ns) : Json(nullptr); };
+        const auto time = [&](std::uint64_t ns) {
+            return one.latency.timed != 0 ? Json(ns) : Json(nullptr);
+        };
         json["interrupts"].push_back({{"interrupt", *one.row->interrupt},
                                       {"calls", one.row->calls},
                                       {"total_ns", total_of(*one.row, loaded.report.raw)},

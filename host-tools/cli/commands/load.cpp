@@ -16,7 +16,8 @@ namespace nopscope::host {
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
     Progress progress("reading " + for_terminal(path));
-    reader.read_file(path, sink, [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
+    reader.read_file(path, sink,
+                     [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
 }
 
 NamedFile::NamedFile(const ReportOptions& options) : path_(options.file) {
@@ -32,7 +33,10 @@ void NamedFile::say_what_is_amiss() const {
         say(path_ + " carries no symbols: give --image ELF for names");
     }
     if (const auto others = counters().stream.other_image_sessions; others != 0) {
-        say(fmt::format("the target was reset into another image {} times; only the first image's sessions are reported", others));
+        say(
+            fmt::format("the target was reset into another image {} times; only the first image's "
+                        "sessions are reported",
+                        others));
     }
 }
 
@@ -62,13 +66,15 @@ Loaded load(const ReportOptions& options, bool durations,
 
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
     if (functions == 0) return;
-    say(fmt::format("{}: {} of its functions have no patch site in the image, so it contains wrong records", options.file,
-                    functions));
+    say(fmt::format(
+        "{}: {} of its functions have no patch site in the image, so it contains wrong records",
+        options.file, functions));
 }
 
 void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
     const auto balanced = [&](const NamedFile& file) {
-        return std::make_unique<BalancedStream>(sink, [&file] { return file.symbols(); }, options.file, axis);
+        return std::make_unique<BalancedStream>(
+            sink, [&file] { return file.symbols(); }, options.file, axis);
     };
     if (sink.wants_sums()) {
         const Loaded loaded = load(options, false, balanced);
@@ -80,7 +86,8 @@ void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
     NamedFile file(options);
     const auto stream = balanced(file);
     file.read(*stream);
-    if (stream->sessions() == 0) throw Error(options.file + ": " + no_report_sentence(file.counters()));
+    if (stream->sessions() == 0)
+        throw Error(options.file + ": " + no_report_sentence(file.counters()));
     sink.finish();
     file.say_what_is_amiss();
     say_unknown_sites(options, stream->unknown_sites());

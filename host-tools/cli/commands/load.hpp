@@ -34,7 +34,8 @@ struct Loaded {
     Report report;
 };
 
-// With Profile::durations() if wanted. `also`: who else is told what is in it, made when the names can be asked for.
+// With Profile::durations() if wanted. `also`: who else is told what is in it, made when the names
+// can be asked for.
 Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 

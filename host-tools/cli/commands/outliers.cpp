@@ -34,7 +34,8 @@ std::string name_of(const OutlierSink& sink, std::uint32_t function) {
 template <typename Visit>
 void visit_tree(const Outlier& call, double min_percent, Visit visit) {
     std::vector<std::vector<std::uint32_t>> children(call.nodes.size());
-    for (std::uint32_t at = 1; at < call.nodes.size(); ++at) children[call.nodes[at].parent].push_back(at);
+    for (std::uint32_t at = 1; at < call.nodes.size(); ++at)
+        children[call.nodes[at].parent].push_back(at);
     std::vector<std::pair<std::uint32_t, unsigned>> pending{{0, 0}};
     const double least = min_percent / 100 * static_cast<double>(call.duration());
     while (!pending.empty()) {
@@ -53,16 +54,17 @@ void visit_tree(const Outlier& call, double min_percent, Visit visit) {
 std::string text_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     std::string where = fmt::format("core {}", call.track.core);
     if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
-    std::string out = fmt::format("{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
-                                  for_cell(name_of(sink, call.nodes.front().function)),
-                                  human_ns(call.from - sink.begin()), where,
-                                  call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
-                                  call.cut ? "; it has more paths than are shown" : "");
+    std::string out = fmt::format(
+        "{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
+        for_cell(name_of(sink, call.nodes.front().function)), human_ns(call.from - sink.begin()),
+        where, call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
+        call.cut ? "; it has more paths than are shown" : "");
     out += fmt::format("{:>12}  {:>8}  {:>8}  function\n", "calls", "total", "self");
     constexpr unsigned deepest_indent = 60;
     visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
-        out += fmt::format("{:>12}  {:>8}  {:>8}  {:{}}{}\n", with_commas(node.calls), human_ns(node.total),
-                           human_ns(node.self), "", 2 * std::min(depth, deepest_indent),
+        out += fmt::format("{:>12}  {:>8}  {:>8}  {:{}}{}\n", with_commas(node.calls),
+                           human_ns(node.total), human_ns(node.self), "",
+                           2 * std::min(depth, deepest_indent),
                            for_cell(name_of(sink, node.function)));
     });
     return out;
@@ -88,20 +90,26 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions
 }
 
 Exit outliers(const OutliersOptions& options) {
-    OutlierSink sink([&](const std::string& name) { return names_function(options.function, Function{.name = name, .file = {}}); },
-                     options.count);
+    OutlierSink sink(
+        [&](const std::string& name) {
+            return names_function(options.function, Function{.name = name, .file = {}});
+        },
+        options.count);
     const Loaded loaded = load(options.report, false, [&](const NamedFile& file) {
-        return std::make_unique<BalancedStream>(sink, [&file] { return file.symbols(); }, options.report.file);
+        return std::make_unique<BalancedStream>(
+            sink, [&file] { return file.symbols(); }, options.report.file);
     });
     (void)functions_named(loaded.report, options.function);  // throws where there is none
     if (options.report.format == Format::json) {
         Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};
-        for (const Outlier& call : sink.slowest()) json["slowest"].push_back(json_of(sink, call, options));
+        for (const Outlier& call : sink.slowest())
+            json["slowest"].push_back(json_of(sink, call, options));
         print(json_text(json));
         return Exit::ok;
     }
-    std::string out = fmt::format("the slowest {} of {} outermost calls; as recorded, without the tracer's time\n\n", sink.slowest().size(),
-                                  with_commas(sink.calls()));
+    std::string out = fmt::format(
+        "the slowest {} of {} outermost calls; as recorded, without the tracer's time\n\n",
+        sink.slowest().size(), with_commas(sink.calls()));
     for (const Outlier& call : sink.slowest()) out += text_of(sink, call, options) + "\n";
     print(out + integrity_line(loaded.report.integrity) + "\n");
     return Exit::ok;

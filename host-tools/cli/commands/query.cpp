@@ -36,7 +36,8 @@ Database open(const std::string& path, int flags) {
     sqlite3* database = nullptr;
     const int result = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
     Database opened(database);
-    if (result != SQLITE_OK) throw Error(fmt::format("cannot open {}: {}", path, sqlite3_errmsg(database)));
+    if (result != SQLITE_OK)
+        throw Error(fmt::format("cannot open {}: {}", path, sqlite3_errmsg(database)));
     return opened;
 }
 
@@ -50,7 +51,8 @@ bool is_database(const std::string& path) {
 
 Database tables_of(const ReportOptions& options) {
     if (is_database(options.file)) return open(options.file, SQLITE_OPEN_READONLY);
-    Database database = open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a file without a name
+    Database database =
+        open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a file without a name
     stream_into(*sqlite_sink(database.get(), TimeAxis::wall), options, TimeAxis::wall);
     return database;
 }
@@ -58,19 +60,18 @@ Database tables_of(const ReportOptions& options) {
 bool asked_for_more = false;  // than a query may have
 
 // A query reads: it changes nothing, opens no other file, and makes none (sqlite3_set_authorizer).
-int only_reading(void* /*unused*/, int what, const char* first, const char* /*second*/, const char* /*database*/,
-                 const char* /*trigger*/) {
+int only_reading(void* /*unused*/, int what, const char* first, const char* /*second*/,
+                 const char* /*database*/, const char* /*trigger*/) {
     switch (what) {
     case SQLITE_SELECT:
     case SQLITE_READ:
     case SQLITE_FUNCTION:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
+    case SQLITE_RECURSIVE: return SQLITE_OK;
     case SQLITE_PRAGMA:
-        if (std::string_view(first) == "table_info" || std::string_view(first) == "table_list") return SQLITE_OK;
+        if (std::string_view(first) == "table_info" || std::string_view(first) == "table_list")
+            return SQLITE_OK;
         break;
-    default:
-        break;
+    default: break;
     }
     asked_for_more = true;
     return SQLITE_DENY;
@@ -84,7 +85,9 @@ void guard(sqlite3* database) {
 }
 
 Error refused(sqlite3* database) {
-    if (asked_for_more) return Error("the query must be a SELECT: it may read these tables, and nothing else", Exit::usage);
+    if (asked_for_more)
+        return Error("the query must be a SELECT: it may read these tables, and nothing else",
+                     Exit::usage);
     return Error(fmt::format("the query: {}", sqlite3_errmsg(database)), Exit::usage);
 }
 
@@ -92,7 +95,8 @@ Statement prepare(sqlite3* database, const std::string& sql) {
     guard(database);
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
-    const int result = sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &statement, &rest);
+    const int result =
+        sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &statement, &rest);
     Statement prepared(statement);
     if (result != SQLITE_OK) throw refused(database);
     if (statement == nullptr) throw Error("the query is empty", Exit::usage);
@@ -110,14 +114,10 @@ std::string_view bytes_of(sqlite3_stmt* row, int column) {
 
 Json json_value(sqlite3_stmt* row, int column) {
     switch (sqlite3_column_type(row, column)) {
-    case SQLITE_NULL:
-        return nullptr;
-    case SQLITE_INTEGER:
-        return sqlite3_column_int64(row, column);
-    case SQLITE_FLOAT:
-        return sqlite3_column_double(row, column);
-    default:
-        return to_utf8(bytes_of(row, column));
+    case SQLITE_NULL: return nullptr;
+    case SQLITE_INTEGER: return sqlite3_column_int64(row, column);
+    case SQLITE_FLOAT: return sqlite3_column_double(row, column);
+    default: return to_utf8(bytes_of(row, column));
     }
 }
 
@@ -136,17 +136,16 @@ std::string cell(sqlite3_stmt* row, int column) {
 
 class Answer {
 public:
-    Answer(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {
-        for (int n = 0; n < sqlite3_column_count(statement); ++n) names_.emplace_back(sqlite3_column_name(statement, n));
+    Answer(sqlite3* database, sqlite3_stmt* statement)
+        : database_(database), statement_(statement) {
+        for (int n = 0; n < sqlite3_column_count(statement); ++n)
+            names_.emplace_back(sqlite3_column_name(statement, n));
     }
     void write(Format format) {
         switch (format) {
-        case Format::text:
-            return text();
-        case Format::json:
-            return json();
-        case Format::csv:
-            return csv();
+        case Format::text: return text();
+        case Format::json: return json();
+        case Format::csv: return csv();
         }
     }
 
@@ -167,7 +166,8 @@ private:
         while (next()) {
             auto& row = rows.emplace_back();
             for (int n = 0; n < columns(); ++n) {
-                if (!is_number(statement_, n) && sqlite3_column_type(statement_, n) != SQLITE_NULL) {
+                if (!is_number(statement_, n) &&
+                    sqlite3_column_type(statement_, n) != SQLITE_NULL) {
                     to_the_right[static_cast<std::size_t>(n)] = false;
                 }
                 row.push_back(for_cell(cell(statement_, n)));
@@ -175,12 +175,14 @@ private:
         }
         std::vector<std::size_t> widths(names_.size());
         for (const auto& row : rows) {
-            for (std::size_t n = 0; n < row.size(); ++n) widths[n] = std::max(widths[n], row[n].size());
+            for (std::size_t n = 0; n < row.size(); ++n)
+                widths[n] = std::max(widths[n], row[n].size());
         }
         for (const auto& row : rows) {
             std::string line;
             for (std::size_t n = 0; n < row.size(); ++n) {
-                line += to_the_right[n] ? fmt::format("{:>{}}  ", row[n], widths[n]) : fmt::format("{:<{}}  ", row[n], widths[n]);
+                line += to_the_right[n] ? fmt::format("{:>{}}  ", row[n], widths[n])
+                                        : fmt::format("{:<{}}  ", row[n], widths[n]);
             }
             line.erase(line.find_last_not_of(' ') + 1);
             print(line + "\n");
@@ -190,7 +192,8 @@ private:
         const char* before = "[\n ";
         while (next()) {
             Json row = Json::object();
-            for (int n = 0; n < columns(); ++n) row[names_[static_cast<std::size_t>(n)]] = json_value(statement_, n);
+            for (int n = 0; n < columns(); ++n)
+                row[names_[static_cast<std::size_t>(n)]] = json_value(statement_, n);
             print(before + row.dump(-1, ' ', true, Json::error_handler_t::replace));
             before = ",\n ";
         }
@@ -203,7 +206,8 @@ private:
         while (next()) {
             line.clear();
             for (int n = 0; n < columns(); ++n) {
-                const bool as_it_is = is_number(statement_, n) || sqlite3_column_type(statement_, n) == SQLITE_NULL;
+                const bool as_it_is =
+                    is_number(statement_, n) || sqlite3_column_type(statement_, n) == SQLITE_NULL;
                 if (n != 0) line += ',';
                 line += as_it_is ? cell(statement_, n) : csv_cell(cell(statement_, n));
             }

@@ -119,8 +119,8 @@ struct Destination {
     const RecordOptions& options;
     const Symbols* symbols;  // null: there is no image
     RawFile raw;
-    std::optional<Series> series;  // --rotate
-    std::unique_ptr<LiveRecording> recording;    // the file that is written
+    std::optional<Series> series;              // --rotate
+    std::unique_ptr<LiveRecording> recording;  // the file that is written
     Clock::time_point recording_began = Clock::now();
     std::uint64_t files_before = 0;  // of the series, which are whole
     std::uint64_t bytes_before = 0;  // theirs
@@ -143,7 +143,7 @@ struct Destination {
     // Throws Error.
     std::unique_ptr<LiveRecording> next_recording() const {
         return std::make_unique<LiveRecording>(series ? series->next_name() : options.output,
-                                      options.line.from, symbols);
+                                               options.line.from, symbols);
     }
     const SessionReader& reader() const { return line->reader(); }
     void flush() { recording->flush(reader()); }
@@ -171,8 +171,9 @@ struct Destination {
         std::string name = recording->path();
         if (!recording->has_file()) name += " (not written)";
         if (files_before != 0) name += fmt::format(" and {} before it", with_commas(files_before));
-        return fmt::format("{}: {} bytes", name,
-                           with_commas(bytes_before + (recording->has_file() ? recording->file_bytes() : 0)));
+        return fmt::format(
+            "{}: {} bytes", name,
+            with_commas(bytes_before + (recording->has_file() ? recording->file_bytes() : 0)));
     }
 };
 
@@ -198,7 +199,8 @@ public:
     // Returns true if the host chose the end. Then turn_of_the_end() reads on until a person gives
     // up.
     bool begin_end() {
-        const bool chosen = *reason_ == nsc::EndReason::interrupted || *reason_ == nsc::EndReason::duration;
+        const bool chosen =
+            *reason_ == nsc::EndReason::interrupted || *reason_ == nsc::EndReason::duration;
         is_ending_ = chosen && !over_ && to_.reader().has_session();
         // The first Ctrl-C chose the end. A second one gives up, even if it came before this.
         interruptions_ = *reason_ == nsc::EndReason::interrupted ? 1 : interruptions();
@@ -252,7 +254,7 @@ private:
     std::optional<nsc::EndReason> reason_;
     bool is_ending_ = false;
     bool is_closed_ = false;
-    int interruptions_ = 0;  // when the end began
+    int interruptions_ = 0;    // when the end began
     Clock::time_point heard_;  // the last frame, once the end has begun
     bool was_silent_ = false;
 };
@@ -311,12 +313,12 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     to.recording->end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
     const StreamCounters stream = to.reader().counters();
-    say(fmt::format(
-        "{}, from {} bytes of the line; {} events in {} session{}; dropped {}, "
-        "lost {}, corrupt_frames {}, gaps {}",
-        to.written(), with_commas(line.bytes),
-        with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s",
-        with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps));
+    say(
+        fmt::format("{}, from {} bytes of the line; {} events in {} session{}; dropped {}, "
+                    "lost {}, corrupt_frames {}, gaps {}",
+                    to.written(), with_commas(line.bytes), with_commas(stream.delivered),
+                    stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
+                    with_commas(stream.lost), line.corrupt_frames, stream.gaps));
     const bool is_empty = stream.sessions == 0;
     if (is_empty && stream.refused_version == 0) say("nothing was recorded: " + why_silent);
     if (status.value_or(0) != 0) {

@@ -29,15 +29,9 @@ Exit report(const SortedOptions& options) {
     loaded.report.sort = options.sort;
     loaded.report.top = options.top;
     switch (options.format) {
-    case Format::text:
-        print(text_report(loaded.report));
-        break;
-    case Format::json:
-        print(json_report(loaded.report));
-        break;
-    case Format::csv:
-        print(csv_report(loaded.report));
-        break;
+    case Format::text: print(text_report(loaded.report)); break;
+    case Format::json: print(json_report(loaded.report)); break;
+    case Format::csv: print(csv_report(loaded.report)); break;
     }
     return Exit::ok;
 }

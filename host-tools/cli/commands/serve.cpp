@@ -54,7 +54,8 @@ std::string token_for(const ServeOptions& options, const ListenAddress& at) {
 }
 
 // Serves until a person ends it or `turn` returns false. Calls `turn` some times a second.
-void serve(const ServeOptions& options, Shown& shown, const std::function<bool(const Server&)>& turn) {
+void serve(const ServeOptions& options, Shown& shown,
+           const std::function<bool(const Server&)>& turn) {
     const ListenAddress at = listen_address(options.listen);
     const Server server(at, token_for(options, at), shown);
     print(server.url() + "\n");
@@ -85,7 +86,8 @@ Exit serve_line(const ServeOptions& options) {
         if (!now.sentence.empty()) say(now.sentence);
         return true;
     });
-    const Exit ended = finish_recording(live, [before = std::min(interruptions(), 1)] { return interruptions() > before; });
+    const Exit ended = finish_recording(
+        live, [before = std::min(interruptions(), 1)] { return interruptions() > before; });
     return live.status().state == LineState::failed ? Exit::input : ended;
 }
 

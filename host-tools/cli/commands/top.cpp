@@ -81,8 +81,10 @@ public:
     void run() {
         refresh();
         while (interrupted == 0 && !over_) {
-            const auto due = look_at_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.interval));
-            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(due - Clock::now());
+            const auto due =
+                look_at_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.interval));
+            const auto left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(due - Clock::now());
             const auto key = terminal_.key(std::clamp(left, 0ms, 100ms));
             if (key) on_key(*key);
             take_answer();
@@ -128,7 +130,8 @@ private:
         answer_ = live_.ask(request);
     }
     void perform(const top::StartRecording& what) {
-        if (std::filesystem::exists(what.path)) throw Error(what.path + " is there already: choose another name");
+        if (std::filesystem::exists(what.path))
+            throw Error(what.path + " is there already: choose another name");
         live_.start_recording(what.path);
         ui_.recording = true;
         view_.status.recording.on = true;
@@ -195,7 +198,9 @@ void once(Live& live, const TopOptions& options) {
 
 Exit watch(const TopOptions& options) {
     if (!options.once && (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)) {
-        throw Error("standard input and output are no terminal: give --once to look once, without one", Exit::usage);
+        throw Error(
+            "standard input and output are no terminal: give --once to look once, without one",
+            Exit::usage);
     }
     take_a_locale();
     catch_signals();

@@ -12,7 +12,8 @@ namespace nopscope::host {
 
 // Those in an empty group are hidden (CLI11's own rule).
 inline std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty() && !one->get_name().empty(); });
+    return app.get_subcommands(
+        [](const CLI::App* one) { return !one->get_group().empty() && !one->get_name().empty(); });
 }
 // Null: there is none of that name.
 inline const CLI::App* find_command(const CLI::App& app, const std::string& name) {
@@ -22,9 +23,11 @@ inline const CLI::App* find_command(const CLI::App& app, const std::string& name
     return nullptr;
 }
 inline std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
-    auto options = app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); });
+    auto options =
+        app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); });
     // A group of options is an app without a name.
-    for (const CLI::App* const group : app.get_subcommands([](const CLI::App* one) { return one->get_name().empty(); })) {
+    for (const CLI::App* const group :
+         app.get_subcommands([](const CLI::App* one) { return one->get_name().empty(); })) {
         for (const CLI::Option* const option : shown_options(*group)) options.push_back(option);
     }
     return options;
@@ -33,7 +36,8 @@ inline std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
 // The hidden ones, too.
 inline std::vector<CLI::Option*> all_options(CLI::App& app) {
     auto options = app.get_options();
-    for (CLI::App* const group : app.get_subcommands([](CLI::App* one) { return one->get_name().empty(); })) {
+    for (CLI::App* const group :
+         app.get_subcommands([](CLI::App* one) { return one->get_name().empty(); })) {
         for (CLI::Option* const option : all_options(*group)) options.push_back(option);
     }
     return options;

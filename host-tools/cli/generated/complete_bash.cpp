@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case for each option that takes a value and for each argument says what is offered; the rest of the script offers it.
+// A case for each option that takes a value and for each argument says what is offered; the rest of
+// the script offers it.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -11,7 +12,8 @@
 namespace nopscope::host {
 namespace {
 
-// A value of the script's variable `offer`: "words a b", "files .nsc", "directories", "uri", "boards".
+// A value of the script's variable `offer`: "words a b", "files .nsc", "directories", "uri",
+// "boards".
 std::string offer_text(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return "nothing";
@@ -92,7 +94,8 @@ std::string arguments_of(const CLI::App& app, const CLI::App& command) {
     }
     int at = 0;
     for (const CLI::Option* const argument : arguments(command)) {
-        fmt::format_to(to, "        '{} '{}) offer={} ;;\n", command.get_name(), is_repeated(*argument) ? "*" : fmt::format("'{} '*", ++at),
+        fmt::format_to(to, "        '{} '{}) offer={} ;;\n", command.get_name(),
+                       is_repeated(*argument) ? "*" : fmt::format("'{} '*", ++at),
                        in_quotes(offer_text(offer_of(app, *argument))));
     }
     return out;
@@ -111,10 +114,12 @@ std::string bash_completion(const CLI::App& app) {
                 if (!takes_value(*option)) continue;
                 const std::string key = in_quotes(command->get_name() + " " + name);
                 valued.push_back(key);
-                fmt::format_to(std::back_inserter(cases), "        {}) offer={} ;;\n", key, in_quotes(offer_text(offer_of(app, *option))));
+                fmt::format_to(std::back_inserter(cases), "        {}) offer={} ;;\n", key,
+                               in_quotes(offer_text(offer_of(app, *option))));
             }
         }
-        fmt::format_to(std::back_inserter(options), "        {}) offer={} ;;\n", command->get_name(), in_quotes("words " + joined(names)));
+        fmt::format_to(std::back_inserter(options), "        {}) offer={} ;;\n",
+                       command->get_name(), in_quotes("words " + joined(names)));
         all_arguments += arguments_of(app, *command);
     }
     std::vector<std::string> globals;
@@ -122,11 +127,14 @@ std::string bash_completion(const CLI::App& app) {
         for (const std::string& name : names_of(*option)) globals.push_back(name);
     }
     fmt::format_to(std::back_inserter(cases), "        ' --board') offer=boards ;;\n");
-    fmt::format_to(std::back_inserter(options), "        '') offer={} ;;\n", in_quotes("words " + joined(globals)));
-    fmt::format_to(std::back_inserter(all_arguments), "        ' '*) offer={} ;;\n", in_quotes("words " + joined(command_names(app))));
+    fmt::format_to(std::back_inserter(options), "        '') offer={} ;;\n",
+                   in_quotes("words " + joined(globals)));
+    fmt::format_to(std::back_inserter(all_arguments), "        ' '*) offer={} ;;\n",
+                   in_quotes("words " + joined(command_names(app))));
     std::string out = with(before_cases, "@FILE_SCHEMES@", joined(uri_file_schemes(), " | "));
     out = completion_head + with(out, "@VALUED@", joined(valued, " | ")) + cases + after_cases;
-    return with(with(with(out, "@OPTIONS@", options), "@ARGUMENTS@", all_arguments), "@SCHEMES@", joined(uri_schemes()));
+    return with(with(with(out, "@OPTIONS@", options), "@ARGUMENTS@", all_arguments), "@SCHEMES@",
+                joined(uri_schemes()));
 }
 
 }  // namespace nopscope::host

@@ -12,7 +12,8 @@
 namespace nopscope::host {
 namespace {
 
-constexpr char functions[] = R"SH(# The files that end in $argv[1], and directories; all if none does.
+constexpr char functions[] =
+    R"SH(# The files that end in $argv[1], and directories; all if none does.
 function __nopscope_files
     set -l word (commandline -ct | string replace -r -- '^--[^=]*=' '')
     set -l all (__fish_complete_path $word)
@@ -39,7 +40,9 @@ std::string offer_text(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return " -x";
     case Offer::What::words: return " -x -a " + in_quotes(joined(offer.words));
-    case Offer::What::files: return offer.suffix.empty() ? " -r -F" : fmt::format(" -x -a '(__nopscope_files {})'", offer.suffix);
+    case Offer::What::files:
+        return offer.suffix.empty() ? " -r -F"
+                                    : fmt::format(" -x -a '(__nopscope_files {})'", offer.suffix);
     case Offer::What::directories: return " -x -a '(__fish_complete_directories)'";
     case Offer::What::uri: return " -x -a '(__nopscope_uri)'";
     case Offer::What::boards: return " -x -a '(nopscope boards 2>/dev/null)'";
@@ -72,15 +75,17 @@ std::string arguments_text(const CLI::App& app, const CLI::App& command) {
     for (const Follower& one : followers(command)) {
         verbs.push_back(one.verb);
         if (!one.values.empty()) {
-            out += fmt::format("complete -c nopscope -n '{}; and __fish_seen_subcommand_from {}' -f -a {}\n", seen, one.verb,
-                               in_quotes(joined(one.values)));
+            out += fmt::format(
+                "complete -c nopscope -n '{}; and __fish_seen_subcommand_from {}' -f -a {}\n", seen,
+                one.verb, in_quotes(joined(one.values)));
         }
     }
     if (!verbs.empty()) {
         out += fmt::format("complete -c nopscope -n {} -f\n", in_quotes(seen));
         seen += "; and not __fish_seen_subcommand_from " + joined(verbs);
     }
-    return out + fmt::format("complete -c nopscope -n {}{}\n", in_quotes(seen), argument_text(offer_of(app, *all.front())));
+    return out + fmt::format("complete -c nopscope -n {}{}\n", in_quotes(seen),
+                             argument_text(offer_of(app, *all.front())));
 }
 
 }  // namespace
@@ -93,11 +98,12 @@ std::string fish_completion(const CLI::App& app) {
         out += "complete -c nopscope -n __fish_use_subcommand" + option_text(app, *option);
     }
     for (const CLI::App* const command : shown_commands(app)) {
-        fmt::format_to(to, "complete -c nopscope -n __fish_use_subcommand -f -a {} -d {}\n", command->get_name(),
-                       in_quotes(command->get_description()));
+        fmt::format_to(to, "complete -c nopscope -n __fish_use_subcommand -f -a {} -d {}\n",
+                       command->get_name(), in_quotes(command->get_description()));
         out += arguments_text(app, *command);
         for (const CLI::Option* const option : named_options(*command)) {
-            fmt::format_to(to, "complete -c nopscope -n '__fish_seen_subcommand_from {}'{}", command->get_name(), option_text(app, *option));
+            fmt::format_to(to, "complete -c nopscope -n '__fish_seen_subcommand_from {}'{}",
+                           command->get_name(), option_text(app, *option));
         }
     }
     return out;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/generated/completions.hpp"
 
-#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/kinds.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
@@ -66,7 +66,9 @@ std::vector<std::string> command_names(const CLI::App& app) {
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
 bool is_repeated(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
-std::vector<std::string> uri_schemes() { return {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"}; }
+std::vector<std::string> uri_schemes() {
+    return {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"};
+}
 std::vector<std::string> uri_file_schemes() { return {"serial:", "unix:", "file:"}; }
 
 std::string joined(const std::vector<std::string>& words, const char* between) {

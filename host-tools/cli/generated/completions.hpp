@@ -20,7 +20,8 @@ struct Offer {
 // Of an option that takes a value, or of an argument.
 Offer offer_of(const CLI::App& app, const CLI::Option& option);
 
-// A verb of ctl, and the words that may follow it ("mode": "flight", ...). No words: nothing is offered behind it.
+// A verb of ctl, and the words that may follow it ("mode": "flight", ...). No words: nothing is
+// offered behind it.
 struct Follower {
     std::string verb;
     std::vector<std::string> values;

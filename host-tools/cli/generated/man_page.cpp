@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages in man(7).
-#include "host-tools/cli/generated/reference.hpp"
+#include "host-tools/base/version.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/generated/manual.hpp"
-#include "host-tools/base/version.hpp"
+#include "host-tools/cli/generated/reference.hpp"
 #include "host-tools/image/arch/names.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,8 @@ std::string roff(std::string_view text) {
 std::string value_of(const CLI::Option& option) {
     if (option.get_items_expected_max() == 0) return {};
     std::string type = option.get_type_name();
-    if (!type.starts_with('{')) type.resize(std::min(type.find(':'), type.size()));  // what is checked follows
+    if (!type.starts_with('{'))
+        type.resize(std::min(type.find(':'), type.size()));  // what is checked follows
     return " \\fI" + roff(type.empty() || type == "TEXT" ? "VALUE" : type) + "\\fR";
 }
 
@@ -47,8 +48,10 @@ std::string options_of(const CLI::App& app) {
         if (option->get_positional()) {
             names = "\\fI" + roff(option->get_name(true)) + "\\fR";
         } else {
-            for (const std::string& name : option->get_snames()) names += (names.empty() ? "" : ", ") + ("\\fB\\-" + roff(name)) + "\\fR";
-            for (const std::string& name : option->get_lnames()) names += (names.empty() ? "" : ", ") + ("\\fB\\-\\-" + roff(name)) + "\\fR";
+            for (const std::string& name : option->get_snames())
+                names += (names.empty() ? "" : ", ") + ("\\fB\\-" + roff(name)) + "\\fR";
+            for (const std::string& name : option->get_lnames())
+                names += (names.empty() ? "" : ", ") + ("\\fB\\-\\-" + roff(name)) + "\\fR";
             names += value_of(*option);
         }
         fmt::format_to(to, ".TP\n{}\n{}\n", names, roff(option->get_description()));
@@ -68,10 +71,12 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
     return out + " [\\fIOPTIONS\\fR]";
 }
 
-std::string table(const char* heading, std::span<const ManualRow> rows, const std::string& command) {
+std::string table(const char* heading, std::span<const ManualRow> rows,
+                  const std::string& command) {
     std::string out = fmt::format(".SH {}\n", heading);
     for (const ManualRow& row : rows) {
-        if (is_about(row, command)) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(row.name), roff(row.text));
+        if (is_about(row, command))
+            out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(row.name), roff(row.text));
     }
     return out;
 }
@@ -83,7 +88,8 @@ std::string page_list(std::string_view pages) {
         const std::size_t end = std::min(pages.find(' ', at), pages.size());
         const std::string_view page = pages.substr(at, end - at);
         const std::size_t section = page.find('(');
-        out += fmt::format("{}\\fB{}\\fR{}", out.empty() ? "" : ",\n", roff(page.substr(0, section)), page.substr(section));
+        out += fmt::format("{}\\fB{}\\fR{}", out.empty() ? "" : ",\n",
+                           roff(page.substr(0, section)), page.substr(section));
         at = end + 1;
     }
     return out + "\n";
@@ -126,14 +132,16 @@ std::string man_page(const CLI::App& app, const CLI::App* command) {
         for (const CLI::App* const one : shown_commands(app)) {
             if (group != one->get_group())
                 fmt::format_to(to, ".SS {}\n", roff(group = one->get_group()));
-            fmt::format_to(to, ".TP\n\\fBnopscope\\-{}\\fR(1)\n{}\n", roff(one->get_name()), roff(one->get_description()));
+            fmt::format_to(to, ".TP\n\\fBnopscope\\-{}\\fR(1)\n{}\n", roff(one->get_name()),
+                           roff(one->get_description()));
         }
     }
     const std::string about = command != nullptr ? command->get_name() : "";
     if (command != nullptr) out += examples_and_notes(app, *command);
     out += table("EXIT STATUS", exit_codes(), about) + table("ENVIRONMENT", environment(), about) +
            table("FILES", files(), about);
-    out += ".SH SEE ALSO\n.nh\n.ad l\n" + page_list((command != nullptr ? "nopscope(1) " : "") + std::string(related_pages(about)));
+    out += ".SH SEE ALSO\n.nh\n.ad l\n" + page_list((command != nullptr ? "nopscope(1) " : "") +
+                                                    std::string(related_pages(about)));
     return out;
 }
 

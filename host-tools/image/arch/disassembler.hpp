@@ -15,8 +15,8 @@ public:
     Disassembler(const Disassembler&) = delete;
     Disassembler& operator=(const Disassembler&) = delete;
 
-    // "ldr\tx0, [x1, #8]"; what is relative to the instruction's address is absolute: "bl\t0x40080120". A word that is no
-    // instruction is ".inst\t0x...".
+    // "ldr\tx0, [x1, #8]"; what is relative to the instruction's address is absolute:
+    // "bl\t0x40080120". A word that is no instruction is ".inst\t0x...".
     std::string text(std::uint64_t address, std::uint32_t word) const;
 
 private:

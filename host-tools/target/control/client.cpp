@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/arch/names.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
@@ -18,8 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Also begins with a zero byte, so that noise before it does not become part of the frame.
-std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number, protocol::Command what,
-                                  std::span<const std::uint8_t> arguments) {
+std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number,
+                                  protocol::Command what, std::span<const std::uint8_t> arguments) {
     protocol::FrameBuilder frame;
     protocol::Writer out(frame.payload());
     out.fixed(static_cast<std::uint8_t>(what));
@@ -34,14 +34,12 @@ std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number, p
 
 const char* describe(protocol::Answer answer) {
     switch (answer) {
-    case protocol::Answer::ok:
-        return "ok";
-    case protocol::Answer::unknown:
-        return "its tracer is older and does not know this command";
+    case protocol::Answer::ok: return "ok";
+    case protocol::Answer::unknown: return "its tracer is older and does not know this command";
     case protocol::Answer::malformed:
-        return "the arguments make no sense to it: a value out of range, or a site it does not have";
-    case protocol::Answer::foreign_session:
-        return "it has been reset since: try again";
+        return "the arguments make no sense to it: a value out of range, or a site it does not "
+               "have";
+    case protocol::Answer::foreign_session: return "it has been reset since: try again";
     case protocol::Answer::stale:
         return "another host has sent it commands meanwhile: try again, from one host at a time";
     case protocol::Answer::unsupported:
@@ -61,12 +59,10 @@ const char* describe(protocol::Answer answer) {
         return "one of the functions has an ops with a direct entry of its own";
     case protocol::Answer::no_profile_memory:
         return "its firmware gives the profile no memory: set Config::profile_memory";
-    case protocol::Answer::events_refused:
-        return "it cannot count the PMU's events like that";
+    case protocol::Answer::events_refused: return "it cannot count the PMU's events like that";
     case protocol::Answer::timeout:
         return "it is done, but a core of the target stayed in the tracer's code for a second";
-    case protocol::Answer::partly:
-        return "a part of it is done, and the rest is refused";
+    case protocol::Answer::partly: return "a part of it is done, and the rest is refused";
     }
     return "it answers in a way that this nopscope does not know: use a newer one";
 }
@@ -81,10 +77,8 @@ bool changes_nothing(protocol::Answer answer) {
     case protocol::Answer::too_many:
     case protocol::Answer::conflict:
     case protocol::Answer::no_profile_memory:
-    case protocol::Answer::events_refused:
-        return true;
-    default:
-        return false;
+    case protocol::Answer::events_refused: return true;
+    default: return false;
     }
 }
 
@@ -95,8 +89,7 @@ std::string why_no_events(protocol::Reader in) {
     const auto counters = in.fixed<std::uint8_t>();
     if (!in.ok()) return {};
     switch (why) {
-    case protocol::EventRefusal::none:
-        break;
+    case protocol::EventRefusal::none: break;
     case protocol::EventRefusal::no_pmu:
         return fmt::format(": its CPU has no performance monitors ({})", arch::pmu_name());
     case protocol::EventRefusal::too_few_counters:
@@ -109,12 +102,14 @@ std::string why_no_events(protocol::Reader in) {
     case protocol::EventRefusal::too_many:
         return fmt::format(": at most {} events are counted at a time", protocol::max_events);
     case protocol::EventRefusal::recorder:
-        return ": only the graph and the profile recorder count events, and another one is in use or was asked for: "
+        return ": only the graph and the profile recorder count events, and another one is in use "
+               "or was asked for: "
                "give --recorder graph or profile";
     case protocol::EventRefusal::mode:
         return ": adaptive mode and events exclude each other: give --mode stream";
     case protocol::EventRefusal::ring_too_small:
-        return ": its ring is too small for all open calls' returns with their events (NOPSCOPE_RING_LOG2)";
+        return ": its ring is too small for all open calls' returns with their events "
+               "(NOPSCOPE_RING_LOG2)";
     case protocol::EventRefusal::twice:
         return fmt::format(": {} ({:#x}) is named twice", event_name(event), event);
     }
@@ -136,12 +131,9 @@ std::string what_is_there(protocol::Reader in) {
 
 std::string with_details(protocol::Answer answer, const protocol::Reader& in) {
     switch (answer) {
-    case protocol::Answer::unexpected_text:
-        return describe(answer) + what_is_there(in);
-    case protocol::Answer::events_refused:
-        return describe(answer) + why_no_events(in);
-    default:
-        return describe(answer);
+    case protocol::Answer::unexpected_text: return describe(answer) + what_is_there(in);
+    case protocol::Answer::events_refused: return describe(answer) + why_no_events(in);
+    default: return describe(answer);
     }
 }
 
@@ -180,9 +172,11 @@ void CommandClient::wait_for_target() {
     while (!session_) {
         if (!turn_()) throw Error("the line closed before a target was heard");
         const auto now = Clock::now();
-        if (now > std::max(begin, frames_at_) + patience_.hello || now > begin + patience_.hello_behind) {
-            throw Error("no hello was heard: is this line a nopscope target's, at this rate, and does "
-                        "its firmware call pump()?");
+        if (now > std::max(begin, frames_at_) + patience_.hello ||
+            now > begin + patience_.hello_behind) {
+            throw Error(
+                "no hello was heard: is this line a nopscope target's, at this rate, and does "
+                "its firmware call pump()?");
         }
     }
 }
@@ -229,8 +223,9 @@ std::uint32_t CommandClient::next_number() {
         const auto pong = ping(patience_.attempts);
         if (session_ != session) continue;
         if (!pong) {
-            throw Error("the target does not answer commands: does its firmware set Config::input, and "
-                        "does the line carry bytes to it, too?");
+            throw Error(
+                "the target does not answer commands: does its firmware set Config::input, and "
+                "does the line carry bytes to it, too?");
         }
         protocol::Reader in(pong->result.data(), pong->result.size());
         last_number_ = static_cast<std::uint32_t>(in.varint());
@@ -238,24 +233,28 @@ std::uint32_t CommandClient::next_number() {
     return ++*last_number_;
 }
 
-CommandClient::Bytes CommandClient::request(protocol::Command what, std::span<const std::uint8_t> arguments) {
+CommandClient::Bytes CommandClient::request(protocol::Command what,
+                                            std::span<const std::uint8_t> arguments) {
     wait_for_target();
     constexpr unsigned tries_when_busy = 3;
     for (unsigned attempt = 1;; ++attempt) {
         const auto answered = exchange(next_number(), what, arguments, patience_.attempts);
         if (!answered) {
             last_number_.reset();
-            throw Error("the target has not answered the command, which it may have done or not: see "
-                        "`ctl stats`, then try again");
+            throw Error(
+                "the target has not answered the command, which it may have done or not: see "
+                "`ctl stats`, then try again");
         }
         late_ |= answered->answer == protocol::Answer::timeout;
-        if (answered->answer == protocol::Answer::ok || answered->answer == protocol::Answer::timeout) {
+        if (answered->answer == protocol::Answer::ok ||
+            answered->answer == protocol::Answer::timeout) {
             return answered->result;
         }
         const bool again = answered->answer == protocol::Answer::busy && attempt < tries_when_busy;
         if (answered->answer == protocol::Answer::stale) last_number_.reset();
         if (!again) {
-            throw Error(refusal(answered->answer, {answered->result.data(), answered->result.size()}));
+            throw Error(
+                refusal(answered->answer, {answered->result.data(), answered->result.size()}));
         }
     }
 }

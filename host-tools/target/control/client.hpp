@@ -52,9 +52,9 @@ public:
     struct Patience {
         std::chrono::milliseconds answer{400};  // then the client repeats the command
         unsigned attempts = 12;
-        std::chrono::milliseconds hello{5000};        // while no frame comes
+        std::chrono::milliseconds hello{5000};          // while no frame comes
         std::chrono::milliseconds hello_behind{20000};  // while frames come, perhaps older ones
-        std::chrono::milliseconds trial{2500};  // the target gives up a new rate after 2 s
+        std::chrono::milliseconds trial{2500};          // the target gives up a new rate after 2 s
     };
     void set_patience(const Patience& patience) { patience_ = patience; }
     std::uint64_t repeated() const { return repeated_; }
@@ -77,7 +77,7 @@ private:
     std::optional<std::uint16_t> session_;
     std::uint64_t frames_ = 0;
     std::chrono::steady_clock::time_point frames_at_{};  // when `count` last rose
-    std::optional<std::uint32_t> last_number_;  // in the current session
+    std::optional<std::uint32_t> last_number_;           // in the current session
     bool awaiting_ = false;
     std::uint32_t awaited_ = 0;
     protocol::Command awaited_what_{};

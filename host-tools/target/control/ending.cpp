@@ -10,7 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char kept_there[] = "what the target has counted since it was last read is not in the recording";
+constexpr char kept_there[] =
+    "what the target has counted since it was last read is not in the recording";
 
 }  // namespace
 
@@ -43,7 +44,8 @@ std::string Ending::unread() const {
     const bool kept = !all([](const Core& core) { return core.stats.profile == 0; });
     const bool read = !all([](const Core& core) { return core.read_out == 0; });
     if (!kept || read) return {};
-    return "the target keeps a profile that was never read out, and takes no commands: have its firmware call "
+    return "the target keeps a profile that was never read out, and takes no commands: have its "
+           "firmware call "
            "send_profile() or finish(), or set Config::input or Config::profile_period_ms";
 }
 
@@ -66,7 +68,8 @@ void Ending::stop(const Line& line) {
     protocol::Reader in(result.data(), result.size());
     in.varint();
     const std::uint64_t cores = in.varint();
-    for (std::uint64_t n = 0; n < cores && n < cores_.size() && in.ok(); ++n) cores_[n].to_come = in.varint();
+    for (std::uint64_t n = 0; n < cores && n < cores_.size() && in.ok(); ++n)
+        cores_[n].to_come = in.varint();
 }
 
 void Ending::read_out(const Line& line) {
@@ -77,9 +80,8 @@ void Ending::read_out(const Line& line) {
     if (!in.ok()) {
         number = cores_[0].read_out == 0 ? 0 : cores_[0].read_out + 1;
     }
-    const bool came = wait(line, [&] {
-        return all([&](const Core& core) { return core.read_out >= number; });
-    });
+    const bool came =
+        wait(line, [&] { return all([&](const Core& core) { return core.read_out >= number; }); });
     if (!came) throw Error(std::string("the profile did not come whole: ") + kept_there);
 }
 

@@ -48,7 +48,7 @@ public:
 private:
     struct Core {
         bool has_stats = false;
-        protocol::Stats stats;             // the newest
+        protocol::Stats stats;         // the newest
         std::uint64_t next_index = 0;  // of its records
         std::uint64_t read_out = 0;    // number of the newest whole profile; 0: none
         std::uint64_t to_come = 0;     // records below this index were made before the stop

@@ -44,7 +44,8 @@ ControlSocket::ControlSocket(const std::string& path) : path_(path) {
     umask(others);
     if (!bound || listen(listener_, most_peers) != 0) {
         if (listener_ >= 0) close(listener_);
-        throw Error("cannot make the control socket " + path + ": " + system_error(bound ? errno : error));
+        throw Error("cannot make the control socket " + path + ": " +
+                    system_error(bound ? errno : error));
     }
 }
 
@@ -124,7 +125,8 @@ ControlAnswer ask_recorder(const std::string& path, const ControlRequest& reques
     }
     try {
         const nlohmann::json json = nlohmann::json::parse(answer);
-        return {static_cast<Exit>(json.at("status").get<int>()), json.at("text").get<std::string>()};
+        return {static_cast<Exit>(json.at("status").get<int>()),
+                json.at("text").get<std::string>()};
     } catch (const nlohmann::json::exception&) {
         throw Error("what listens at " + path + " is no nopscope recorder");
     }

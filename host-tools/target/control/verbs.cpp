@@ -11,9 +11,9 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/names.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 #include "tracer/protocol/recorders.hpp"
 
@@ -154,7 +154,8 @@ std::string stats(const ControlRequest&, const TargetSide& target) {
         "{}; {} functions traced, {} selected; generated {}, dropped {}, shadow_stack_full {}, "
         "foreign {}; commands refused {}",
         report.recording != 0 ? "recording" : "stopped", report.enabled, report.selected,
-        report.generated, report.dropped, report.shadow_stack_full, report.off_stack, report.refused);
+        report.generated, report.dropped, report.shadow_stack_full, report.off_stack,
+        report.refused);
 }
 
 std::string baud(const ControlRequest& request, const TargetSide& target) {
@@ -175,7 +176,8 @@ std::string with_id(const ControlRequest& request, const TargetSide& target) {
     return "ok";
 }
 std::string mode(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(Command::set_mode, Bytes{number_in(protocol::mode_names, request.words[1])});
+    target.client.request(Command::set_mode,
+                          Bytes{number_in(protocol::mode_names, request.words[1])});
     return "ok";
 }
 std::string depth(const ControlRequest& request, const TargetSide& target) {

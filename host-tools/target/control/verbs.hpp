@@ -47,12 +47,12 @@ struct Verb {
     bool has_recorder = false;  // --recorder and --also
     // Commands that read a line have an option --NAME; they send such options in the table's order.
     bool is_option = false;
-    const char* old_option = nullptr;             // the option's name before 0.2.0
+    const char* old_option = nullptr;  // the option's name before 0.2.0
     // The recorder that the option uses if the user names none.
     std::optional<protocol::Recorder> recorder = {};
-    char key = '\0';                              // in top; '\0': none
-    bool is_numbered = false;                     // top gives it a number, from 1
-    bool is_on_page = false;                      // on the page of serve
+    char key = '\0';           // in top; '\0': none
+    bool is_numbered = false;  // top gives it a number, from 1
+    bool is_on_page = false;   // on the page of serve
 };
 
 std::span<const Verb> verbs();

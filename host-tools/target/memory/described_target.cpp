@@ -48,10 +48,11 @@ void DescribedTarget::check_build_id(const ElfFile& image) const {
     memory_.read(*note, there);
     if (in_image.empty() || std::equal(in_image.begin(), in_image.end(), there.begin())) return;
     const bool is_note = std::equal(there.begin(), there.begin() + before_id, in_image.begin());
-    throw Error(fmt::format("{} is not the image in the target's memory: its build-id is {}, there at {} {} "
-                            "{}",
-                            image.path(), to_hex(id), hex_address(*note), is_note ? "is" : "is none but",
-                            to_hex(std::span(there).subspan(is_note ? before_id : 0))));
+    throw Error(fmt::format(
+        "{} is not the image in the target's memory: its build-id is {}, there at {} {} "
+        "{}",
+        image.path(), to_hex(id), hex_address(*note), is_note ? "is" : "is none but",
+        to_hex(std::span(there).subspan(is_note ? before_id : 0))));
 }
 
 void DescribedTarget::read_descriptor(const ElfFile& image) {
@@ -64,20 +65,23 @@ void DescribedTarget::read_descriptor(const ElfFile& image) {
     memory_.read(*at, bytes);
     std::memcpy(&descriptor_, bytes, sizeof bytes);
     if (descriptor_.magic != Descriptor::right_magic) {
-        throw Error(fmt::format("at {} in the target's memory there is no tracer that this nopscope knows: "
-                                "does {} run there?",
-                                hex_address(*at), image.path()));
+        throw Error(
+            fmt::format("at {} in the target's memory there is no tracer that this nopscope knows: "
+                        "does {} run there?",
+                        hex_address(*at), image.path()));
     }
     if (descriptor_.ready != 1) {
-        throw Error("the target's tracer has not been initialised: nopscope::init() was not called yet, or "
-                    "refused");
+        throw Error(
+            "the target's tracer has not been initialised: nopscope::init() was not called yet, or "
+            "refused");
     }
     if (descriptor_.ring_log2 < least_ring_log2 || descriptor_.ring_log2 > most_ring_log2 ||
         descriptor_.core_count == 0 || descriptor_.core_count > most_cores ||
         descriptor_.core_stride_bytes == 0 || descriptor_.core_stride_bytes > 0x10000 ||
         descriptor_.hello_bytes > protocol::max_payload_bytes) {
-        throw Error(fmt::format("the tracer's descriptor at {} makes no sense: was it written over?",
-                                hex_address(*at)));
+        throw Error(
+            fmt::format("the tracer's descriptor at {} makes no sense: was it written over?",
+                        hex_address(*at)));
     }
 }
 
@@ -118,8 +122,9 @@ DescribedCore DescribedTarget::core(unsigned number) const {
     // `seen` may be after the cursor if the two were read at different times.
     if (core.cursor < first || core.cursor % record_bytes != 0 || core.cursor >> 50 != 0 ||
         core.seen % record_bytes != 0) {
-        throw Error(fmt::format("the state of core {}'s ring at {} makes no sense: was it written over?",
-                                number, hex_address(address)));
+        throw Error(
+            fmt::format("the state of core {}'s ring at {} makes no sense: was it written over?",
+                        number, hex_address(address)));
     }
     return core;
 }
@@ -130,10 +135,12 @@ std::vector<std::uint64_t> DescribedTarget::ring(unsigned number, std::uint64_t 
     const std::uint64_t base =
         address_of(descriptor_.rings) + std::uint64_t{number} * descriptor_.ring_stride_bytes;
     std::vector<std::uint64_t> words(static_cast<std::size_t>((to - from) / record_bytes));
-    const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 8);
+    const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(words.data()),
+                                      words.size() * 8);
     // Reads up to the ring's end, then from its beginning.
     const std::uint64_t offset = from & (bytes - 1);
-    const auto before_end = static_cast<std::size_t>(std::min<std::uint64_t>(all.size(), bytes - offset));
+    const auto before_end =
+        static_cast<std::size_t>(std::min<std::uint64_t>(all.size(), bytes - offset));
     memory_.read(base + offset, all.first(before_end));
     if (before_end != all.size()) memory_.read(base, all.subspan(before_end));
     return words;

@@ -61,10 +61,11 @@ public:
             if (!answer) throw Error(stub_.name() + " does not answer any more");
             const auto bytes = from_hex(*answer);
             if (!bytes || bytes->empty() || bytes->size() > count) {
-                throw Error(fmt::format("{}: the target's memory at {} cannot be read ({}): is its MMU "
-                                        "on, and is it this image's?",
-                                        stub_.name(), hex_address(address),
-                                        answer->empty() ? "not supported" : for_cell(*answer)));
+                throw Error(
+                    fmt::format("{}: the target's memory at {} cannot be read ({}): is its MMU "
+                                "on, and is it this image's?",
+                                stub_.name(), hex_address(address),
+                                answer->empty() ? "not supported" : for_cell(*answer)));
             }
             std::copy(bytes->begin(), bytes->end(), to.begin());
             to = to.subspan(bytes->size());
@@ -79,9 +80,10 @@ public:
             return ran_ == Ran::yes ? "the target was running: it was stopped, read, and runs on"
                                     : "the target runs on";
         }
-        return ran_ == Ran::no ? "the target was stopped, and is left so"
-                               : "the target is left stopped: the stub does not say whether it was running "
-                                 "(--resume lets it run on)";
+        return ran_ == Ran::no
+                   ? "the target was stopped, and is left so"
+                   : "the target is left stopped: the stub does not say whether it was running "
+                     "(--resume lets it run on)";
     }
 
 private:
@@ -98,8 +100,9 @@ private:
             if (interrupted_) features = stub_.ask(hello);
         }
         if (!features) {
-            throw Error(stub_.name() + " does not answer as a gdb stub does: is a debugger connected to it "
-                                       "already? It takes one at a time");
+            throw Error(stub_.name() +
+                        " does not answer as a gdb stub does: is a debugger connected to it "
+                        "already? It takes one at a time");
         }
         return *features;
     }
@@ -108,8 +111,9 @@ private:
     Ran asked_of_qemu() {
         std::string said;
         auto answer = stub_.ask("qRcmd," + hex_of("info status"));
-        for (int parts = 0; answer && answer->size() > 1 && answer->front() == 'O' && *answer != "OK" &&
-                            parts < 16; ++parts) {
+        for (int parts = 0; answer && answer->size() > 1 && answer->front() == 'O' &&
+                            *answer != "OK" && parts < 16;
+             ++parts) {
             const auto bytes = from_hex(std::string_view(*answer).substr(1));
             if (!bytes) break;
             said.append(bytes->begin(), bytes->end());

@@ -88,12 +88,14 @@ std::optional<std::string> GdbPackets::receive(std::chrono::milliseconds patienc
         for (auto c = byte(end); c != '$'; c = byte(end)) {
             if (!c) return std::nullopt;
             if (c == '-') write(last_sent_);
-            if (++noise > longest_noise) throw Error(name_ + " is no gdb stub: what it sends is no packet");
+            if (++noise > longest_noise)
+                throw Error(name_ + " is no gdb stub: what it sends is no packet");
         }
         std::string data;
         for (auto c = byte(end); c != '#'; c = byte(end)) {
             if (!c) return std::nullopt;
-            if (data.size() > longest_answer) throw Error(name_ + " is no gdb stub: its packet has no end");
+            if (data.size() > longest_answer)
+                throw Error(name_ + " is no gdb stub: its packet has no end");
             data.push_back(static_cast<char>(*c));
         }
         const auto high = byte(end), low = byte(end);

@@ -17,7 +17,8 @@ namespace nopscope::host {
 class GdbPackets {
 public:
     // `name`: the connection's name, for messages.
-    GdbPackets(std::unique_ptr<Source> connection, std::string name, std::chrono::milliseconds patience)
+    GdbPackets(std::unique_ptr<Source> connection, std::string name,
+               std::chrono::milliseconds patience)
         : connection_(std::move(connection)), name_(std::move(name)), patience_(patience) {}
 
     // Returns the stub's answer, with run lengths expanded, or nothing after a timeout. Throws

@@ -37,7 +37,7 @@ T field_at(const FileParts& file, std::uint64_t offset) {
 struct Segment {
     std::uint64_t virtual_address;
     std::uint64_t physical_address;
-    std::uint64_t bytes;       // in memory; those beyond file_bytes are zero
+    std::uint64_t bytes;  // in memory; those beyond file_bytes are zero
     std::uint64_t file_bytes;
     std::uint64_t file_offset;
 };
@@ -57,7 +57,8 @@ std::vector<Segment> segments_of(const FileParts& file) {
         count = field_at<std::uint32_t>(file, field_at<std::uint64_t>(file, 40) + section_info_at);
     }
     std::vector<Segment> segments;
-    if (field_at<std::uint16_t>(file, 54) != program_header_bytes || table > file.bytes()) return segments;
+    if (field_at<std::uint16_t>(file, 54) != program_header_bytes || table > file.bytes())
+        return segments;
     for (std::uint32_t n = 0; n < std::min(count, headers_at_most); ++n) {
         const std::uint64_t header = table + n * program_header_bytes;
         if (field_at<std::uint32_t>(file, header) != pt_load) continue;
@@ -94,7 +95,8 @@ public:
         while (!to.empty()) {
             const Segment* segment = segment_of(address);
             if (segment == nullptr) {
-                throw Error(file_.path() + " has no memory at " + hex_address(address) + ": it has " + what());
+                throw Error(file_.path() + " has no memory at " + hex_address(address) +
+                            ": it has " + what());
             }
             const std::uint64_t offset = address - segment->virtual_address;
             const auto count = static_cast<std::size_t>(
@@ -108,7 +110,8 @@ public:
 private:
     const Segment* segment_of(std::uint64_t address) const {
         for (const Segment& segment : segments_) {
-            if (address >= segment.virtual_address && address - segment.virtual_address < segment.bytes) {
+            if (address >= segment.virtual_address &&
+                address - segment.virtual_address < segment.bytes) {
                 return &segment;
             }
         }

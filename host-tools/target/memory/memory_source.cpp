@@ -42,11 +42,13 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
                                            const MemoryOptions& options,
                                            const std::function<void(const std::string&)>& say) {
     if (image.empty()) {
-        throw Error(uri + " is memory: --image is needed: the ELF says where the rings are", Exit::usage);
+        throw Error(uri + " is memory: --image is needed: the ELF says where the rings are",
+                    Exit::usage);
     }
     const ElfFile elf = ElfFile::open(image);
-    const auto memory = uri.starts_with(gdb) ? open_gdb(uri.substr(gdb.size()), options.resume)
-                                             : open_memory_file(uri.substr(file.size()), options.base);
+    const auto memory = uri.starts_with(gdb)
+                            ? open_gdb(uri.substr(gdb.size()), options.resume)
+                            : open_memory_file(uri.substr(file.size()), options.base);
     const auto let_go = [&] {
         if (const std::string sentence = memory->let_go(); !sentence.empty()) say(sentence);
     };
@@ -62,11 +64,14 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
     }
     let_go();
     if (pulled.refused != 0) {
-        say(fmt::format("{} records in the rings make no sense, and are left out: were they written over?",
-                        with_commas(pulled.refused)));
+        say(fmt::format(
+            "{} records in the rings make no sense, and are left out: were they written over?",
+            with_commas(pulled.refused)));
     }
     if (pulled.left_out != 0) {
-        say(fmt::format("the rings hold more than {} MB: their {} oldest records are left out, and count as overwritten",
+        say(
+            fmt::format("the rings hold more than {} MB: their {} oldest records are left out, and "
+                        "count as overwritten",
                         most_ring_bytes >> 20, with_commas(pulled.left_out)));
     }
     return std::make_unique<PulledLine>(std::move(pulled.line));

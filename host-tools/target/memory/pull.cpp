@@ -70,7 +70,8 @@ private:
 };
 
 std::uint64_t excess_of(protocol::Record record, std::uint64_t bytes) {
-    return record.kind() == protocol::Kind::ret ? (bytes << 1) << protocol::kind_shift : recorder_excess(record);
+    return record.kind() == protocol::Kind::ret ? (bytes << 1) << protocol::kind_shift
+                                                : recorder_excess(record);
 }
 
 // Moves the contents of the target's ring to `core`, whose cursor is at the same record.
@@ -104,7 +105,8 @@ void move_ring(const DescribedTarget& target, unsigned number, std::uint64_t fro
 std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t seen,
                            std::uint64_t seen_clock) {
     std::uint64_t clock = seen_clock;
-    for (std::uint64_t at = std::clamp(seen, oldest, core.cursor); at < core.cursor; at += record_bytes) {
+    for (std::uint64_t at = std::clamp(seen, oldest, core.cursor); at < core.cursor;
+         at += record_bytes) {
         if (const auto record = ring_peek(core, at)) clock = clock_of(*record, clock);
     }
     return clock;
@@ -137,9 +139,9 @@ std::uint64_t take_core(const DescribedTarget& target, unsigned number, Core& co
     move_ring(target, number, from, theirs.cursor, core);
     const std::uint64_t oldest = next_record(core, ours(from) - record_bytes);
     const std::uint64_t clock = newest_clock(core, oldest, ours(theirs.seen), theirs.seen_clock);
-    const RingBegin begin =
-        walk_back(core, first_told(core, oldest, theirs.flight ? ours(theirs.doubled_from) : no_limit),
-                  {core.cursor, clock, theirs.said_context});
+    const RingBegin begin = walk_back(
+        core, first_told(core, oldest, theirs.flight ? ours(theirs.doubled_from) : no_limit),
+        {core.cursor, clock, theirs.said_context});
     core.tail = begin.position;
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;

@@ -31,9 +31,9 @@ public:
 // if the stub says that it ran before, or if `resume`. Throws Error.
 std::unique_ptr<TargetMemory> open_gdb(const std::string& place, bool resume);
 // The same on an open connection. `patience`: the time to wait for an answer.
-std::unique_ptr<TargetMemory> open_gdb(std::unique_ptr<Source> connection, const std::string& name,
-                                       bool resume,
-                                       std::chrono::milliseconds patience = std::chrono::seconds(5));
+std::unique_ptr<TargetMemory> open_gdb(
+    std::unique_ptr<Source> connection, const std::string& name, bool resume,
+    std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 // Opens an image of memory whose first byte is at `base`, or an ELF core dump. Throws Error.
 std::unique_ptr<TargetMemory> open_memory_file(const std::string& path,

@@ -9,7 +9,9 @@ namespace nopscope::host {
 namespace {
 
 // True if the target recorded only returns of open calls after these stats.
-bool is_last_word(const protocol::Stats& stats) { return stats.final == 1 || stats.stopped_at != 0; }
+bool is_last_word(const protocol::Stats& stats) {
+    return stats.final == 1 || stats.stopped_at != 0;
+}
 
 }  // namespace
 
@@ -88,8 +90,7 @@ void SessionReader::tell_missing(unsigned number, Core& core, MissingPart part) 
 void SessionReader::tell_dropped(unsigned number, Core& core, std::uint64_t now,
                                  std::uint64_t dropped) {
     const std::uint64_t from = core.has_stats ? core.told.to : 0;  // 0: the begin of the session
-    tell_missing(number, core,
-                 {.from = from, .to = now, .dropped = dropped - core.told.dropped});
+    tell_missing(number, core, {.from = from, .to = now, .dropped = dropped - core.told.dropped});
     core.told.to = now;
 }
 
@@ -98,13 +99,16 @@ void SessionReader::tell_end(unsigned number, Core& core) {
     StreamCounters sum;
     account(core, sum);
     // Outside data may decrease.
-    const auto beyond = [](std::uint64_t all, std::uint64_t told) { return all > told ? all - told : 0; };
+    const auto beyond = [](std::uint64_t all, std::uint64_t told) {
+        return all > told ? all - told : 0;
+    };
     const std::uint64_t now = std::max(core.clock, core.has_stats ? core.stats.now : 0);
     tell_dropped(number, core, now, core.dropped);
-    tell_missing(number, core, {.from = core.started ? core.clock : now,
-                                .to = now,
-                                .lost = beyond(sum.lost, core.told.lost),
-                                .overwritten = beyond(sum.overwritten, core.told.overwritten)});
+    tell_missing(number, core,
+                 {.from = core.started ? core.clock : now,
+                  .to = now,
+                  .lost = beyond(sum.lost, core.told.lost),
+                  .overwritten = beyond(sum.overwritten, core.told.overwritten)});
 }
 
 }  // namespace nopscope::host

@@ -37,7 +37,8 @@ std::uint64_t utc_now_ns() {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(since).count());
 }
 
-std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session) {
+std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload,
+                                         std::uint16_t session) {
     HelloInfo info;
     if (!read_info(payload, session, info) || !reads_format(info.version)) return std::nullopt;
     return info;
@@ -166,9 +167,10 @@ void SessionReader::for_each_waiting(Visit visit) const {
 // Without arrival times, which are not kept for waiting frames.
 void SessionReader::replay() {
     arrival_.reset();
-    for_each_waiting([this](const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) {
-        use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
-    });
+    for_each_waiting(
+        [this](const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) {
+            use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
+        });
     waiting_ = {};
 }
 
@@ -190,9 +192,7 @@ void SessionReader::in_session(const protocol::FrameHeader& header, const std::u
         core.last_trace.assign(payload, payload + count);
         on_trace(header.core, core, payload, count);
         break;
-    case protocol::Stream::stats:
-        on_stats(header.core, core, payload, count);
-        break;
+    case protocol::Stream::stats: on_stats(header.core, core, payload, count); break;
     case protocol::Stream::profile:
         if (!sink_.on_profile(header.core, payload, count)) ++done_.malformed_frames;
         break;
@@ -215,8 +215,7 @@ void SessionReader::in_session(const protocol::FrameHeader& header, const std::u
         break;
     }
     case protocol::Stream::hello:
-    case protocol::Stream::command:
-        break;
+    case protocol::Stream::command: break;
     }
 }
 
@@ -247,8 +246,9 @@ bool SessionReader::deliver(unsigned number, Core& core) {
     const std::uint64_t first = core.trace.next_index();
     records_.resize(header.count);
     protocol::StampedRecord* end = records_.data();
-    const bool ok = core.trace.read(
-        [&](protocol::Record record, std::uint64_t clock) { *end++ = {record, clock}; });
+    const bool ok = core.trace.read([&](protocol::Record record, std::uint64_t clock) {
+        *end++ = {record, clock};
+    });
     std::span<const protocol::StampedRecord> records(records_.data(), end);
     const std::uint64_t known = core.next_index > first ? core.next_index - first : 0;
     if (known != 0) {
@@ -262,10 +262,11 @@ bool SessionReader::deliver(unsigned number, Core& core) {
         const std::uint64_t to = records.empty() ? header.base : records.front().clock;
         const std::uint64_t overwritten =
             std::min(missing, core.overwritten - core.told.overwritten);
-        tell_missing(number, core, {.from = core.started ? core.clock : to,
-                                    .to = to,
-                                    .lost = missing - overwritten,
-                                    .overwritten = overwritten});
+        tell_missing(number, core,
+                     {.from = core.started ? core.clock : to,
+                      .to = to,
+                      .lost = missing - overwritten,
+                      .overwritten = overwritten});
     }
     core.missing += missing;
     if (!records.empty()) {
@@ -301,7 +302,8 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
 }
 
 void SessionReader::tell_clock_pair(const protocol::Stats& stats) {
-    if (!arrival_ || arrival_->from_ns > arrival_->to_ns || arrival_->from_ns < on_the_way_ns) return;
+    if (!arrival_ || arrival_->from_ns > arrival_->to_ns || arrival_->from_ns < on_the_way_ns)
+        return;
     const std::uint64_t earliest = arrival_->from_ns - on_the_way_ns;
     const std::uint64_t error = (arrival_->to_ns - earliest + 1) / 2;
     sink_.on_clock_pair({.clock = stats.now, .utc_ns = earliest + error, .error_ns = error});

@@ -44,7 +44,8 @@ struct HelloInfo : protocol::HelloFields<std::string> {
 };
 
 // Nothing: malformed, or of a format that this host does not read.
-std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session);
+std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload,
+                                         std::uint16_t session);
 
 // Records of one core, in index order.
 struct TraceBatch {
@@ -64,8 +65,8 @@ struct MissingPart {
     std::uint64_t dropped = 0;      // calls and records: the ring was full
 };
 inline constexpr std::uint64_t MissingPart::*missing_fields[] = {
-    &MissingPart::from, &MissingPart::to, &MissingPart::lost, &MissingPart::overwritten,
-    &MissingPart::dropped,
+    &MissingPart::from,        &MissingPart::to,      &MissingPart::lost,
+    &MissingPart::overwritten, &MissingPart::dropped,
 };
 
 // The target's clock and the host's at one moment: `utc_ns`, plus or minus `error_ns`
@@ -95,11 +96,13 @@ public:
     // In a session, in order: about one a second from a line, none from a raw capture.
     virtual void on_clock_pair(const ClockPair&) {}
     // False: malformed.
-    virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
+    virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/,
+                            std::size_t /*count*/) {
         return true;
     }
     // False: malformed.
-    virtual bool on_profile_events(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
+    virtual bool on_profile_events(unsigned /*core*/, const std::uint8_t* /*payload*/,
+                                   std::size_t /*count*/) {
         return true;
     }
     // False: malformed.
@@ -111,11 +114,13 @@ public:
     // What was captured and told nothing above, so that a recording can keep it: a chunk that is no
     // frame (in pieces, when it is long), and a frame that could not be used, or not all of it.
     virtual void on_corrupt(std::span<const std::uint8_t> /*chunk*/) {}
-    virtual void on_unused(const protocol::FrameHeader&, std::span<const std::uint8_t> /*payload*/) {}
+    virtual void on_unused(const protocol::FrameHeader&,
+                           std::span<const std::uint8_t> /*payload*/) {}
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(protocol::Stream::profile_events) + 1;
+inline constexpr std::size_t stream_slots =
+    static_cast<std::size_t>(protocol::Stream::profile_events) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered
 // + lost, if no core is inconsistent. A record is one, and so is a call that was kept from making
@@ -137,7 +142,7 @@ struct StreamCounters {
     std::uint64_t undecoded_frames = 0;  // trace frames after a lost one, up to the next key frame
     std::uint64_t malformed_frames = 0;  // CRC right, contents wrong
     std::uint64_t unknown_frames = 0;    // of a stream this reader does not know
-    std::uint64_t frames_without_hello = 0;   // of a session without a readable hello
+    std::uint64_t frames_without_hello = 0;  // of a session without a readable hello
     std::uint64_t other_image_sessions = 0;
     std::uint64_t inconsistent = 0;  // cores whose last stats contradict the records here
     std::uint64_t shadow_stack_full = 0;
@@ -147,10 +152,11 @@ struct StreamCounters {
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     std::uint64_t stray_returns = 0;        // calls that returned in another context, unrecorded
-    std::uint64_t recovered_sessions = 0;   // kept in memory over a warm reset, all or the rest, and sent after it
-    std::uint64_t generated_at_least = 0;   // cores, over sessions: a lower bound of theirs
-    bool complete = false;                  // every core of the last session sent its final stats
-    std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
+    std::uint64_t recovered_sessions =
+        0;  // kept in memory over a warm reset, all or the rest, and sent after it
+    std::uint64_t generated_at_least = 0;  // cores, over sessions: a lower bound of theirs
+    bool complete = false;                 // every core of the last session sent its final stats
+    std::uint16_t refused_version = 0;     // of a hello in a format this reader does not know
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
 
     bool operator==(const StreamCounters&) const = default;
@@ -158,18 +164,30 @@ struct StreamCounters {
 
 // As a recording has them: new ones are appended.
 inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
-    &StreamCounters::generated,        &StreamCounters::delivered,
-    &StreamCounters::dropped,          &StreamCounters::overwritten,
-    &StreamCounters::aggregated,       &StreamCounters::filtered,
-    &StreamCounters::lost,             &StreamCounters::gaps,
-    &StreamCounters::lost_frames,      &StreamCounters::duplicate_frames,
-    &StreamCounters::repeated_records, &StreamCounters::undecoded_frames,
-    &StreamCounters::malformed_frames, &StreamCounters::unknown_frames,
-    &StreamCounters::frames_without_hello,  &StreamCounters::other_image_sessions,
-    &StreamCounters::inconsistent,     &StreamCounters::shadow_stack_full,
-    &StreamCounters::off_stack,          &StreamCounters::console_dropped,
-    &StreamCounters::sessions,         &StreamCounters::unfinished_sessions,
-    &StreamCounters::commands_refused, &StreamCounters::recovered_sessions,
+    &StreamCounters::generated,
+    &StreamCounters::delivered,
+    &StreamCounters::dropped,
+    &StreamCounters::overwritten,
+    &StreamCounters::aggregated,
+    &StreamCounters::filtered,
+    &StreamCounters::lost,
+    &StreamCounters::gaps,
+    &StreamCounters::lost_frames,
+    &StreamCounters::duplicate_frames,
+    &StreamCounters::repeated_records,
+    &StreamCounters::undecoded_frames,
+    &StreamCounters::malformed_frames,
+    &StreamCounters::unknown_frames,
+    &StreamCounters::frames_without_hello,
+    &StreamCounters::other_image_sessions,
+    &StreamCounters::inconsistent,
+    &StreamCounters::shadow_stack_full,
+    &StreamCounters::off_stack,
+    &StreamCounters::console_dropped,
+    &StreamCounters::sessions,
+    &StreamCounters::unfinished_sessions,
+    &StreamCounters::commands_refused,
+    &StreamCounters::recovered_sessions,
     &StreamCounters::stray_returns,
     &StreamCounters::generated_at_least,
 };
@@ -217,7 +235,8 @@ public:
     void on_corrupt(std::span<const std::uint8_t> chunk) { sink_.on_corrupt(chunk); }
 
 private:
-    // A jump in the record index no real recording makes: 2^48 records at 10^9 a second are three days.
+    // A jump in the record index no real recording makes: 2^48 records at 10^9 a second are three
+    // days.
     static constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
 
     struct Core {

@@ -61,7 +61,8 @@ public:
     void on_corrupt(std::span<const std::uint8_t> chunk) override {
         for (SessionSink* sink : sinks_) sink->on_corrupt(chunk);
     }
-    void on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) override {
+    void on_unused(const protocol::FrameHeader& header,
+                   std::span<const std::uint8_t> payload) override {
         for (SessionSink* sink : sinks_) sink->on_unused(header, payload);
     }
 

@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto grace = 2s;  // between SIGTERM and SIGKILL
+constexpr auto grace = 2s;        // between SIGTERM and SIGKILL
 constexpr auto short_grace = 1s;  // the same, after a signal to the recorder
 // A pipe may be silent for so long after the command's end, while a child of it holds the pipe.
 constexpr auto orphan_silence = 500ms;
@@ -158,7 +158,8 @@ private:
         int status = 0;
         for (pid_t found = 0; !gone_ && (found = waitpid(-child_, &status, WNOHANG)) != 0;) {
             gone_ = found < 0 && errno == ECHILD;
-            if (found == child_) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            if (found == child_)
+                status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
         return gone_;
     }

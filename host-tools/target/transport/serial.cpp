@@ -45,7 +45,9 @@ public:
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
         return read_descriptor(port_, path_, to, timeout);
     }
-    void write(std::span<const std::uint8_t> bytes) override { write_descriptor(port_, path_, bytes); }
+    void write(std::span<const std::uint8_t> bytes) override {
+        write_descriptor(port_, path_, bytes);
+    }
     void set_baud(std::uint32_t baud) override {
         ioctl(port_, TCSBRK, 1);  // waits until written bytes have left (tcdrain)
         SerialSource::follow_baud(baud);

@@ -83,19 +83,17 @@ Source::Result read_descriptor(int descriptor, const std::string& name, std::spa
     if (count == 0) return {0, true};
     switch (errno) {
     case EINTR:
-    case EAGAIN:
-        return {};
+    case EAGAIN: return {};
     // The other side of a pseudo-terminal closed, an adapter was unplugged, or a peer was killed.
     case EIO:
     case ENXIO:
-    case ECONNRESET:
-        return {0, true};
-    default:
-        throw Error("cannot read " + name + ": " + system_error(errno));
+    case ECONNRESET: return {0, true};
+    default: throw Error("cannot read " + name + ": " + system_error(errno));
     }
 }
 
-void write_descriptor(int descriptor, const std::string& name, std::span<const std::uint8_t> bytes) {
+void write_descriptor(int descriptor, const std::string& name,
+                      std::span<const std::uint8_t> bytes) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (!bytes.empty()) {
         pollfd waiting{descriptor, POLLOUT, 0};
@@ -143,8 +141,9 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors erro
     if (take_prefix(rest, "file:")) return open_file(std::string(rest));
     if (rest.starts_with("/dev/")) {
         throw Error(
-            fmt::format("{} is no URI: for a serial port give serial:{}, or serial:{}?baud=N with its rate",
-                        uri, uri, uri),
+            fmt::format(
+                "{} is no URI: for a serial port give serial:{}, or serial:{}?baud=N with its rate",
+                uri, uri, uri),
             Exit::usage);
     }
     if (std::error_code error; std::filesystem::exists(uri, error)) {

@@ -56,7 +56,8 @@ class Names {
 public:
     std::string operator()(const std::string& name) {
         const auto [at, is_new] = numbers_.try_emplace(name, numbers_.size() + 1);
-        return is_new ? fmt::format("({}) {}", at->second, for_cell(name)) : fmt::format("({})", at->second);
+        return is_new ? fmt::format("({}) {}", at->second, for_cell(name))
+                      : fmt::format("({})", at->second);
     }
 
 private:
@@ -69,28 +70,32 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
     const std::vector<Costs> costs = costs_by_function(tree);
     const auto text = [&](const Cost& cost) {
-        return tree.has_samples ? fmt::format("{} {}", cost.ns, cost.samples) : std::to_string(cost.ns);
+        return tree.has_samples ? fmt::format("{} {}", cost.ns, cost.samples)
+                                : std::to_string(cost.ns);
     };
     Cost all;
     for (const Costs& one : costs) all.add(one.self);
     FileWriter file(output);
-    file.write(fmt::format("# callgrind format\nversion: 1\ncreator: nopscope\ncmd: {}\npositions: line\n"
-                           "event: ns : Nanoseconds\nevents: ns{}\nsummary: {}\n",
-                           for_cell(from.report.image), tree.has_samples ? " samples" : "", text(all)));
+    file.write(
+        fmt::format("# callgrind format\nversion: 1\ncreator: nopscope\ncmd: {}\npositions: line\n"
+                    "event: ns : Nanoseconds\nevents: ns{}\nsummary: {}\n",
+                    for_cell(from.report.image), tree.has_samples ? " samples" : "", text(all)));
     const FunctionPlace root{.name = "(root)", .file = {}};
     Names files;
     Names functions;
-    const auto file_of = [&](const FunctionPlace& place) { return files(place.file.empty() ? "???" : place.file); };
+    const auto file_of = [&](const FunctionPlace& place) {
+        return files(place.file.empty() ? "???" : place.file);
+    };
     for (std::size_t i = 0; i < costs.size(); ++i) {
         const FunctionPlace& place = i < tree.functions.size() ? tree.functions[i] : root;
-        file.write(fmt::format("\nfl={}\nfn={}\n{} {}\n", file_of(place), functions(place.name), place.line,
-                               text(costs[i].self)));
+        file.write(fmt::format("\nfl={}\nfn={}\n{} {}\n", file_of(place), functions(place.name),
+                               place.line, text(costs[i].self)));
         for (const auto& [callee, calls] : costs[i].callees) {
             const FunctionPlace& to = tree.functions[callee];
             // With no calls, readers would add the cost to the caller. Samples do not count calls.
-            file.write(fmt::format("cfi={}\ncfn={}\ncalls={} {}\n{} {}\n", file_of(to), functions(to.name),
-                                   std::max<std::uint64_t>(calls.count, 1), to.line, place.line,
-                                   text(calls.inclusive)));
+            file.write(fmt::format("cfi={}\ncfn={}\ncalls={} {}\n{} {}\n", file_of(to),
+                                   functions(to.name), std::max<std::uint64_t>(calls.count, 1),
+                                   to.line, place.line, text(calls.inclusive)));
         }
     }
     file.write(fmt::format("\ntotals: {}\n", text(all)));

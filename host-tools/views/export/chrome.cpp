@@ -31,15 +31,17 @@ constexpr std::uint32_t first_whole_thread = 2'000'000;
 class Chrome : public EventSink {
 public:
     Chrome(const Output& output, TimeAxis axis) : file_(output), axis_(axis) {
-        file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-                    "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"nopscope, raw times\"}}");
+        file_.write(
+            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+            "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":"
+            "\"nopscope, raw times\"}}");
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] = "\"name\":" + json_string(without_nul(place.name));
         if (place.file.empty()) return;
-        places_ += fmt::format("{}{{{},\"file\":{},\"line\":{}}}", places_.empty() ? "" : ",\n", names_[number],
-                               json_string(place.file), place.line);
+        places_ += fmt::format("{}{{{},\"file\":{},\"line\":{}}}", places_.empty() ? "" : ",\n",
+                               names_[number], json_string(place.file), place.line);
     }
     void on_track(const Track& track) override {
         lasts_.resize(track.number + 1);
@@ -75,16 +77,20 @@ public:
         const bool is_drop = absence.lost == 0 && absence.overwritten == 0;
         const std::uint32_t tid = first_absence_thread + 2 * core + (is_drop ? 1 : 0);
         name_once(tid, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
-        complete(tid, absence.from, absence.to,
-                 fmt::format(R"("cat":"gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})",
-                             absence.lost, absence.overwritten, absence.dropped));
+        complete(
+            tid, absence.from, absence.to,
+            fmt::format(
+                R"("cat":"gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})",
+                absence.lost, absence.overwritten, absence.dropped));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
         event(thread(track), 'i', now,
               fmt::format(R"("s":"p","cat":"mark","name":"mark {0}","args":{{"id":{0}}})", id));
     }
-    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
-        event(thread(track), 'C', now, fmt::format(R"("name":"counter {}","args":{{"value":{}}})", id, value));
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override {
+        event(thread(track), 'C', now,
+              fmt::format(R"("name":"counter {}","args":{{"value":{}}})", id, value));
     }
     // Perfetto nests instants of the same time and drops those beyond 512. So each is 1 ns later
     // than the one before.
@@ -98,8 +104,10 @@ public:
         pairs_ += (pairs_.empty() ? "" : ",\n") + time_pair_json(pair);
     }
     void finish() override {
-        file_.write(fmt::format("\n],\n\"otherData\":{{\"exporter\":\"nopscope\",\"times\":{},\n\"clock_pairs\":[{}],\n",
-                                json_string(times_text(axis_)), pairs_));
+        file_.write(
+            fmt::format("\n],\n\"otherData\":{{\"exporter\":\"nopscope\",\"times\":{},\n\"clock_"
+                        "pairs\":[{}],\n",
+                        json_string(times_text(axis_)), pairs_));
         file_.write("\"functions\":[\n");
         file_.write(places_);
         file_.write("]}}\n");
@@ -117,8 +125,9 @@ private:
 
     void begin_event(std::uint32_t tid, char phase, Nanoseconds at, std::uint32_t picoseconds = 0) {
         char* to = file_.room(160);
-        to = fmt::format_to(to, FMT_COMPILE(",\n{{\"ph\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.{:03}"), phase, tid,
-                            at / 1000, at % 1000);
+        to = fmt::format_to(to,
+                            FMT_COMPILE(",\n{{\"ph\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.{:03}"),
+                            phase, tid, at / 1000, at % 1000);
         if (picoseconds != 0) to = fmt::format_to(to, FMT_COMPILE("{:03}"), picoseconds);
         *to++ = ',';
         file_.used(to);
@@ -138,12 +147,14 @@ private:
     }
     void complete(std::uint32_t tid, Nanoseconds from, Nanoseconds to, std::string_view rest) {
         begin_event(tid, 'X', from);
-        file_.write(fmt::format("\"dur\":{}.{:03},{}}}", (to - from) / 1000, (to - from) % 1000, rest));
+        file_.write(
+            fmt::format("\"dur\":{}.{:03},{}}}", (to - from) / 1000, (to - from) % 1000, rest));
     }
     void name_thread(std::uint32_t tid, std::string_view name) {
-        file_.write(fmt::format(
-            ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":\"{}\"}}}}", tid,
-            name));
+        file_.write(
+            fmt::format(",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{"
+                        "{\"name\":\"{}\"}}}}",
+                        tid, name));
     }
     void name_once(std::uint32_t tid, std::string_view name) {
         if (named_.insert(tid).second) name_thread(tid, name);

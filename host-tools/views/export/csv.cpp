@@ -6,10 +6,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/views/export/formats.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -17,14 +17,16 @@ namespace {
 class Csv : public CallSink {
 public:
     Csv(const Output& output, TimeAxis axis) : file_(output) {
-        file_.write("kind,core,context,depth,begin_ns,end_ns,duration_ns,self_ns,how,name,file,line,address,value\n");
+        file_.write(
+            "kind,core,context,depth,begin_ns,end_ns,duration_ns,self_ns,how,name,file,line,"
+            "address,value\n");
         file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,\n");
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        names_[number] =
-            csv_cell(place.name) + "," + csv_cell(place.file) + "," + std::to_string(place.line) + "," +
-            (place.address != 0 ? hex_address(place.address) : std::string());
+        names_[number] = csv_cell(place.name) + "," + csv_cell(place.file) + "," +
+                         std::to_string(place.line) + "," +
+                         (place.address != 0 ? hex_address(place.address) : std::string());
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         line("point", track, {}, now, {}, {}, {}, names_[function]);
@@ -36,7 +38,8 @@ public:
     void absence(std::uint32_t core, const Absence& absence) override {
         const auto part = [&](const char* what, std::uint64_t count) {
             if (count != 0)
-                line(what, {0, core, 0}, {}, absence.from, absence.to, {}, {}, no_name, std::to_string(count));
+                line(what, {0, core, 0}, {}, absence.from, absence.to, {}, {}, no_name,
+                     std::to_string(count));
         };
         part("lost", absence.lost);
         part("overwritten", absence.overwritten);
@@ -45,16 +48,19 @@ public:
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
         line("mark", track, {}, now, {}, {}, {}, no_name, std::to_string(id));
     }
-    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override {
         line("counter", track, {}, now, {}, {}, std::to_string(id), no_name, std::to_string(value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         const std::string what = captured_name(captured.what);
-        line("value", track, {}, now, {}, {}, what, names_[captured.function], std::to_string(captured.value));
+        line("value", track, {}, now, {}, {}, what, names_[captured.function],
+             std::to_string(captured.value));
     }
     // A sample has a line for each of its functions, the outermost first, with its depth.
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
-        for (std::uint32_t i = 0; i < path.size(); ++i) line("sample", track, i, now, {}, {}, {}, names_[path[i]]);
+        for (std::uint32_t i = 0; i < path.size(); ++i)
+            line("sample", track, i, now, {}, {}, {}, names_[path[i]]);
     }
     void console(std::string_view bytes, Nanoseconds now) override {
         line("console", {}, {}, now, {}, {}, {}, csv_cell(bytes) + ",,,");
@@ -66,8 +72,8 @@ public:
 
 protected:
     void ended(const Track& track, const EndedCall& call) override {
-        line("call", track, call.depth, call.from, call.to, {call.duration, call.self}, left_text(call.how),
-             names_[call.function]);
+        line("call", track, call.depth, call.from, call.to, {call.duration, call.self},
+             left_text(call.how), names_[call.function]);
     }
 
 private:
@@ -78,10 +84,12 @@ private:
     };
     static constexpr std::string_view no_name = ",,,";
 
-    void line(std::string_view kind, const Track& track, Number depth, Number from, Number to, const Lengths& lengths,
-              std::string_view how, std::string_view name, std::string_view value = {}) {
+    void line(std::string_view kind, const Track& track, Number depth, Number from, Number to,
+              const Lengths& lengths, std::string_view how, std::string_view name,
+              std::string_view value = {}) {
         file_.write(kind);
-        for (const Number number : {Number(track.core), Number(track.context), depth, from, to, lengths.duration, lengths.self}) {
+        for (const Number number : {Number(track.core), Number(track.context), depth, from, to,
+                                    lengths.duration, lengths.self}) {
             char text[24] = {','};
             char* end = text + 1;
             if (number) end = std::to_chars(end, text + sizeof text, *number).ptr;

@@ -121,17 +121,24 @@ public:
         Stream& of = stream(core);
         of.discarded += absence.lost + absence.overwritten + absence.dropped;
         event({0, core, 0}, gap_class, of.last)
-            .add(absence.from).add(absence.to).add(absence.lost).add(absence.overwritten).add(absence.dropped);
+            .add(absence.from)
+            .add(absence.to)
+            .add(absence.lost)
+            .add(absence.overwritten)
+            .add(absence.dropped);
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
         event(track, mark_class, now).add(id);
     }
-    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override {
         event(track, counter_class, now).add(id).add(value);
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         told(track, captured.function, now);
-        event(track, value_class, now).add(captured.function).add(static_cast<std::uint8_t>(captured.what))
+        event(track, value_class, now)
+            .add(captured.function)
+            .add(static_cast<std::uint8_t>(captured.what))
             .add(captured.value);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
@@ -161,7 +168,8 @@ private:
 
     Stream& stream(std::uint32_t core) {
         if (core >= streams_.size()) streams_.resize(core + 1);
-        if (!streams_[core]) streams_[core] = std::make_unique<Stream>(directory_ / fmt::format("core{}", core));
+        if (!streams_[core])
+            streams_[core] = std::make_unique<Stream>(directory_ / fmt::format("core{}", core));
         return *streams_[core];
     }
     // Writes where a function is defined, before its first event.
@@ -205,7 +213,7 @@ private:
     fs::path directory_;
     TimeAxis axis_;
     std::optional<TimePair> first_pair_;
-    std::map<std::uint32_t, std::string> functions_;  // by number, as literals
+    std::map<std::uint32_t, std::string> functions_;           // by number, as literals
     std::unordered_map<std::uint32_t, FunctionPlace> places_;  // functions without an event so far
     std::vector<std::unique_ptr<Stream>> streams_;
 };
@@ -216,8 +224,9 @@ std::string Ctf::clock() const {
     if (!first_pair_) return text + "\"the target's clock\"; offset = 0; };\n";
     const TimePair& pair = *first_pair_;
     if (pair.utc_ns < pair.time) return text + literal(time_pair_text(pair)) + "; offset = 0; };\n";
-    return text + fmt::format("{}; precision = {}; offset = {}; absolute = true; }};\n", literal(time_pair_text(pair)),
-                              pair.error_ns, pair.utc_ns - pair.time);
+    return text + fmt::format("{}; precision = {}; offset = {}; absolute = true; }};\n",
+                              literal(time_pair_text(pair)), pair.error_ns,
+                              pair.utc_ns - pair.time);
 }
 
 void Ctf::finish() {
@@ -228,12 +237,14 @@ void Ctf::finish() {
     }
     FileWriter file(directory_ / "metadata");
     file.write(metadata_start);
-    file.write(fmt::format("env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {}; }};\n",
-                           literal(times_text(axis_))));
+    file.write(fmt::format(
+        "env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {}; }};\n",
+        literal(times_text(axis_))));
     file.write(clock());
     file.write(metadata_types);
     file.write("typealias enum : u32 {");
-    for (const auto& [number, name] : functions_) file.write(fmt::format("\n    {} = {},", name, number));
+    for (const auto& [number, name] : functions_)
+        file.write(fmt::format("\n    {} = {},", name, number));
     // An enum may not be empty.
     file.write(fmt::format("\n    \"(none)\" = {}\n}} := function_number;\n", ~0u));
     file.write("typealias enum : u8 {");

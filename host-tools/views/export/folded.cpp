@@ -13,12 +13,14 @@ namespace {
 
 // Deep paths can turn some kilobytes of recording into gigabytes of text.
 template <typename WeightOf>
-std::uint64_t text_bytes(const PathTree& tree, const std::vector<std::string>& names, WeightOf weight_of) {
+std::uint64_t text_bytes(const PathTree& tree, const std::vector<std::string>& names,
+                         WeightOf weight_of) {
     std::vector<std::uint64_t> lengths(tree.nodes.size());  // of each path's text
     std::uint64_t bytes = 0;
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
         const TreeNode& node = tree.nodes[i];
-        lengths[i] = lengths[node.parent] + (node.parent == 0 ? 0 : 1) + names[node.function].size();
+        lengths[i] =
+            lengths[node.parent] + (node.parent == 0 ? 0 : 1) + names[node.function].size();
         const std::uint64_t weight = weight_of(node);
         if (weight != 0) bytes += lengths[i] + fmt::formatted_size(" {}\n", weight);
     }
@@ -36,7 +38,9 @@ std::string write_folded(const Output& output, const Aggregated& from) {
         std::replace(name.begin(), name.end(), ';', ':');
         names.push_back(std::move(name));
     }
-    const auto weight_of = [&](const TreeNode& node) { return tree.has_times ? node.self_ns : node.samples; };
+    const auto weight_of = [&](const TreeNode& node) {
+        return tree.has_times ? node.self_ns : node.samples;
+    };
     file.expect(text_bytes(tree, names, weight_of));
     std::vector<std::uint32_t> path;
     for (const TreeNode& node : tree.nodes) {

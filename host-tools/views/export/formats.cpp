@@ -7,19 +7,23 @@ namespace {
 using enum Output::Kind;
 
 constexpr ExportFormat formats[] = {
-    {"callgrind", "sums by function and call: callgrind_annotate, KCachegrind", file, nullptr, write_callgrind},
+    {"callgrind", "sums by function and call: callgrind_annotate, KCachegrind", file, nullptr,
+     write_callgrind},
     {"chrome", "JSON of every call: ui.perfetto.dev, speedscope.app", file, chrome_sink, nullptr},
     {"csv", "a table with a line for each call and event", file, csv_sink, nullptr},
-    {"ctf", "a CTF 1.8 directory of every call and event: babeltrace2, Trace Compass", directory, ctf_sink,
+    {"ctf", "a CTF 1.8 directory of every call and event: babeltrace2, Trace Compass", directory,
+     ctf_sink, nullptr},
+    {"folded", "sums by call path, one a line: flamegraph.pl, inferno", file, nullptr,
+     write_folded},
+    {"perfetto", "every call and event: ui.perfetto.dev, trace_processor", file, perfetto_sink,
      nullptr},
-    {"folded", "sums by call path, one a line: flamegraph.pl, inferno", file, nullptr, write_folded},
-    {"perfetto", "every call and event: ui.perfetto.dev, trace_processor", file, perfetto_sink, nullptr},
     {"pprof", "sums by call path: go tool pprof", file, nullptr, write_pprof},
     {"speedscope", "every call: speedscope.app", file, speedscope_sink, nullptr},
     {"sqlite", "tables of every call and event: sqlite3", file, sqlite_sink, nullptr},
-    {"trace-cmd", "trace.dat of every call and event: trace-cmd report, KernelShark", file, trace_cmd_sink,
-     nullptr},
-    {"uftrace", "a directory with every call: uftrace report, graph, tui -d", directory, uftrace_sink, nullptr},
+    {"trace-cmd", "trace.dat of every call and event: trace-cmd report, KernelShark", file,
+     trace_cmd_sink, nullptr},
+    {"uftrace", "a directory with every call: uftrace report, graph, tui -d", directory,
+     uftrace_sink, nullptr},
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 namespace nopscope::host {
 
 std::string json_string(std::string_view bytes) {
-    return nlohmann::json(std::string(bytes)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::json(std::string(bytes))
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace nopscope::host

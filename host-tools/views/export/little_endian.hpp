@@ -12,7 +12,8 @@ char* put_little(char* to, Integer value) {
     auto rest = static_cast<std::make_unsigned_t<Integer>>(value);
     for (std::size_t i = 0; i < sizeof value; ++i) {
         *to++ = static_cast<char>(rest & 0xff);
-        if constexpr (sizeof value > 1) rest = static_cast<std::make_unsigned_t<Integer>>(rest >> 8);
+        if constexpr (sizeof value > 1)
+            rest = static_cast<std::make_unsigned_t<Integer>>(rest >> 8);
     }
     return to;
 }

@@ -23,33 +23,77 @@ namespace nopscope::host {
 namespace {
 
 // Field numbers from Perfetto's protos/perfetto/trace.
-namespace trace { enum : std::uint32_t { packet = 1 }; }
+namespace trace {
+enum : std::uint32_t { packet = 1 };
+}
 namespace packet {
 enum : std::uint32_t {
-    clock_snapshot = 6, timestamp = 8, sequence_id = 10, track_event = 11, interned_data = 12, sequence_flags = 13,
-    android_log = 39, timestamp_clock_id = 58, defaults = 59, track_descriptor = 60,
+    clock_snapshot = 6,
+    timestamp = 8,
+    sequence_id = 10,
+    track_event = 11,
+    interned_data = 12,
+    sequence_flags = 13,
+    android_log = 39,
+    timestamp_clock_id = 58,
+    defaults = 59,
+    track_descriptor = 60,
 };
 }
-namespace defaults { enum : std::uint32_t { track_event = 11, timestamp_clock_id = 58 }; }
-namespace clock_snapshot { enum : std::uint32_t { clocks = 1 }; }
-namespace clock { enum : std::uint32_t { id = 1, timestamp = 2, is_incremental = 3 }; }
+namespace defaults {
+enum : std::uint32_t { track_event = 11, timestamp_clock_id = 58 };
+}
+namespace clock_snapshot {
+enum : std::uint32_t { clocks = 1 };
+}
+namespace clock {
+enum : std::uint32_t { id = 1, timestamp = 2, is_incremental = 3 };
+}
 namespace event {
 enum : std::uint32_t {
-    annotations = 4, type = 9, name_iid = 10, track_uuid = 11, name = 23, counter_value = 30, location_iid = 34,
+    annotations = 4,
+    type = 9,
+    name_iid = 10,
+    track_uuid = 11,
+    name = 23,
+    counter_value = 30,
+    location_iid = 34,
     callstack = 55,
 };
 }
-namespace callstack { enum : std::uint32_t { frames = 1, function = 1, file = 2, line = 3 }; }
-namespace annotation { enum : std::uint32_t { uint_value = 3, int_value = 4, string_value = 6, name = 10 }; }
-namespace interned { enum : std::uint32_t { event_names = 2, source_locations = 4, iid = 1, name = 2 }; }
-namespace location { enum : std::uint32_t { iid = 1, file = 2, function = 3, line = 4 }; }
+namespace callstack {
+enum : std::uint32_t { frames = 1, function = 1, file = 2, line = 3 };
+}
+namespace annotation {
+enum : std::uint32_t { uint_value = 3, int_value = 4, string_value = 6, name = 10 };
+}
+namespace interned {
+enum : std::uint32_t { event_names = 2, source_locations = 4, iid = 1, name = 2 };
+}
+namespace location {
+enum : std::uint32_t { iid = 1, file = 2, function = 3, line = 4 };
+}
 namespace descriptor {
 enum : std::uint32_t { uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8 };
 }
-namespace process { enum : std::uint32_t { pid = 1, command_line = 2, name = 6 }; }
-namespace thread { enum : std::uint32_t { pid = 1, tid = 2, name = 5 }; }
+namespace process {
+enum : std::uint32_t { pid = 1, command_line = 2, name = 6 };
+}
+namespace thread {
+enum : std::uint32_t { pid = 1, tid = 2, name = 5 };
+}
 
-namespace log { enum : std::uint32_t { events = 1, pid = 2, tid = 3, timestamp = 5, tag = 6, priority = 7, message = 8 }; }
+namespace log {
+enum : std::uint32_t {
+    events = 1,
+    pid = 2,
+    tid = 3,
+    timestamp = 5,
+    tag = 6,
+    priority = 7,
+    message = 8
+};
+}
 
 enum Type : std::uint32_t { begin = 1, end = 2, instant = 3, counter_type = 4 };
 constexpr std::uint32_t state_cleared = 1;
@@ -61,7 +105,9 @@ constexpr std::uint32_t own_clock = 64;
 
 // Track identifiers, by kind and number.
 constexpr std::uint64_t process_uuid = 1;
-constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) { return kind << 48 | number; }
+constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) {
+    return kind << 48 | number;
+}
 constexpr std::uint64_t context_kind = 0;
 constexpr std::uint64_t first_context = 16;
 constexpr std::uint64_t counter_kind = 1;
@@ -82,25 +128,31 @@ public:
     Perfetto(const Output& output, TimeAxis axis) : file_(output) {
         Proto of;
         of.number(descriptor::uuid, process_uuid);
-        of.message(descriptor::process, Proto().number(process::pid, 1).bytes(process::name, "nopscope, raw times")
+        of.message(descriptor::process, Proto()
+                                            .number(process::pid, 1)
+                                            .bytes(process::name, "nopscope, raw times")
                                             .bytes(process::command_line, times_text(axis)));
         packet(Proto().message(packet::track_descriptor, of));
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        functions_[number] = {to_utf8(without_nul(place.name)), to_utf8(without_nul(place.file)), place.line};
+        functions_[number] = {to_utf8(without_nul(place.name)), to_utf8(without_nul(place.file)),
+                              place.line};
     }
     void on_track(const Track& track) override {
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
         stacks_.emplace_back();
-        const std::string name = track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
+        const std::string name =
+            track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
         Proto of;
         of.number(descriptor::uuid, context_uuid(track)).number(descriptor::parent, process_uuid);
         of.message(descriptor::thread, Proto()
                                            .number(thread::pid, 1)
                                            .number(thread::tid, 1 + track.number)
                                            .bytes(thread::name, name));
-        packet(Proto().number(packet::sequence_id, track.core + 1).message(packet::track_descriptor, of));
+        packet(Proto()
+                   .number(packet::sequence_id, track.core + 1)
+                   .message(packet::track_descriptor, of));
     }
 
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -121,9 +173,12 @@ public:
     }
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
-        const std::uint64_t on = uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
+        const std::uint64_t on =
+            uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
         describe(on, fmt::format("{}: told whole, depth {}", track_name(track), depth));
-        at(from, Proto().number(event::type, Type::begin).number(event::track_uuid, on)
+        at(from, Proto()
+                     .number(event::type, Type::begin)
+                     .number(event::track_uuid, on)
                      .bytes(event::name, functions_[function].name));
         at(to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
     }
@@ -140,13 +195,17 @@ public:
         at(absence.to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, instant_on(track, now))
+        at(now, Proto()
+                    .number(event::type, Type::instant)
+                    .number(event::track_uuid, instant_on(track, now))
                     .bytes(event::name, fmt::format("mark {}", id)));
     }
     void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
         const std::uint64_t on = uuid(counter_kind, id);
         describe(on, fmt::format("counter {}", id), true);
-        at(now, Proto().number(event::type, Type::counter_type).number(event::track_uuid, on)
+        at(now, Proto()
+                    .number(event::type, Type::counter_type)
+                    .number(event::track_uuid, on)
                     .integer(event::counter_value, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
@@ -154,8 +213,9 @@ public:
         Proto of;
         of.number(event::type, Type::instant).number(event::track_uuid, instant_on(track, now));
         of.bytes(event::name, functions_[captured.function].name + " " + what);
-        of.message(event::annotations,
-                   Proto().bytes(annotation::name, what).integer(annotation::int_value, captured.value));
+        of.message(
+            event::annotations,
+            Proto().bytes(annotation::name, what).integer(annotation::int_value, captured.value));
         at(now, of);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
@@ -166,33 +226,44 @@ public:
             const Function& of = functions_[function];
             Proto frame;
             frame.bytes(callstack::function, of.name);
-            if (!of.file.empty()) frame.bytes(callstack::file, of.file).number(callstack::line, of.line);
+            if (!of.file.empty())
+                frame.bytes(callstack::file, of.file).number(callstack::line, of.line);
             stack.message(callstack::frames, frame);
         }
-        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, on)
+        at(now, Proto()
+                    .number(event::type, Type::instant)
+                    .number(event::track_uuid, on)
                     .bytes(event::name, path.empty() ? "sample" : functions_[path.back()].name)
                     .message(event::callstack, stack));
     }
     void console(std::string_view bytes, Nanoseconds now) override {
         // A log's times are the host's. Without a clock pair, the target's clock counts from 1970.
         if (!has_real_time_) time_pair({.time = now, .utc_ns = now});
-        packet(Proto().number(packet::sequence_id, others_sequence)
-                   .message(packet::android_log, Proto().message(log::events, Proto()
-                                                                                  .number(log::pid, 1)
-                                                                                  .number(log::tid, 1)
-                                                                                  .number(log::timestamp, now + utc_minus_time_)
-                                                                                  .bytes(log::tag, "console")
-                                                                                  .number(log::priority, log_info)
-                                                                                  .bytes(log::message, to_utf8(without_nul(bytes))))));
+        packet(
+            Proto()
+                .number(packet::sequence_id, others_sequence)
+                .message(packet::android_log,
+                         Proto().message(log::events,
+                                         Proto()
+                                             .number(log::pid, 1)
+                                             .number(log::tid, 1)
+                                             .number(log::timestamp, now + utc_minus_time_)
+                                             .bytes(log::tag, "console")
+                                             .number(log::priority, log_info)
+                                             .bytes(log::message, to_utf8(without_nul(bytes))))));
     }
     void time_pair(const TimePair& pair) override {
         has_real_time_ = true;
         utc_minus_time_ = pair.utc_ns - pair.time;
         Proto clocks;
-        for (const auto& [id, at] : {std::pair{boot_time, pair.time}, std::pair{real_time, pair.utc_ns}}) {
-            clocks.message(clock_snapshot::clocks, Proto().number(clock::id, id).number(clock::timestamp, at));
+        for (const auto& [id, at] :
+             {std::pair{boot_time, pair.time}, std::pair{real_time, pair.utc_ns}}) {
+            clocks.message(clock_snapshot::clocks,
+                           Proto().number(clock::id, id).number(clock::timestamp, at));
         }
-        packet(Proto().number(packet::sequence_id, others_sequence).message(packet::clock_snapshot, clocks));
+        packet(Proto()
+                   .number(packet::sequence_id, others_sequence)
+                   .message(packet::clock_snapshot, clocks));
     }
     void finish() override { file_.close(); }
 
@@ -222,21 +293,31 @@ private:
         char* end;
     };
 
-    void packet(const Proto& content) { file_.write(Proto().message(trace::packet, content).text()); }
+    void packet(const Proto& content) {
+        file_.write(Proto().message(trace::packet, content).text());
+    }
     // A rare event, by the common clock.
     void at(Nanoseconds when, const Proto& of) {
-        packet(Proto().number(packet::timestamp, when).number(packet::timestamp_clock_id, boot_time)
-                   .number(packet::sequence_id, others_sequence).message(packet::track_event, of));
+        packet(Proto()
+                   .number(packet::timestamp, when)
+                   .number(packet::timestamp_clock_id, boot_time)
+                   .number(packet::sequence_id, others_sequence)
+                   .message(packet::track_event, of));
     }
     void describe(std::uint64_t track, std::string_view name, bool is_counter = false) {
         if (!described_.insert(track).second) return;
         Proto of;
-        of.number(descriptor::uuid, track).number(descriptor::parent, process_uuid).bytes(descriptor::name, name);
+        of.number(descriptor::uuid, track)
+            .number(descriptor::parent, process_uuid)
+            .bytes(descriptor::name, name);
         if (is_counter) of.message(descriptor::counter, {});
-        packet(Proto().number(packet::sequence_id, others_sequence).message(packet::track_descriptor, of));
+        packet(Proto()
+                   .number(packet::sequence_id, others_sequence)
+                   .message(packet::track_descriptor, of));
     }
     static void annotate(Proto& of, std::string_view name, std::uint64_t value) {
-        of.message(event::annotations, Proto().bytes(annotation::name, name).number(annotation::uint_value, value));
+        of.message(event::annotations,
+                   Proto().bytes(annotation::name, name).number(annotation::uint_value, value));
     }
 
     std::uint64_t level(const Track& track, std::size_t depth) {
@@ -250,7 +331,9 @@ private:
             of.number(descriptor::uuid, context_uuid(track, levels));
             of.number(descriptor::parent, context_uuid(track, levels - 1));
             of.bytes(descriptor::name, fmt::format("from depth {} on", levels * max_depth));
-            packet(Proto().number(packet::sequence_id, track.core + 1).message(packet::track_descriptor, of));
+            packet(Proto()
+                       .number(packet::sequence_id, track.core + 1)
+                       .message(packet::track_descriptor, of));
         }
         return context_uuid(track, level);
     }
@@ -272,14 +355,20 @@ private:
         core.last = now;
         core.default_track = context_uuid(track);
         Proto clocks;
-        clocks.message(clock_snapshot::clocks, Proto().number(clock::id, own_clock).number(clock::timestamp, now)
+        clocks.message(clock_snapshot::clocks, Proto()
+                                                   .number(clock::id, own_clock)
+                                                   .number(clock::timestamp, now)
                                                    .number(clock::is_incremental, 1));
-        clocks.message(clock_snapshot::clocks, Proto().number(clock::id, boot_time).number(clock::timestamp, now));
+        clocks.message(clock_snapshot::clocks,
+                       Proto().number(clock::id, boot_time).number(clock::timestamp, now));
         Proto of;
-        of.number(packet::sequence_id, track.core + 1).number(packet::sequence_flags, state_cleared);
+        of.number(packet::sequence_id, track.core + 1)
+            .number(packet::sequence_flags, state_cleared);
         of.message(packet::defaults,
-                   Proto().number(defaults::timestamp_clock_id, own_clock)
-                       .message(defaults::track_event, Proto().number(event::track_uuid, core.default_track)));
+                   Proto()
+                       .number(defaults::timestamp_clock_id, own_clock)
+                       .message(defaults::track_event,
+                                Proto().number(event::track_uuid, core.default_track)));
         of.message(packet::clock_snapshot, clocks);
         packet(of);
     }
@@ -312,24 +401,28 @@ private:
         *open.packet = static_cast<char>(open.end - open.packet - 1);
         file_.used(open.end);
     }
-    void named(const Track& track, std::uint64_t on, std::uint32_t function, Nanoseconds now, Type type) {
+    void named(const Track& track, std::uint64_t on, std::uint32_t function, Nanoseconds now,
+               Type type) {
         Core& core = started(track, now);
-        const std::string& name = function < core.interned.size() && !core.interned[function].empty()
-                                      ? core.interned[function]
-                                      : intern(core, track, function);
+        const std::string& name =
+            function < core.interned.size() && !core.interned[function].empty()
+                ? core.interned[function]
+                : intern(core, track, function);
         Open open = start(core, track, on, now, type);
         open.end = std::copy(name.begin(), name.end(), open.end);
         finish(open);
     }
     const std::string& intern(Core& core, const Track& track, std::uint32_t function) {
         const bool is_site = function < first_own_function;
-        if (is_site && function >= core.interned.size()) core.interned.resize(2 * std::size_t{function} + 64);
+        if (is_site && function >= core.interned.size())
+            core.interned.resize(2 * std::size_t{function} + 64);
         std::string& known = is_site ? core.interned[function] : core.interned_others[function];
         if (!known.empty()) return known;
         const Function& of = functions_[function];
         const std::uint64_t iid = std::uint64_t{function} + 1;
         Proto data;
-        data.message(interned::event_names, Proto().number(interned::iid, iid).bytes(interned::name, of.name));
+        data.message(interned::event_names,
+                     Proto().number(interned::iid, iid).bytes(interned::name, of.name));
         Proto naming;
         naming.number(event::name_iid, iid);
         if (!of.file.empty()) {
@@ -340,15 +433,19 @@ private:
                                                          .number(location::line, of.line));
             naming.number(event::location_iid, iid);
         }
-        packet(Proto().number(packet::sequence_id, track.core + 1).number(packet::sequence_flags, needs_state)
+        packet(Proto()
+                   .number(packet::sequence_id, track.core + 1)
+                   .number(packet::sequence_flags, needs_state)
                    .message(packet::interned_data, data));
         return known = naming.text();
     }
-    void leave_otherwise(const Track& track, std::uint64_t on, Core& core, Nanoseconds now, Left how) {
+    void leave_otherwise(const Track& track, std::uint64_t on, Core& core, Nanoseconds now,
+                         Left how) {
         Open open = start(core, track, on, now, Type::end);
         Proto of;
-        of.message(event::annotations,
-                   Proto().bytes(annotation::name, "left").bytes(annotation::string_value, left_text(how)));
+        of.message(event::annotations, Proto()
+                                           .bytes(annotation::name, "left")
+                                           .bytes(annotation::string_value, left_text(how)));
         open.end = std::copy(of.text().begin(), of.text().end(), open.end);
         finish(open);
     }

@@ -9,19 +9,31 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/views/export/proto.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/proto.hpp"
 
 namespace nopscope::host {
 namespace {
 
 // Field numbers from pprof's proto/profile.proto.
 namespace profile {
-enum : std::uint32_t { sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5, string = 6,
-                       duration_ns = 10, default_type = 14 };
+enum : std::uint32_t {
+    sample_type = 1,
+    sample = 2,
+    mapping = 3,
+    location = 4,
+    function = 5,
+    string = 6,
+    duration_ns = 10,
+    default_type = 14
+};
 }
-namespace value_type { enum : std::uint32_t { type = 1, unit = 2 }; }
-namespace sample { enum : std::uint32_t { locations = 1, values = 2 }; }
+namespace value_type {
+enum : std::uint32_t { type = 1, unit = 2 };
+}
+namespace sample {
+enum : std::uint32_t { locations = 1, values = 2 };
+}
 namespace mapping {
 enum : std::uint32_t {
     id = 1,
@@ -34,9 +46,15 @@ enum : std::uint32_t {
     has_lines = 9
 };
 }
-namespace location { enum : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 }; }
-namespace line { enum : std::uint32_t { function = 1, number = 2 }; }
-namespace function { enum : std::uint32_t { id = 1, name = 2, system_name = 3, filename = 4, start_line = 5 }; }
+namespace location {
+enum : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 };
+}
+namespace line {
+enum : std::uint32_t { function = 1, number = 2 };
+}
+namespace function {
+enum : std::uint32_t { id = 1, name = 2, system_name = 3, filename = 4, start_line = 5 };
+}
 
 class Strings {
 public:
@@ -59,7 +77,8 @@ class GzipFile {
 public:
     explicit GzipFile(const Output& output) : file_(output) {
         constexpr int level = 6, with_gzip_header = MAX_WBITS + 16, memory_level = 8;
-        if (deflateInit2(&stream_, level, Z_DEFLATED, with_gzip_header, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
+        if (deflateInit2(&stream_, level, Z_DEFLATED, with_gzip_header, memory_level,
+                         Z_DEFAULT_STRATEGY) != Z_OK) {
             throw Error("zlib cannot begin: is there memory left?");
         }
     }
@@ -98,7 +117,8 @@ std::uint64_t path_bytes(const PathTree& tree) {
     std::uint64_t bytes = 0;
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
         const TreeNode& node = tree.nodes[i];
-        lengths[i] = lengths[node.parent] + Proto().varint(std::uint64_t{node.function} + 1).text().size();
+        lengths[i] =
+            lengths[node.parent] + Proto().varint(std::uint64_t{node.function} + 1).text().size();
         bytes += lengths[i];
     }
     return bytes;
@@ -115,9 +135,12 @@ void add_samples(GzipFile& file, const PathTree& tree) {
         Proto values;
         values.varint(node.calls).varint(node.self_ns);
         if (tree.has_samples) values.varint(node.samples);
-        file.write(Proto().message(profile::sample,
-                                   Proto().message(sample::locations, locations).message(sample::values, values))
-                       .text());
+        file.write(
+            Proto()
+                .message(
+                    profile::sample,
+                    Proto().message(sample::locations, locations).message(sample::values, values))
+                .text());
     }
 }
 
@@ -127,14 +150,16 @@ std::string write_pprof(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
     const std::uint64_t unpacked = path_bytes(tree);
     if (unpacked > output.most_bytes()) {
-        throw Error(too_large_sentence(output.name() + ", unpacked,", unpacked, output.most_bytes()));
+        throw Error(
+            too_large_sentence(output.name() + ", unpacked,", unpacked, output.most_bytes()));
     }
     GzipFile file(output);
     Strings strings;
     Proto head;
     const auto type = [&](const char* what, const char* unit) {
-        head.message(profile::sample_type,
-                     Proto().number(value_type::type, strings(what)).number(value_type::unit, strings(unit)));
+        head.message(profile::sample_type, Proto()
+                                               .number(value_type::type, strings(what))
+                                               .number(value_type::unit, strings(unit)));
     };
     type("calls", "count");
     type("time", "nanoseconds");
@@ -143,20 +168,28 @@ std::string write_pprof(const Output& output, const Aggregated& from) {
     head.number(profile::duration_ns, from.report.duration_ns);
     std::uint64_t limit = 0;
     for (const FunctionPlace& place : tree.functions) limit = std::max(limit, place.address + 1);
-    head.message(profile::mapping, Proto().number(mapping::id, 1).number(mapping::limit, limit)
+    head.message(profile::mapping, Proto()
+                                       .number(mapping::id, 1)
+                                       .number(mapping::limit, limit)
                                        .number(mapping::filename, strings(from.report.image))
                                        .number(mapping::build_id, strings(from.report.build_id))
-                                       .number(mapping::has_functions, 1).number(mapping::has_filenames, 1)
+                                       .number(mapping::has_functions, 1)
+                                       .number(mapping::has_filenames, 1)
                                        .number(mapping::has_lines, 1));
     for (std::size_t i = 0; i < tree.functions.size(); ++i) {
         const FunctionPlace& place = tree.functions[i];
         const std::uint64_t name = strings(place.name);
-        head.message(profile::location,
-                     Proto().number(location::id, i + 1).number(location::mapping, 1)
-                         .number(location::address, place.address)
-                         .message(location::line,
-                                  Proto().number(line::function, i + 1).number(line::number, place.line)));
-        head.message(profile::function, Proto().number(function::id, i + 1).number(function::name, name)
+        head.message(
+            profile::location,
+            Proto()
+                .number(location::id, i + 1)
+                .number(location::mapping, 1)
+                .number(location::address, place.address)
+                .message(location::line,
+                         Proto().number(line::function, i + 1).number(line::number, place.line)));
+        head.message(profile::function, Proto()
+                                            .number(function::id, i + 1)
+                                            .number(function::name, name)
                                             .number(function::system_name, name)
                                             .number(function::filename, strings(place.file))
                                             .number(function::start_line, place.line));

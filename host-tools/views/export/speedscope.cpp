@@ -19,7 +19,10 @@ namespace fs = std::filesystem;
 class Speedscope : public EventSink {
 public:
     Speedscope(const Output& output, TimeAxis axis)
-        : file_(output), axis_(axis), events_(output.path(), events_name), samples_(output.path(), samples_name) {}
+        : file_(output),
+          axis_(axis),
+          events_(output.path(), events_name),
+          samples_(output.path(), samples_name) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         frames_.try_emplace(number, frames_.size());
@@ -81,16 +84,18 @@ private:
     void event(char type, const Track& track, std::uint32_t function, Nanoseconds now) {
         Profile& of = seen(track, now);
         char text[96];
-        char* const end = fmt::format_to(text, FMT_COMPILE("{}{{\"type\":\"{}\",\"at\":{},\"frame\":{}}}"),
-                                         of.events++ == 0 ? "" : ",\n", type, now, frames_.at(function));
+        char* const end =
+            fmt::format_to(text, FMT_COMPILE("{}{{\"type\":\"{}\",\"at\":{},\"frame\":{}}}"),
+                           of.events++ == 0 ? "" : ",\n", type, now, frames_.at(function));
         events_.write(track.number, {text, static_cast<std::size_t>(end - text)});
     }
-    void head(const Profile& of, const char* type, const char* what, const char* unit, Nanoseconds begin,
-              std::uint64_t end) {
-        file_.write(fmt::format(
-            "{}{{\"type\":\"{}\",\"name\":\"{}{}\",\"unit\":\"{}\",\"startValue\":{},"
-            "\"endValue\":{},",
-            std::exchange(profiles_, true) ? ",\n" : "", type, track_name(of.track), what, unit, begin, end));
+    void head(const Profile& of, const char* type, const char* what, const char* unit,
+              Nanoseconds begin, std::uint64_t end) {
+        file_.write(
+            fmt::format("{}{{\"type\":\"{}\",\"name\":\"{}{}\",\"unit\":\"{}\",\"startValue\":{},"
+                        "\"endValue\":{},",
+                        std::exchange(profiles_, true) ? ",\n" : "", type, track_name(of.track),
+                        what, unit, begin, end));
     }
 
     FileWriter file_;
@@ -105,8 +110,10 @@ private:
 };
 
 void Speedscope::finish() {
-    file_.write("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"nopscope\",\n"
-                "\"name\":\"nopscope, raw times\",\n");
+    file_.write(
+        "{\"$schema\":\"https://www.speedscope.app/"
+        "file-format-schema.json\",\"exporter\":\"nopscope\",\n"
+        "\"name\":\"nopscope, raw times\",\n");
     // speedscope ignores this member.
     file_.write(fmt::format("\"nopscope\":{{\"times\":{},\"clock_pairs\":[{}]}},\n\"profiles\":[\n",
                             json_string(times_text(axis_)), pairs_));

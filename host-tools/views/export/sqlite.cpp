@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
@@ -66,7 +66,8 @@ public:
         check(sqlite3_open(output.path().c_str(), &database_));
         begin(axis);
     }
-    Sqlite(sqlite3* database, TimeAxis axis) : name_("the temporary database"), is_ours_(false), database_(database) {
+    Sqlite(sqlite3* database, TimeAxis axis)
+        : name_("the temporary database"), is_ours_(false), database_(database) {
         begin(axis);
     }
     ~Sqlite() override { close(); }
@@ -74,8 +75,8 @@ public:
     Sqlite& operator=(const Sqlite&) = delete;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        insert(functions_, number, Text(kind_of(number, place)), Text(for_cell(place.name)), Optional{for_cell(place.file)}, place.line,
-               place.address);
+        insert(functions_, number, Text(kind_of(number, place)), Text(for_cell(place.name)),
+               Optional{for_cell(place.file)}, place.line, place.address);
     }
     void on_track(const Track& track) override {
         CallSink::on_track(track);
@@ -89,16 +90,19 @@ public:
         insert(whole_, track.number, function, depth, from, to);
     }
     void absence(std::uint32_t core, const Absence& absence) override {
-        insert(gaps_, core, absence.from, absence.to, absence.lost, absence.overwritten, absence.dropped);
+        insert(gaps_, core, absence.from, absence.to, absence.lost, absence.overwritten,
+               absence.dropped);
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
         insert(marks_, track.number, id, now);
     }
-    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override {
         insert(counters_, track.number, id, now, value);
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        insert(captured_, track.number, captured.function, Text(captured_name(captured.what)), now, captured.value);
+        insert(captured_, track.number, captured.function, Text(captured_name(captured.what)), now,
+               captured.value);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         insert(samples_, ++sample_count_, track.number, now);
@@ -112,7 +116,8 @@ public:
     }
     bool wants_sums() const override { return true; }
     void sums(const Report& report) override {
-        for (const FunctionRow& row : report.functions) add_sums("functions", row, is_doubtful(row));
+        for (const FunctionRow& row : report.functions)
+            add_sums("functions", row, is_doubtful(row));
         for (const ProfileRow& row : report.profile) add_sums("profile", row, false);
     }
     void finish() override {
@@ -123,8 +128,8 @@ public:
 protected:
     void ended(const Track& track, const EndedCall& call) override {
         const Nullable parent = call.parent != 0 ? Nullable{call.parent} : Nullable{};
-        insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from, call.to, call.duration,
-               call.self, Text(left_text(call.how)));
+        insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from,
+               call.to, call.duration, call.self, Text(left_text(call.how)));
     }
 
 private:
@@ -150,9 +155,10 @@ private:
         const auto of_call = [&](std::uint64_t CallTimes::*figure) {
             return call ? Nullable{*call.*figure} : Nullable{};
         };
-        insert(sums_, Text(list), Text(row.interrupt ? "interrupt" : "function"), Text(for_cell(row.name)),
-               Optional{for_cell(row.file)}, row.line, row.address, row.calls, row.corrected_total_ns,
-               row.corrected_self_ns, of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
+        insert(sums_, Text(list), Text(row.interrupt ? "interrupt" : "function"),
+               Text(for_cell(row.name)), Optional{for_cell(row.file)}, row.line, row.address,
+               row.calls, row.corrected_total_ns, row.corrected_self_ns,
+               of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
                of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, doubtful);
     }
     static const char* kind_of(std::uint32_t number, const FunctionPlace& place) {
@@ -166,7 +172,8 @@ private:
         if (into.statement == nullptr) {
             std::string text = fmt::format("INSERT INTO {} VALUES(?", into.table);
             for (std::size_t i = 1; i < sizeof...(values); ++i) text += ",?";
-            check(sqlite3_prepare_v2(database_, (text + ")").c_str(), -1, &into.statement, nullptr));
+            check(
+                sqlite3_prepare_v2(database_, (text + ")").c_str(), -1, &into.statement, nullptr));
         }
         int at = 0;
         (bind(into.statement, ++at, values), ...);
@@ -178,7 +185,8 @@ private:
         check(sqlite3_bind_int64(to, at, static_cast<sqlite3_int64>(value)));
     }
     void bind(sqlite3_stmt* to, int at, const Text& value) {
-        check(sqlite3_bind_text(to, at, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT));
+        check(sqlite3_bind_text(to, at, value.data(), static_cast<int>(value.size()),
+                                SQLITE_TRANSIENT));
     }
     void bind(sqlite3_stmt* to, int at, const Optional& value) {
         value.text.empty() ? check(sqlite3_bind_null(to, at)) : bind(to, at, value.text);
@@ -193,8 +201,9 @@ private:
         throw Error(fmt::format("cannot write {}: {}", name_, sqlite3_errmsg(database_)));
     }
     void close() {
-        for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_, &whole_, &gaps_, &marks_,
-                            &counters_, &captured_, &samples_, &frames_, &console_}) {
+        for (Insert* one :
+             {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_, &whole_, &gaps_,
+              &marks_, &counters_, &captured_, &samples_, &frames_, &console_}) {
             sqlite3_finalize(std::exchange(one->statement, nullptr));
         }
         sqlite3* const database = std::exchange(database_, nullptr);

@@ -39,7 +39,8 @@ constexpr char header_page[] =
     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
     "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
 constexpr char header_event[] =
-    "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n"
+    "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray      "
+    " :   32 bits\n\n"
     "\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n"
     "\tdata max type_len  == 28\n";
 
@@ -64,7 +65,8 @@ constexpr Format event_formats[] = {
      "\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
      "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
      "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n",
-     "\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, REC->depth, REC->calltime, "
+     "\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, REC->depth, "
+     "REC->calltime, "
      "REC->rettime, REC->depth"},
     {"print", print_id,
      "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
@@ -73,12 +75,13 @@ constexpr Format event_formats[] = {
 };
 
 std::string text_of(const Format& format) {
-    return fmt::format("name: {}\nID: {}\nformat:\n"
-                       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-                       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-                       "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-                       "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n{}\nprint fmt: {}\n",
-                       format.name, static_cast<unsigned>(format.id), format.fields, format.print);
+    return fmt::format(
+        "name: {}\nID: {}\nformat:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n{}\nprint fmt: {}\n",
+        format.name, static_cast<unsigned>(format.id), format.fields, format.print);
 }
 
 // A name as in kallsyms, where a name ends at a space and `$` begins a mapping symbol.
@@ -143,20 +146,22 @@ public:
         if (core >= pages_.tracks()) pages_.add(core);
         flush(core);
         cores_[core].missing += absence.lost + absence.overwritten + absence.dropped;
-        print({0, core, 0}, cores_[core].last,
-              fmt::format("gap: {} lost, {} overwritten, {} dropped, from {} to {} ns", absence.lost,
-                          absence.overwritten, absence.dropped, absence.from, absence.to));
+        print(
+            {0, core, 0}, cores_[core].last,
+            fmt::format("gap: {} lost, {} overwritten, {} dropped, from {} to {} ns", absence.lost,
+                        absence.overwritten, absence.dropped, absence.from, absence.to));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
         print(track, now, fmt::format("mark {}", id));
     }
-    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override {
         print(track, now, fmt::format("counter {} = {}", id, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         print(track, now,
-              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]], captured_name(captured.what),
-                          captured.value));
+              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]],
+                          captured_name(captured.what), captured.value));
     }
     void console(std::string_view bytes, Nanoseconds) override {
         if (!cores_.empty()) print({}, cores_[0].last, "console: " + for_cell(bytes));
@@ -195,7 +200,8 @@ private:
     static fs::path pages_name(const fs::path& beside, std::uint32_t core) {
         return fmt::format("{}.cpu-{}", beside.string(), core);
     }
-    void exit(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to, std::uint32_t depth) {
+    void exit(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+              std::uint32_t depth) {
         Record record(exit_id, track);
         record.add(addresses_[function]);
         record.add(depth);
@@ -239,7 +245,8 @@ private:
         Page& page = cores_[core];
         if (page.data.empty()) return;
         char head[page_header_bytes];
-        put_little(put_little(head, page.begin), page.data.size() | (page.missing != 0 ? has_missing : 0));
+        put_little(put_little(head, page.begin),
+                   page.data.size() | (page.missing != 0 ? has_missing : 0));
         if (page.missing != 0) {
             char count[missing_bytes];
             put_little(count, std::exchange(page.missing, 0));
@@ -288,7 +295,8 @@ void TraceCmd::finish() {
     for (const Format& format : event_formats) sized<std::uint64_t>(text_of(format));
     number(std::uint32_t{0});  // number of other event systems
     std::string symbols;
-    for (const auto& [address, name] : symbols_) symbols += fmt::format("{:016x} T {}\n", address, name);
+    for (const auto& [address, name] : symbols_)
+        symbols += fmt::format("{:016x} T {}\n", address, name);
     sized<std::uint32_t>(symbols);
     sized<std::uint32_t>("");
     std::string tasks;

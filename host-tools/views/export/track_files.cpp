@@ -35,7 +35,8 @@ void TrackFiles::spill(std::uint32_t track) {
     Part& part = parts_[track];
     File file(std::fopen(path(track).c_str(), "ab"));
     part.has_file = true;
-    if (!file || std::fwrite(part.buffer.data(), 1, part.buffer.size(), file.get()) != part.buffer.size() ||
+    if (!file ||
+        std::fwrite(part.buffer.data(), 1, part.buffer.size(), file.get()) != part.buffer.size() ||
         std::fclose(file.release()) != 0) {
         fail(path(track));
     }

@@ -16,9 +16,11 @@ namespace nopscope::host {
 class TrackFiles {
 public:
     // The name of a track's file.
-    using Name = std::filesystem::path (*)(const std::filesystem::path& directory, std::uint32_t track);
+    using Name = std::filesystem::path (*)(const std::filesystem::path& directory,
+                                           std::uint32_t track);
 
-    TrackFiles(std::filesystem::path directory, Name name) : directory_(std::move(directory)), name_(name) {}
+    TrackFiles(std::filesystem::path directory, Name name)
+        : directory_(std::move(directory)), name_(name) {}
     // Removes the files, unless keep() was called.
     ~TrackFiles();
     TrackFiles(const TrackFiles&) = delete;

@@ -29,7 +29,9 @@ constexpr char session[] = "0123456789abcdef";
 class Uftrace : public EventSink {
 public:
     Uftrace(const Output& output, TimeAxis axis)
-        : directory_(output.path()), records_(output.path(), records_name), about_(times_text(axis)) {}
+        : directory_(output.path()),
+          records_(output.path(), records_name),
+          about_(times_text(axis)) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         std::string name = for_cell(place.name);
@@ -38,9 +40,11 @@ public:
     }
     void on_track(const Track& track) override {
         if (track.number == most_tasks) {
-            throw Error(fmt::format("uftrace's format has a file for each task, and this recording has more than {} tasks: choose "
-                                    "another format",
-                                    with_commas(most_tasks)));
+            throw Error(
+                fmt::format("uftrace's format has a file for each task, and this recording has "
+                            "more than {} tasks: choose "
+                            "another format",
+                            with_commas(most_tasks)));
         }
         tracks_.push_back(track);
         depths_.push_back(0);
@@ -76,8 +80,9 @@ private:
     void record(const Track& track, std::uint64_t type, std::uint32_t function, Nanoseconds now,
                 std::uint64_t depth) {
         char bytes[16];
-        put_little(put_little(bytes, std::max<Nanoseconds>(now, 1)),
-                   type | magic << 3 | std::min(depth, most_depth) << 6 | addresses_[function] << 16);
+        put_little(
+            put_little(bytes, std::max<Nanoseconds>(now, 1)),
+            type | magic << 3 | std::min(depth, most_depth) << 6 | addresses_[function] << 16);
         records_.write(track.number, {bytes, sizeof bytes});
     }
     void write(const fs::path& name, std::string_view text) const {
@@ -115,20 +120,25 @@ void Uftrace::finish() {
     to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
     to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
     put_little(to, std::uint16_t{65535});
-    write("info", std::string(header, sizeof header) +
-                      fmt::format("exename:{}\ncmdline:nopscope export: {}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\n"
-                                  "taskinfo:tids={}\n", program, about_, tracks_.size(), tasks));
+    write("info",
+          std::string(header, sizeof header) +
+              fmt::format(
+                  "exename:{}\ncmdline:nopscope export: {}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\n"
+                  "taskinfo:tids={}\n",
+                  program, about_, tracks_.size(), tasks));
     write("task.txt", task_lines);
     // Without a stack in the map, uftrace takes every address for one of the kernel.
     write(fmt::format("sid-{}.map", session),
-          fmt::format("{:012x}-{:012x} r-xp 00000000 00:00 0                          {}\n"
-                      "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n",
-                      text_base, (end + 0xfff) & ~std::uint64_t{0xfff}, program));
+          fmt::format(
+              "{:012x}-{:012x} r-xp 00000000 00:00 0                          {}\n"
+              "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n",
+              text_base, (end + 0xfff) & ~std::uint64_t{0xfff}, program));
     std::string symbols;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
         symbols += fmt::format("{:016x} T {}\n", i * function_bytes, functions_[i]);
     }
-    write("firmware.sym", symbols + fmt::format("{:016x} ? __sym_end\n", functions_.size() * function_bytes));
+    write("firmware.sym",
+          symbols + fmt::format("{:016x} ? __sym_end\n", functions_.size() * function_bytes));
 }
 
 }  // namespace

@@ -33,7 +33,10 @@ Json columns(std::initializer_list<const char*> names) {
 }  // namespace
 
 CodeView::CodeView(const std::string& image, std::vector<std::string> source_roots)
-    : elf_(ElfFile::open(image)), symbols_(read_symbols(elf_)), lines_(elf_), source_roots_(std::move(source_roots)) {
+    : elf_(ElfFile::open(image)),
+      symbols_(read_symbols(elf_)),
+      lines_(elf_),
+      source_roots_(std::move(source_roots)) {
     for (const ElfSymbol& symbol : elf_.symbols()) {
         if (symbol.is_mapping()) data_.emplace_back(symbol.address, symbol.name[1] == 'd');
     }
@@ -69,7 +72,9 @@ bool CodeView::is_data(std::uint64_t address) const {
 
 Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf& position,
                         std::vector<LinePlace>& places) const {
-    Json json{{"function", position(of.address)}, {"address", hex_address(of.address)}, {"instructions", of.size / 4}};
+    Json json{{"function", position(of.address)},
+              {"address", hex_address(of.address)},
+              {"instructions", of.size / 4}};
     Json lines = columns({"at", "file", "line"});
     Json targets = columns({"at", "function", "offset", "name"});
     Json notes = Json::array();
@@ -83,7 +88,8 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
         const auto word = elf_.word_at(address);
         if (!word) break;
         const bool in_data = is_data(address);
-        const std::string said = in_data ? fmt::format(".word\t{:#010x}", *word) : disassembler_.text(address, *word);
+        const std::string said =
+            in_data ? fmt::format(".word\t{:#010x}", *word) : disassembler_.text(address, *word);
         room -= static_cast<std::int64_t>(said.size() + 1);
         text += (n == 0 ? "" : "\n") + said;
         if (const auto place = lines_.at(address); place && *place != last) {
@@ -123,7 +129,8 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
 }
 
 // The source lines of the instructions, file by file, up to the page's limit.
-Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint32_t>& files) const {
+Json CodeView::source(std::vector<LinePlace> places,
+                      const std::vector<std::uint32_t>& files) const {
     Json json = columns({"file", "line", "text"});
     Json refused = columns({"file", "why"});
     Json newer = Json::array();
@@ -154,7 +161,10 @@ Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint
         json["line"].push_back(place.line);
         json["text"].push_back(line);
     }
-    return {{"lines", std::move(json)}, {"refused", std::move(refused)}, {"newer", std::move(newer)}, {"cut", cut_lines}};
+    return {{"lines", std::move(json)},
+            {"refused", std::move(refused)},
+            {"newer", std::move(newer)},
+            {"cut", cut_lines}};
 }
 
 Json CodeView::json(const Report& report, const PositionOf& position) const {
@@ -174,13 +184,17 @@ Json CodeView::json(const Report& report, const PositionOf& position) const {
     std::vector<LinePlace> once;
     Json names = Json::array();
     for (LinePlace place : places) {
-        const auto [at, is_new] = numbers.try_emplace(place.file, static_cast<std::uint32_t>(files.size()));
+        const auto [at, is_new] =
+            numbers.try_emplace(place.file, static_cast<std::uint32_t>(files.size()));
         if (is_new) {
             files.push_back(place.file);
-            names.push_back(names.size() < max_files ? cut(for_cell(lines_.files()[place.file]), max_line_bytes) : "…");
+            names.push_back(names.size() < max_files
+                                ? cut(for_cell(lines_.files()[place.file]), max_line_bytes)
+                                : "…");
         }
         place.file = at->second;
-        if (known.try_emplace(std::uint64_t{place.file} << 32 | place.line).second) once.push_back(place);
+        if (known.try_emplace(std::uint64_t{place.file} << 32 | place.line).second)
+            once.push_back(place);
     }
     for (Json& function : functions) {
         for (Json& file : function["lines"]["file"]) file = numbers.at(file.get<std::uint32_t>());

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -17,12 +17,11 @@ std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llrou
 std::string note_of(const Compared& row) {
     const double change = row.change_ns();
     switch (row.verdict) {
-    case Verdict::fresh:
-        return "new";
-    case Verdict::same:
-        return {};
+    case Verdict::fresh: return "new";
+    case Verdict::same: return {};
     default:
-        return fmt::format("own time {}{} ({:+.1f} %)", change < 0 ? "-" : "+", human_ns(std::abs(change)),
+        return fmt::format("own time {}{} ({:+.1f} %)", change < 0 ? "-" : "+",
+                           human_ns(std::abs(change)),
                            row.before.self_ns > 0 ? 100 * change / row.before.self_ns : 0);
     }
 }
@@ -36,20 +35,21 @@ Json functions_of(const Names& names, const Difference& difference) {
         const Compared* const row = by_number[number];
         const Amounts after = row != nullptr ? row->after : Amounts{};
         const std::string note = row != nullptr ? note_of(*row) : std::string();
-        list.push_back({{"name", for_cell(place.name)},
-                        {"file", for_cell(place.file)},
-                        {"line", place.line},
-                        {"address", fmt::format("{}", number)},  // names are not unique
-                        {"calls", whole(after.calls)},
-                        {"total", whole(after.total_ns)},
-                        {"self", whole(after.self_ns)},
-                        {"min", nullptr},
-                        {"mean", after.calls > 0 ? Json(whole(after.total_ns / after.calls)) : Json()},
-                        {"max", nullptr},
-                        {"share", difference.after_ns > 0 ? after.self_ns / difference.after_ns : 0},
-                        {"doubtful", false},
-                        {"notes", note.empty() ? Json::array() : Json::array({note})},
-                        {"bins", Json::array()}});
+        list.push_back(
+            {{"name", for_cell(place.name)},
+             {"file", for_cell(place.file)},
+             {"line", place.line},
+             {"address", fmt::format("{}", number)},  // names are not unique
+             {"calls", whole(after.calls)},
+             {"total", whole(after.total_ns)},
+             {"self", whole(after.self_ns)},
+             {"min", nullptr},
+             {"mean", after.calls > 0 ? Json(whole(after.total_ns / after.calls)) : Json()},
+             {"max", nullptr},
+             {"share", difference.after_ns > 0 ? after.self_ns / difference.after_ns : 0},
+             {"doubtful", false},
+             {"notes", note.empty() ? Json::array() : Json::array({note})},
+             {"bins", Json::array()}});
     }
     return list;
 }
@@ -60,18 +60,21 @@ Json paths_of(const Names& names, const Difference& difference, std::size_t most
     // A caller's weight is at least that of its callees, because it was on the stack.
     std::vector<double> weights(by_number.size());
     for (std::size_t n = by_number.size(); n-- > 1;) {
-        if (const Compared* const row = by_number[n]) weights[n] = std::max({weights[n], row->before.total_ns, row->after.total_ns});
+        if (const Compared* const row = by_number[n])
+            weights[n] = std::max({weights[n], row->before.total_ns, row->after.total_ns});
         double& above = weights[names.caller(static_cast<std::uint32_t>(n))];
         above = std::max(above, weights[n]);
     }
     double beyond = -1;
     if (weights.size() > most) {
         std::vector<double> sorted = weights;
-        std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(most), sorted.end(), std::greater<>());
+        std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(most),
+                         sorted.end(), std::greater<>());
         beyond = sorted[most];
     }
     Json json;
-    for (const char* name : {"parent", "function", "calls", "total", "self", "samples", "before"}) json[name] = Json::array();
+    for (const char* name : {"parent", "function", "calls", "total", "self", "samples", "before"})
+        json[name] = Json::array();
     std::vector<std::uint32_t> position(by_number.size());
     std::uint32_t count = 0;
     for (std::uint32_t n = 0; n < by_number.size(); ++n) {
@@ -97,11 +100,14 @@ Json facts_of(const Names& names, const Difference& difference) {
     };
     add("own times before", human_ns(difference.before_ns));
     add("own times after", human_ns(difference.after_ns));
-    add("test", difference.tested ? fmt::format("Welch's, at a false discovery rate of {:.0f} %", 100 * significant_rate)
+    add("test", difference.tested ? fmt::format("Welch's, at a false discovery rate of {:.0f} %",
+                                                100 * significant_rate)
                                   : "none: one run on a side");
     for (const Compared& row : difference.functions) {
         if (list.size() > 200) break;
-        if (row.verdict == Verdict::gone) add("gone", fmt::format("{} ({})", names.place(row.number).name, human_ns(row.before.self_ns)));
+        if (row.verdict == Verdict::gone)
+            add("gone",
+                fmt::format("{} ({})", names.place(row.number).name, human_ns(row.before.self_ns)));
     }
     return list;
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/views/page/code.hpp"
-#include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/views/page/code.hpp"
 
 namespace nopscope::host {
 

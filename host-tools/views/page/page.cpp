@@ -9,14 +9,16 @@ extern "C" const char _binary_page_html_end[];
 namespace nopscope::host {
 
 std::string_view page_template() {
-    return {_binary_page_html_start, static_cast<std::size_t>(_binary_page_html_end - _binary_page_html_start)};
+    return {_binary_page_html_start,
+            static_cast<std::size_t>(_binary_page_html_end - _binary_page_html_start)};
 }
 
 // In a script element, only "<" can end the data.
 std::string html_page(std::string_view page, const std::string& view) {
     constexpr std::string_view mark = "<!--data-->";
     const std::size_t at = page.find(mark);
-    if (at == std::string_view::npos) throw Error("this nopscope was built with a page that has no place for data");
+    if (at == std::string_view::npos)
+        throw Error("this nopscope was built with a page that has no place for data");
     std::string out(page.substr(0, at));
     for (const char c : view) {
         if (c == '<') {
@@ -30,10 +32,12 @@ std::string html_page(std::string_view page, const std::string& view) {
 }
 
 ServedPage served_page(std::string_view page, const std::string& controls) {
-    constexpr std::string_view begin = R"(<meta http-equiv="Content-Security-Policy" content=")", end = "\">\n";
+    constexpr std::string_view begin = R"(<meta http-equiv="Content-Security-Policy" content=")",
+                               end = "\">\n";
     const std::size_t at = page.find(begin);
     const std::size_t over = page.find(end, at == page.npos ? at : at + begin.size());
-    if (over == page.npos) throw Error("this nopscope was built with a page that has no content security policy");
+    if (over == page.npos)
+        throw Error("this nopscope was built with a page that has no content security policy");
     std::string html(page.substr(0, at));
     html += page.substr(over + end.size());
     const std::string_view policy = page.substr(at + begin.size(), over - at - begin.size());

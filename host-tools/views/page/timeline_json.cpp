@@ -6,9 +6,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -32,7 +32,8 @@ void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kep
     for (const char* name : {"slot", "busy", "calls"}) json[name] = Json::array();
     for (std::size_t at = 0; at < row.size(); ++at) {
         if (row[at].calls <= kept[at]) continue;
-        const double share = static_cast<double>(row[at].busy) / static_cast<double>(std::uint64_t{1} << shift);
+        const double share =
+            static_cast<double>(row[at].busy) / static_cast<double>(std::uint64_t{1} << shift);
         json["slot"].push_back(slot(static_cast<std::int64_t>(at)));
         json["busy"].push_back(std::min(100l, std::lround(share * 100)));
         json["calls"].push_back(row[at].calls);
@@ -59,8 +60,8 @@ Timeline::Chosen Timeline::chosen() const {
             std::size_t cells = 0;
             for (const auto& rows : out.rows) {
                 for (const Row& row : rows) {
-                    cells += static_cast<std::size_t>(
-                        std::count_if(row.begin(), row.end(), [](const Cell& cell) { return cell.calls != 0; }));
+                    cells += static_cast<std::size_t>(std::count_if(
+                        row.begin(), row.end(), [](const Cell& cell) { return cell.calls != 0; }));
                 }
             }
             return cells;
@@ -82,13 +83,16 @@ Timeline::Chosen Timeline::chosen() const {
         const OneTrack& on = tracks_[track];
         for (std::uint32_t depth = 0; depth < std::min(on.depth, on.levels.size()); ++depth) {
             const Level& open = on.levels[depth];
-            out.calls.push_back({track, depth, {open.from, on.now - open.from, open.function, Left::open}});
+            out.calls.push_back(
+                {track, depth, {open.from, on.now - open.from, open.function, Left::open}});
         }
     }
     const auto order = [](const Kept& kept) {
-        return std::tuple(kept.track, kept.depth, kept.call.from, -kept.call.duration, kept.call.function);
+        return std::tuple(kept.track, kept.depth, kept.call.from, -kept.call.duration,
+                          kept.call.function);
     };
-    std::sort(out.calls.begin(), out.calls.end(), [&](const Kept& a, const Kept& b) { return order(a) < order(b); });
+    std::sort(out.calls.begin(), out.calls.end(),
+              [&](const Kept& a, const Kept& b) { return order(a) < order(b); });
     if (has_all) return out;
     const auto same = [&](const Kept& a, const Kept& b) { return order(a) == order(b); };
     out.calls.erase(std::unique(out.calls.begin(), out.calls.end(), same), out.calls.end());
@@ -106,12 +110,17 @@ Json Timeline::json_bands() const {
     for (const char* name : {"core", "kind", "from", "to", "what"}) json[name] = Json::array();
     for (const Gaps& gaps : gaps_) {
         for (const Gap& gap : gaps.list) {
-            const auto ago = [&](Nanoseconds at) { return static_cast<std::int64_t>(at - origin_) - begin_; };
+            const auto ago = [&](Nanoseconds at) {
+                return static_cast<std::int64_t>(at - origin_) - begin_;
+            };
             std::string what;
-            for (const auto& [count, name] : {std::pair(gap.absence.lost, "records lost"),
-                                              std::pair(gap.absence.overwritten, "records overwritten"),
-                                              std::pair(gap.absence.dropped, "calls and records dropped")}) {
-                if (count != 0) what += fmt::format("{}{} {}", what.empty() ? "" : ", ", with_commas(count), name);
+            for (const auto& [count, name] :
+                 {std::pair(gap.absence.lost, "records lost"),
+                  std::pair(gap.absence.overwritten, "records overwritten"),
+                  std::pair(gap.absence.dropped, "calls and records dropped")}) {
+                if (count != 0)
+                    what +=
+                        fmt::format("{}{} {}", what.empty() ? "" : ", ", with_commas(count), name);
             }
             if (gap.parts > 1) what += fmt::format(", in {} places here", with_commas(gap.parts));
             json["core"].push_back(gaps.core);
@@ -135,25 +144,32 @@ Json Timeline::json(const PositionOf& position) const {
     };
     std::uint64_t drawn = 0;
     auto next = shown.calls.begin();
-    Json json{{"duration", now() - begin_}, {"slot", std::uint64_t{1} << shown.shift}, {"slots_from", -begin_},
+    Json json{{"duration", now() - begin_},
+              {"slot", std::uint64_t{1} << shown.shift},
+              {"slots_from", -begin_},
               {"tracks", Json::array()}};
     for (std::uint32_t number = 0; number < tracks_.size(); ++number) {
         const OneTrack& on = tracks_[number];
         Json rows = Json::array();
         for (std::uint32_t depth = 0; next != shown.calls.end() && next->track == number; ++depth) {
-            Json row{{"from", Json::array()}, {"duration", Json::array()}, {"function", Json::array()},
+            Json row{{"from", Json::array()},
+                     {"duration", Json::array()},
+                     {"function", Json::array()},
                      {"left", Json::array()}};
             // How many drawn calls begin in each slot.
             std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});
             Ascending from;
-            for (; next != shown.calls.end() && next->track == number && next->depth == depth; ++next) {
+            for (; next != shown.calls.end() && next->track == number && next->depth == depth;
+                 ++next) {
                 const Call& call = next->call;
-                if (call.how != Left::returned) row["left"].push_back({row["from"].size(), left_text(call.how)});
+                if (call.how != Left::returned)
+                    row["left"].push_back({row["from"].size(), left_text(call.how)});
                 row["from"].push_back(from(call.from - begin_));
                 row["duration"].push_back(call.duration);
                 row["function"].push_back(number_of(call.function));
                 drawn += call.function < first_own_function ? 1 : 0;
-                const auto slot = static_cast<std::uint64_t>(std::max<std::int64_t>(call.from, 0)) >> shown.shift;
+                const auto slot =
+                    static_cast<std::uint64_t>(std::max<std::int64_t>(call.from, 0)) >> shown.shift;
                 if (call.how != Left::open && slot < kept.size()) ++kept[slot];
             }
             if (!shown.rows.empty() && depth < shown.rows[number].size()) {
@@ -165,7 +181,8 @@ Json Timeline::json(const PositionOf& position) const {
                                   {"context", on.track.context},
                                   {"rows", std::move(rows)},
                                   {"marks", {{"at", Json::array()}, {"id", on.marks}}}});
-        for (const std::int64_t at : on.marks_at) json["tracks"].back()["marks"]["at"].push_back(at - begin_);
+        for (const std::int64_t at : on.marks_at)
+            json["tracks"].back()["marks"]["at"].push_back(at - begin_);
     }
     json["bands"] = json_bands();
     json["interrupts"] = Json::array();
@@ -175,7 +192,8 @@ Json Timeline::json(const PositionOf& position) const {
     std::uint64_t open = 0;
     for (const OneTrack& on : tracks_) {
         for (std::size_t depth = 0; depth < on.depth; ++depth) {
-            open += depth >= on.levels.size() || on.levels[depth].function < first_own_function ? 1 : 0;
+            open +=
+                depth >= on.levels.size() || on.levels[depth].function < first_own_function ? 1 : 0;
         }
     }
     json["calls"] = calls_ + open;

@@ -6,12 +6,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "host-tools/base/text.hpp"
-#include "host-tools/analysis/report/tree.hpp"
-#include "host-tools/views/page/html.hpp"
-#include "host-tools/analysis/timeline/positions.hpp"
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/analysis/timeline/positions.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/views/page/html.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -38,13 +38,13 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
         std::vector<double> weights;
         weights.reserve(rows.size());
         for (const PathRow& row : rows) weights.push_back(row.weight);
-        std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(),
-                         std::greater<>());
+        std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most),
+                         weights.end(), std::greater<>());
         beyond = weights[most];
     }
     std::vector<PathRow> kept;
     std::vector<std::uint32_t> now(rows.size());  // the row's new number, or that of its substitute
-    std::vector<bool> stands(rows.size());  // now[] is the number of a Special::too_short
+    std::vector<bool> stands(rows.size());        // now[] is the number of a Special::too_short
     std::unordered_map<std::uint32_t, std::uint32_t> rests;  // by caller
     for (std::uint32_t at = 0; at < rows.size(); ++at) {
         const PathRow& row = rows[at];
@@ -59,7 +59,8 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
         if (stands[row.parent]) {
             now[at] = parent;
         } else {
-            const auto [rest, is_new] = rests.try_emplace(parent, static_cast<std::uint32_t>(kept.size()));
+            const auto [rest, is_new] =
+                rests.try_emplace(parent, static_cast<std::uint32_t>(kept.size()));
             if (is_new) kept.push_back({.parent = parent, .function = too_short});
             now[at] = rest->second;
             kept[now[at]].total += row.total;
@@ -73,7 +74,8 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
 
 Json columns(const std::vector<PathRow>& rows) {
     Json json;
-    for (const char* name : {"parent", "function", "calls", "total", "self", "samples"}) json[name] = Json::array();
+    for (const char* name : {"parent", "function", "calls", "total", "self", "samples"})
+        json[name] = Json::array();
     for (const PathRow& row : rows) {
         json["parent"].push_back(row.parent);
         json["function"].push_back(row.function);
@@ -89,8 +91,8 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
     std::vector<PathRow> rows;
     std::vector<std::uint64_t> sampled;  // in the path and its callees
     for (const TreeNode& node : tree.nodes) {
-        rows.push_back({node.parent, rows.empty() ? all : std::int64_t{node.function}, node.calls, node.total_ns,
-                        node.self_ns, node.samples});
+        rows.push_back({node.parent, rows.empty() ? all : std::int64_t{node.function}, node.calls,
+                        node.total_ns, node.self_ns, node.samples});
         sampled.push_back(node.samples);
     }
     std::vector<std::uint64_t> inside(rows.size());
@@ -114,7 +116,8 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
 Json json_bins(const ProfileRow& row, bool raw, std::uint64_t clock_hz) {
     Json json = Json::array();
     const auto from_ns = [&](unsigned bin) {
-        const FixedTicks from = bin == 0 ? 0 : (FixedTicks{1} << (bin - 1)) * protocol::overhead_unit;
+        const FixedTicks from =
+            bin == 0 ? 0 : (FixedTicks{1} << (bin - 1)) * protocol::overhead_unit;
         const FixedTicks taken = raw ? 0 : row.taken;
         return fixed_to_ns(from > taken ? from - taken : 0, clock_hz);
     };
@@ -176,7 +179,8 @@ FunctionRow as_function(const ProfileRow& from) {
 }
 
 // In the tree's order, then those that are in no path. `at`: the index of each, by key_of().
-Json json_functions(const Report& report, const Profile& profile, const PathTree& tree, Positions& at) {
+Json json_functions(const Report& report, const Profile& profile, const PathTree& tree,
+                    Positions& at) {
     Json list = Json::array();
     for (const FunctionPlace& place : tree.functions) {
         if (const auto key = key_of(place); key != 0) at[key] = list.size();
@@ -203,7 +207,8 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         const auto found = at.find(key_of(report.by_number[n]));
         if (found == at.end()) continue;
         Json& bins = list[found->second]["bins"];
-        for (const Latency::Bin& bin : latency_of(report, profile, n).bins) bins.push_back({bin.from_ns, bin.calls});
+        for (const Latency::Bin& bin : latency_of(report, profile, n).bins)
+            bins.push_back({bin.from_ns, bin.calls});
     }
     return list;
 }
@@ -216,7 +221,8 @@ std::string complaint(const Report& report) {
     }
     for (const IntegrityItem& item : integrity.items) {
         if (!item.spoils || item.value == 0) continue;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, with_commas(item.value));
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, with_commas(item.value));
     }
     return text;
 }
@@ -224,7 +230,8 @@ std::string complaint(const Report& report) {
 Json facts(const Report& report) {
     Json list = Json::array();
     const auto add = [&](const char* name, const std::string& value, bool spoils = false) {
-        if (!value.empty()) list.push_back({{"name", name}, {"value", for_cell(value)}, {"spoils", spoils}});
+        if (!value.empty())
+            list.push_back({{"name", name}, {"value", for_cell(value)}, {"spoils", spoils}});
     };
     add("others", others_line(report));
     add("missing", loss_line(report), true);
@@ -232,22 +239,25 @@ Json facts(const Report& report) {
     add("build-id", report.build_id);
     add("board", report.board);
     add("cores", std::to_string(report.cores));
-    add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report.clock), static_cast<double>(report.clock_hz) / 1e6));
+    add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report.clock),
+                             static_cast<double>(report.clock_hz) / 1e6));
     add("mode", mode_text(report));
     for (const HeadLine& line : head_lines(report)) add(line.name, line.text, line.spoils);
     add("recorded", recorded_text(report));
     add("sessions", std::to_string(report.sessions));
     add("times", overhead_line(report));
     for (const IntegrityItem& item : report.integrity.items) {
-        const bool at_least = report.integrity.at_least && item.name == std::string_view("generated");
+        const bool at_least =
+            report.integrity.at_least && item.name == std::string_view("generated");
         const std::string value = (at_least ? "at least " : "") + with_commas(item.value);
         if (item.value != 0) add(item.name, value, item.spoils);
     }
     for (const MissingRow& row : report.missing) {
         if (list.size() > 200) break;
-        add("missing", fmt::format("core {}, {} to {}: {} lost, {} overwritten, {} dropped", row.core,
-                                   human_ns(row.from_ns), human_ns(row.to_ns), with_commas(row.lost),
-                                   with_commas(row.overwritten), with_commas(row.dropped)),
+        add("missing",
+            fmt::format("core {}, {} to {}: {} lost, {} overwritten, {} dropped", row.core,
+                        human_ns(row.from_ns), human_ns(row.to_ns), with_commas(row.lost),
+                        with_commas(row.overwritten), with_commas(row.dropped)),
             true);
     }
     add("markers", text_marks(report));
@@ -265,9 +275,10 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
         for (const ProfileRow& row : report.profile) calls += row.calls;
     }
     std::string headline = fmt::format("{}{} · {} · {} calls", report.image,
-                                       report.board.empty() ? "" : " on " + report.board, recorded_text(report),
-                                       with_commas(calls));
-    if (report.samples.count != 0) headline += " · " + with_commas(report.samples.count) + " samples";
+                                       report.board.empty() ? "" : " on " + report.board,
+                                       recorded_text(report), with_commas(calls));
+    if (report.samples.count != 0)
+        headline += " · " + with_commas(report.samples.count) + " samples";
     Json json;
     json["version"] = 1;
     json["title"] = for_cell(title);
@@ -282,7 +293,8 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     json["sampled"] = report.samples.count != 0;
     const auto position = [&](std::uint64_t key) {
         const auto found = positions.find(key);
-        return found == positions.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found->second);
+        return found == positions.end() ? std::int64_t{-1}
+                                        : static_cast<std::int64_t>(found->second);
     };
     json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();
     json["code"] = parts.code != nullptr ? parts.code->json(report, position) : Json();

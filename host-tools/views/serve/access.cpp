@@ -30,7 +30,8 @@ std::string lower(std::string_view text) {
 bool is_host_name(std::string_view text) {
     constexpr std::string_view more = ".-_:%";  // % before the zone of an IPv6 address
     return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || more.find(c) != std::string_view::npos;
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+               more.find(c) != std::string_view::npos;
     });
 }
 
@@ -56,7 +57,8 @@ std::optional<HostAndPort> split(std::string_view text) {
     const std::string_view digits = text.substr(end + 1);
     int port = 0;
     const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (error != std::errc() || stop != digits.data() + digits.size() || port < 0 || port > 65535) return std::nullopt;
+    if (error != std::errc() || stop != digits.data() + digits.size() || port < 0 || port > 65535)
+        return std::nullopt;
     out.port = port;
     return out;
 }
@@ -68,7 +70,8 @@ Kind kind_of(const std::string& host) {
         return ntohl(v4.s_addr) >> 24 == 127 ? Kind::loopback : Kind::address;
     }
     in6_addr v6{};
-    if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6) ? Kind::loopback : Kind::address;
+    if (inet_pton(AF_INET6, host.c_str(), &v6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&v6) ? Kind::loopback : Kind::address;
     return host == "localhost" ? Kind::loopback : Kind::name;
 }
 
@@ -76,7 +79,8 @@ Kind kind_of(const std::string& host) {
 bool same_secret(std::string_view a, std::string_view b) {
     unsigned difference = a.size() == b.size() ? 0 : 1;
     for (std::size_t n = 0; n < a.size(); ++n) {
-        difference |= static_cast<unsigned char>(a[n]) ^ static_cast<unsigned char>(n < b.size() ? b[n] : '\0');
+        difference |= static_cast<unsigned char>(a[n]) ^
+                      static_cast<unsigned char>(n < b.size() ? b[n] : '\0');
     }
     return difference == 0;
 }
@@ -100,13 +104,16 @@ std::string ListenAddress::url() const {
 ListenAddress listen_address(std::string_view text) {
     const auto said = split(text);
     if (!said || !said->port) {
-        throw Error(fmt::format("{}: expected an address and a port, as 127.0.0.1:8000 or [::1]:8000", for_cell(text)),
-                    Exit::usage);
+        throw Error(
+            fmt::format("{}: expected an address and a port, as 127.0.0.1:8000 or [::1]:8000",
+                        for_cell(text)),
+            Exit::usage);
     }
     return {said->host, *said->port, kind_of(said->host) == Kind::loopback};
 }
 
-std::optional<Refusal> refusal(const ListenAddress& at, std::string_view token, const Asked& asked) {
+std::optional<Refusal> refusal(const ListenAddress& at, std::string_view token,
+                               const Asked& asked) {
     if (!host_is_ours(at, asked.host)) {
         return Refusal{403, "this server is not what the address names: ask for it by its own"};
     }
@@ -115,18 +122,23 @@ std::optional<Refusal> refusal(const ListenAddress& at, std::string_view token, 
     }
     const bool is_page = asked.method == "GET" && asked.path == "/";
     const std::string& site = asked.fetch_site;
-    if (!site.empty() && site != "same-origin" && site != "none" && !(is_page && asked.fetch_mode == "navigate")) {
+    if (!site.empty() && site != "same-origin" && site != "none" &&
+        !(is_page && asked.fetch_mode == "navigate")) {
         return Refusal{403, "another site's page asks: only this server's own may"};
     }
     if (!token.empty() && !same_secret(token, asked.token)) {
-        return Refusal{403, "the token is missing or wrong: take the whole URL that nopscope serve has printed"};
+        return Refusal{
+            403,
+            "the token is missing or wrong: take the whole URL that nopscope serve has printed"};
     }
     const bool is_request = asked.path == "/request";
     if (!is_request && asked.path != "/" && asked.path != "/view" && asked.path != "/events") {
         return Refusal{404, "there is nothing here but /, /view, /events and /request"};
     }
-    if (asked.method != (is_request ? "POST" : "GET")) return Refusal{405, is_request ? "POST it" : "only GET"};
-    if (is_request && asked.content_type.substr(0, asked.content_type.find(';')) != "application/json") {
+    if (asked.method != (is_request ? "POST" : "GET"))
+        return Refusal{405, is_request ? "POST it" : "only GET"};
+    if (is_request &&
+        asked.content_type.substr(0, asked.content_type.find(';')) != "application/json") {
         return Refusal{415, "a request is application/json"};
     }
     return std::nullopt;
@@ -143,10 +155,12 @@ std::string make_token() {
 void check_token(std::string_view token) {
     constexpr std::string_view more = "-._~";
     const bool fits = std::all_of(token.begin(), token.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || more.find(c) != std::string_view::npos;
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               more.find(c) != std::string_view::npos;
     });
     if (!fits || token.size() < shortest_token) {
-        throw Error(fmt::format("--token: at least {} of A-Z a-z 0-9 - . _ ~", shortest_token), Exit::usage);
+        throw Error(fmt::format("--token: at least {} of A-Z a-z 0-9 - . _ ~", shortest_token),
+                    Exit::usage);
     }
 }
 

@@ -15,7 +15,7 @@ namespace nopscope::host {
 // Where a server listens: "127.0.0.1:8000", "[::1]:0", "lab.example:8000".
 struct ListenAddress {
     std::string host;
-    int port = 0;           // 0: any free port
+    int port = 0;              // 0: any free port
     bool is_loopback = false;  // only programs of this machine can connect
 
     std::string url() const;  // "http://127.0.0.1:8000/"
@@ -26,11 +26,11 @@ ListenAddress listen_address(std::string_view text);
 // What a request's head says; empty: nothing.
 struct Asked {
     std::string method;
-    std::string path;          // without the query
-    std::string host;          // Host
-    std::string origin;        // Origin: the page that sends the request, if the browser says so
-    std::string fetch_site;    // Sec-Fetch-Site, likewise
-    std::string fetch_mode;    // Sec-Fetch-Mode
+    std::string path;        // without the query
+    std::string host;        // Host
+    std::string origin;      // Origin: the page that sends the request, if the browser says so
+    std::string fetch_site;  // Sec-Fetch-Site, likewise
+    std::string fetch_mode;  // Sec-Fetch-Mode
     std::string content_type;
     std::string token;
 };

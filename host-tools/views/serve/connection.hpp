@@ -39,8 +39,8 @@ private:
 
     int socket_;
     const std::atomic<bool>& stop_;
-    std::string head_;          // with the bytes that came after it
-    std::size_t taken_ = 0;     // bytes of head_ that read() has returned
+    std::string head_;           // with the bytes that came after it
+    std::size_t taken_ = 0;      // bytes of head_ that read() has returned
     std::size_t body_room_ = 0;  // bytes that may still come
     Clock::time_point body_until_{};
 };

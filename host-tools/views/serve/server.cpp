@@ -27,7 +27,7 @@ constexpr std::chrono::seconds event_interval{1};
 std::string only_header(const Request& request, const char* name) {
     // If there are two, a proxy and a server may choose different ones.
     return request.get_header_value_count(name) == 1 ? request.get_header_value(name)
-           : request.has_header(name)               ? "?"
+           : request.has_header(name)                ? "?"
                                                      : "";
 }
 
@@ -50,7 +50,8 @@ Asked asked_by(const Request& request) {
 }
 
 std::string as_json(const ControlAnswer& answer) {
-    const nlohmann::json json{{"status", static_cast<int>(answer.status)}, {"text", to_utf8(answer.text)}};
+    const nlohmann::json json{{"status", static_cast<int>(answer.status)},
+                              {"text", to_utf8(answer.text)}};
     return json.dump();
 }
 
@@ -83,9 +84,10 @@ std::string sentence_of(const std::exception_ptr& what) {
 // With a provider, because httplib would otherwise copy and compress the body each time.
 void answer_with(Response& response, std::shared_ptr<const std::string> body, const char* type) {
     const std::size_t size = body->size();
-    response.set_content_provider(size, type, [body](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
-        return sink.write(body->data() + offset, length);
-    });
+    response.set_content_provider(
+        size, type, [body](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+            return sink.write(body->data() + offset, length);
+        });
 }
 
 }  // namespace
@@ -122,13 +124,16 @@ public:
             response.set_content(sentence_of(what) + "\n", "text/plain; charset=utf-8");
         });
         Get("/", [this](const Request&, Response& response) {
-            answer_with(response, {std::shared_ptr<void>(), &page_.html}, "text/html; charset=utf-8");
+            answer_with(response, {std::shared_ptr<void>(), &page_.html},
+                        "text/html; charset=utf-8");
         });
-        Get("/view", [this](const Request& request, Response& response) { send_view(request, response); });
+        Get("/view",
+            [this](const Request& request, Response& response) { send_view(request, response); });
         Get("/events", [this](const Request&, Response& response) { send_events(response); });
-        Post("/request", [this](const Request&, Response& response, const httplib::ContentReader& read) {
-            take_request(response, read);
-        });
+        Post("/request",
+             [this](const Request&, Response& response, const httplib::ContentReader& read) {
+                 take_request(response, read);
+             });
         listen_or_throw();
     }
 
@@ -152,7 +157,9 @@ public:
 private:
     void listen_or_throw() {
         errno = 0;
-        const int port = at.port == 0 ? bind_to_any_port(at.host) : bind_to_port(at.host, at.port) ? at.port : -1;
+        const int port = at.port == 0                     ? bind_to_any_port(at.host)
+                         : bind_to_port(at.host, at.port) ? at.port
+                                                          : -1;
         if (port < 0) {
             throw Error(fmt::format("cannot listen on {}:{}: {}", for_cell(at.host), at.port,
                                     errno == 0 ? "no such address" : system_error(errno)));
@@ -167,7 +174,8 @@ private:
     bool process_and_close_socket(socket_t socket) override {
         Connection connection(socket, stopping_);
         bool closed = false;
-        const bool done = connection.read_head() && process_request(connection, true, closed, nullptr);
+        const bool done =
+            connection.read_head() && process_request(connection, true, closed, nullptr);
         shutdown(socket, SHUT_RDWR);
         close(socket);
         return done;
@@ -180,9 +188,11 @@ private:
             return;
         }
         response.set_header("X-View", std::to_string(view->number));
-        const bool packed = only_header(request, "Accept-Encoding").find("gzip") != std::string::npos;
+        const bool packed =
+            only_header(request, "Accept-Encoding").find("gzip") != std::string::npos;
         if (packed) response.set_header("Content-Encoding", "gzip");
-        answer_with(response, {view, packed ? &view->gzip : &view->json}, "application/json; charset=utf-8");
+        answer_with(response, {view, packed ? &view->gzip : &view->json},
+                    "application/json; charset=utf-8");
     }
 
     struct Follower {
@@ -206,14 +216,17 @@ private:
         const auto follower = std::make_shared<Follower>(*this);
         if (follower->number > most_followers) {
             response.status = 503;
-            response.set_content("as many pages as there may be are open already\n", "text/plain; charset=utf-8");
+            response.set_content("as many pages as there may be are open already\n",
+                                 "text/plain; charset=utf-8");
             return;
         }
         response.set_chunked_content_provider(
             "text/event-stream", [this, follower](std::size_t, httplib::DataSink& sink) {
                 if (!std::exchange(follower->first, false)) {
                     std::unique_lock lock(mutex_);
-                    if (stopped_.wait_for(lock, event_interval, [this] { return stopping_.load(); })) return false;
+                    if (stopped_.wait_for(lock, event_interval,
+                                          [this] { return stopping_.load(); }))
+                        return false;
                 }
                 return send_event(*follower, sink);
             });
@@ -256,6 +269,8 @@ const ListenAddress& Server::at() const { return web_->at; }
 
 std::size_t Server::pages() const { return web_->pages(); }
 
-std::string Server::url() const { return web_->at.url() + (web_->token.empty() ? "" : "?token=" + web_->token); }
+std::string Server::url() const {
+    return web_->at.url() + (web_->token.empty() ? "" : "?token=" + web_->token);
+}
 
 }  // namespace nopscope::host

@@ -28,7 +28,7 @@ public:
     Server& operator=(const Server&) = delete;
 
     const ListenAddress& at() const;
-    std::string url() const;  // to open in a browser, with the token
+    std::string url() const;    // to open in a browser, with the token
     std::size_t pages() const;  // open pages. The server notices a closed one within two seconds
 
 private:

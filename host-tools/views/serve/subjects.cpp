@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/page/html.hpp"
-#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -19,7 +19,8 @@ constexpr auto view_interval = 900ms;  // less than the time between two events
 std::string packed(const std::string& text) {
     z_stream stream{};
     constexpr int gzip = 15 + 16;  // zlib's window bits, and 16 for the gzip format
-    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        throw std::bad_alloc();
     std::string out(deflateBound(&stream, text.size()), '\0');
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream.avail_in = static_cast<uInt>(text.size());
@@ -33,18 +34,31 @@ std::string packed(const std::string& text) {
 
 std::shared_ptr<const Shown::View> make_view(std::uint64_t number, std::string json) {
     std::string gzip = packed(json);
-    return std::make_shared<const Shown::View>(Shown::View{number, std::move(json), std::move(gzip)});
+    return std::make_shared<const Shown::View>(
+        Shown::View{number, std::move(json), std::move(gzip)});
 }
 
 // With all fields of web/src/status.ts.
 Json status_json(const std::string& source, const std::string& state) {
-    return {{"source", for_cell(source)}, {"state", state},    {"sentence", ""}, {"note", ""},
-            {"resets", 0},               {"losses", 0},       {"commands", false}, {"view", 0},
-            {"rates", nullptr},          {"dropped", 0},      {"lost", 0},      {"recording", ""},
-            {"console", ""},             {"console_begins", false}};
+    return {{"source", for_cell(source)},
+            {"state", state},
+            {"sentence", ""},
+            {"note", ""},
+            {"resets", 0},
+            {"losses", 0},
+            {"commands", false},
+            {"view", 0},
+            {"rates", nullptr},
+            {"dropped", 0},
+            {"lost", 0},
+            {"recording", ""},
+            {"console", ""},
+            {"console_begins", false}};
 }
 
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 template <typename Value>
 Json or_null(const std::optional<Value>& value) {
@@ -55,7 +69,8 @@ Json json_rates(const std::optional<Rates>& rates) {
     if (!rates) return nullptr;
     Json cores = Json::array();
     for (const CoreRates& core : rates->cores) {
-        cores.push_back({{"number", core.number}, {"records", core.records}, {"busy", or_null(core.busy)}});
+        cores.push_back(
+            {{"number", core.number}, {"records", core.records}, {"busy", or_null(core.busy)}});
     }
     return {{"bytes", rates->bytes},
             {"share", or_null(rates->line_share)},
@@ -66,7 +81,8 @@ Json json_rates(const std::optional<Rates>& rates) {
 
 // The counters whose change also changes the page's view.
 StreamCounters shown_by(StreamCounters counters) {
-    for (const auto stream : {protocol::Stream::hello, protocol::Stream::stats, protocol::Stream::console, protocol::Stream::reply}) {
+    for (const auto stream : {protocol::Stream::hello, protocol::Stream::stats,
+                              protocol::Stream::console, protocol::Stream::reply}) {
         counters.frames_by_stream[static_cast<std::size_t>(stream)] = 0;
     }
     return counters;
@@ -79,7 +95,8 @@ std::string recording_text(const SideRecording& recording) {
 
 }  // namespace
 
-ShownFile::ShownFile(const std::string& path, std::string view) : view_(make_view(1, std::move(view))) {
+ShownFile::ShownFile(const std::string& path, std::string view)
+    : view_(make_view(1, std::move(view))) {
     Json json = status_json(path, "file");
     json["view"] = 1;
     status_ = line_of(json);
@@ -96,7 +113,8 @@ void ShownLine::refresh() {
     LiveView next = live_.view(raw_);
     if (now_.profile) rates_ = rates_between(now_, next);
     const StreamCounters seen = shown_by(next.status.stream);
-    if (next.report && (number_ == 0 || seen != seen_ || next.status.state != now_.status.state)) ++number_;
+    if (next.report && (number_ == 0 || seen != seen_ || next.status.state != now_.status.state))
+        ++number_;
     seen_ = seen;
     now_ = std::move(next);
 }
@@ -120,12 +138,14 @@ std::string ShownLine::status(std::uint64_t& console) {
     json["note"] = for_terminal(status.note);
     json["resets"] = status.resets;
     json["losses"] = status.losses;
-    json["commands"] = status.takes_commands && status.state != LineState::over && status.state != LineState::failed;
+    json["commands"] = status.takes_commands && status.state != LineState::over &&
+                       status.state != LineState::failed;
     json["dropped"] = status.stream.dropped;
     json["lost"] = status.stream.lost;
     json["recording"] = for_terminal(recording_text(status.recording));
     const std::uint64_t kept = status.console.size();
-    const std::uint64_t more = std::min(status.console_bytes - std::min(console, status.console_bytes), kept);
+    const std::uint64_t more =
+        std::min(status.console_bytes - std::min(console, status.console_bytes), kept);
     json["console"] = to_utf8(for_terminal(std::string_view(status.console).substr(kept - more)));
     json["console_begins"] = console + more != status.console_bytes;
     console = status.console_bytes;

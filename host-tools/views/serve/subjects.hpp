@@ -5,9 +5,9 @@
 #include <mutex>
 #include <string>
 
-#include "host-tools/views/page/code.hpp"
 #include "host-tools/live/live.hpp"
 #include "host-tools/live/rates.hpp"
+#include "host-tools/views/page/code.hpp"
 #include "host-tools/views/serve/shown.hpp"
 
 namespace nopscope::host {
@@ -49,8 +49,8 @@ private:
     std::mutex mutex_;  // guards the members below
     LiveView now_;
     std::optional<Rates> rates_;
-    StreamCounters seen_;       // the counters that number_ stands for
-    std::uint64_t number_ = 0;  // number of the newest state; 0: none
+    StreamCounters seen_;               // the counters that number_ stands for
+    std::uint64_t number_ = 0;          // number of the newest state; 0: none
     std::shared_ptr<const View> view_;  // its number is number_ or an earlier one
 };
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
@@ -26,7 +26,7 @@ std::string in_force_text(const InForceChange& change) {
     if (text.empty()) text = no_recorder;
     return text + ", " +
            (change.mode < std::size(protocol::mode_names) ? protocol::mode_names[change.mode]
-                                                      : "an unknown mode");
+                                                          : "an unknown mode");
 }
 
 // The functions that the last session moved to the profile, and that were not read since then.
@@ -48,34 +48,39 @@ std::vector<std::string> not_read_since(const Report& report, const ProfileReadi
 std::string refused_text(const protocol::RefusedSites& refused, std::uint32_t sites) {
     std::string why;
     const auto add = [&](std::uint32_t count, const char* reason) {
-        if (count != 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", with_commas(count), reason);
+        if (count != 0)
+            why += fmt::format("{}{} {}", why.empty() ? "" : ", ", with_commas(count), reason);
     };
     add(refused.misaligned, "not 8-byte aligned");
     add(refused.outside, "outside of the text");
     add(refused.words, "not the words of a patch site");
     if (why.empty()) return {};
     const std::uint64_t all = std::uint64_t{refused.misaligned} + refused.outside + refused.words;
-    return fmt::format("{} of {} functions with a patch site cannot be traced: {}", with_commas(all),
-                       with_commas(sites), why);
+    return fmt::format("{} of {} functions with a patch site cannot be traced: {}",
+                       with_commas(all), with_commas(sites), why);
 }
 
 std::string list_of(const std::vector<std::string>& names) {
     constexpr std::size_t shown = 8;
     std::string text;
-    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) text += (i != 0 ? ", " : "") + for_cell(names[i]);
+    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
+        text += (i != 0 ? ", " : "") + for_cell(names[i]);
     if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
     return text;
 }
 
 // Leaves out rows before a session's first recorder and after its last one: nothing is recorded.
 std::vector<TargetRow> rows_of_recording(const std::vector<TargetRow>& rows) {
-    const auto records = [](const TargetRow& row) { return !row.in_force.starts_with(no_recorder); };
+    const auto records = [](const TargetRow& row) {
+        return !row.in_force.starts_with(no_recorder);
+    };
     std::vector<TargetRow> shown;
     for (auto at = rows.begin(); at != rows.end();) {
         const auto end = std::find_if(
             at, rows.end(), [&](const TargetRow& row) { return row.session != at->session; });
         const auto first = std::find_if(at, end, records);
-        const auto last = std::find_if(std::reverse_iterator(end), std::reverse_iterator(first), records);
+        const auto last =
+            std::find_if(std::reverse_iterator(end), std::reverse_iterator(first), records);
         shown.insert(shown.end(), first, last.base());
         at = end;
     }
@@ -118,10 +123,14 @@ std::string recorded_text(const Report& report) {
     std::string text = human_ns(report.duration_ns) + " recorded";
     if (report.tracer_ns == 0) return text;
     const std::string tracer = human_ns(report.tracer_ns);
-    if (report.cores > 1) return text + fmt::format(", {} of the tracer on all cores together", tracer);
-    const std::string program = human_ns(report.duration_ns - std::min(report.tracer_ns, report.duration_ns));
+    if (report.cores > 1)
+        return text + fmt::format(", {} of the tracer on all cores together", tracer);
+    const std::string program =
+        human_ns(report.duration_ns - std::min(report.tracer_ns, report.duration_ns));
     if (report.lossless) {
-        return fmt::format("{} of the program recorded; it stood still for {} while the tracer sent", program, tracer);
+        return fmt::format(
+            "{} of the program recorded; it stood still for {} while the tracer sent", program,
+            tracer);
     }
     return text + fmt::format(": {} of the program, {} of the tracer", program, tracer);
 }
@@ -133,14 +142,17 @@ std::string mode_text(const Report& report) {
     for (std::size_t i = 1; i < rows.size(); ++i) {
         constexpr std::size_t shown = 4;
         if (i == shown) {
-            return text + fmt::format("; and {} more changes, at last {}", rows.size() - shown, rows.back().in_force);
+            return text + fmt::format("; and {} more changes, at last {}", rows.size() - shown,
+                                      rows.back().in_force);
         }
         const bool is_reset = rows[i].session != rows[i - 1].session;
         if (is_reset && rows[i].in_force == rows[i - 1].in_force) continue;
         text += is_reset ? fmt::format("; in session {} {}", rows[i].session + 1, rows[i].in_force)
-                         : fmt::format(" until {}; then {}", human_ns(rows[i].from_ns), rows[i].in_force);
+                         : fmt::format(" until {}; then {}", human_ns(rows[i].from_ns),
+                                       rows[i].in_force);
     }
-    if (report.target.stopped_ns) text += fmt::format("; stopped at {}", human_ns(*report.target.stopped_ns));
+    if (report.target.stopped_ns)
+        text += fmt::format("; stopped at {}", human_ns(*report.target.stopped_ns));
     return text;
 }
 
@@ -158,25 +170,29 @@ std::vector<std::string> shortcomings(const HelloInfo& hello) {
 std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
-    if (std::string text = refused_text(target.refused, target.sites); !text.empty()) lines.push_back({"refused", std::move(text), true});
+    if (std::string text = refused_text(target.refused, target.sites); !text.empty())
+        lines.push_back({"refused", std::move(text), true});
     if (report.build_id.empty()) {
         lines.push_back({"build-id", fmt::format("none, so {}", without_build_id), true});
     }
     if (target.read_ns) {
         lines.push_back({"profile read", "last at " + human_ns(*target.read_ns), false});
     } else if (target.keeps_profile) {
-        lines.push_back({"profile read", "never: calls that the target has only counted are missing", true});
+        lines.push_back(
+            {"profile read", "never: calls that the target has only counted are missing", true});
     }
     if (!target.only_there.empty()) {
         lines.push_back({"on the target only",
-                         fmt::format("calls, since they were moved to the profile, of {}", list_of(target.only_there)),
+                         fmt::format("calls, since they were moved to the profile, of {}",
+                                     list_of(target.only_there)),
                          true});
     }
     if (target.recursions != 0) {
-        lines.push_back({"left out",
-                         fmt::format("{} callbacks and captures, which came from inside another one",
-                                     with_commas(target.recursions)),
-                         true});
+        lines.push_back(
+            {"left out",
+             fmt::format("{} callbacks and captures, which came from inside another one",
+                         with_commas(target.recursions)),
+             true});
     }
     return lines;
 }
@@ -184,10 +200,13 @@ std::vector<HeadLine> head_lines(const Report& report) {
 void json_target(Json& json, const Report& report) {
     const TargetFacts& target = report.target;
     if (!target.known && !target.refused.known) return;
-    const auto number = [](const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); };
+    const auto number = [](const std::optional<std::uint64_t>& value) {
+        return value ? Json(*value) : Json(nullptr);
+    };
     Json in_force = Json::array();
     for (const TargetRow& row : target.in_force) {
-        in_force.push_back({{"what", row.in_force}, {"from_ns", row.from_ns}, {"session", row.session}});
+        in_force.push_back(
+            {{"what", row.in_force}, {"from_ns", row.from_ns}, {"session", row.session}});
     }
     Json only_there = Json::array();
     for (const std::string& name : target.only_there) only_there.push_back(to_utf8(name));

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -38,9 +38,8 @@ std::string missing_lines(const Report& report) {
     if (report.missing.empty()) return {};
     constexpr std::size_t shown = 5;
     std::vector<MissingRow> worst = report.missing;
-    std::stable_sort(worst.begin(), worst.end(), [](const MissingRow& a, const MissingRow& b) {
-        return a.all() > b.all();
-    });
+    std::stable_sort(worst.begin(), worst.end(),
+                     [](const MissingRow& a, const MissingRow& b) { return a.all() > b.all(); });
     std::string out = "missing";
     if (worst.size() > shown) out += fmt::format(", the worst {} of {}", shown, worst.size());
     out += ":\n";
@@ -54,14 +53,16 @@ std::string missing_lines(const Report& report) {
         add(row.lost, "lost on the line");
         add(row.overwritten, "overwritten");
         add(row.dropped, "dropped");
-        out += fmt::format("  core {}, {} to {}{}: {}\n", row.core, human_ns(row.from_ns),
-                           human_ns(row.to_ns),
-                           report.sessions > 1 ? fmt::format(" of session {}", row.session + 1) : "",
-                           what);
+        out += fmt::format(
+            "  core {}, {} to {}{}: {}\n", row.core, human_ns(row.from_ns), human_ns(row.to_ns),
+            report.sessions > 1 ? fmt::format(" of session {}", row.session + 1) : "", what);
     }
     if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful)) {
-        out += "  ~ marks figures of calls that were open across a gap in the records, and self times of calls that were\n"
-               "    open while records were dropped: a dropped call's time is in its caller's self time\n";
+        out +=
+            "  ~ marks figures of calls that were open across a gap in the records, and self times "
+            "of calls that were\n"
+            "    open while records were dropped: a dropped call's time is in its caller's self "
+            "time\n";
     }
     return out + "\n";
 }
@@ -74,23 +75,26 @@ std::string function_table(const Report& report) {
         const std::optional<CallTimes> call = call_of(row, report.raw);
         lines.push_back({with_commas(row.calls), mark + human_ns(total_of(row, report.raw)),
                          (is_doubtful(row) ? "~" : "") + human_ns(self_of(row, report.raw)),
-                         fmt::format("{:.1f} %", row.share * 100), cell_of(call, &CallTimes::min_ns),
-                         cell_of(call, &CallTimes::max_ns), for_cell(row.name) + notes(row), short_place(row)});
+                         fmt::format("{:.1f} %", row.share * 100),
+                         cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::max_ns),
+                         for_cell(row.name) + notes(row), short_place(row)});
     }
     return table(lines);
 }
 
 std::string profile_table(const Report& report) {
     std::vector<Line> lines;
-    lines.push_back({"calls", "total", "self", "share", "min", "mean", "p50 <=", "p99 <=", "max", "function",
-                     "defined at"});
+    lines.push_back({"calls", "total", "self", "share", "min", "mean", "p50 <=", "p99 <=", "max",
+                     "function", "defined at"});
     for (const ProfileRow& row : report.profile) {
         const std::optional<CallTimes> call = call_of(row, report.raw);
         const auto [p50, p99] = percentiles_of(row, report.raw);
         lines.push_back({with_commas(row.calls), human_ns(total_of(row, report.raw)),
-                         human_ns(self_of(row, report.raw)), fmt::format("{:.1f} %", row.share * 100),
-                         cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::mean_ns), human_ns(p50),
-                         human_ns(p99), cell_of(call, &CallTimes::max_ns), for_cell(row.name), short_place(row)});
+                         human_ns(self_of(row, report.raw)),
+                         fmt::format("{:.1f} %", row.share * 100),
+                         cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::mean_ns),
+                         human_ns(p50), human_ns(p99), cell_of(call, &CallTimes::max_ns),
+                         for_cell(row.name), short_place(row)});
     }
     return fmt::format("profile, read-out {}; p50 and p99 are upper ends of powers of two ticks\n",
                        report.read_out) +
@@ -121,19 +125,21 @@ std::string text_report(const Report& report) {
                    report.build_id.empty() ? "(none)" : report.build_id);
     out += others_line(report);
     out += loss_line(report);
-    fmt::format_to(
-        to, "{}; {}{}\n", recorded_text(report), mode_text(report),
-        report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
-                                          report.sessions == 2 ? "" : "s")
-                            : std::string());
-    for (const HeadLine& line : head_lines(report)) out += fmt::format("{}: {}\n", line.name, line.text);
+    fmt::format_to(to, "{}; {}{}\n", recorded_text(report), mode_text(report),
+                   report.sessions > 1
+                       ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
+                                     report.sessions == 2 ? "" : "s")
+                       : std::string());
+    for (const HeadLine& line : head_lines(report))
+        out += fmt::format("{}: {}\n", line.name, line.text);
     out += overhead_line(report) + "\n";
     const bool only_others = report.read_out != 0 || report.samples.count != 0;
     if (!report.functions.empty() || !only_others) out += function_table(report) + "\n";
     if (report.adaptive) {
-        out += fmt::format("{} moves between trace and profile; what a traced function's callees spent in the "
-                           "profile is in its self time, too\n\n",
-                           with_commas(report.moves));
+        out += fmt::format(
+            "{} moves between trace and profile; what a traced function's callees spent in the "
+            "profile is in its self time, too\n\n",
+            with_commas(report.moves));
     } else if (report.read_out != 0) {
         out += profile_table(report) + "\n";
     }
@@ -150,17 +156,21 @@ std::string csv_report(const Report& report) {
     };
     // "min,mean,max"; empty if no whole call was seen.
     const auto calls = [](const std::optional<CallTimes>& of) {
-        return of ? fmt::format("{},{},{}", of->min_ns, of->mean_ns, of->max_ns) : std::string(",,");
+        return of ? fmt::format("{},{},{}", of->min_ns, of->mean_ns, of->max_ns)
+                  : std::string(",,");
     };
     std::map<std::uint64_t, const SampleRow*> sampled;
     for (const SampleRow& row : report.samples.functions) sampled[row.address] = &row;
     const auto samples = [&](const FunctionPlace& row) {
         const auto found = sampled.extract(row.address);
-        return found ? fmt::format("{},{}", found.mapped()->self, found.mapped()->total) : std::string("0,0");
+        return found ? fmt::format("{},{}", found.mapped()->self, found.mapped()->total)
+                     : std::string("0,0");
     };
     const bool profile = !report.has_calls() && report.read_out != 0;
-    const std::string of_calls = "min_ns,mean_ns,max_ns", corrected = "corrected_total_ns,corrected_self_ns,"
-                                                                    "corrected_min_ns,corrected_mean_ns,corrected_max_ns";
+    const std::string of_calls = "min_ns,mean_ns,max_ns",
+                      corrected =
+                          "corrected_total_ns,corrected_self_ns,"
+                          "corrected_min_ns,corrected_mean_ns,corrected_max_ns";
     const std::string columns =
         "calls,total_ns,self_ns," + of_calls +
         (profile ? ",p50_ns,p99_ns,share," : ",share,open,lost,unwound,incomplete,") + corrected +
@@ -171,23 +181,27 @@ std::string csv_report(const Report& report) {
         for (const ProfileRow& row : report.profile) {
             const auto& [p50, p99] = row.percentiles_ns;
             const auto& [corrected_p50, corrected_p99] = row.corrected_percentiles_ns;
-            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}{}\n", place(row), row.calls, row.total_ns,
-                               row.self_ns, calls(row.call), p50, p99, row.share, row.corrected_total_ns,
-                               row.corrected_self_ns, calls(row.corrected_call), corrected_p50, corrected_p99,
+            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}{}\n", place(row),
+                               row.calls, row.total_ns, row.self_ns, calls(row.call), p50, p99,
+                               row.share, row.corrected_total_ns, row.corrected_self_ns,
+                               calls(row.corrected_call), corrected_p50, corrected_p99,
                                samples(row), csv_events(report.profile_events, row.address));
         }
     } else {
         for (const FunctionRow& row : report.functions) {
-            out += fmt::format("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}{}\n", place(row), row.calls, row.total_ns,
-                               row.self_ns, calls(row.call), row.share, row.open, row.lost, row.unwound,
-                               row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
-                               calls(row.corrected_call), samples(row), csv_events(report.events, row.address));
+            out += fmt::format(
+                "{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}{}\n", place(row), row.calls,
+                row.total_ns, row.self_ns, calls(row.call), row.share, row.open, row.lost,
+                row.unwound, row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
+                calls(row.corrected_call), samples(row), csv_events(report.events, row.address));
         }
     }
-    const std::string empty(static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')), ',');
+    const std::string empty(
+        static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')), ',');
     const std::string no_events = csv_events(profile ? report.profile_events : report.events, 0);
     for (const SampleRow& row : report.samples.functions) {
-        if (sampled.contains(row.address)) out += fmt::format("{},{},{}{}\n", place(row), empty, samples(row), no_events);
+        if (sampled.contains(row.address))
+            out += fmt::format("{},{},{}{}\n", place(row), empty, samples(row), no_events);
     }
     return out;
 }

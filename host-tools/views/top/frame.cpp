@@ -34,8 +34,10 @@ std::vector<std::string> last_lines(std::string_view text, std::size_t rows, std
         const std::size_t end = std::min(safe.find('\n', at), safe.size());
         std::string line;
         for (const char each : std::string_view(safe).substr(at, end - at)) {
-            if (each == '\t') line.append(8 - columns(line) % 8, ' ');
-            else line += each;
+            if (each == '\t')
+                line.append(8 - columns(line) % 8, ' ');
+            else
+                line += each;
         }
         do {
             lines.push_back(first_columns(line, width));
@@ -94,7 +96,10 @@ Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates,
     const std::size_t width = std::max<std::size_t>(size.columns, 1);
     add_meters(frame, ui, view, rates, width, size.rows / 2);
     const std::size_t rest = size.rows - std::min(size.rows, frame.lines.size() + 1);
-    const std::size_t console = ui.help || rest < 8 ? 0 : ui.console == 0 ? 0 : ui.console == 1 ? rest / 5 + 1 : rest / 2;
+    const std::size_t console = ui.help || rest < 8 ? 0
+                                : ui.console == 0   ? 0
+                                : ui.console == 1   ? rest / 5 + 1
+                                                    : rest / 2;
     const std::size_t list_rows = rest - console;
     if (ui.help) {
         add_help(frame, list_rows);
@@ -111,8 +116,8 @@ Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates,
     return frame;
 }
 
-Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort, std::size_t top_lines,
-                std::size_t width) {
+Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort,
+                std::size_t top_lines, std::size_t width) {
     Frame frame;
     Ui ui;
     ui.sort = sort;

@@ -10,7 +10,18 @@
 
 namespace nopscope::host::top {
 
-enum class Style : std::uint8_t { plain, dim, bold, head, sorted, selected, match, good, warn, bad };
+enum class Style : std::uint8_t {
+    plain,
+    dim,
+    bold,
+    head,
+    sorted,
+    selected,
+    match,
+    good,
+    warn,
+    bad
+};
 
 struct Span {
     std::string text;
@@ -36,8 +47,8 @@ struct Size {
 Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size);
 
 // The same without keys and console, in as many lines as needed: `top_lines` functions (0: all).
-Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort, std::size_t top_lines,
-                std::size_t width);
+Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort,
+                std::size_t top_lines, std::size_t width);
 
 // The lines' text, without spaces at their ends.
 std::string text_of(const Frame& frame);

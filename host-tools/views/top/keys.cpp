@@ -89,8 +89,7 @@ std::optional<Act> accept(Ui& ui) {
     const std::vector<std::string> words = words_of(ui.typed);
     switch (prompt) {
     case Prompt::none:
-    case Prompt::search:
-        break;
+    case Prompt::search: break;
     case Prompt::verb:
         if (ui.verb->has_recorder) {
             ui.filter = words.empty() ? std::vector<std::string>{"*"} : words;
@@ -125,8 +124,7 @@ std::optional<Act> on_verb(Ui& ui, const Verb& verb, const Lines& lines) {
 std::optional<Act> on_prompt_key(Ui& ui, const Key& key, const Lines& lines) {
     const bool searching = ui.prompt == Prompt::search;
     switch (key.kind) {
-    case Kind::enter:
-        return accept(ui);
+    case Kind::enter: return accept(ui);
     case Kind::escape:
     case Kind::quit:
         if (searching) ui.search.clear();
@@ -134,14 +132,12 @@ std::optional<Act> on_prompt_key(Ui& ui, const Key& key, const Lines& lines) {
         return std::nullopt;
     case Kind::backspace:
         // Removes all bytes of a UTF-8 character.
-        while (!ui.typed.empty() && (static_cast<unsigned char>(ui.typed.back()) & 0xc0) == 0x80) ui.typed.pop_back();
+        while (!ui.typed.empty() && (static_cast<unsigned char>(ui.typed.back()) & 0xc0) == 0x80)
+            ui.typed.pop_back();
         if (!ui.typed.empty()) ui.typed.pop_back();
         break;
-    case Kind::text:
-        ui.typed += key.text;
-        break;
-    default:
-        return std::nullopt;
+    case Kind::text: ui.typed += key.text; break;
+    default: return std::nullopt;
     }
     if (searching) {
         ui.search = ui.typed;
@@ -150,52 +146,30 @@ std::optional<Act> on_prompt_key(Ui& ui, const Key& key, const Lines& lines) {
     return std::nullopt;
 }
 
-std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines, const std::string& recording_path) {
+std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines,
+                             const std::string& recording_path) {
     switch (letter) {
-    case 'q':
-        return Quit{};
+    case 'q': return Quit{};
     case '?':
-    case 'h':
-        ui.help = true;
-        break;
+    case 'h': ui.help = true; break;
     case ' ':
-    case 'p':
-        ui.paused = !ui.paused;
-        break;
+    case 'p': ui.paused = !ui.paused; break;
     case 't':
         ui.view = ui.view == View::tree ? View::functions : View::tree;
         ui.selected.reset();
         ui.first = 0;
         break;
-    case 'c':
-        ui.console = (ui.console + 1) % 3;
-        break;
+    case 'c': ui.console = (ui.console + 1) % 3; break;
     case '<':
-    case ',':
-        sort_beside(ui, -1);
-        break;
+    case ',': sort_beside(ui, -1); break;
     case '>':
-    case '.':
-        sort_beside(ui, 1);
-        break;
-    case 'I':
-        ui.reversed = !ui.reversed;
-        break;
-    case '/':
-        open_prompt(ui, Prompt::search);
-        break;
-    case 'n':
-        search_again(ui, lines, 1);
-        break;
-    case 'N':
-        search_again(ui, lines, -1);
-        break;
-    case 'R':
-        open_prompt(ui, Prompt::recorder);
-        break;
-    case ':':
-        open_prompt(ui, Prompt::ask);
-        break;
+    case '.': sort_beside(ui, 1); break;
+    case 'I': ui.reversed = !ui.reversed; break;
+    case '/': open_prompt(ui, Prompt::search); break;
+    case 'n': search_again(ui, lines, 1); break;
+    case 'N': search_again(ui, lines, -1); break;
+    case 'R': open_prompt(ui, Prompt::recorder); break;
+    case ':': open_prompt(ui, Prompt::ask); break;
     case 'r':
         if (ui.recording) return StopRecording{};
         open_prompt(ui, Prompt::record, recording_path);
@@ -250,7 +224,8 @@ std::size_t Lines::selected(const Ui& ui) const {
     return 0;
 }
 
-std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std::string& recording_path) {
+std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines,
+                          const std::string& recording_path) {
     if (ui.prompt != Prompt::none) return on_prompt_key(ui, key, lines);
     say(ui, "", false);
     if (ui.help && key.kind != Kind::quit) {
@@ -260,49 +235,35 @@ std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std:
     const std::size_t at = lines.selected(ui);
     switch (key.kind) {
     case Kind::text:
-        return key.text.size() == 1 ? on_letter(ui, key.text[0], lines, recording_path) : std::nullopt;
-    case Kind::quit:
-        return Quit{};
-    case Kind::help:
-        ui.help = true;
-        break;
+        return key.text.size() == 1 ? on_letter(ui, key.text[0], lines, recording_path)
+                                    : std::nullopt;
+    case Kind::quit: return Quit{};
+    case Kind::help: ui.help = true; break;
     case Kind::escape:
         ui.search.clear();
         say(ui, "", false);
         break;
-    case Kind::up:
-        select(ui, lines, at - (at != 0));
-        break;
-    case Kind::down:
-        select(ui, lines, at + 1);
-        break;
-    case Kind::page_up:
-        select(ui, lines, at - std::min(at, ui.page));
-        break;
-    case Kind::page_down:
-        select(ui, lines, at + ui.page);
-        break;
-    case Kind::home:
-        select(ui, lines, 0);
-        break;
-    case Kind::end:
-        select(ui, lines, lines.size(ui.view));
-        break;
-    case Kind::enter:
-        open_or_close(ui, lines, std::nullopt);
-        break;
+    case Kind::up: select(ui, lines, at - (at != 0)); break;
+    case Kind::down: select(ui, lines, at + 1); break;
+    case Kind::page_up: select(ui, lines, at - std::min(at, ui.page)); break;
+    case Kind::page_down: select(ui, lines, at + ui.page); break;
+    case Kind::home: select(ui, lines, 0); break;
+    case Kind::end: select(ui, lines, lines.size(ui.view)); break;
+    case Kind::enter: open_or_close(ui, lines, std::nullopt); break;
     case Kind::left:
-        if (ui.view == View::tree) open_or_close(ui, lines, false);
-        else sort_beside(ui, -1);
+        if (ui.view == View::tree)
+            open_or_close(ui, lines, false);
+        else
+            sort_beside(ui, -1);
         break;
     case Kind::right:
-        if (ui.view == View::tree) open_or_close(ui, lines, true);
-        else sort_beside(ui, 1);
+        if (ui.view == View::tree)
+            open_or_close(ui, lines, true);
+        else
+            sort_beside(ui, 1);
         break;
-    case Kind::tab:
-        return on_letter(ui, 't', lines, recording_path);
-    case Kind::backspace:
-        break;
+    case Kind::tab: return on_letter(ui, 't', lines, recording_path);
+    case Kind::backspace: break;
     }
     return std::nullopt;
 }
@@ -313,8 +274,10 @@ void scroll(Ui& ui, const Lines& lines, std::size_t page) {
     ui.page = std::max<std::size_t>(page, 1);
     if (at < ui.first) ui.first = at;
     if (at >= ui.first + ui.page) ui.first = at - ui.page + 1;
-    if (size <= ui.page) ui.first = 0;
-    else ui.first = std::min(ui.first, size - ui.page);
+    if (size <= ui.page)
+        ui.first = 0;
+    else
+        ui.first = std::min(ui.first, size - ui.page);
 }
 
 const std::vector<KeyHelp>& key_help() {
@@ -324,22 +287,17 @@ const std::vector<KeyHelp>& key_help() {
 
 std::string prompt_text(const Ui& ui) {
     switch (ui.prompt) {
-    case Prompt::none:
-        return "";
-    case Prompt::search:
-        return "search: ";
+    case Prompt::none: return "";
+    case Prompt::search: return "search: ";
     case Prompt::verb: {
         const Argument& argument = ui.verb->argument;
         return fmt::format(
             "{} {}: ", ui.verb->name,
             argument.has_other_values ? argument.text : "(" + listed(argument.values()) + ")");
     }
-    case Prompt::recorder:
-        return "recorder (" + listed(recorder_names()) + "): ";
-    case Prompt::record:
-        return "record into: ";
-    case Prompt::ask:
-        return "ask the target: ";
+    case Prompt::recorder: return "recorder (" + listed(recorder_names()) + "): ";
+    case Prompt::record: return "record into: ";
+    case Prompt::ask: return "ask the target: ";
     }
     return "";
 }

@@ -15,26 +15,19 @@ constexpr std::size_t cell_width = 8;  // of a number; two cells have a space be
 constexpr std::size_t least_name = 24;
 
 std::string cell_of(const FunctionLine& line, Column column) {
-    const auto time = [](const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : std::string("-"); };
+    const auto time = [](const std::optional<std::uint64_t>& ns) {
+        return ns ? human_ns(*ns) : std::string("-");
+    };
     switch (column) {
-    case Column::now:
-        return percent(line.now);
-    case Column::rate:
-        return short_count(line.calls_per_second);
-    case Column::calls:
-        return short_count(line.calls);
-    case Column::self:
-        return (line.doubtful ? "~" : "") + human_ns(line.self_ns);
-    case Column::total:
-        return human_ns(line.total_ns);
-    case Column::share:
-        return percent(line.share);
-    case Column::p50:
-        return time(line.p50_ns);
-    case Column::p99:
-        return time(line.p99_ns);
-    case Column::name:
-        break;
+    case Column::now: return percent(line.now);
+    case Column::rate: return short_count(line.calls_per_second);
+    case Column::calls: return short_count(line.calls);
+    case Column::self: return (line.doubtful ? "~" : "") + human_ns(line.self_ns);
+    case Column::total: return human_ns(line.total_ns);
+    case Column::share: return percent(line.share);
+    case Column::p50: return time(line.p50_ns);
+    case Column::p99: return time(line.p99_ns);
+    case Column::name: break;
     }
     return {};
 }
@@ -76,16 +69,19 @@ void fill(FrameLine& line, std::size_t width) {
     if (has < width) line.push_back({std::string(width - has, ' '), Style::selected});
 }
 
-void add_functions(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
+void add_functions(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows,
+                   std::size_t width) {
     const std::vector<Column> shown = shown_columns(ui, width);
     FrameLine head;
     for (const Column column : shown) {
-        head.push_back({right(head_of(column), cell_width) + " ", column == ui.sort ? Style::sorted : Style::head});
+        head.push_back({right(head_of(column), cell_width) + " ",
+                        column == ui.sort ? Style::sorted : Style::head});
     }
     const std::size_t before = shown.size() * (cell_width + 1);
     const std::size_t room = width - std::min(width, before + 1);
     const std::string order = ui.reversed ? "function  (reversed)" : "function";
-    head.push_back({left(" " + order, room + 1), ui.sort == Column::name ? Style::sorted : Style::head});
+    head.push_back(
+        {left(" " + order, room + 1), ui.sort == Column::name ? Style::sorted : Style::head});
     frame.lines.push_back(std::move(head));
     const std::size_t selected = lines.selected(ui);
     for (std::size_t at = ui.first; at < lines.functions.size() && at < ui.first + rows; ++at) {
@@ -109,7 +105,8 @@ void add_functions(Frame& frame, const Ui& ui, const Lines& lines, std::size_t r
 
 void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
     std::string head;
-    for (const char* each : {"share", "total", "self", "calls"}) head += right(each, cell_width) + " ";
+    for (const char* each : {"share", "total", "self", "calls"})
+        head += right(each, cell_width) + " ";
     const std::size_t room = width - std::min(width, head.size() + 1);
     frame.lines.push_back({{left(head + " call path", width), Style::head}});
     const std::size_t selected = lines.selected(ui);
@@ -117,8 +114,8 @@ void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
         const TreeLine& of = lines.tree[at];
         const bool marked = at == selected && ui.selected.has_value();
         std::string cells;
-        for (const std::string& each : {percent(of.share), human_ns(of.total_ns), human_ns(of.self_ns),
-                                        short_count(of.calls)}) {
+        for (const std::string& each : {percent(of.share), human_ns(of.total_ns),
+                                        human_ns(of.self_ns), short_count(of.calls)}) {
             cells += right(each, cell_width);
             cells += ' ';
         }
@@ -127,7 +124,8 @@ void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
         if (indent.size() > room / 2) indent = left(fmt::format("{}", of.depth), room / 2);
         indent += !of.has_children ? "  " : of.is_open ? "- " : "+ ";
         FrameLine line;
-        line.push_back({first_columns(cells + " " + indent, width), marked ? Style::selected : Style::plain});
+        line.push_back(
+            {first_columns(cells + " " + indent, width), marked ? Style::selected : Style::plain});
         add_name(line, short_name(of.name, room - std::min(room, indent.size())), ui, marked);
         if (marked) fill(line, width);
         frame.lines.push_back(std::move(line));

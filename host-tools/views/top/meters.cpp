@@ -12,18 +12,14 @@
 namespace nopscope::host::top {
 namespace {
 
-
 Style style_of(LineState state) {
     switch (state) {
-    case LineState::running:
-        return Style::good;
+    case LineState::running: return Style::good;
     case LineState::waiting:
-    case LineState::finished:
-        return Style::warn;
+    case LineState::finished: return Style::warn;
     case LineState::lost:
     case LineState::over:
-    case LineState::failed:
-        return Style::bad;
+    case LineState::failed: return Style::bad;
     }
     return Style::plain;
 }
@@ -44,7 +40,9 @@ FrameLine title(const Ui& ui, const LiveView& view) {
     FrameLine line{{"nopscope  ", Style::bold}, {state, style_of(status.state)}};
     if (ui.paused) line.push_back({"  held", Style::warn});
     const auto count = [&](std::uint64_t times, const char* what, const char* plural) {
-        if (times != 0) line.push_back({fmt::format("  {} {}{}", times, what, times == 1 ? "" : plural), Style::warn});
+        if (times != 0)
+            line.push_back(
+                {fmt::format("  {} {}{}", times, what, times == 1 ? "" : plural), Style::warn});
     };
     count(status.resets, "reset", "s");
     count(status.losses, "line loss", "es");
@@ -67,7 +65,8 @@ void add_cores(Frame& frame, const LiveView& view, const Rates& rates, std::size
                 fmt::format(" {:>5} records/s  ", short_count(known ? rates.cores[i].records : 0));
             const std::size_t fixed = label.size() + events.size();
             line.push_back({label, Style::plain});
-            add(line, meter(known ? rates.cores[i].busy : std::nullopt, each > fixed ? each - fixed : 0));
+            add(line,
+                meter(known ? rates.cores[i].busy : std::nullopt, each > fixed ? each - fixed : 0));
             line.push_back({events, Style::plain});
         }
         frame.lines.push_back(std::move(line));
@@ -78,7 +77,8 @@ FrameLine line_meter(const LiveView& view, const Rates& rates, std::size_t width
     const StreamCounters& stream = view.status.stream;
     FrameLine line{{"line    ", Style::plain}};
     add(line, meter(rates.line_share, std::clamp<std::size_t>(width / 4, 12, 30)));
-    line.push_back({fmt::format(" {:>5}B/s {:>5} records/s", short_count(rates.bytes), short_count(rates.records)),
+    line.push_back({fmt::format(" {:>5}B/s {:>5} records/s", short_count(rates.bytes),
+                                short_count(rates.records)),
                     Style::plain});
     const auto counter = [&](const char* name, std::uint64_t value) {
         line.push_back({fmt::format("  {} {}", name, short_count(value)),
@@ -95,7 +95,8 @@ FrameLine recording_line(const SideRecording& recording) {
     FrameLine line;
     if (recording.on) {
         line.push_back({"recording  ", Style::good});
-        line.push_back({fmt::format("{}  {} records", for_cell(recording.path), with_commas(recording.records)),
+        line.push_back({fmt::format("{}  {} records", for_cell(recording.path),
+                                    with_commas(recording.records)),
                         Style::plain});
     } else {
         line.push_back({"the recording has ended: " + for_cell(recording.error), Style::bad});
@@ -114,11 +115,14 @@ FrameLine meter(std::optional<double> share, std::size_t width) {
     std::string bar(std::min(bars, inside - text.size()), '|');
     const std::string rest = right(text, inside - bar.size());
     return {{"[", Style::plain},
-            {std::move(bar), full < 0.6 ? Style::good : full < 0.9 ? Style::warn : Style::bad},
+            {std::move(bar), full < 0.6   ? Style::good
+                             : full < 0.9 ? Style::warn
+                                          : Style::bad},
             {rest + "]", Style::plain}};
 }
 
-void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& rates, std::size_t width, std::size_t rows) {
+void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& rates,
+                std::size_t width, std::size_t rows) {
     const LiveStatus& status = view.status;
     frame.lines.push_back(title(ui, view));
     add_cores(frame, view, rates, width);
@@ -129,7 +133,8 @@ void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& r
     if (view.report && view.report->target.known) {
         FrameLine line{{"target  ", Style::plain}, {mode_text(*view.report), Style::plain}};
         for (const HeadLine& head : head_lines(*view.report)) {
-            line.push_back({fmt::format("  {}: {}", head.name, head.text), head.spoils ? Style::warn : Style::plain});
+            line.push_back({fmt::format("  {}: {}", head.name, head.text),
+                            head.spoils ? Style::warn : Style::plain});
         }
         frame.lines.push_back(std::move(line));
     }
@@ -137,7 +142,8 @@ void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& r
     if (!loss.empty()) loss.pop_back();  // its newline
     if (!loss.empty()) frame.lines.push_back({{std::move(loss), Style::bad}});
     for (const std::string& sentence : {status.sentence, status.note}) {
-        if (!sentence.empty()) frame.lines.push_back({{for_cell(sentence), style_of(status.state)}});
+        if (!sentence.empty())
+            frame.lines.push_back({{for_cell(sentence), style_of(status.state)}});
     }
     if (frame.lines.size() > rows) frame.lines.resize(std::max<std::size_t>(rows, 1));
 }

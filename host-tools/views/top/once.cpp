@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host::top {
 namespace {
@@ -32,8 +32,8 @@ Json json_cores(const LiveView& view, const Rates& rates) {
 
 }  // namespace
 
-std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& view, const Rates& rates,
-                      std::size_t top_lines) {
+std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& view,
+                      const Rates& rates, std::size_t top_lines) {
     const LiveStatus& status = view.status;
     Json json;
     json["state"] = name_of(status.state);
@@ -61,7 +61,8 @@ std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& vi
     std::size_t listed = 0;
     for (const FunctionLine& line : lines) {
         if (top_lines != 0 && listed++ == top_lines) break;
-        Json function = line.place.interrupt ? Json{{"interrupt", *line.place.interrupt}} : json_place(line.place);
+        Json function = line.place.interrupt ? Json{{"interrupt", *line.place.interrupt}}
+                                             : json_place(line.place);
         function["now"] = line.now;
         function["calls_per_second"] = line.calls_per_second;
         function["calls"] = line.calls;

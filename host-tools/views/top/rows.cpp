@@ -7,16 +7,17 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "host-tools/analysis/function_queries/function_queries.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/analysis/report/tree.hpp"
-#include "host-tools/analysis/function_queries/function_queries.hpp"
 
 namespace nopscope::host::top {
 namespace {
 
 bool same_letter(char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
 }
 
 template <typename Row>
@@ -28,8 +29,10 @@ FunctionLine line_of(const Row& row, bool raw, const Rates& rates) {
     line.self_ns = self_of(row, raw);
     line.total_ns = total_of(row, raw);
     line.share = row.share;
-    if (const auto rate = rates.calls.find(key_of(row)); rate != rates.calls.end()) line.calls_per_second = rate->second;
-    if (const auto now = rates.self.find(key_of(row)); now != rates.self.end()) line.now = now->second;
+    if (const auto rate = rates.calls.find(key_of(row)); rate != rates.calls.end())
+        line.calls_per_second = rate->second;
+    if (const auto now = rates.self.find(key_of(row)); now != rates.self.end())
+        line.now = now->second;
     return line;
 }
 
@@ -54,24 +57,15 @@ void add_durations(std::vector<FunctionLine>& lines, const Report& report, const
 
 double value_of(const FunctionLine& line, Column by) {
     switch (by) {
-    case Column::now:
-        return line.now;
-    case Column::rate:
-        return line.calls_per_second;
-    case Column::calls:
-        return static_cast<double>(line.calls);
-    case Column::self:
-        return static_cast<double>(line.self_ns);
-    case Column::total:
-        return static_cast<double>(line.total_ns);
-    case Column::share:
-        return line.share;
-    case Column::p50:
-        return line.p50_ns ? static_cast<double>(*line.p50_ns) : -1;
-    case Column::p99:
-        return line.p99_ns ? static_cast<double>(*line.p99_ns) : -1;
-    case Column::name:
-        break;
+    case Column::now: return line.now;
+    case Column::rate: return line.calls_per_second;
+    case Column::calls: return static_cast<double>(line.calls);
+    case Column::self: return static_cast<double>(line.self_ns);
+    case Column::total: return static_cast<double>(line.total_ns);
+    case Column::share: return line.share;
+    case Column::p50: return line.p50_ns ? static_cast<double>(*line.p50_ns) : -1;
+    case Column::p99: return line.p99_ns ? static_cast<double>(*line.p99_ns) : -1;
+    case Column::name: break;
     }
     return 0;
 }
@@ -105,7 +99,8 @@ private:
             const TreeNode& of = tree_.nodes[child];
             const FunctionPlace& place = tree_.functions[of.function];
             TreeLine line;
-            line.key = (key ^ (key_of(place) + std::hash<std::string>()(place.name))) * 0x9e3779b97f4a7c15u;
+            line.key = (key ^ (key_of(place) + std::hash<std::string>()(place.name))) *
+                       0x9e3779b97f4a7c15u;
             line.key ^= line.key >> 29;
             line.name = for_cell(place.name);
             line.depth = depth;
@@ -113,7 +108,8 @@ private:
             line.calls = of.calls;
             line.self_ns = of.self_ns;
             line.total_ns = totals_[child];
-            line.share = all_ == 0 ? 0 : static_cast<double>(line.total_ns) / static_cast<double>(all_);
+            line.share =
+                all_ == 0 ? 0 : static_cast<double>(line.total_ns) / static_cast<double>(all_);
             line.is_open = line.has_children && (line.share >= 0.01) != toggled_.contains(line.key);
             lines_.push_back(line);
             if (line.is_open && depth < max_depth) list(child, depth + 1, line.key);
@@ -132,24 +128,15 @@ private:
 
 const char* head_of(Column column) {
     switch (column) {
-    case Column::now:
-        return "now";
-    case Column::rate:
-        return "calls/s";
-    case Column::calls:
-        return "calls";
-    case Column::self:
-        return "self";
-    case Column::total:
-        return "total";
-    case Column::share:
-        return "share";
-    case Column::p50:
-        return "p50";
-    case Column::p99:
-        return "p99";
-    case Column::name:
-        break;
+    case Column::now: return "now";
+    case Column::rate: return "calls/s";
+    case Column::calls: return "calls";
+    case Column::self: return "self";
+    case Column::total: return "total";
+    case Column::share: return "share";
+    case Column::p50: return "p50";
+    case Column::p99: return "p99";
+    case Column::name: break;
     }
     return "function";
 }
@@ -158,7 +145,8 @@ Column column_named(std::string_view head) {
     std::string all;
     for (const Column column : all_columns) {
         const std::string_view known = head_of(column);
-        if (std::equal(known.begin(), known.end(), head.begin(), head.end(), same_letter)) return column;
+        if (std::equal(known.begin(), known.end(), head.begin(), head.end(), same_letter))
+            return column;
         all += (all.empty() ? "" : ", ") + std::string(known);
     }
     throw Error(for_cell(head) + ": expected one of " + all, Exit::usage);
@@ -176,21 +164,23 @@ std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rate
         traced.insert(key_of(row));
     }
     for (const ProfileRow& row : report.profile) {
-        if (row.calls != 0 && !traced.contains(key_of(row))) lines.push_back(line_of(row, report.raw, rates));
+        if (row.calls != 0 && !traced.contains(key_of(row)))
+            lines.push_back(line_of(row, report.raw, rates));
     }
     add_durations(lines, report, *view.profile);
     return lines;
 }
 
 void sort_lines(std::vector<FunctionLine>& lines, Column by, bool reversed) {
-    std::sort(lines.begin(), lines.end(), [by, reversed](const FunctionLine& one, const FunctionLine& other) {
-        const FunctionLine& a = reversed ? other : one;
-        const FunctionLine& b = reversed ? one : other;
-        if (value_of(a, by) != value_of(b, by)) return value_of(a, by) > value_of(b, by);
-        if (by != Column::name && a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
-        if (a.name != b.name) return a.name < b.name;
-        return a.place.address < b.place.address;
-    });
+    std::sort(lines.begin(), lines.end(),
+              [by, reversed](const FunctionLine& one, const FunctionLine& other) {
+                  const FunctionLine& a = reversed ? other : one;
+                  const FunctionLine& b = reversed ? one : other;
+                  if (value_of(a, by) != value_of(b, by)) return value_of(a, by) > value_of(b, by);
+                  if (by != Column::name && a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
+                  if (a.name != b.name) return a.name < b.name;
+                  return a.place.address < b.place.address;
+              });
 }
 
 std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint64_t>& toggled) {
@@ -200,8 +190,8 @@ std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint6
 }
 
 bool matches(std::string_view name, std::string_view search) {
-    return !search.empty() &&
-           std::search(name.begin(), name.end(), search.begin(), search.end(), same_letter) != name.end();
+    return !search.empty() && std::search(name.begin(), name.end(), search.begin(), search.end(),
+                                          same_letter) != name.end();
 }
 
 }  // namespace nopscope::host::top

@@ -14,8 +14,9 @@
 namespace nopscope::host::top {
 
 enum class Column : std::uint8_t { now, rate, calls, self, total, share, p50, p99, name };
-inline constexpr Column all_columns[] = {Column::now,   Column::rate,  Column::calls, Column::self, Column::total,
-                                         Column::share, Column::p50,   Column::p99,   Column::name};
+inline constexpr Column all_columns[] = {Column::now,  Column::rate,  Column::calls,
+                                         Column::self, Column::total, Column::share,
+                                         Column::p50,  Column::p99,   Column::name};
 const char* head_of(Column column);  // "calls/s"
 // Finds a column by its head, ignoring case. Throws Error (Exit::usage).
 Column column_named(std::string_view head);

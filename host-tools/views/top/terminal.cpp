@@ -39,7 +39,8 @@ constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 void on_crash(int number) {
     // There is no remedy if this fails.
-    [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, rescue.bytes.data(), rescue.count);
+    [[maybe_unused]] const ssize_t written =
+        write(STDOUT_FILENO, rescue.bytes.data(), rescue.count);
     tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
     raise(number);  // SA_RESETHAND has restored the default action
 }
@@ -60,33 +61,20 @@ enum Pair : short { green = 1, yellow, red, cyan };
 std::optional<Key> special(int code) {
     using Kind = Key::Kind;
     switch (code) {
-    case KEY_UP:
-        return Key{Kind::up};
-    case KEY_DOWN:
-        return Key{Kind::down};
-    case KEY_LEFT:
-        return Key{Kind::left};
-    case KEY_RIGHT:
-        return Key{Kind::right};
-    case KEY_PPAGE:
-        return Key{Kind::page_up};
-    case KEY_NPAGE:
-        return Key{Kind::page_down};
-    case KEY_HOME:
-        return Key{Kind::home};
-    case KEY_END:
-        return Key{Kind::end};
-    case KEY_ENTER:
-        return Key{Kind::enter};
+    case KEY_UP: return Key{Kind::up};
+    case KEY_DOWN: return Key{Kind::down};
+    case KEY_LEFT: return Key{Kind::left};
+    case KEY_RIGHT: return Key{Kind::right};
+    case KEY_PPAGE: return Key{Kind::page_up};
+    case KEY_NPAGE: return Key{Kind::page_down};
+    case KEY_HOME: return Key{Kind::home};
+    case KEY_END: return Key{Kind::end};
+    case KEY_ENTER: return Key{Kind::enter};
     case KEY_BACKSPACE:
-    case KEY_DC:
-        return Key{Kind::backspace};
-    case KEY_F(1):
-        return Key{Kind::help};
-    case KEY_F(10):
-        return Key{Kind::quit};
-    default:
-        return std::nullopt;
+    case KEY_DC: return Key{Kind::backspace};
+    case KEY_F(1): return Key{Kind::help};
+    case KEY_F(10): return Key{Kind::quit};
+    default: return std::nullopt;
     }
 }
 
@@ -94,17 +82,12 @@ std::optional<Key> plain(wint_t code) {
     using Kind = Key::Kind;
     switch (code) {
     case '\n':
-    case '\r':
-        return Key{Kind::enter};
-    case 27:
-        return Key{Kind::escape};
-    case '\t':
-        return Key{Kind::tab};
+    case '\r': return Key{Kind::enter};
+    case 27: return Key{Kind::escape};
+    case '\t': return Key{Kind::tab};
     case 127:
-    case 8:
-        return Key{Kind::backspace};
-    default:
-        break;
+    case 8: return Key{Kind::backspace};
+    default: break;
     }
     if (code < 32) return std::nullopt;
     std::mbstate_t state{};
@@ -121,9 +104,11 @@ Terminal::Terminal() {
     SCREEN* const screen = newterm(nullptr, stdout, stdin);
     if (screen == nullptr) {
         const char* const kind = std::getenv("TERM");
-        throw Error(fmt::format("nothing is known of a terminal of kind `{}` (TERM): give --once, or TERM=xterm",
-                                kind == nullptr ? "" : for_cell(kind)),
-                    Exit::usage);
+        throw Error(
+            fmt::format(
+                "nothing is known of a terminal of kind `{}` (TERM): give --once, or TERM=xterm",
+                kind == nullptr ? "" : for_cell(kind)),
+            Exit::usage);
     }
     set_term(screen);
     prepare_rescue();
@@ -173,33 +158,27 @@ void Terminal::show_errors() {
     fmt::print(stderr, "{}", for_terminal(text));
 }
 
-Size Terminal::size() const { return {static_cast<std::size_t>(LINES), static_cast<std::size_t>(COLS)}; }
+Size Terminal::size() const {
+    return {static_cast<std::size_t>(LINES), static_cast<std::size_t>(COLS)};
+}
 
 int Terminal::attributes_of(Style style) const {
     const auto colour = [this](Pair pair, int without) {
         return has_colour_ ? static_cast<int>(COLOR_PAIR(pair)) : without;
     };
     switch (style) {
-    case Style::plain:
-        break;
-    case Style::dim:
-        return static_cast<int>(A_DIM);
-    case Style::bold:
-        return static_cast<int>(A_BOLD);
-    case Style::head:
-        return static_cast<int>(A_REVERSE);
+    case Style::plain: break;
+    case Style::dim: return static_cast<int>(A_DIM);
+    case Style::bold: return static_cast<int>(A_BOLD);
+    case Style::head: return static_cast<int>(A_REVERSE);
     case Style::sorted:
         return static_cast<int>(A_REVERSE | A_BOLD) | colour(cyan, static_cast<int>(A_UNDERLINE));
-    case Style::selected:
-        return static_cast<int>(A_REVERSE) | colour(cyan, 0);
+    case Style::selected: return static_cast<int>(A_REVERSE) | colour(cyan, 0);
     case Style::match:
         return static_cast<int>(A_REVERSE) | colour(yellow, static_cast<int>(A_BOLD));
-    case Style::good:
-        return colour(green, 0);
-    case Style::warn:
-        return colour(yellow, static_cast<int>(A_BOLD));
-    case Style::bad:
-        return static_cast<int>(A_BOLD) | colour(red, 0);
+    case Style::good: return colour(green, 0);
+    case Style::warn: return colour(yellow, static_cast<int>(A_BOLD));
+    case Style::bad: return static_cast<int>(A_BOLD) | colour(red, 0);
     }
     return 0;
 }

@@ -19,7 +19,8 @@ Character first_of(std::string_view text) {
     const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     if (bytes > text.size()) return {};
     std::uint32_t code = lead & (0xffu >> (bytes + 1));
-    for (std::size_t i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
+    for (std::size_t i = 1; i < bytes; ++i)
+        code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
     const int width = wcwidth(static_cast<wchar_t>(code));
     return {bytes, width < 0 ? 1 : static_cast<std::size_t>(width)};
 }
@@ -29,8 +30,8 @@ std::string without_template_arguments(std::string_view name) {
     std::string out;
     unsigned depth = 0;
     for (std::size_t i = 0; i < name.size(); ++i) {
-        const bool of_operator = out.ends_with("operator") || out.ends_with("operator<") || out.ends_with("operator>") ||
-                                 (i > 0 && name[i - 1] == '-');
+        const bool of_operator = out.ends_with("operator") || out.ends_with("operator<") ||
+                                 out.ends_with("operator>") || (i > 0 && name[i - 1] == '-');
         if (depth == 0 && of_operator) {
             out += name[i];
         } else if (name[i] == '<') {
@@ -92,7 +93,8 @@ std::string short_name(std::string_view name, std::size_t width) {
         const auto rest = std::string_view(text).substr(at + 2);
         if (columns(rest) + dots.size() <= width) return std::string(dots).append(rest);
     }
-    if (const std::size_t last = text.rfind("::"); last != std::string::npos && last + 2 < text.size()) {
+    if (const std::size_t last = text.rfind("::");
+        last != std::string::npos && last + 2 < text.size()) {
         text.erase(0, last + 2);
     }
     return first_columns(text, width - dots.size()).append(dots);
@@ -105,7 +107,9 @@ std::string short_count(double value) {
         value /= 1000;
         ++unit;
     }
-    if (unit == 0) return value > 0 && value < 9.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+    if (unit == 0)
+        return value > 0 && value < 9.95 ? fmt::format("{:.1f}", value)
+                                         : fmt::format("{:.0f}", value);
     return fmt::format("{:.{}f}{}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, units[unit]);
 }
 

@@ -16,7 +16,21 @@ namespace nopscope::host::top {
 
 struct Key {
     enum class Kind : std::uint8_t {
-        text, enter, escape, backspace, tab, up, down, left, right, page_up, page_down, home, end, help, quit
+        text,
+        enter,
+        escape,
+        backspace,
+        tab,
+        up,
+        down,
+        left,
+        right,
+        page_up,
+        page_down,
+        home,
+        end,
+        help,
+        quit
     };
     Kind kind{};
     std::string text = {};  // for Kind::text: one UTF-8 character
@@ -42,8 +56,8 @@ struct Ui {
 
     // Key of the selected line, which stays selected when lines move; nothing: the first line.
     std::optional<std::uint64_t> selected;
-    std::size_t first = 0;  // index of the list's top line
-    std::size_t page = 10;  // number of lines that fit
+    std::size_t first = 0;            // index of the list's top line
+    std::size_t page = 10;            // number of lines that fit
     std::set<std::uint64_t> toggled;  // paths of the tree
 
     std::uint32_t next_mark = 1;
@@ -65,7 +79,9 @@ struct Lines {
     std::vector<FunctionLine> functions;
     std::vector<TreeLine> tree;
 
-    std::size_t size(View view) const { return view == View::tree ? tree.size() : functions.size(); }
+    std::size_t size(View view) const {
+        return view == View::tree ? tree.size() : functions.size();
+    }
     const std::string& name(View view, std::size_t at) const {
         return view == View::tree ? tree[at].name : functions[at].name;
     }
@@ -77,7 +93,8 @@ struct Lines {
 };
 
 // `recording_path`: the proposed file for a recording.
-std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std::string& recording_path);
+std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines,
+                          const std::string& recording_path);
 
 // Call it before draw(): scrolls so that the selected line is among the `page` visible lines.
 void scroll(Ui& ui, const Lines& lines, std::size_t page);

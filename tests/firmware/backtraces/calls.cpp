@@ -99,5 +99,4 @@ void begin_core() {
     calls_spins();
     end();
 }
-
 }

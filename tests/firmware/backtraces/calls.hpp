@@ -18,5 +18,4 @@ void begin_task();
 // Runs for ever on the second core.
 void begin_core();
 void on_interrupt(unsigned interrupt);
-
 }

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tests/firmware/backtraces/calls.hpp"
 #include "firmware/config.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tests/firmware/backtraces/calls.hpp"
 
 namespace hal = nopscope::hal;
 
@@ -44,9 +44,15 @@ void must(Status status) {
 }
 
 unsigned entries, exits;
-void on_entry(std::uint64_t, std::uint64_t, nopscope::Ops*, nopscope::Regs*) { entries = entries + 1; }
-bool on_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*, nopscope::CallData*) { return true; }
-void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*, nopscope::CallData*) {
+void on_entry(std::uint64_t, std::uint64_t, nopscope::Ops*, nopscope::Regs*) {
+    entries = entries + 1;
+}
+bool on_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
+              nopscope::CallData*) {
+    return true;
+}
+void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
+            nopscope::CallData*) {
     exits = exits + 1;
 }
 nopscope::Ops callback{.func = on_entry};
@@ -77,7 +83,8 @@ void create_task() {
     const std::uint64_t high = low + sizeof task_stack;
     must(nopscope::context_create(task, task_frames, low, high));
     task_sp = high - 16 - 160;  // selftest_switch_stacks loads it, zero except x30
-    reinterpret_cast<std::uint64_t*>(task_sp)[11] = reinterpret_cast<std::uintptr_t>(&run_on_the_task);
+    reinterpret_cast<std::uint64_t*>(task_sp)[11] =
+        reinterpret_cast<std::uintptr_t>(&run_on_the_task);
 }
 
 void run_core(unsigned) {

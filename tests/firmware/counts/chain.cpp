@@ -4,10 +4,10 @@
 // no recording. For each row it prints a line of JSON (after "@chain ") with the PMU's counts: on a
 // board these are measurements (docs/bench.md).
 #include "firmware/config.hpp"
-#include "tests/firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tests/firmware/counts/functions.hpp"
 
 #include <cstdio>
 
@@ -31,7 +31,8 @@ struct Top {
     unsigned above;  // how many functions call the traced one
     ChainFunction function;
 };
-constexpr Top tops[] = {{0, counts_empty}, {1, chain_1}, {4, chain_4}, {12, chain_12}, {24, chain_24}};
+constexpr Top tops[] = {
+    {0, counts_empty}, {1, chain_1}, {4, chain_4}, {12, chain_12}, {24, chain_24}};
 
 const void* const traced[] = {reinterpret_cast<const void*>(counts_empty)};
 
@@ -52,15 +53,16 @@ NOPSCOPE_NOTRACE void start_counters() {
         "msr pmevtyper2_el0, %0\n\t"
         "msr pmevtyper3_el0, %1\n\t"
         "msr pmcntenset_el0, %2\n\t"
-        "isb" ::"r"(std::uint64_t{0x08}),   // INST_RETIRED
-        "r"(std::uint64_t{0x10}),           // BR_MIS_PRED
+        "isb" ::"r"(std::uint64_t{0x08}),  // INST_RETIRED
+        "r"(std::uint64_t{0x10}),          // BR_MIS_PRED
         "r"(std::uint64_t{0b1100} | std::uint64_t{1} << 31));
 }
 
 struct Counts {
     std::uint32_t cycles, instructions, mispredicted;
     Counts operator-(const Counts& other) const {
-        return {cycles - other.cycles, instructions - other.instructions, mispredicted - other.mispredicted};
+        return {cycles - other.cycles, instructions - other.instructions,
+                mispredicted - other.mispredicted};
     }
 };
 
@@ -96,10 +98,11 @@ NOPSCOPE_NOTRACE void run_row(const char* row, ChainFunction top) {
     if (counts_mispredictions()) {
         (void)std::snprintf(mispredicted, sizeof mispredicted, "%u", unsigned(least.mispredicted));
     }
-    (void)std::snprintf(line, sizeof line,
-                        "@chain {\"row\": \"%s\", \"calls\": %u, \"cycles\": %u, \"instructions\": %u, "
-                        "\"mispredicted\": %s}\n",
-                        row, unsigned(calls), unsigned(least.cycles), unsigned(least.instructions), mispredicted);
+    (void)std::snprintf(
+        line, sizeof line,
+        "@chain {\"row\": \"%s\", \"calls\": %u, \"cycles\": %u, \"instructions\": %u, "
+        "\"mispredicted\": %s}\n",
+        row, unsigned(calls), unsigned(least.cycles), unsigned(least.instructions), mispredicted);
     hal::print(line);
 }
 
@@ -120,9 +123,10 @@ NOPSCOPE_NOTRACE void run_recorder(nopscope::Recorder recorder, const char* name
 }
 
 NOPSCOPE_NOTRACE void run_return_callback() {
-    static nopscope::ReturnOps ops(
-        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*, nopscope::CallData*) { return true; },
-        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*, nopscope::CallData*) {});
+    static nopscope::ReturnOps ops([](std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
+                                      nopscope::Regs*, nopscope::CallData*) { return true; },
+                                   [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
+                                      nopscope::ReturnRegs*, nopscope::CallData*) {});
     need(nopscope::attach(ops, nopscope::Sites::of(traced)));
     run_rows("return callback");
     need(nopscope::detach(ops));

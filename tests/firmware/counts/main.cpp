@@ -5,9 +5,9 @@
 // INST_RETIRED. `interrupts`: a timer whose handler calls traced functions. `unmeasured`: boots
 // without calibration.
 #include "firmware/config.hpp"
-#include "tests/firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/events.hpp"
+#include "tests/firmware/counts/functions.hpp"
 
 #include <cstring>
 
@@ -15,7 +15,9 @@ namespace hal = nopscope::hal;
 
 namespace {
 
-NOPSCOPE_NOTRACE bool given(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
+NOPSCOPE_NOTRACE bool given(const char* word) {
+    return std::strstr(hal::command_line(), word) != nullptr;
+}
 
 std::uint64_t interrupts = 0;
 
@@ -40,7 +42,8 @@ NOPSCOPE_NOTRACE void start() {
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     constexpr std::uint16_t inst_retired[] = {8};
-    if (counted && nopscope::count_events(inst_retired) != nopscope::Status::ok) hal::panic("no INST_RETIRED");
+    if (counted && nopscope::count_events(inst_retired) != nopscope::Status::ok)
+        hal::panic("no INST_RETIRED");
     if (!interrupted) return;
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());

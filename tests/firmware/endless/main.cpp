@@ -13,7 +13,9 @@ namespace hal = nopscope::hal;
 
 namespace {
 
-NOPSCOPE_NOTRACE const char* word(const char* name) { return std::strstr(hal::command_line(), name); }
+NOPSCOPE_NOTRACE const char* word(const char* name) {
+    return std::strstr(hal::command_line(), name);
+}
 
 alignas(128) std::byte profile_memory[1 << 20];
 volatile std::uint32_t sink;
@@ -43,7 +45,8 @@ NOPSCOPE_NOTRACE void start() {
     const char* const baud = word("baud=");
     const bool adaptive = word("adaptive") != nullptr, profiles = word("profile") != nullptr;
     nopscope::Config config = board_config("endless");
-    config.line_bytes_per_second = (baud != nullptr ? std::strtoul(baud + 5, nullptr, 10) : hal::uart_baud()) / 10;
+    config.line_bytes_per_second =
+        (baud != nullptr ? std::strtoul(baud + 5, nullptr, 10) : hal::uart_baud()) / 10;
     if (word("deaf") == nullptr) {
         config.input.try_read = hal::uart_try_read;
         config.input.interrupted_pc = hal::interrupted_pc;

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
-#include "tests/firmware/events/functions.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/events.hpp"
+#include "tests/firmware/events/functions.hpp"
 
 namespace hal = nopscope::hal;
 
@@ -73,7 +73,8 @@ void start() {
     config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
     need(nopscope::init(config));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    const auto recorder = given("profile") ? nopscope::Recorder::profile : nopscope::Recorder::graph;
+    const auto recorder =
+        given("profile") ? nopscope::Recorder::profile : nopscope::Recorder::graph;
     need(nopscope::enable(recorder, nopscope::Sites::all()));
     hal::enable_interrupts();
 }

@@ -3,9 +3,9 @@
 // x9-x17 at a function's entry: code that keeps a value there over a call fails the second time.
 #include <cstdio>
 
-#include "tests/firmware/libc/checks.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tests/firmware/libc/checks.hpp"
 
 namespace {
 

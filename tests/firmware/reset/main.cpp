@@ -85,8 +85,8 @@ int main() {
     if (!again) run_first();
     const auto counters = nopscope::counters();
     std::printf("reset: %u records of before, %u refused, %u headers refused\n",
-               unsigned(counters.reset_records), unsigned(counters.reset_refused),
-               unsigned(counters.reset_headers_refused));
+                unsigned(counters.reset_records), unsigned(counters.reset_refused),
+                unsigned(counters.reset_headers_refused));
     after_the_reset();
     nopscope::finish();
     return 0;

@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-#include "tests/firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/triggers.hpp"
+#include "tests/firmware/selftest/traced.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -57,14 +57,16 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
     } else if (frame.header.stream == protocol::Stream::trace) {
         protocol::TraceDecoder& decoder = decoders[frame.header.core];
         recording.well_formed &= decoder.open(frame.payload, frame.payload_bytes) ==
-                                     protocol::TraceDecoder::Opened::ready;
+                                 protocol::TraceDecoder::Opened::ready;
         std::uint64_t index = decoder.next_index();
         recording.well_formed &= decoder.read([&](protocol::Record record, std::uint64_t clock) {
             const protocol::Event event = protocol::event_of({record, clock}, index++);
-            const bool own = event.kind == protocol::Kind::extended &&
-                             (event.extended <= protocol::Extended::tracer_end ||
-                              (event.extended == protocol::Extended::marker && event.argument == end_mark));
-            recording.brackets += event.kind == protocol::Kind::extended && event.extended == protocol::Extended::tracer_begin &&
+            const bool own =
+                event.kind == protocol::Kind::extended &&
+                (event.extended <= protocol::Extended::tracer_end ||
+                 (event.extended == protocol::Extended::marker && event.argument == end_mark));
+            recording.brackets += event.kind == protocol::Kind::extended &&
+                                  event.extended == protocol::Extended::tracer_begin &&
                                   event.argument != 0;
             if (!own && count < std::size(events)) events[count++] = event;
         });
@@ -117,21 +119,21 @@ const void* const not_from_boot[] = {reinterpret_cast<const void*>(calls_leaf)};
 bool tracer_is_up() {
     static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
     static void* const profile = std::malloc(bytes);
-    static const Status status = init({.image = "selftest",
-                                       .board = hal::board_name(),
-                                       .clock_hz = hal::clock_hz(),
-                                       .cores = NOPSCOPE_CORES,
-                                       .output = {take, [] {}},
-                                       .input = {.try_read = give,
-                                                 .interrupted_pc = hal::interrupted_pc},
-                                       .stack_low = hal::stack_bounds().low,
-                                       .stack_high = hal::stack_bounds().high,
-                                       .recorder = Recorder::function,
-                                       .trace = Sites::of(from_boot),
-                                       .except = not_from_boot,
-                                       .profile_memory = {static_cast<std::byte*>(profile), bytes},
-                                       .interrupt_depth = hal::interrupt_depth_of,
-                                       .panic = hal::panic});
+    static const Status status =
+        init({.image = "selftest",
+              .board = hal::board_name(),
+              .clock_hz = hal::clock_hz(),
+              .cores = NOPSCOPE_CORES,
+              .output = {take, [] {}},
+              .input = {.try_read = give, .interrupted_pc = hal::interrupted_pc},
+              .stack_low = hal::stack_bounds().low,
+              .stack_high = hal::stack_bounds().high,
+              .recorder = Recorder::function,
+              .trace = Sites::of(from_boot),
+              .except = not_from_boot,
+              .profile_memory = {static_cast<std::byte*>(profile), bytes},
+              .interrupt_depth = hal::interrupt_depth_of,
+              .panic = hal::panic});
     return status == Status::ok;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments, results and counters in the recording.
+#include "nopscope/capture.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/capture.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -72,7 +72,8 @@ SELFTEST("captures.arguments_come_before_their_call") {
     });
     Reader reader(recording);
     REQUIRE(recording.well_formed && reader.is_entry(both[1]));
-    REQUIRE(reader.is_head(Extended::arguments, 1) && reader.is_site(both[0]) && reader.is_value(41));
+    REQUIRE(reader.is_head(Extended::arguments, 1) && reader.is_site(both[0]) &&
+            reader.is_value(41));
     REQUIRE(reader.is_entry(both[0]) && reader.is_return() && reader.is_return());
     REQUIRE(reader.is_head(Extended::arguments, 0x101) && reader.is_site(both[0]));
     REQUIRE(reader.is_wide(large) && reader.is_entry(both[0]) && reader.is_return());
@@ -92,7 +93,8 @@ SELFTEST("captures.all_eight_registers") {
     });
     Reader reader(recording);
     REQUIRE(reader.is_head(Extended::arguments, 0xff | 0x84 << 8) && reader.is_site(both[0]));
-    REQUIRE(reader.is_value(0) && reader.is_value(1) && reader.is_wide(large) && reader.is_value(3));
+    REQUIRE(reader.is_value(0) && reader.is_value(1) && reader.is_wide(large) &&
+            reader.is_value(3));
     REQUIRE(reader.is_value(~std::uint64_t{4}) && reader.is_value(5) && reader.is_value(6));
     REQUIRE(reader.is_wide(large + 7) && reader.is_entry(both[0]) && reader.is_return());
     REQUIRE(reader.done() && ended());
@@ -120,7 +122,8 @@ SELFTEST("captures.a_function_has_one_mask") {
     REQUIRE(is_ok(capture_arguments(Sites::of(leaf_only), 2)));
     const Recording recording = record([] { (void)calls_leaf(5); });
     Reader reader(recording);
-    REQUIRE(reader.is_head(Extended::arguments, 1) && reader.is_site(both[1]) && reader.is_value(5));
+    REQUIRE(reader.is_head(Extended::arguments, 1) && reader.is_site(both[1]) &&
+            reader.is_value(5));
     REQUIRE(reader.is_entry(both[1]) && recording.events.size() == 3 + 2 + 3 + 2);
     REQUIRE((recording.events[4].argument & 0xff) == 2);
     REQUIRE(is_ok(capture_arguments(Sites::of(both), 0)));
@@ -147,7 +150,8 @@ SELFTEST("captures.counters") {
     REQUIRE(recording.well_formed);
     REQUIRE(reader.is_head(Extended::counter, 7 << 1) && reader.is_value(12345));
     REQUIRE(reader.is_head(Extended::counter, 0xffffff << 1) && reader.is_value(~std::uint64_t{0}));
-    REQUIRE(reader.is_head(Extended::counter, 1 << 1 | 1) && reader.is_wide(std::uint64_t{1} << 56));
+    REQUIRE(reader.is_head(Extended::counter, 1 << 1 | 1) &&
+            reader.is_wide(std::uint64_t{1} << 56));
     REQUIRE(reader.done() && ended());
     return passed();
 }

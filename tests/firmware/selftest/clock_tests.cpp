@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock of the records: CNTVCT; in selftest-pmccntr.elf the PMU's cycle counter.
+#include "nopscope/nopscope.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/nopscope.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks with their own stacks. They switch in the middle of traced calls.
+#include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
 #include "tracer/core/cores.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/return_ops.hpp"
 
 #include <utility>
 
@@ -48,7 +48,8 @@ void give_way() {
     running = to;
     const hal::InterruptsMasked masked;
     wrong |= !is_ok(context_switch(to != nullptr ? to->context : *main_task));
-    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
+    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp,
+                           to != nullptr ? to->sp : main_sp);
 }
 void give_way_twice() {
     give_way();
@@ -202,8 +203,8 @@ SELFTEST("contexts.a_full_ring_confuses_nothing") {
 
 SELFTEST("contexts.callbacks_return_in_theirs") {
     static unsigned exits;
-    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
-                                          CallData*) { ++exits; });
+    static ReturnOps counting(
+        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++exits; });
     REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
     REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
     exits = 0;
@@ -217,8 +218,8 @@ SELFTEST("contexts.callbacks_return_in_theirs") {
 // The ops is detached while two of the task's calls are open.
 SELFTEST("contexts.callbacks_are_detached_from_them") {
     static unsigned exits;
-    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
-                                          CallData*) { ++exits; });
+    static ReturnOps counting(
+        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++exits; });
     REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
     REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
     exits = 0;
@@ -256,8 +257,8 @@ SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
 }
 
 SELFTEST("contexts.destroyed_with_open_calls") {
-    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
-                                          CallData*) {});
+    static ReturnOps counting(
+        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
     REQUIRE(begin() && create_tasks());
     REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
     tasks[1].done = true;
@@ -280,7 +281,8 @@ SELFTEST("contexts.misuse_is_refused") {
     REQUIRE(begin() && create_tasks());
     REQUIRE(context_create(small, std::span(frames, 1), 0, 64) == Status::bad_config);
     REQUIRE(context_create(tasks[0].context, frames, 0, 64) == Status::bad_config);
-    REQUIRE(context_switch(small) == Status::conflict && context_destroy(small) == Status::bad_config);
+    REQUIRE(context_switch(small) == Status::conflict &&
+            context_destroy(small) == Status::bad_config);
     REQUIRE(context_create(big, frames, 0, 64) == Status::ring_too_small);
     // A ring's room for returns, once for each core that may record.
     const std::size_t room = ring_bytes / 2 / record_bytes - shadow_frames - 64;
@@ -290,7 +292,8 @@ SELFTEST("contexts.misuse_is_refused") {
     }
     REQUIRE(context_create(big, std::span(frames, room + 1), 0, 64) == Status::ring_too_small);
     REQUIRE(destroy_tasks() && is_ok(context_create(big, std::span(frames, room + 1), 0, 64)));
-    for (unsigned core = 1; core < hello.cores; ++core) REQUIRE(is_ok(context_destroy(others[core])));
+    for (unsigned core = 1; core < hello.cores; ++core)
+        REQUIRE(is_ok(context_destroy(others[core])));
     REQUIRE(create_tasks() && is_ok(context_switch(big)));
     REQUIRE(context_switch(tasks[0].context) == Status::ring_too_small);
     REQUIRE(is_ok(context_switch(main_context())) && is_ok(context_destroy(big)));

@@ -2,11 +2,11 @@
 // Commands from the host. Pumps in interrupts execute them on top of traced code.
 #include <atomic>
 
+#include "nopscope/nopscope.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/nopscope.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -29,8 +29,8 @@ void command(Command what, Words words = {}) {
     out.fixed(static_cast<std::uint8_t>(what));
     for (const std::uint64_t word : words) out.varint(word);
     if (written + protocol::max_encoded_command_bytes > sizeof commands) return;
-    written += builder.encode({protocol::Stream::command, 0, captured_session(), ++number}, out.size(),
-                              commands + written);
+    written += builder.encode({protocol::Stream::command, 0, captured_session(), ++number},
+                              out.size(), commands + written);
 }
 
 std::uint32_t index_of(std::uint64_t (*function)(std::uint64_t)) {
@@ -73,7 +73,8 @@ Recording with_commands(Also also) {
             also_run();
             return line_is_fed();
         });
-        (void)wait_for([until = hal::clock() + hal::clock_hz() / 50] { return hal::clock() > until; });
+        (void)wait_for(
+            [until = hal::clock() + hal::clock_hz() / 50] { return hal::clock() > until; });
         hal::timer_disarm();
         hal::disable_interrupt(hal::virtual_timer_interrupt);
         ends = true;
@@ -132,7 +133,9 @@ SELFTEST("control.beside_requests_of_the_firmware") {
     });
     start();
     REQUIRE(!failed && calls != 0);
-    const auto count = [&](Answer answer) { return recording.answers[static_cast<unsigned>(answer)]; };
+    const auto count = [&](Answer answer) {
+        return recording.answers[static_cast<unsigned>(answer)];
+    };
     // An emulator may not run a core for a second.
     REQUIRE(answered(recording) == 4 * rounds && count(Answer::ok) > 3 * rounds);
     REQUIRE(count(Answer::ok) + count(Answer::timeout) + count(Answer::busy) == 4 * rounds);
@@ -164,7 +167,8 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
         command(Command::select_add, {chosen, 1});
         command(what, words);
         const Recording recording = record([] {
-            on_core(static_cast<unsigned>(__builtin_ctz(hal::online_cores() & ~(1u << hal::this_core()))),
+            on_core(static_cast<unsigned>(
+                        __builtin_ctz(hal::online_cores() & ~(1u << hal::this_core()))),
                     [](unsigned) {
                         if (joined_here()) (void)leaf(1);
                     });
@@ -180,18 +184,22 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
         return passed();
     };
     // With a list to free, the first change has to wait.
-    REQUIRE(attach(noting, Sites::all()) == Status::ok && enable(Recorder::graph, Sites::of(other)) == Status::ok);
+    REQUIRE(attach(noting, Sites::all()) == Status::ok &&
+            enable(Recorder::graph, Sites::of(other)) == Status::ok);
     REQUIRE(asked(Command::set_recorder, {1, 1, 1}).failure == nullptr);
     unsigned recorders = 0;
-    for_each_ops(index_of(sum_to), [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &recorders);
+    for_each_ops(
+        index_of(sum_to), [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &recorders);
     REQUIRE(recorders == 1);  // noting
     REQUIRE(asked(Command::set_capture, {1, 1, 1}).failure == nullptr);
     unsigned ops = 0;
-    for_each_ops(chosen, [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &ops);
+    for_each_ops(
+        chosen, [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &ops);
     REQUIRE(ops == 4);  // noting, the recorder, arguments, the result
     command(Command::set_capture, {0, 0, 1});
     (void)with_commands([] {});
-    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok && counters().enabled == 0);
+    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok &&
+            counters().enabled == 0);
     return passed(cores_note());
 }
 
@@ -202,10 +210,12 @@ SELFTEST("control.what_is_not_there_is_refused") {
     command(Command::select_add, {0, site_count() + 1});
     command(Command::set_baud, {1, 2, 3, 4});
     command(Command::set_recorder, {9, 0, 0});
-    for (const std::uint64_t cut : {std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1, ~std::uint64_t{0}}) {
-        for (const Command what : {Command::mark, Command::snapshot, Command::set_depth, Command::set_sample,
-                                   Command::set_min_duration}) {
-            if (what != Command::set_min_duration || cut > protocol::most_argument(what)) command(what, {cut});
+    for (const std::uint64_t cut :
+         {std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1, ~std::uint64_t{0}}) {
+        for (const Command what : {Command::mark, Command::snapshot, Command::set_depth,
+                                   Command::set_sample, Command::set_min_duration}) {
+            if (what != Command::set_min_duration || cut > protocol::most_argument(what))
+                command(what, {cut});
         }
     }
     command(static_cast<Command>(200));

@@ -2,12 +2,12 @@
 // Calls between cores. They reach every core, whatever it does, and no offline core.
 #include <atomic>
 
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/targets.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

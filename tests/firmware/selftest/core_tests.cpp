@@ -5,13 +5,13 @@
 
 #include <atomic>
 
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/targets.hpp"
 #include "hal/arm64/cores.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

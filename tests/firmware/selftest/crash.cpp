@@ -3,14 +3,14 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hal/hal.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "hal/hal.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/return_ops.hpp"
 
 using namespace nopscope;
 

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <csetjmp>
 
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/events.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -24,7 +24,8 @@ constexpr std::uint16_t absent[] = {0x00, 0x03};  // L1D_CACHE_REFILL: QEMU coun
 constexpr std::uint16_t out_of_range[] = {0xc001};
 constexpr std::span<const std::uint16_t> one(two_events, 1), both(two_events, 2);
 
-const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to), pointer(leaf)};
+const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to),
+                              pointer(leaf)};
 const void* const back_only[] = {pointer(calls_back)};
 
 // Raises `first` events on the first counter, `second` on the second one.
@@ -69,12 +70,15 @@ Returns returns_of(const Recording& recording, unsigned events) {
         const protocol::Event& event = recording.events[i];
         if (event.kind != protocol::Kind::ret) continue;
         ++found.count;
-        if (found.counted == std::size(found.calls) || i + events >= recording.events.size()) continue;
+        if (found.counted == std::size(found.calls) || i + events >= recording.events.size())
+            continue;
         Returned& call = found.calls[found.counted];
         call = {event.entry_index, event.unwound, {}};
         const protocol::Event& head = recording.events[i + 1];
-        if (head.kind != protocol::Kind::extended || head.extended != protocol::Extended::events) continue;
-        found.well_formed &= protocol::event_count(head.argument) == events && head.clock == event.clock;
+        if (head.kind != protocol::Kind::extended || head.extended != protocol::Extended::events)
+            continue;
+        found.well_formed &=
+            protocol::event_count(head.argument) == events && head.clock == event.clock;
         for (unsigned n = 0; n < events; ++n) call.events[n] = recording.events[i + 2 + n].data;
         ++found.counted;
     }
@@ -160,7 +164,8 @@ SELFTEST("events.of_a_call_are_those_while_it_is_open") {
     REQUIRE(is(found.calls[0], 3, 0) && is(found.calls[1], 0, 0) && is(found.calls[2], 4, 24));
     REQUIRE(is_ok(count_events(one)));
     found = returns_of(record(call_nested), 1);
-    REQUIRE(found.well_formed && found.counted == 3 && is(found.calls[0], 3) && is(found.calls[2], 4));
+    REQUIRE(found.well_formed && found.counted == 3 && is(found.calls[0], 3) &&
+            is(found.calls[2], 4));
     found = returns_of(record([] { (void)sum_to(5); }), 1);
     REQUIRE(found.counted == 6 && is(found.calls[0], 0) && is(found.calls[5], 0));
     found = returns_of(record([] { jumps_back([] { calls_back([] { raise(6, 6); }); }); }), 1);
@@ -173,10 +178,12 @@ SELFTEST("events.of_calls_that_longjmp_left") {
     REQUIRE(begin(Recorder::graph, both));
     const Returns found = returns_of(record(call_and_leap), 2);
     REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
-    REQUIRE(is(found.calls[0], 7, 1, true) && is(found.calls[1], 9, 1, true) && is(found.calls[2], 0, 0));
+    REQUIRE(is(found.calls[0], 7, 1, true) && is(found.calls[1], 9, 1, true) &&
+            is(found.calls[2], 0, 0));
     REQUIRE(begin(Recorder::profile, both));
     (void)record(call_and_leap);
-    REQUIRE(is(charged(pointer(calls_back)), 2, 7 + 9, 9, 2, 1) && charged(pointer(leaf)).calls == 1);
+    REQUIRE(is(charged(pointer(calls_back)), 2, 7 + 9, 9, 2, 1) &&
+            charged(pointer(leaf)).calls == 1);
     REQUIRE(ended());
     return passed();
 }
@@ -203,7 +210,8 @@ SELFTEST("events.others_while_calls_are_open") {
     REQUIRE(begin(Recorder::graph, one));
     const Recording recording = record([] { calls_back(change); });
     const Returns found = returns_of(recording, 2);
-    REQUIRE(found.well_formed && found.count == 2 && found.counted == 1 && is(found.calls[0], 2, 3));
+    REQUIRE(found.well_formed && found.count == 2 && found.counted == 1 &&
+            is(found.calls[0], 2, 3));
     REQUIRE(begin(Recorder::profile, one));
     (void)record([] { calls_back(change); });
     REQUIRE(is(charged(pointer(calls_back)), 1, 2, 2, 3, 3));
@@ -221,12 +229,13 @@ SELFTEST("events.the_tracer_s_own_are_nobody_s") {
     REQUIRE(begin(Recorder::graph, one));
     on_line_byte([] { raise(1, 0); });
     const Returns found = returns_of(record([] {
-        calls_back([] {
-            raise(1, 0);
-            pump_out();
-            raise(1, 0);
-        });
-    }), 1);
+                                         calls_back([] {
+                                             raise(1, 0);
+                                             pump_out();
+                                             raise(1, 0);
+                                         });
+                                     }),
+                                     1);
     on_line_byte(nullptr);
     REQUIRE(found.well_formed && found.counted == 1 && is(found.calls[0], 2));
     REQUIRE(ended());
@@ -237,18 +246,20 @@ SELFTEST("events.of_another_context_are_its_own") {
     static Context other;
     static ContextFrame frames[9];
     REQUIRE(begin(Recorder::graph, both));
-    REQUIRE(is_ok(context_create(other, frames, hal::stack_bounds().low, hal::stack_bounds().high)));
+    REQUIRE(
+        is_ok(context_create(other, frames, hal::stack_bounds().low, hal::stack_bounds().high)));
     const Returns found = returns_of(record([] {
-        static Context& here = main_context();
-        calls_back([] {
-            raise(1, 0);
-            (void)context_switch(other);
-            raise(50, 60);
-            calls_back([] { raise(4, 4); });
-            (void)context_switch(here);
-            raise(0, 1);
-        });
-    }), 2);
+                                         static Context& here = main_context();
+                                         calls_back([] {
+                                             raise(1, 0);
+                                             (void)context_switch(other);
+                                             raise(50, 60);
+                                             calls_back([] { raise(4, 4); });
+                                             (void)context_switch(here);
+                                             raise(0, 1);
+                                         });
+                                     }),
+                                     2);
     REQUIRE(found.well_formed && found.counted == 2);
     REQUIRE(is(found.calls[0], 4, 4) && is(found.calls[1], 1, 1));
     REQUIRE(is_ok(context_destroy(other)) && ended());
@@ -288,15 +299,17 @@ SELFTEST("events.each_core_counts_its_own") {
     };
     const auto is_of = [](unsigned core) {
         const std::uint64_t inner = 100 * 2, second = 100 * core, own = 100 * (core + 1);
-        return is(charged(pointer(calls_back), core), 200, 2 * inner + own, inner + own, 2 * second + 100,
-                  second + 100);
+        return is(charged(pointer(calls_back), core), 200, 2 * inner + own, inner + own,
+                  2 * second + 100, second + 100);
     };
     constexpr std::uint16_t cycles[] = {0x11};
     for (const auto events : {std::span<const std::uint16_t>(cycles), both}) {  // last: all joined
         REQUIRE(begin(Recorder::profile, events) && start_workers());
         on_other_cores([](unsigned) {
-            if (joined_here()) work();
-            else failed = true;
+            if (joined_here())
+                work();
+            else
+                failed = true;
         });
         work();
         REQUIRE(workers_done() && !failed);

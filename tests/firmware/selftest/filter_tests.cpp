@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that recorders leave out: short ones, deep ones, those between two samples, and those
 // outside of a subtree. Each is counted.
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -17,8 +17,8 @@ using protocol::Kind;
 
 namespace {
 
-const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
-                            pointer(sum_to), pointer(throws),     pointer(catches),
+const void* const some[] = {pointer(leaf),      pointer(calls_leaf), pointer(tail_calls_leaf),
+                            pointer(sum_to),    pointer(throws),     pointer(catches),
                             pointer(calls_back)};
 const void* const calls_leaf_only[] = {pointer(calls_leaf)};
 const void* const throws_only[] = {pointer(throws)};
@@ -29,7 +29,8 @@ bool is_ok(Status status) { return status == Status::ok; }
 
 bool begin(Recorder recorder) {
     set_min_duration(0);
-    return tracer_is_up() && is_ok(disable(Sites::all())) && is_ok(enable(recorder, Sites::of(some)));
+    return tracer_is_up() && is_ok(disable(Sites::all())) &&
+           is_ok(enable(recorder, Sites::of(some)));
 }
 bool ended() {
     set_min_duration(0);
@@ -45,7 +46,9 @@ class Since {
 public:
     std::uint64_t filtered() const { return counters().filtered - before_.filtered; }
     std::uint64_t dropped() const { return counters().dropped - before_.dropped; }
-    std::uint64_t shadow_stack_full() const { return counters().shadow_stack_full - before_.shadow_stack_full; }
+    std::uint64_t shadow_stack_full() const {
+        return counters().shadow_stack_full - before_.shadow_stack_full;
+    }
 
 private:
     const Counters before_ = counters();
@@ -124,7 +127,9 @@ SELFTEST("filters.calls_left_by_longjmp_have_durations") {
     REQUIRE(recording.events.size() == 5 * 3);
     for (unsigned i = 0; i < 5; ++i) {
         REQUIRE(call_at(recording, i, call));
-        REQUIRE(is_of(*call.site, i < 3 ? pointer(throws) : i == 3 ? pointer(leaf) : pointer(catches)));
+        REQUIRE(is_of(*call.site, i < 3    ? pointer(throws)
+                                  : i == 3 ? pointer(leaf)
+                                           : pointer(catches)));
         REQUIRE(call.depth == (i < 3 ? 3 - i : i == 3 ? 1 : 0));
     }
     set_min_duration(~std::uint64_t{0});
@@ -153,7 +158,8 @@ SELFTEST("filters.durations_find_the_ring_full") {
     REQUIRE(recording.well_formed && since.filtered() == 0 && since.dropped() >= 1000);
     REQUIRE(recording.events.size() == records + 3);
     Call call;
-    for (std::size_t i = 0; 3 * i < recording.events.size(); ++i) REQUIRE(call_at(recording, i, call));
+    for (std::size_t i = 0; 3 * i < recording.events.size(); ++i)
+        REQUIRE(call_at(recording, i, call));
     REQUIRE(ended());
     return passed();
 }
@@ -170,7 +176,8 @@ SELFTEST("filters.a_call_that_is_open_at_stop_has_its_duration") {
     });
     Call call;
     REQUIRE(recording.events.size() == 3 && call_at(recording, 0, call));
-    REQUIRE(is_of(*call.site, pointer(calls_back)) && since.filtered() == 0 && since.dropped() == 0);
+    REQUIRE(is_of(*call.site, pointer(calls_back)) && since.filtered() == 0 &&
+            since.dropped() == 0);
     REQUIRE(ended());
     return passed();
 }
@@ -201,7 +208,8 @@ SELFTEST("filters.depth_is_the_recorders_only") {
     REQUIRE(read_profile(site, 0, before) && is_ok(attach(counting, Sites::of(sum_only))));
     const Since since;
     REQUIRE(sum_to(9) == 45 && exits == 10 && read_profile(site, 0, after));
-    REQUIRE(after.calls == before.calls + 10 && since.filtered() == 0 && since.shadow_stack_full() == 0);
+    REQUIRE(after.calls == before.calls + 10 && since.filtered() == 0 &&
+            since.shadow_stack_full() == 0);
     REQUIRE(is_ok(detach(counting)) && ended());
     return passed();
 }
@@ -218,16 +226,17 @@ SELFTEST("filters.each_context_has_its_depth") {
         calls_back([] {
             (void)sum_to(2);  // one of three is recorded
             (void)context_switch(other);
-            (void)sum_to(2);  // two of three
+            (void)sum_to(2);     // two of three
             set_max_depth(100);  // more than the context's frames
-            (void)sum_to(9);  // eight of ten
+            (void)sum_to(9);     // eight of ten
             (void)context_switch(main_context());
             (void)sum_to(2);
         });
     });
     unsigned entries = 0;
     for (const protocol::Event& event : recording.events) entries += event.kind == Kind::entry;
-    REQUIRE(since.filtered() == 2 + 1 && since.shadow_stack_full() == 2 && entries == 1 + 1 + 2 + 8 + 3);
+    REQUIRE(since.filtered() == 2 + 1 && since.shadow_stack_full() == 2 &&
+            entries == 1 + 1 + 2 + 8 + 3);
     REQUIRE(is_ok(context_destroy(other)) && ended());
     return passed();
 }
@@ -267,7 +276,8 @@ SELFTEST("filters.only_below") {
     REQUIRE(recording.events.size() == 2 * 4);
     REQUIRE(is_of(recording.events[0], pointer(calls_leaf)));
     REQUIRE(is_of(recording.events[1], pointer(leaf)));
-    REQUIRE(recording.events[3].kind == Kind::ret && is_of(recording.events[4], pointer(calls_leaf)));
+    REQUIRE(recording.events[3].kind == Kind::ret &&
+            is_of(recording.events[4], pointer(calls_leaf)));
     // Another set replaces it at once; then no set.
     REQUIRE(is_ok(trace_only_below(Sites::of(sum_only))));
     const Recording other = record([] {
@@ -288,7 +298,8 @@ SELFTEST("filters.a_subtree_left_by_longjmp_is_left") {
     });
     REQUIRE(recording.events.size() == 2 * 6);
     for (unsigned i = 0; i < 12; ++i) {
-        REQUIRE(i % 6 < 3 ? is_of(recording.events[i], pointer(throws)) : recording.events[i].unwound);
+        REQUIRE(i % 6 < 3 ? is_of(recording.events[i], pointer(throws))
+                          : recording.events[i].unwound);
     }
     REQUIRE(ended());
     return passed();
@@ -355,6 +366,7 @@ SELFTEST("filters.each_core_has_its_subtree") {
     REQUIRE(counters().generated == generated + others * 100 * 4);
     REQUIRE(is_ok(trace_everywhere()));
     on_other_cores([](unsigned) { (void)leaf(1); });
-    REQUIRE(workers_done() && counters().generated == generated + others * (100 * 4 + 2) && ended());
+    REQUIRE(workers_done() && counters().generated == generated + others * (100 * 4 + 2) &&
+            ended());
     return passed(cores_note());
 }

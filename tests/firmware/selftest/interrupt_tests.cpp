@@ -4,9 +4,9 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "hal/hal.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
-#include "hal/hal.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -146,7 +146,8 @@ SELFTEST("interrupt.fifteen_priorities_nest") {
         depth = 0;
         deepest = 0;
         finished = 0;
-        for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::set_handler(sgi, most_urgent + sgi, nest);
+        for (unsigned sgi = 0; sgi < levels - 1; ++sgi)
+            hal::set_handler(sgi, most_urgent + sgi, nest);
         hal::set_handler(timer, most_urgent + levels - 1, nest);
         hal::timer_arm(hal::clock());
         REQUIRE(wait_until(finished, levels));

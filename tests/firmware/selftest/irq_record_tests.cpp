@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts in the recording, and the longest time they were masked.
+#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/interrupts.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "hal/arm64/symbols.hpp"
-#include "hal/hal.hpp"
 #include "tracer/core/cores.hpp"
-#include "nopscope/interrupts.hpp"
-#include "nopscope/return_ops.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -19,8 +19,8 @@ constexpr unsigned inner = 4;
 
 void observe(bool on) {
     if (!on) interrupts_unmasked();  // no code does it later
-    hal::set_interrupt_observer(on ? hal::InterruptObserver{interrupt_begin, interrupt_end, interrupts_masked,
-                                                            interrupts_unmasked}
+    hal::set_interrupt_observer(on ? hal::InterruptObserver{interrupt_begin, interrupt_end,
+                                                            interrupts_masked, interrupts_unmasked}
                                    : hal::InterruptObserver{});
 }
 
@@ -39,15 +39,17 @@ unsigned without_masked(const Recording& recording, protocol::Event* kept, unsig
     unsigned count = 0;
     for (const protocol::Event& event : recording.events) {
         const bool extended = event.kind == protocol::Kind::extended;
-        if (extended && (event.extended == protocol::Extended::masked || event.extended == protocol::Extended::data)) continue;
+        if (extended && (event.extended == protocol::Extended::masked ||
+                         event.extended == protocol::Extended::data))
+            continue;
         if (count < most) kept[count] = event;
         ++count;
     }
     return count;
 }
 bool begins(const protocol::Event& event, unsigned interrupt) {
-    return event.kind == protocol::Kind::extended && event.extended == protocol::Extended::interrupt &&
-           event.argument == interrupt;
+    return event.kind == protocol::Kind::extended &&
+           event.extended == protocol::Extended::interrupt && event.argument == interrupt;
 }
 bool lies_in_text(std::int64_t offset) {
     const auto size = hal::address_of(__text_end) - hal::address_of(__text_start);
@@ -98,8 +100,10 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
 // with any recorder or ops on the function.
 SELFTEST("irq_records.a_traced_function_names_its_caller") {
     REQUIRE(tracer_is_up() && disable(Sites::all()) == Status::ok);
-    static ReturnOps noting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
-    static const void* const traced[] = {reinterpret_cast<const void*>(masks), reinterpret_cast<const void*>(calls_back)};
+    static ReturnOps noting(
+        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
+    static const void* const traced[] = {reinterpret_cast<const void*>(masks),
+                                         reinterpret_cast<const void*>(calls_back)};
     constexpr Recorder recorders[] = {Recorder::none,     Recorder::graph,   Recorder::profile,
                                       Recorder::duration, Recorder::sampled, Recorder::graph};
     std::uint64_t where[std::size(recorders)] = {};
@@ -113,9 +117,11 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
         });
         REQUIRE(recording.well_formed);
         for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
-            if (recording.events[i].extended == protocol::Extended::masked) where[n] = recording.events[i + 1].data;
+            if (recording.events[i].extended == protocol::Extended::masked)
+                where[n] = recording.events[i + 1].data;
         }
-        REQUIRE(where[n] != 0 && lies_in_text(protocol::sampled_offset(where[n])) && where[n] == where[0]);
+        REQUIRE(where[n] != 0 && lies_in_text(protocol::sampled_offset(where[n])) &&
+                where[n] == where[0]);
     }
     REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok);
     return passed();

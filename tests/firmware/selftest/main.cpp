@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tests/firmware/selftest/selftest.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
 
 namespace nopscope::selftest {
 

@@ -3,8 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/targets.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/page_table.hpp"
@@ -12,6 +10,8 @@
 #include "hal/arm64/symbols.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

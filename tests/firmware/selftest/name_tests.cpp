@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sites by name. This image has the name table.
+#include "nopscope/nopscope.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/nopscope.hpp"
 
 #include <cstring>
 
@@ -71,7 +71,8 @@ SELFTEST("names.a_recorder_is_enabled_by_name") {
 
 SELFTEST("names.what_nothing_is_called_is_unknown") {
     REQUIRE(enable(Recorder::graph, Sites::named("leaf")) == Status::unknown_function);
-    REQUIRE(attach(counting, Sites::named("_ZN8nopscope8selftest4leafEm?")) == Status::unknown_function);
+    REQUIRE(attach(counting, Sites::named("_ZN8nopscope8selftest4leafEm?")) ==
+            Status::unknown_function);
     REQUIRE(set_filter(counting, Sites::named("")) == Status::unknown_function);
     REQUIRE(counting.sites == 0 && counters().enabled == 0);
     return passed();

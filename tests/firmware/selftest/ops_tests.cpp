@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A firmware's own ops: callbacks, their sets on a site, and what they may do to a call.
+#include "nopscope/nopscope.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/nopscope.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -41,7 +41,9 @@ void recur(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
     (void)leaf(7);
 }
 std::uint64_t instead(std::uint64_t x) { return x + 1000; }
-void redirect(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->pc = address(pointer(instead)); }
+void redirect(std::uint64_t, std::uint64_t, Ops*, Regs* regs) {
+    regs->pc = address(pointer(instead));
+}
 
 volatile bool held, inside;
 void hold(std::uint64_t, std::uint64_t, Ops*, Regs*) {
@@ -72,10 +74,13 @@ struct Found {
 };
 Found found_at(std::uint32_t index) {
     Found found{};
-    for_each_ops(index, [](Ops& ops, void* user) {
-        auto& all = *static_cast<Found*>(user);
-        if (all.count < 4) all.ops[all.count++] = &ops;
-    }, &found);
+    for_each_ops(
+        index,
+        [](Ops& ops, void* user) {
+            auto& all = *static_cast<Found*>(user);
+            if (all.count < 4) all.ops[all.count++] = &ops;
+        },
+        &found);
     return found;
 }
 
@@ -153,7 +158,8 @@ SELFTEST("ops.several_are_called_in_order") {
 SELFTEST("ops.a_site_tells_who_traces_it") {
     const std::uint32_t index = *lookup(address(pointer(leaf)));
     REQUIRE(found_at(index).count == 0 && found_at(site_count()).count == 0);
-    REQUIRE(is_ok(attach(noting, Sites::of(both))) && is_ok(attach(counting, Sites::of(leaf_only))));
+    REQUIRE(is_ok(attach(noting, Sites::of(both))) &&
+            is_ok(attach(counting, Sites::of(leaf_only))));
     const Found two = found_at(index);
     REQUIRE(two.count == 2 && two.ops[0] == &noting && two.ops[1] == &counting);
     REQUIRE(found_at(*lookup(address(pointer(calls_leaf)))).count == 1);
@@ -192,7 +198,8 @@ bool holds(unsigned others) {
 SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
     REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))) && start_workers());
     // With a list to free, the first of the filter's two changes waits, too.
-    REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) && is_ok(attach(counting, Sites::of(caller_only))));
+    REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) &&
+            is_ok(attach(counting, Sites::of(caller_only))));
     const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
     if (others != 0) {
         REQUIRE(holds(others));
@@ -249,7 +256,8 @@ SELFTEST("ops.a_recorder_and_callbacks_share_a_site") {
     const Recording recording = record(run_calls_leaf);
     REQUIRE(result == 3 && counts[0] == 2 && recording.well_formed);
     REQUIRE(recording.events.size() == 4);
-    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)) && is_of(recording.events[1], pointer(leaf)));
+    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)) &&
+            is_of(recording.events[1], pointer(leaf)));
     REQUIRE(recording.events[2].kind == Kind::ret && recording.events[3].kind == Kind::ret);
     REQUIRE(is_ok(detach(counting)));
     const Recording without = record(run_calls_leaf);

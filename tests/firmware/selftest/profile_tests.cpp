@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile recorder on the board: its sums, the calls it counts, and what it sends.
+#include "nopscope/nopscope.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
 #include "tracer/recorders/profile.hpp"
-#include "nopscope/nopscope.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -40,8 +40,12 @@ public:
         }
         return now;
     }
-    std::uint64_t calls() const { return sum([](const SiteProfile& one) { return one.calls; }); }
-    std::uint64_t self() const { return sum([](const SiteProfile& one) { return one.self; }); }
+    std::uint64_t calls() const {
+        return sum([](const SiteProfile& one) { return one.calls; });
+    }
+    std::uint64_t self() const {
+        return sum([](const SiteProfile& one) { return one.self; });
+    }
 
 private:
     static constexpr unsigned count = std::size(some);
@@ -83,7 +87,9 @@ SELFTEST("profile.adds_up_calls_and_times") {
     REQUIRE(profile_memory.cost() != 0 && adds_up(outer.self, outer.total - inner.total, 1000));
     REQUIRE(outer.min <= outer.max && outer.total >= 1000 * outer.min);
     REQUIRE(outer.total <= 1000 * outer.max && outer.max < (std::uint64_t{1} << 62));
-    const auto bits = [](std::uint64_t ticks) { return ticks == 0 ? 0 : 64 - __builtin_clzl(ticks); };
+    const auto bits = [](std::uint64_t ticks) {
+        return ticks == 0 ? 0 : 64 - __builtin_clzl(ticks);
+    };
     REQUIRE(outer.bins[bits(outer.min)] != 0 && outer.bins[bits(outer.max)] != 0);
     return passed();
 }
@@ -104,7 +110,8 @@ SELFTEST("profile.knows_recursion_tail_calls_and_longjmp") {
         const Since since;
         REQUIRE(catches(3) == 4);
         REQUIRE(since(pointer(throws)).calls == 4 && since(pointer(leaf)).calls == 1);
-        REQUIRE(adds_up(since.self(), since(pointer(catches)).total, since.calls() - 1) && hooked_return_address(0) == 0);
+        REQUIRE(adds_up(since.self(), since(pointer(catches)).total, since.calls() - 1) &&
+                hooked_return_address(0) == 0);
     }
     return passed();
 }
@@ -120,7 +127,8 @@ SELFTEST("profile.is_one_recorder_of_a_site") {
     REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1);
     start();
     REQUIRE(is_ok(disable(Sites::of(leaf_only))));
-    REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1 && since(pointer(calls_leaf)).calls == 3);
+    REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1 &&
+            since(pointer(calls_leaf)).calls == 3);
     return passed();
 }
 
@@ -178,14 +186,18 @@ SELFTEST("profile.has_the_calls_that_find_no_room_in_adaptive_mode") {
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
     const Since since;
     const Counters before = counters();
-    for (unsigned i = 0; i < 1000000 && counters().overflowed == before.overflowed; ++i) REQUIRE(leaf(1) == 2);
+    for (unsigned i = 0; i < 1000000 && counters().overflowed == before.overflowed; ++i)
+        REQUIRE(leaf(1) == 2);
     for (unsigned i = 0; i < 100; ++i) REQUIRE(leaf(1) == 2);
-    REQUIRE(counters().overflowed == before.overflowed + 101 && counters().dropped == before.dropped);
+    REQUIRE(counters().overflowed == before.overflowed + 101 &&
+            counters().dropped == before.dropped);
     REQUIRE(since(pointer(leaf)).calls == 101 && hooked_return_address(0) == 0);
     REQUIRE(is_ok(set_mode(Mode::stream)));
     pump();
-    for (unsigned i = 0; i < 1000000 && counters().dropped == before.dropped; ++i) REQUIRE(leaf(1) == 2);
-    REQUIRE(counters().overflowed == before.overflowed + 101 && counters().dropped == before.dropped + 1);
+    for (unsigned i = 0; i < 1000000 && counters().dropped == before.dropped; ++i)
+        REQUIRE(leaf(1) == 2);
+    REQUIRE(counters().overflowed == before.overflowed + 101 &&
+            counters().dropped == before.dropped + 1);
     return passed();
 }
 

@@ -3,9 +3,9 @@
 // listens. The note says whether a byte came.
 #include <cstdio>
 
-#include "tests/firmware/selftest/selftest.hpp"
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

@@ -2,18 +2,19 @@
 // ReturnOps: callbacks at the end of a call, nested, and beside a recorder.
 #include <atomic>
 
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
 
 // Labels in tracer/arch/arm64/.
-extern "C" const std::uint32_t nopscope_return_hook[], nopscope_graph_events_hook[], nopscope_callback_hook[],
-    nopscope_profile_hook[], nopscope_profile_events_hook[], nopscope_duration_hook[];
+extern "C" const std::uint32_t nopscope_return_hook[], nopscope_graph_events_hook[],
+    nopscope_callback_hook[], nopscope_profile_hook[], nopscope_profile_events_hook[],
+    nopscope_duration_hook[];
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -89,9 +90,7 @@ bool begin() {
     seen_count = 0;
     return tracer_is_up() && is_ok(disable(Sites::all()));
 }
-bool ended() {
-    return counters().enabled == 0 && hooked_return_address(0) == 0;
-}
+bool ended() { return counters().enabled == 0 && hooked_return_address(0) == 0; }
 
 }  // namespace
 
@@ -148,7 +147,8 @@ SELFTEST("returns.several_nest_with_the_recorder") {
 }
 
 SELFTEST("returns.tail_calls_nest") {
-    REQUIRE(begin() && is_ok(attach(one, Sites::of(tails))) && is_ok(attach(two, Sites::of(tails))));
+    REQUIRE(begin() && is_ok(attach(one, Sites::of(tails))) &&
+            is_ok(attach(two, Sites::of(tails))));
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(tails))));
     const Recording recording = record([] { result = tail_calls_leaf(1); });
     REQUIRE(result == 3 && recording.events.size() == 4 && seen_count == 8);
@@ -219,7 +219,8 @@ SELFTEST("returns.an_exit_may_call_traced_functions") {
     REQUIRE(leaf(5) == 6 && hooked_return_address(0) == 0);
     // two's entry and exit of leaf(5), and the exit callback; calls inside that one are recursions.
     REQUIRE(seen_count == 3 && counters().recursions > before);
-    REQUIRE(is_ok(detach(calling)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) && ended());
+    REQUIRE(is_ok(detach(calling)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) &&
+            ended());
     return passed();
 }
 
@@ -264,13 +265,14 @@ SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
     constexpr std::uint32_t ret_x9 = 0xd65f0120;
     constexpr unsigned exits = 14;
     const bool is_paired = hal::CpuFeatures::read().bti;
-    for (const std::uint32_t* const words : {nopscope_return_hook, nopscope_graph_events_hook, nopscope_callback_hook,
-                                             nopscope_profile_hook, nopscope_profile_events_hook,
-                                             nopscope_duration_hook}) {
+    for (const std::uint32_t* const words :
+         {nopscope_return_hook, nopscope_graph_events_hook, nopscope_callback_hook,
+          nopscope_profile_hook, nopscope_profile_events_hook, nopscope_duration_hook}) {
         REQUIRE(words[0] == (is_paired ? bl_over_one : b_over_one) && words[1] == brk);
     }
     unsigned returns = 0;
-    for (std::uint64_t at = hal::address_of(__text_start); at < hal::address_of(__text_end); at += 4) {
+    for (std::uint64_t at = hal::address_of(__text_start); at < hal::address_of(__text_end);
+         at += 4) {
         returns += *reinterpret_cast<const volatile std::uint32_t*>(at) == ret_x9;
     }
     REQUIRE(returns == (is_paired ? exits : 0));

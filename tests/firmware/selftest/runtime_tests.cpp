@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tests/firmware/selftest/selftest.hpp"
 #include "hal/arm64/boot.hpp"
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -24,12 +24,9 @@ SELFTEST("boot.at_el1") {
     asm("mrs %0, CurrentEL" : "=r"(level));
     REQUIRE(level >> 2 == 1);
     switch (hal::boot_exception_level()) {
-    case 1:
-        return passed("entered at EL1");
-    case 2:
-        return passed("entered at EL2");
-    default:
-        return failed("boot_exception_level() is neither 1 nor 2");
+    case 1: return passed("entered at EL1");
+    case 2: return passed("entered at EL2");
+    default: return failed("boot_exception_level() is neither 1 nor 2");
     }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples follow frame records, and end. tests/e2e/samples_test.py checks the callers' names.
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/samples.hpp"
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -40,9 +40,11 @@ bool only_sample(const Recording& recording, Sample& sample) {
     sample.argument = recording.events[0].argument;
     for (const protocol::Event& event : recording.events.subspan(1)) {
         if (event.extended != protocol::Extended::data) return false;
-        const auto address = hal::address_of(__text_start) + static_cast<std::uint64_t>(protocol::sampled_offset(event.data));
+        const auto address = hal::address_of(__text_start) +
+                             static_cast<std::uint64_t>(protocol::sampled_offset(event.data));
         ++sample.addresses;
-        sample.in_text += address >= hal::address_of(__text_start) && address <= hal::address_of(__text_end);
+        sample.in_text +=
+            address >= hal::address_of(__text_start) && address <= hal::address_of(__text_end);
     }
     return recording.events[0].extended == protocol::Extended::sample &&
            sample.addresses == protocol::sample_addresses(sample.argument);

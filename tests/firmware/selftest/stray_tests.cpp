@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of tasks whose contexts may not run here, or that the tracer does not know.
+#include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/events.hpp"
 #include "tracer/core/cores.hpp"
-#include "nopscope/return_ops.hpp"
 
 #include <cstdio>
 #include <utility>
@@ -33,7 +33,8 @@ bool is_ok(Status status) { return status == Status::ok; }
 bool create_task() {
     wrong = false;
     const auto low = reinterpret_cast<std::uintptr_t>(tasks[0].stack);
-    return is_ok(context_create(tasks[0].context, tasks[0].frames, low, low + sizeof tasks[0].stack));
+    return is_ok(
+        context_create(tasks[0].context, tasks[0].frames, low, low + sizeof tasks[0].stack));
 }
 bool ended() {
     return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
@@ -66,7 +67,9 @@ void begin_stray(Task& task) {
 }
 constexpr std::uint64_t stray_result = 1 + 2 + 3 + 3 + 3;
 unsigned stray_exits;
-ReturnOps stray_ops(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++stray_exits; });
+ReturnOps stray_ops(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
+    ++stray_exits;
+});
 
 // Prints where it failed.
 bool is_passed(const Outcome& outcome) {
@@ -76,7 +79,8 @@ bool is_passed(const Outcome& outcome) {
 // Calls `run` with each recorder on these functions, and with callbacks.
 template <typename Run>
 Outcome with_each_hook(Run run) {
-    for (const Recorder recorder : {Recorder::graph, Recorder::profile, Recorder::duration, Recorder::sampled}) {
+    for (const Recorder recorder :
+         {Recorder::graph, Recorder::profile, Recorder::duration, Recorder::sampled}) {
         REQUIRE(is_ok(disable(Sites::all())) && is_ok(enable(recorder, Sites::of(traced))));
         const Outcome outcome = run();
         if (outcome.failure != nullptr) return outcome;
@@ -153,7 +157,8 @@ SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
             });
             wrong |= hooked_return_address(0) != 0;
         });
-        REQUIRE(workers_done() && refused == Status::conflict && stray_sum == stray_result && !wrong);
+        REQUIRE(workers_done() && refused == Status::conflict && stray_sum == stray_result &&
+                !wrong);
         REQUIRE(counters().stray_returns - strays == 2 && is_ok(context_destroy(tasks[0].context)));
         return passed();
     });

@@ -8,14 +8,14 @@
 
 namespace nopscope::selftest {
 
-std::uint64_t leaf(std::uint64_t x);           // x + 1
-std::uint64_t calls_leaf(std::uint64_t x);     // leaf(x) + 1
+std::uint64_t leaf(std::uint64_t x);             // x + 1
+std::uint64_t calls_leaf(std::uint64_t x);       // leaf(x) + 1
 std::uint64_t tail_calls_leaf(std::uint64_t x);  // leaf(x + 1), by a jump
-std::uint64_t sum_to(std::uint64_t n);         // n calls deep
+std::uint64_t sum_to(std::uint64_t n);           // n calls deep
 // Calls `throws`, which longjmps out of `depth` calls back to `catches`. Then calls leaf.
 std::uint64_t catches(unsigned depth);
 std::uint64_t throws(unsigned depth);
-extern std::jmp_buf caught;  // where throws() lands
+extern std::jmp_buf caught;                        // where throws() lands
 extern void (*volatile leave)(std::jmp_buf, int);  // longjmp, or the tracer's wrapper
 // Calls throws(0) and lands `times` times, with the same SP each time.
 std::uint64_t catches_often(unsigned times);
@@ -41,8 +41,8 @@ extern "C" {
 extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];
 
 // Calls function(argument) with SP = stack.
-std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t), std::uint64_t argument,
-                                     std::uint64_t stack);
+std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t),
+                                     std::uint64_t argument, std::uint64_t stack);
 // Saves this stack's SP and resumes the task that was saved at `sp` (task_switch.S).
 void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 }

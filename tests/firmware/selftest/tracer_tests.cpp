@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracer on the machine itself. capture.hpp catches in memory what it sends.
+#include "nopscope/interrupts.hpp"
+#include "nopscope/triggers.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
 #include "tracer/arch/patch_site.hpp"
-#include "nopscope/interrupts.hpp"
-#include "nopscope/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -18,7 +18,8 @@ using Function = std::uint64_t (*)(std::uint64_t);
 
 std::uint32_t toggle_word(const void* function) {
     Machine machine;
-    return machine.read_word(patch_site(machine, reinterpret_cast<std::uintptr_t>(function)).toggle());
+    return machine.read_word(
+        patch_site(machine, reinterpret_cast<std::uintptr_t>(function)).toggle());
 }
 bool is_idle(const void* function) { return toggle_word(function) == idle_word; }
 
@@ -33,7 +34,8 @@ void run_longjmp_to_the_same_sp() { result = catches(0); }
 void run_too_deep() { result = sum_to(600); }
 void run_on_another_stack() {
     alignas(16) static std::uint8_t stack[1024];
-    result = selftest_call_on_stack(leaf, 1, reinterpret_cast<std::uintptr_t>(stack + sizeof stack));
+    result =
+        selftest_call_on_stack(leaf, 1, reinterpret_cast<std::uintptr_t>(stack + sizeof stack));
 }
 void run_many() {
     result = 0;
@@ -54,7 +56,8 @@ bool matches(std::span<const protocol::Event> events, std::span<const Expected> 
         if (i > 0 && event.clock < events[i - 1].clock) return false;
         if (event.kind != Kind::ret) {
             if (!is_of(event, expected[i].function)) return false;
-        } else if (event.entry_index != (events[expected[i].closes].index & protocol::entry_index_mask)) {
+        } else if (event.entry_index !=
+                   (events[expected[i].closes].index & protocol::entry_index_mask)) {
             return false;
         }
     }
@@ -132,7 +135,8 @@ SELFTEST("tracer.refuses_a_word_it_did_not_write_as_a_whole") {
 SELFTEST("tracer.function_recorder_records_calls") {
     REQUIRE(enable(Recorder::function, Sites::of(both)) == Status::ok);
     const Recording recording = record(run_calls_leaf);
-    const Expected expected[] = {{Kind::call, pointer(calls_leaf), 0}, {Kind::call, pointer(leaf), 0}};
+    const Expected expected[] = {{Kind::call, pointer(calls_leaf), 0},
+                                 {Kind::call, pointer(leaf), 0}};
     REQUIRE(result == 3 && recording.well_formed);
     REQUIRE(matches(recording.events, expected));
     return passed();
@@ -165,14 +169,22 @@ SELFTEST("tracer.tail_calls_nest") {
 }
 
 // Four calls of throws are left. Unless longjmp tells the tracer, leaf's entry shows it.
-const Expected longjmps[] = {{Kind::entry, pointer(catches), 0}, {Kind::entry, pointer(throws), 0},
-                             {Kind::entry, pointer(throws), 0},  {Kind::entry, pointer(throws), 0},
-                             {Kind::entry, pointer(throws), 0},  {Kind::ret, nullptr, 4, true},
-                             {Kind::ret, nullptr, 3, true},      {Kind::ret, nullptr, 2, true},
-                             {Kind::ret, nullptr, 1, true},      {Kind::entry, pointer(leaf), 0},
-                             {Kind::ret, nullptr, 9},            {Kind::ret, nullptr, 0},
-                             {Kind::entry, pointer(calls_leaf), 0}, {Kind::entry, pointer(leaf), 0},
-                             {Kind::ret, nullptr, 13},           {Kind::ret, nullptr, 12}};
+const Expected longjmps[] = {{Kind::entry, pointer(catches), 0},
+                             {Kind::entry, pointer(throws), 0},
+                             {Kind::entry, pointer(throws), 0},
+                             {Kind::entry, pointer(throws), 0},
+                             {Kind::entry, pointer(throws), 0},
+                             {Kind::ret, nullptr, 4, true},
+                             {Kind::ret, nullptr, 3, true},
+                             {Kind::ret, nullptr, 2, true},
+                             {Kind::ret, nullptr, 1, true},
+                             {Kind::entry, pointer(leaf), 0},
+                             {Kind::ret, nullptr, 9},
+                             {Kind::ret, nullptr, 0},
+                             {Kind::entry, pointer(calls_leaf), 0},
+                             {Kind::entry, pointer(leaf), 0},
+                             {Kind::ret, nullptr, 13},
+                             {Kind::ret, nullptr, 12}};
 SELFTEST("tracer.longjmp_closes_what_it_skips") {
     const void* const functions[] = {pointer(catches), pointer(throws)};
     REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::ok);
@@ -194,7 +206,8 @@ SELFTEST("tracer.longjmp_is_told") {
     REQUIRE(result == 4 + 3 && recording.well_formed);
     REQUIRE(matches(recording.events, longjmps));
     REQUIRE(recording.brackets == 2);
-    for (unsigned i = 5; i < 8; ++i) REQUIRE(recording.events[i].clock == recording.events[i + 1].clock);
+    for (unsigned i = 5; i < 8; ++i)
+        REQUIRE(recording.events[i].clock == recording.events[i + 1].clock);
     REQUIRE(hooked_return_address(0) == 0);
     return passed();
 }
@@ -211,9 +224,12 @@ SELFTEST("tracer.longjmp_to_the_same_sp_is_told") {
 SELFTEST("tracer.longjmp_to_the_same_sp") {
     const Recording recording = record(run_longjmp_to_the_same_sp);
     REQUIRE(result == 1 && recording.well_formed);
-    const Expected expected[] = {{Kind::entry, pointer(catches), 0}, {Kind::entry, pointer(throws), 0},
-                                 {Kind::ret, nullptr, 1, true},      {Kind::entry, pointer(leaf), 0},
-                                 {Kind::ret, nullptr, 3},            {Kind::ret, nullptr, 0}};
+    const Expected expected[] = {{Kind::entry, pointer(catches), 0},
+                                 {Kind::entry, pointer(throws), 0},
+                                 {Kind::ret, nullptr, 1, true},
+                                 {Kind::entry, pointer(leaf), 0},
+                                 {Kind::ret, nullptr, 3},
+                                 {Kind::ret, nullptr, 0}};
     REQUIRE(matches(recording.events, expected));
     return passed();
 }
@@ -271,7 +287,8 @@ SELFTEST("tracer.an_interrupt_has_room_where_calls_have_none") {
     REQUIRE(set_mode(Mode::lossless) == Status::ok);
     const Recording recording = record([] {
         shut_line(true);
-        for (const std::uint64_t before = counters().dropped; counters().dropped == before;) mark(1);
+        for (const std::uint64_t before = counters().dropped; counters().dropped == before;)
+            mark(1);
         begun = interrupt_begin(3);
         interrupt_end(begun);
         shut_line(false);

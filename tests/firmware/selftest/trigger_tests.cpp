@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triggers and marks.
+#include "nopscope/nopscope.hpp"
+#include "nopscope/triggers.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -85,7 +85,8 @@ SELFTEST("triggers.all_cores_count_together") {
     const Recording recording = record([] {
         stop();
         on_other_cores([](unsigned) {
-            if (joined_here()) for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
+            if (joined_here())
+                for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
         });
         for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
         (void)workers_done();

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
-#include "tests/firmware/storm/storm.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/storm/storm.hpp"
 
 namespace storm {
 

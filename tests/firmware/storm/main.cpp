@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
-#include "tests/firmware/storm/storm.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/storm/storm.hpp"
 #include "tracer/arch/patch_site.hpp"
 
 namespace storm {
@@ -54,7 +54,8 @@ bool start() {
     const Status status = nopscope::init(config);
     if (status != Status::ok) hal::panic(nopscope::describe(status));
     first_site = *nopscope::lookup(address_of(0));
-    if (nopscope::attach(steady, Sites::range(first_site, steady_functions)) != Status::ok) return false;
+    if (nopscope::attach(steady, Sites::range(first_site, steady_functions)) != Status::ok)
+        return false;
     return start_victims();
 }
 
@@ -105,30 +106,37 @@ void one_operation(Random& random, unsigned long long operation) {
     const Range range = random_range(random);
     bool* own = attached[number];
     switch (random.below(8)) {
-        case 0: case 1: case 2:
-            for (unsigned i = 0; i < functions; ++i) {
-                if (range.has(i)) may_see[number][i] = true;
-            }
-            change(number, operation, [&](unsigned i) { return own[i] || range.has(i); },
-                   nopscope::attach(ops[number], range.sites()));
-            break;
-        case 3: case 4: case 5:
-            change(number, operation, [&](unsigned i) { return own[i] && !range.has(i); },
-                   nopscope::detach(ops[number], range.sites()));
-            break;
-        case 6:
-            for (unsigned i = 0; i < functions; ++i) {
-                if (range.has(i)) may_see[number][i] = true;
-            }
-            change(number, operation, [&](unsigned i) { return range.has(i); },
-                   nopscope::set_filter(ops[number], range.sites()));
-            break;
-        case 7: {
-            const auto recorder = static_cast<Recorder>(random.below(4));
-            const Status status = settled(nopscope::enable(recorder, range.sites()));
-            if (status != Status::ok) fail(nopscope::describe(status), operation);
-            break;
+    case 0:
+    case 1:
+    case 2:
+        for (unsigned i = 0; i < functions; ++i) {
+            if (range.has(i)) may_see[number][i] = true;
         }
+        change(
+            number, operation, [&](unsigned i) { return own[i] || range.has(i); },
+            nopscope::attach(ops[number], range.sites()));
+        break;
+    case 3:
+    case 4:
+    case 5:
+        change(
+            number, operation, [&](unsigned i) { return own[i] && !range.has(i); },
+            nopscope::detach(ops[number], range.sites()));
+        break;
+    case 6:
+        for (unsigned i = 0; i < functions; ++i) {
+            if (range.has(i)) may_see[number][i] = true;
+        }
+        change(
+            number, operation, [&](unsigned i) { return range.has(i); },
+            nopscope::set_filter(ops[number], range.sites()));
+        break;
+    case 7: {
+        const auto recorder = static_cast<Recorder>(random.below(4));
+        const Status status = settled(nopscope::enable(recorder, range.sites()));
+        if (status != Status::ok) fail(nopscope::describe(status), operation);
+        break;
+    }
     }
 }
 
@@ -148,9 +156,10 @@ void check_calls() {
         std::printf("storm: core %u: %llu interrupts\n", core,
                     static_cast<unsigned long long>(interrupts[core]));
     }
-    std::printf("storm: %llu calls, those of %u functions each seen once by the ops that stayed; "
-                "%llu foreign\n", calls, steady_functions,
-                static_cast<unsigned long long>(foreign));
+    std::printf(
+        "storm: %llu calls, those of %u functions each seen once by the ops that stayed; "
+        "%llu foreign\n",
+        calls, steady_functions, static_cast<unsigned long long>(foreign));
     if (foreign != 0) fail("an ops saw a function that it did not trace", 0);
 }
 
@@ -165,7 +174,8 @@ void check_profile() {
             const std::uint32_t i = site - first_site;
             const std::uint64_t made = i < functions ? called[core][0][i] + called[core][1][i] : 0;
             if (profile.calls > made) fail("the profile has a call that was not made", site);
-            if (profile.calls != 0 && profile.total < profile.self) fail("more self than total", site);
+            if (profile.calls != 0 && profile.total < profile.self)
+                fail("more self than total", site);
         }
     }
     std::printf("storm: %llu calls profiled\n", calls);
@@ -177,7 +187,8 @@ void check_text() {
         if (settled(nopscope::detach(ops[n])) != Status::ok || ops[n].sites != 0) fail("detach", n);
     }
     if (settled(nopscope::disable(Sites::all())) != Status::ok) fail("disable", 0);
-    if (settled(nopscope::detach(steady)) != Status::ok || nopscope::counters().enabled != 0) fail("the end", 0);
+    if (settled(nopscope::detach(steady)) != Status::ok || nopscope::counters().enabled != 0)
+        fail("the end", 0);
     nopscope::Machine machine;
     for (unsigned i = 0; i < functions; ++i) {
         const nopscope::PatchSite site = nopscope::patch_site(machine, address_of(i));
@@ -195,10 +206,13 @@ int run() {
     calls_at_once = static_cast<unsigned>(word("calls=", calls_at_once));
     used = static_cast<unsigned>(word("cores=", cores));
     if (used == 0 || used > cores || hal::core_count() < used || steady_functions > functions) {
-        std::printf("storm: this needs cores=1..%u, so many of the machine's (-smp), and steady=0..%u\n", cores, functions);
+        std::printf(
+            "storm: this needs cores=1..%u, so many of the machine's (-smp), and steady=0..%u\n",
+            cores, functions);
         return 2;
     }
-    if (const std::uint64_t rate = word("line=", 0); rate != 0) run_line(static_cast<unsigned>(rate));
+    if (const std::uint64_t rate = word("line=", 0); rate != 0)
+        run_line(static_cast<unsigned>(rate));
     if (!start()) {
         std::puts("storm: cannot start");
         return 2;
@@ -214,7 +228,8 @@ int run() {
     check_calls();
     check_profile();
     check_text();
-    if (timeouts != 0) std::printf("storm: %u times a core was not seen within a second\n", timeouts);
+    if (timeouts != 0)
+        std::printf("storm: %u times a core was not seen within a second\n", timeouts);
     std::printf("storm: %s: %llu operations\n", failures == 0 ? "passed" : "FAILED",
                 static_cast<unsigned long long>(operations));
     return failures != 0;

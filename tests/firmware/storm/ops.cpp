@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks run within traced calls: general registers only, no traced functions, no newlib.
-#include "tests/firmware/storm/storm.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/storm/storm.hpp"
 
 namespace storm {
 
@@ -28,6 +28,7 @@ using nopscope::ops_unguarded;
 nopscope::Ops steady{.func = see_all, .flags = ops_unguarded};
 nopscope::Ops ops[all_ops] = {{.func = see}, {.func = see, .flags = ops_unguarded},
                               {.func = see}, {.func = see, .flags = ops_unguarded},
-                              {.func = see}, {.func = see}, {.func = see}, {.func = see}};
+                              {.func = see}, {.func = see},
+                              {.func = see}, {.func = see}};
 
 }  // namespace storm

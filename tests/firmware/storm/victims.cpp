@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/firmware/storm/storm.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/storm/storm.hpp"
 
 // functions.S: the first function's slot (the next is 64 bytes on), and the thunks (8 bytes each).
 extern "C" const char storm_functions_slots[], storm_thunks[];

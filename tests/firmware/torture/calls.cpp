@@ -122,21 +122,11 @@ TORTURE_CALL uint64_t take_variadic(const char* kinds, ...) {
     uint64_t digest = 0;
     for (; *kinds != '\0'; ++kinds) {
         switch (*kinds) {
-        case 'i':
-            digest = mix(digest, va_arg(list, int));
-            break;
-        case 'l':
-            digest = mix(digest, va_arg(list, uint64_t));
-            break;
-        case 'd':
-            digest = mix(digest, va_arg(list, double));
-            break;
-        case 'L':
-            digest = mix(digest, va_arg(list, long double));
-            break;
-        case 'w':
-            digest = mix(digest, va_arg(list, unsigned __int128));
-            break;
+        case 'i': digest = mix(digest, va_arg(list, int)); break;
+        case 'l': digest = mix(digest, va_arg(list, uint64_t)); break;
+        case 'd': digest = mix(digest, va_arg(list, double)); break;
+        case 'L': digest = mix(digest, va_arg(list, long double)); break;
+        case 'w': digest = mix(digest, va_arg(list, unsigned __int128)); break;
         case 's': {
             const Small small = va_arg(list, Small);
             digest = mix(mix(digest, uint64_t{small.a}), small.b);
@@ -152,8 +142,7 @@ TORTURE_CALL uint64_t take_variadic(const char* kinds, ...) {
             for (uint64_t word : large.words) digest = mix(digest, word);
             break;
         }
-        default:
-            TORTURE_EXPECT(false);
+        default: TORTURE_EXPECT(false);
         }
     }
     va_end(list);

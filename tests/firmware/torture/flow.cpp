@@ -251,26 +251,16 @@ uint64_t callbacks(uint64_t seed) {
 
 TORTURE_CALL uint64_t dispatch(unsigned operation, uint64_t x) {
     switch (operation) {
-    case 0:
-        return plain_call(x);
-    case 1:
-        return x << 3;
-    case 2:
-        return x * 7;
-    case 3:
-        return plain_call(x + 1) ^ 5;
-    case 4:
-        return ~x;
-    case 5:
-        return x >> 1;
-    case 6:
-        return mix(x, plain_double(static_cast<double>(x & 0xff)));
-    case 7:
-        return x - 9;
-    case 8:
-        return x ^ 0xff00ff;
-    default:
-        return 1;
+    case 0: return plain_call(x);
+    case 1: return x << 3;
+    case 2: return x * 7;
+    case 3: return plain_call(x + 1) ^ 5;
+    case 4: return ~x;
+    case 5: return x >> 1;
+    case 6: return mix(x, plain_double(static_cast<double>(x & 0xff)));
+    case 7: return x - 9;
+    case 8: return x ^ 0xff00ff;
+    default: return 1;
     }
 }
 TORTURE_CALL uint64_t interpret(const uint8_t* code, uint64_t x) {

@@ -8,8 +8,8 @@
 //       late, priority 12     must wait until the timer's handler is done
 //
 // The results of a handler's computations are known, so each handler checks itself.
-#include "tests/firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
+#include "tests/firmware/torture/torture.hpp"
 
 #include <arm_neon.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 // the shadow stack is full, or the stack is not the context's. Such a call must run as if it were
 // not traced, and be counted. All registers are checked. Not instrumented. Exit status 0: passed.
 #include "firmware/config.hpp"
-#include "tests/firmware/torture/registers.hpp"
-#include "tests/firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
 #include <initializer_list>

@@ -5,10 +5,10 @@
 //
 // Command-line word: `seed=N`.
 #include "firmware/config.hpp"
-#include "tests/firmware/torture/registers.hpp"
-#include "tests/firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ using nopscope::Sites;
 
 enum class Way { untraced, idle, function, graph, profile, mixed, toggled };
 constexpr const char* names[] = {"untraced", "idle",  "function", "graph",
-                                  "profile",  "mixed", "toggled"};
+                                 "profile",  "mixed", "toggled"};
 
 constexpr unsigned max_cases = 40;
 const Suite* const suites[] = {&O0::suite, &O2::suite, &Os::suite};
@@ -54,28 +54,17 @@ void switch_some() {
     const auto range = Sites::range(static_cast<uint32_t>(random() % sites),
                                     static_cast<uint32_t>(random() % (sites / 4)));
     switch (random() % 4) {
-    case 0:
-        must(nopscope::disable(range), "disable");
-        break;
-    case 1:
-        must(nopscope::enable(Recorder::function, range), "enable function");
-        break;
-    case 3:
-        must(nopscope::enable(Recorder::profile, range), "enable profile");
-        break;
-    default:
-        must(nopscope::enable(Recorder::graph, range), "enable graph");
-        break;
+    case 0: must(nopscope::disable(range), "disable"); break;
+    case 1: must(nopscope::enable(Recorder::function, range), "enable function"); break;
+    case 3: must(nopscope::enable(Recorder::profile, range), "enable profile"); break;
+    default: must(nopscope::enable(Recorder::graph, range), "enable graph"); break;
     }
 }
 
 void prepare(Way way) {
     switch (way) {
-    case Way::untraced:
-        break;
-    case Way::idle:
-        must(nopscope::disable(Sites::all()), "disable");
-        break;
+    case Way::untraced: break;
+    case Way::idle: must(nopscope::disable(Sites::all()), "disable"); break;
     case Way::function:
         must(nopscope::enable(Recorder::function, Sites::all()), "enable function");
         break;
@@ -83,9 +72,7 @@ void prepare(Way way) {
         must(nopscope::enable(Recorder::profile, Sites::all()), "enable profile");
         break;
     case Way::graph:
-    case Way::toggled:
-        must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph");
-        break;
+    case Way::toggled: must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph"); break;
     case Way::mixed:
         for (unsigned n = 0; n < 12; ++n) switch_some();
         break;
@@ -190,13 +177,13 @@ int run() {
     const nopscope::Status status = nopscope::init(config());
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
-                          nopscope::is_entry_code});
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     printf("torture: %u sites, seed %lu; untraced: failures %u\n",
            static_cast<unsigned>(nopscope::counters().sites), static_cast<unsigned long>(seed),
            failures);
-    constexpr Way ways[] = {Way::idle, Way::function, Way::graph,
-                            Way::profile, Way::mixed, Way::toggled};
+    constexpr Way ways[] = {Way::idle,    Way::function, Way::graph,
+                            Way::profile, Way::mixed,    Way::toggled};
     for (const Way way : ways) {
         for (const Suite* suite : suites) run_suite(way, *suite);
     }

@@ -12,11 +12,11 @@
 // events=1: counts PMU events, too; the same must hold for them. adaptive=1: the graph recorder in
 // adaptive mode with a full ring; the sums must be the same.
 #include "firmware/config.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/events.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
-#include "nopscope/events.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/profile.hpp"
 
@@ -25,10 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[], nopscope_profile_hook[],
-    nopscope_profile_hook_end[], nopscope_graph_full[], nopscope_graph_full_end[],
-    nopscope_profile_found[], nopscope_profile_found_end[], nopscope_profile_events_entry[],
-    nopscope_profile_events_entry_end[], nopscope_profile_events_hook[], nopscope_profile_events_hook_end[];
+extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[],
+    nopscope_profile_hook[], nopscope_profile_hook_end[], nopscope_graph_full[],
+    nopscope_graph_full_end[], nopscope_profile_found[], nopscope_profile_found_end[],
+    nopscope_profile_events_entry[], nopscope_profile_events_entry_end[],
+    nopscope_profile_events_hook[], nopscope_profile_events_hook_end[];
 
 namespace hal = nopscope::hal;
 
@@ -125,11 +126,8 @@ Path of_events[] = {
 std::span<Path> paths = of_profile;
 
 constexpr Callee callees[] = {
-    {"landing", torture_landing},
-    {"tail", torture_tail},
-    {"nested", torture_nested},
-    {"leaping", torture_leaping},
-    {"shared", shared},
+    {"landing", torture_landing}, {"tail", torture_tail}, {"nested", torture_nested},
+    {"leaping", torture_leaping}, {"shared", shared},
 };
 
 struct Run {
@@ -140,9 +138,10 @@ struct Run {
 void complain(const Run& run, const char* what, uint32_t site, uint64_t value) {
     failures = failures + 1;
     if (failures > 20) return;
-    printf("profile_sweep: %s%s, delay %lu + %lu, interrupt at %#lx: %s, %#lx, %ld\n", run.callee.name,
-           run.abandoned ? " after a longjmp" : "", static_cast<unsigned long>(torture_delay),
-           static_cast<unsigned long>(torture_phase), static_cast<unsigned long>(landed_at), what,
+    printf("profile_sweep: %s%s, delay %lu + %lu, interrupt at %#lx: %s, %#lx, %ld\n",
+           run.callee.name, run.abandoned ? " after a longjmp" : "",
+           static_cast<unsigned long>(torture_delay), static_cast<unsigned long>(torture_phase),
+           static_cast<unsigned long>(landed_at), what,
            static_cast<unsigned long>(nopscope::site(site).address), static_cast<long>(value));
 }
 
@@ -151,7 +150,8 @@ const char* call_once(const void* argument) {
     use_frames();
     if (run.abandoned) abandon_frames();
     torture_returned.sp = 0;
-    if (run.callee.function != shared) return check_registers(run.callee.function, torture_delay, 0);
+    if (run.callee.function != shared)
+        return check_registers(run.callee.function, torture_delay, 0);
     torture_call_registers(shared, 0);
     return nullptr;
 }
@@ -195,7 +195,8 @@ void check_events(const Run& run) {
     for (unsigned i = 0; i < site_count; ++i) self += with.events_self[i];
     const uint64_t inside = with.events_total[outermost], all = inside + with.events_total[handler];
     if (self != inside && !(landed_after && self == all)) {
-        complain(run, "events of their own do not add up to the outermost total", sites[outermost], self - inside);
+        complain(run, "events of their own do not add up to the outermost total", sites[outermost],
+                 self - inside);
     }
 }
 void check_sums(const Run& run) {
@@ -204,13 +205,15 @@ void check_sums(const Run& run) {
         self += with.self[i];
         all_calls += with.calls[i];
         const uint64_t calls = without.calls[i] + landing.calls[i];
-        if (with.calls[i] != calls) complain(run, "calls are wrong", sites[i], with.calls[i] - calls);
+        if (with.calls[i] != calls)
+            complain(run, "calls are wrong", sites[i], with.calls[i] - calls);
     }
     // Each call except an outermost one takes its cost off its caller.
     const uint64_t inside = with.total[outermost] - cost_ticks * (all_calls - 1);
     const uint64_t all = inside + with.total[handler] + cost_ticks;
     if (self != inside && !(landed_after && self == all)) {
-        complain(run, "self does not add up to the outermost total", sites[outermost], self - inside);
+        complain(run, "self does not add up to the outermost total", sites[outermost],
+                 self - inside);
     }
 }
 
@@ -266,7 +269,8 @@ int run() {
     }
     if (strstr(hal::command_line(), "events=1") != nullptr) {
         constexpr uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
-        if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("profile_sweep: no events");
+        if (nopscope::count_events(events) != nopscope::Status::ok)
+            hal::panic("profile_sweep: no events");
         paths = of_events;
     }
     if (adaptive) {
@@ -290,7 +294,8 @@ int run() {
     hal::disable_interrupts();
     failures = failures + report_hits("profile_sweep", paths);
     const nopscope::Counters counters = nopscope::counters();
-    if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) fail(__FILE__, __LINE__);
+    if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0)
+        fail(__FILE__, __LINE__);
     printf("profile_sweep: %s: %u runs of %u functions, %u failures\n",
            failures == 0 ? "passed" : "FAILED", runs, site_count, failures);
     fflush(stdout);

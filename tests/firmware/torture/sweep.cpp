@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorders' hot paths: both entries and the return hook.
-#include "firmware/config.hpp"
-#include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
-#include "tests/firmware/torture/torture.hpp"
+#include "firmware/config.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
 
@@ -89,8 +89,8 @@ int run() {
     const nopscope::Status status = nopscope::init(config());
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
-                          nopscope::is_entry_code});
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     start_sweep({paths, 6, callees, 4, nullptr, nullptr});
     sweep_with(Recorder::function, "function", true);
     sweep_with(Recorder::graph, "graph", true);

@@ -3,18 +3,18 @@
 // case meets itself one depth up. Each callback must run exactly once for each traced call of its
 // context. The line's bytes are dropped; the console is raw on the UART.
 #include "firmware/config.hpp"
+#include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/sweep_ops.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
 
 #include <stdio.h>
 
 // Labels in tracer/arch/arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_end[], nopscope_far[], nopscope_far_end[],
-    nopscope_walk_list[], nopscope_walk_list_end[], nopscope_callback_unguarded[],
-    nopscope_callback_unguarded_end[];
+extern "C" const char nopscope_callback[], nopscope_callback_end[], nopscope_far[],
+    nopscope_far_end[], nopscope_walk_list[], nopscope_walk_list_end[],
+    nopscope_callback_unguarded[], nopscope_callback_unguarded_end[];
 extern "C" void torture_no_landing(), torture_leaper();
 
 namespace hal = nopscope::hal;
@@ -88,11 +88,13 @@ const char* finish(const Callee& callee, bool abandoned) {
     for (unsigned n = 0; n < all_ops; ++n) {
         const unsigned times = is_attached(ops[n]) ? 1 : 0;
         if (seen[n].calls[0] != times * calls) return "not one callback for each call";
-        if (seen[n].calls[1] != times * interrupt_calls) return "not one callback for each call in the interrupt";
+        if (seen[n].calls[1] != times * interrupt_calls)
+            return "not one callback for each call in the interrupt";
         if (seen[n].wrong != 0) return "a callback saw other registers";
     }
     const uint64_t recursions = is_attached(&recurring) ? calls + interrupt_calls : 0;
-    if (nopscope::counters().recursions - recursions_before != recursions) return "recursions miscounted";
+    if (nopscope::counters().recursions - recursions_before != recursions)
+        return "recursions miscounted";
     if (torture_direct_calls - direct_before != (callee.function == torture_far ? 1 : 0)) {
         return "not one call of the direct entry";
     }
@@ -126,8 +128,8 @@ nopscope::Config config() {
 int run() {
     torture_far_ops.direct = reinterpret_cast<uint64_t>(torture_direct);
     must(nopscope::init(config()), "init");
-    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
-                          nopscope::is_entry_code});
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     start_sweep({paths, sizeof paths / sizeof paths[0], callees, sizeof callees / sizeof callees[0],
                  start, finish});
     for (const Way& one : ways) sweep_one_way(one);

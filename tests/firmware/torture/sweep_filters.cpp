@@ -3,10 +3,10 @@
 // run each call, also the interrupt's, must have made its records or be counted as filtered. The
 // line's bytes are dropped; the console is raw on the UART.
 #include "firmware/config.hpp"
+#include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
 
 #include <stdio.h>
 
@@ -77,14 +77,15 @@ const char* finish(const Callee& callee, bool abandoned) {
     // Some of these are hooked; they end the calls that a longjmp left open.
     constexpr unsigned last_calls = 3;
     for (unsigned n = 0; n < last_calls; ++n) torture_landing();
-    const uint64_t calls = run_calls + (abandoned ? abandoned_calls : 0) + callee.calls +
-                           interrupt_calls + last_calls;
+    const uint64_t calls =
+        run_calls + (abandoned ? abandoned_calls : 0) + callee.calls + interrupt_calls + last_calls;
     const nopscope::Counters after = nopscope::counters();
     const uint64_t filtered = after.filtered - before.filtered;
     // One of the three calls that the interrupt's longjmp leaves is sampled. The function it jumps
     // to may not be sampled: then it has no return if the interrupted code was just moving the top.
     const uint64_t open = way->sample == 1 ? 0 : 1;
-    const uint64_t made = records(after) - records(before), wanted = way->records * (calls - filtered);
+    const uint64_t made = records(after) - records(before),
+                   wanted = way->records * (calls - filtered);
     if (made > wanted || made + open < wanted) return "a call made neither its records nor a count";
     if (way->min_duration == never && filtered != calls) return "a call was not too short";
     const uint64_t samples = (calls + way->sample - 1) / way->sample;
@@ -132,8 +133,8 @@ nopscope::Config config() {
 
 int run() {
     must(nopscope::init(config()), "init");
-    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
-                          nopscope::is_entry_code});
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     start_sweep({paths, sizeof paths / sizeof paths[0], callees, sizeof callees / sizeof callees[0],
                  start, finish});
     for (const Way& one : ways) sweep_one_way(one);
@@ -141,7 +142,8 @@ int run() {
     fill_the_ring();
     must(nopscope::disable(Sites::all()), "disable");
     const nopscope::Counters counters = nopscope::counters();
-    if (counters.enabled + counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) {
+    if (counters.enabled + counters.dropped + counters.shadow_stack_full + counters.off_stack !=
+        0) {
         fail(__FILE__, __LINE__);
     }
     return end_sweep() == 0 ? 0 : 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweep's interrupt: an instrumented handler. It calls functions that move the shadow stack,
 // whatever instruction it interrupted. sweep.hpp has the number of its calls.
+#include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
 
 #include <setjmp.h>
 

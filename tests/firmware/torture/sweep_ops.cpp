@@ -2,9 +2,9 @@
 // Callbacks run within traced calls: general registers only, no newlib.
 #include "tests/firmware/torture/sweep_ops.hpp"
 
+#include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
 
 namespace torture {
 namespace {
@@ -14,7 +14,8 @@ using nopscope::Regs;
 
 // All registers of the function for which they are known; for the others their relations.
 bool as_called(uint64_t ip, uint64_t parent_ip, const Regs& regs, bool in_interrupt) {
-    if (regs.pc <= ip || regs.pc > ip + 12 || regs.lr != parent_ip || regs.sp % 16 != 0) return false;
+    if (regs.pc <= ip || regs.pc > ip + 12 || regs.lr != parent_ip || regs.sp % 16 != 0)
+        return false;
     if (in_interrupt || ip != reinterpret_cast<uint64_t>(torture_landing)) return true;
     for (unsigned n = 0; n < 9; ++n) {
         if (regs.x[n] != torture_arguments.x[n]) return false;
@@ -25,8 +26,8 @@ bool as_called(uint64_t ip, uint64_t parent_ip, const Regs& regs, bool in_interr
 // Changes all registers that a callback may change: the compiler may not have.
 TORTURE_INLINE void spoil_registers() {
     asm volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n mov x\\n, #-\\n\n .endr" ::
-                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
-                       "x13", "x14", "x15", "x16", "x17", "cc", "memory");
+                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+                       "x12", "x13", "x14", "x15", "x16", "x17", "cc", "memory");
 }
 
 void note(uint64_t ip, uint64_t parent_ip, Ops* ops, Regs* regs) {

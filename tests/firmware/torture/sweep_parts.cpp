@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of all sweeps: a run's use of the shadow stack before the call, the times of its
 // interrupts, and the instructions that they hit.
+#include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
-#include "hal/hal.hpp"
 
 #include <stdio.h>
 

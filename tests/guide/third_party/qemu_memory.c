@@ -4,7 +4,8 @@
 #include "traced_main.h"
 
 static void complete_tables(bool shareable) {
-    const uint64_t address = UINT64_C(0xfffffffff000), accessed = 1 << 10, block = 1, no_execute = UINT64_C(3) << 53;
+    const uint64_t address = UINT64_C(0xfffffffff000), accessed = 1 << 10, block = 1,
+                   no_execute = UINT64_C(3) << 53;
     const uint64_t device = 1 << 2, inner_shareable = 3 << 8;
     uint64_t ttbr, mair;
     __asm__ volatile("mrs %0, ttbr0_el1\n\tmrs %1, mair_el1" : "=r"(ttbr), "=r"(mair));
@@ -14,7 +15,8 @@ static void complete_tables(bool shareable) {
     for (unsigned i = 0; shareable && i < 512; ++i) {
         if (level2[i] & block) level2[i] |= inner_shareable;
     }
-    __asm__ volatile("msr mair_el1, %0\n\tdsb ish\n\ttlbi vmalle1\n\tdsb ish\n\tisb" ::"r"(mair & ~UINT64_C(0xff00))
+    __asm__ volatile("msr mair_el1, %0\n\tdsb ish\n\ttlbi vmalle1\n\tdsb ish\n\tisb" ::"r"(
+                         mair & ~UINT64_C(0xff00))
                      : "memory");
 }
 

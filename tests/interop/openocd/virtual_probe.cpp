@@ -68,7 +68,10 @@ public:
         case 0x00: return csw_;
         case 0x04: return tar_;
         case 0x0c: return data(failed, nullptr);
-        case 0x10: case 0x14: case 0x18: case 0x1c: return banked(reg, failed, nullptr);
+        case 0x10:
+        case 0x14:
+        case 0x18:
+        case 0x1c: return banked(reg, failed, nullptr);
         case 0xf8: return 0x2;         // BASE: no debug entries
         case 0xfc: return 0x24770004;  // IDR: Arm, a memory access port, AXI
         default: return 0;
@@ -79,7 +82,10 @@ public:
         case 0x00: set_csw(value); break;
         case 0x04: tar_ = value; break;
         case 0x0c: data(failed, &value); break;
-        case 0x10: case 0x14: case 0x18: case 0x1c: banked(reg, failed, &value); break;
+        case 0x10:
+        case 0x14:
+        case 0x18:
+        case 0x1c: banked(reg, failed, &value); break;
         default: break;
         }
     }
@@ -101,8 +107,10 @@ private:
         std::uint32_t result = 0;
         failed |= !ram_.at(tar_, size, [&](auto* place) {
             using Word = std::remove_cvref_t<decltype(*place)>;
-            if (value != nullptr) *place = static_cast<Word>(*value >> lane);
-            else result = std::uint32_t{*place} << lane;
+            if (value != nullptr)
+                *place = static_cast<Word>(*value >> lane);
+            else
+                result = std::uint32_t{*place} << lane;
         });
         // Only the low 10 bits are incremented.
         if ((csw_ & increment_mask) != 0) tar_ = (tar_ & ~0x3ffu) | ((tar_ + size) & 0x3ff);
@@ -112,8 +120,10 @@ private:
         std::uint32_t result = 0;
         failed |= !ram_.at((tar_ & ~15u) + (reg & 12), 4, [&](auto* place) {
             if constexpr (sizeof *place == 4) {
-                if (value != nullptr) *place = *value;
-                else result = *place;
+                if (value != nullptr)
+                    *place = *value;
+                else
+                    result = *place;
             }
         });
         return result;
@@ -135,13 +145,18 @@ public:
         const bool reads = (scan & 1) != 0;
         const auto reg = static_cast<std::uint8_t>(scan >> 1 & 3) * 4;
         const auto value = static_cast<std::uint32_t>(scan >> 3);
-        if (is_access_port) return access(static_cast<std::uint8_t>((select_ & 0xf0) | reg), reads, value);
+        if (is_access_port)
+            return access(static_cast<std::uint8_t>((select_ & 0xf0) | reg), reads, value);
         if (reg == 4) {
-            if (reads) result_ = control_ | (failed_ ? sticky_error : 0);
-            else set_control(value);
+            if (reads)
+                result_ = control_ | (failed_ ? sticky_error : 0);
+            else
+                set_control(value);
         } else if (reg == 8) {
-            if (reads) result_ = select_;
-            else select_ = value;
+            if (reads)
+                result_ = select_;
+            else
+                select_ = value;
         } else if (reads && reg == 0) {
             result_ = 0x2ba01477;  // DPIDR
         }
@@ -150,7 +165,8 @@ public:
 
 private:
     static constexpr std::uint32_t sticky_error = 1u << 5;
-    static constexpr std::uint32_t power_up = 1u << 28 | 1u << 30;  // requests; acknowledged one bit above
+    static constexpr std::uint32_t power_up =
+        1u << 28 | 1u << 30;  // requests; acknowledged one bit above
 
     void set_control(std::uint32_t value) {
         if ((value & sticky_error) != 0) failed_ = false;
@@ -158,8 +174,10 @@ private:
     }
     void access(std::uint8_t reg, bool reads, std::uint32_t value) {
         const bool is_there = select_ >> 24 == 0 && (control_ & power_up) == power_up;
-        if (reads) result_ = is_there && !failed_ ? port_.read(reg, failed_) : 0;
-        else if (is_there && !failed_) port_.write(reg, value, failed_);
+        if (reads)
+            result_ = is_there && !failed_ ? port_.read(reg, failed_) : 0;
+        else if (is_there && !failed_)
+            port_.write(reg, value, failed_);
     }
 
     MemoryPort& port_;
@@ -200,8 +218,22 @@ public:
 
 private:
     enum class State : std::uint8_t {
-        reset, idle, select_dr, capture_dr, shift_dr, exit1_dr, pause_dr, exit2_dr, update_dr,
-        select_ir, capture_ir, shift_ir, exit1_ir, pause_ir, exit2_ir, update_ir
+        reset,
+        idle,
+        select_dr,
+        capture_dr,
+        shift_dr,
+        exit1_dr,
+        pause_dr,
+        exit2_dr,
+        update_dr,
+        select_ir,
+        capture_ir,
+        shift_ir,
+        exit1_ir,
+        pause_ir,
+        exit2_ir,
+        update_ir
     };
     static constexpr std::uint8_t dpacc = 10, apacc = 11, idcode = 14;
     static constexpr std::uint32_t id = 0x4ba00477;
@@ -210,11 +242,12 @@ private:
         using enum State;
         // By state: the next state with TMS 0 and with TMS 1.
         static constexpr State table[16][2] = {
-            {idle, reset}, {idle, select_dr},
-            {capture_dr, select_ir}, {shift_dr, exit1_dr}, {shift_dr, exit1_dr}, {pause_dr, update_dr},
-            {pause_dr, exit2_dr}, {shift_dr, update_dr}, {idle, select_dr},
-            {capture_ir, reset}, {shift_ir, exit1_ir}, {shift_ir, exit1_ir}, {pause_ir, update_ir},
-            {pause_ir, exit2_ir}, {shift_ir, update_ir}, {idle, select_dr}};
+            {idle, reset},         {idle, select_dr},     {capture_dr, select_ir},
+            {shift_dr, exit1_dr},  {shift_dr, exit1_dr},  {pause_dr, update_dr},
+            {pause_dr, exit2_dr},  {shift_dr, update_dr}, {idle, select_dr},
+            {capture_ir, reset},   {shift_ir, exit1_ir},  {shift_ir, exit1_ir},
+            {pause_ir, update_ir}, {pause_ir, exit2_ir},  {shift_ir, update_ir},
+            {idle, select_dr}};
         return table[static_cast<std::size_t>(state_)][tms ? 1 : 0];
     }
     unsigned dr_bits() const {
@@ -222,8 +255,10 @@ private:
         return ir_ == dpacc || ir_ == apacc || ir_ == 8 /* ABORT */ ? 35 : 1;
     }
     void capture() {
-        if (ir_ == idcode) shift_register_ = id;
-        else shift_register_ = ir_ == dpacc || ir_ == apacc ? port_.capture() : 0;
+        if (ir_ == idcode)
+            shift_register_ = id;
+        else
+            shift_register_ = ir_ == dpacc || ir_ == apacc ? port_.capture() : 0;
     }
     void shift(bool tdi, unsigned bits) {
         shift_register_ = shift_register_ >> 1 | std::uint64_t{tdi} << (bits - 1);
@@ -244,7 +279,8 @@ int accept_one(const char* path) {
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
     const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (listener < 0 || bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+    if (listener < 0 ||
+        bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
         listen(listener, 1) != 0) {
         die(path);
     }
@@ -263,7 +299,8 @@ void serve(int connection, Tap& tap) {
         for (ssize_t i = 0; i < count; ++i) {
             const char request = requests[i];
             if (request >= '0' && request <= '7') {
-                const bool rises = (request & 4) != 0 && !clock, falls = (request & 4) == 0 && clock;
+                const bool rises = (request & 4) != 0 && !clock,
+                           falls = (request & 4) == 0 && clock;
                 clock = (request & 4) != 0;
                 if (rises) tap.clock((request & 2) != 0, (request & 1) != 0);
                 if (falls) tap.show();

@@ -12,7 +12,8 @@ namespace nopscope::hal {
 namespace {
 
 constexpr std::uint64_t gicd = 0xff84'1000;
-constexpr std::uint64_t ctlr = gicd, typer = gicd + 4, igroupr = gicd + 0x80, ipriorityr = gicd + 0x400;
+constexpr std::uint64_t ctlr = gicd, typer = gicd + 4, igroupr = gicd + 0x80,
+                        ipriorityr = gicd + 0x400;
 constexpr std::uint32_t extensions = 1 << 10, disable_security = 1 << 6;
 
 // Stores the Secure view.
@@ -25,7 +26,8 @@ public:
             return std::nullopt;
         };
         bus_.on_write = [this](std::uint64_t address, std::uint32_t value) {
-            if (is_priority(address)) set_priority(address - ipriorityr, static_cast<std::uint8_t>(value));
+            if (is_priority(address))
+                set_priority(address - ipriorityr, static_cast<std::uint8_t>(value));
         };
     }
     bool non_secure = false;
@@ -34,8 +36,12 @@ public:
     std::map<std::uint64_t, std::uint8_t> priorities;
 
 private:
-    static bool is_priority(std::uint64_t address) { return address >= ipriorityr && address < ipriorityr + 1020; }
-    static bool is_group(std::uint64_t address) { return address >= igroupr && address < igroupr + 0x80; }
+    static bool is_priority(std::uint64_t address) {
+        return address >= ipriorityr && address < ipriorityr + 1020;
+    }
+    static bool is_group(std::uint64_t address) {
+        return address >= igroupr && address < igroupr + 0x80;
+    }
     std::uint8_t priority(std::uint64_t interrupt) {
         const std::uint8_t stored = priorities[interrupt];
         if (!non_secure) return stored;

@@ -10,7 +10,8 @@ namespace nopscope::hal {
 namespace {
 
 constexpr std::uint64_t uart = 0xfe20'1000, mailbox = 0xfe00'b880;
-constexpr std::uint64_t dr = uart, fr = uart + 0x18, ibrd = uart + 0x24, fbrd = uart + 0x28, lcr_h = uart + 0x2c, cr = uart + 0x30;
+constexpr std::uint64_t dr = uart, fr = uart + 0x18, ibrd = uart + 0x24, fbrd = uart + 0x28,
+                        lcr_h = uart + 0x2c, cr = uart + 0x30;
 constexpr std::uint32_t uart_clock = 2, busy = 1 << 3;
 
 class StartTest : public ::testing::Test {
@@ -39,7 +40,9 @@ TEST_F(StartTest, TheClockChangesWhileTheUartIsDisabledAndFlushed) {
 }
 
 TEST_F(StartTest, AfterTheRateOfTheClockThatTheFirmwareGives) {
-    videocore.on_set = [this](std::uint32_t, std::uint32_t) { videocore.clocks[uart_clock] = 48'000'000; };
+    videocore.on_set = [this](std::uint32_t, std::uint32_t) {
+        videocore.clocks[uart_clock] = 48'000'000;
+    };
     uart_start();
     EXPECT_EQ(bus.registers[ibrd], 26u);  // 115200 baud from 48 MHz
     EXPECT_EQ(bus.registers[fbrd], 3u);
@@ -95,7 +98,9 @@ TEST_F(StartTest, AReportThatIsNeverSentEndsAfter100Ms) {
 }
 
 TEST_F(StartTest, OneRateWhereTheClockCannotMakeBoth) {
-    videocore.on_set = [this](std::uint32_t, std::uint32_t) { videocore.clocks[uart_clock] = 3'000'000; };  // QEMU's
+    videocore.on_set = [this](std::uint32_t, std::uint32_t) {
+        videocore.clocks[uart_clock] = 3'000'000;
+    };  // QEMU's
     bus.registers[ibrd] = 27;
     uart_start();
     EXPECT_EQ(uart_baud(), 3'000'000u);

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::uint64_t base = 0x9000;
 // Registers of the PL011.
-constexpr std::uint64_t fr = base + 0x18, ibrd = base + 0x24, fbrd = base + 0x28, lcr_h = base + 0x2c, cr = base + 0x30,
-                        imsc = base + 0x38, icr = base + 0x44;
+constexpr std::uint64_t fr = base + 0x18, ibrd = base + 0x24, fbrd = base + 0x28,
+                        lcr_h = base + 0x2c, cr = base + 0x30, imsc = base + 0x38,
+                        icr = base + 0x44;
 constexpr std::uint32_t busy = 1 << 3, fifos_8_bits = 0x70, enabled = 0x301;
 
 using Writes = std::vector<Write>;
@@ -39,7 +40,9 @@ TEST(Pl011Test, KeepsTheDivisorsOfAnEmulatedOne) {
 TEST(Pl011Test, AnotherRateWhileDisabledAndFlushed) {
     Bus bus;
     Pl011(base).set_baud(64'000'000, 4'000'000);
-    EXPECT_EQ(bus.writes, (Writes{{cr, 0}, {lcr_h, 0}, {ibrd, 1}, {fbrd, 0}, {lcr_h, fifos_8_bits}, {cr, enabled}}));
+    EXPECT_EQ(
+        bus.writes,
+        (Writes{{cr, 0}, {lcr_h, 0}, {ibrd, 1}, {fbrd, 0}, {lcr_h, fifos_8_bits}, {cr, enabled}}));
 }
 
 TEST(Pl011Test, WaitsForTheCharacterThatIsBeingSent) {
@@ -77,13 +80,17 @@ TEST(MiniUartTest, WaitsTenMillisecondsAtMost) {
     EXPECT_GE(us, 10'000u);
     EXPECT_LT(us, 10'100u);
     // Enables the mini UART among the auxiliary peripherals, and then disables the UART itself.
-    EXPECT_EQ(bus.writes, (Writes{{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}}));
+    EXPECT_EQ(bus.writes,
+              (Writes{{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}}));
 }
 
 TEST(MiniUartTest, TheDivisorWhileDisabled) {
     Bus bus;
     MiniUart(base).set_baud(500'000'000, 1'000'000);
-    EXPECT_EQ(bus.writes, (Writes{{base + 0x60, 0}, {base + 0x68, 62}, {base + 0x4c, 3}, {base + 0x48, 6},
+    EXPECT_EQ(bus.writes, (Writes{{base + 0x60, 0},
+                                  {base + 0x68, 62},
+                                  {base + 0x4c, 3},
+                                  {base + 0x48, 6},
                                   {base + 0x60, 3}}));
 }
 
@@ -100,8 +107,12 @@ TEST(CadenceTest, AResetThatDoesNotEndIsLeft) {
     CadenceUart(base).set_baud(100'000'000, 2'000'000);
     EXPECT_GE(bus.microseconds(), 10'000u);
     EXPECT_LT(bus.microseconds(), 10'100u);
-    EXPECT_EQ(bus.writes, (Writes{{base + 0x00, 0x28}, {base + 0x18, 1}, {base + 0x34, 49}, {base + 0x04, 0x20},
-                                  {base + 0x00, 0x2b}, {base + 0x00, 0x14}}));
+    EXPECT_EQ(bus.writes, (Writes{{base + 0x00, 0x28},
+                                  {base + 0x18, 1},
+                                  {base + 0x34, 49},
+                                  {base + 0x04, 0x20},
+                                  {base + 0x00, 0x2b},
+                                  {base + 0x00, 0x14}}));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ public:
     bool quiet = false;          // `told` stays empty
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        if (!names_.try_emplace(number, place.name).second) wrong.push_back("introduced twice: " + place.name);
+        if (!names_.try_emplace(number, place.name).second)
+            wrong.push_back("introduced twice: " + place.name);
     }
     void on_axis(TimeAxis axis) override { axes.push_back(axis); }
     void on_track(const Track& track) override {
@@ -54,17 +55,21 @@ public:
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         Nanoseconds& before = absent_[core][absence.lost == 0 && absence.overwritten == 0];
-        if (absence.from < before || absence.to < absence.from) wrong.push_back("parts that overlap");
+        if (absence.from < before || absence.to < absence.from)
+            wrong.push_back("parts that overlap");
         before = absence.to;
-        say("core {} lacks {} {} {}, {}..{}", core, absence.lost, absence.overwritten, absence.dropped, absence.from,
-            absence.to);
+        say("core {} lacks {} {} {}, {}..{}", core, absence.lost, absence.overwritten,
+            absence.dropped, absence.from, absence.to);
     }
-    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override { say("{} mark {} {}", track.number, id, now); }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
+        say("{} mark {} {}", track.number, id, now);
+    }
     void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds) override {
         say("{} counter {} {}", track.number, id, value);
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds) override {
-        say("{} {} {} {}", track.number, name(captured.function), captured_name(captured.what), captured.value);
+        say("{} {} {} {}", track.number, name(captured.function), captured_name(captured.what),
+            captured.value);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds) override {
         std::string text;
@@ -72,11 +77,13 @@ public:
         say("{} sample{}", track.number, text);
     }
     void time_pair(const TimePair& pair) override {
-        say("{} is {} +- {}{}", pair.time, pair.utc_ns, pair.error_ns, pair.exchanged ? " exchanged" : "");
+        say("{} is {} +- {}{}", pair.time, pair.utc_ns, pair.error_ns,
+            pair.exchanged ? " exchanged" : "");
     }
     void finish() override {
         for (const auto& track : tracks_) {
-            if (!track.open.empty()) wrong.push_back("still open at the end: " + name(track.open.back()));
+            if (!track.open.empty())
+                wrong.push_back("still open at the end: " + name(track.open.back()));
         }
     }
 

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/base/error.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -23,7 +23,8 @@ protected:
     BalancedStreamTest() {
         target.clock = 0;
         for (std::uint64_t site = 1; site < 10; ++site) {
-            symbols.sites.push_back({TargetStream::text_base + 8 * site, 8, "f" + std::to_string(site), "a.c", 7});
+            symbols.sites.push_back(
+                {TargetStream::text_base + 8 * site, 8, "f" + std::to_string(site), "a.c", 7});
         }
         symbols.code.push_back({TargetStream::text_base + 0x1000, 64, "plain", "b.c", 3});
         symbols.site_table_crc = target.site_table_crc;
@@ -31,7 +32,8 @@ protected:
         target.hello();
     }
     const std::vector<std::string>& told(std::optional<TimeAxis> axis = TimeAxis::wall) {
-        BalancedStream stream(checker, [this] { return &symbols; }, "x.nsc", axis);
+        BalancedStream stream(
+            checker, [this] { return &symbols; }, "x.nsc", axis);
         SessionReader reader(stream);
         reader.feed(target.bytes);
         reader.finish();
@@ -62,8 +64,8 @@ TEST_F(BalancedStreamTest, AReturnOfAnOuterCallEndsThoseInside) {
     target.entry(3);
     target.ret(one, 10, 0, true);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 40 unwound", "0 -f2 40 unwound",
-                                    "0 -f1 40 unwound"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 40 unwound",
+                                    "0 -f2 40 unwound", "0 -f1 40 unwound"));
 }
 
 TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
@@ -74,8 +76,9 @@ TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
     target.argument(protocol::Extended::marker, 9);  // hides the tracer's time
     target.ret(one);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25 unwound", "0 +(tracer) 25", "0 -(tracer) 32", "0 +f3 32",
-                                    "0 -f3 37 unwound", testing::HasSubstr("9"), "0 -f1 57"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25 unwound", "0 +(tracer) 25",
+                                    "0 -(tracer) 32", "0 +f3 32", "0 -f3 37 unwound",
+                                    testing::HasSubstr("9"), "0 -f1 57"));
 }
 
 TEST_F(BalancedStreamTest, OpenCallsEndWithTheirSession) {
@@ -94,8 +97,8 @@ TEST_F(BalancedStreamTest, AGapEndsEveryCallAndLaterReturnsMeanNothing) {
     target.ret(target.entry(4), 5);
     target.ret(one);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "core 0 lacks 1 0 0, 20..40", "0 -f2 20 gap", "0 -f1 20 gap",
-                                    "0 +f4 40", "0 -f4 45"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "core 0 lacks 1 0 0, 20..40",
+                                    "0 -f2 20 gap", "0 -f1 20 gap", "0 +f4 40", "0 -f4 45"));
     EXPECT_EQ(orphan_returns, 1u);
 }
 
@@ -105,8 +108,8 @@ TEST_F(BalancedStreamTest, TheTracerIsInTheStack) {
     target.ret(one);
     target.tracer(50);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 10", "0 -(tracer) 60", "0 -f1 70", "0 +(tracer) 70",
-                                    "0 -(tracer) 120"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 10", "0 -(tracer) 60", "0 -f1 70",
+                                    "0 +(tracer) 70", "0 -(tracer) 120"));
 }
 
 TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
@@ -122,7 +125,8 @@ TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(TimeAxis::without_tracer),
-                ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 37", "0 -f2 47", "0 =f4 27..57 depth 1", "0 -f1 67"));
+                ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 37", "0 -f2 47",
+                            "0 =f4 27..57 depth 1", "0 -f1 67"));
 }
 
 TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
@@ -138,7 +142,8 @@ TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Exit::usage);
         EXPECT_EQ(std::string(error.what()),
-                  "--cut-tracer: x.nsc has several cores, which have no common axis without the tracer's time");
+                  "--cut-tracer: x.nsc has several cores, which have no common axis without the "
+                  "tracer's time");
     }
 }
 
@@ -161,14 +166,17 @@ TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
     const auto& lines = told(std::nullopt);
     EXPECT_EQ(std::count_if(lines.begin(), lines.begin() + 2, has), 0);
     EXPECT_EQ(std::count_if(lines.begin(), lines.end(), has), 4);
-    EXPECT_THAT(checker.axes, ElementsAre(TimeAxis::without_tracer, TimeAxis::wall, TimeAxis::wall));
+    EXPECT_THAT(checker.axes,
+                ElementsAre(TimeAxis::without_tracer, TimeAxis::wall, TimeAxis::wall));
 }
 
 TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     HelloInfo hello;
     hello.clock_hz = 54'000'000;
-    BalancedStream stream(checker, [] { return nullptr; }, "x.nsc");
-    std::vector<protocol::StampedRecord> records{{protocol::make_record(protocol::Kind::entry, 1, 27), 27}};
+    BalancedStream stream(
+        checker, [] { return nullptr; }, "x.nsc");
+    std::vector<protocol::StampedRecord> records{
+        {protocol::make_record(protocol::Kind::entry, 1, 27), 27}};
     const auto session = [&] {
         stream.on_session(hello);
         // A clock pair that comes before the first record waits for it.
@@ -179,11 +187,13 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     };
     session();
     session();  // a reset, a millisecond later
-    EXPECT_THAT(checker.told, ElementsAre("0 +0x8 500", "1000 is 5000 +- 70", "1500 is 5500 +- 9 exchanged", "0 -0x8 500 open",
-                                          "0 +0x8 1000500", "1001000 is 5000 +- 70", "1001500 is 5500 +- 9 exchanged",
-                                          "0 -0x8 1000500 open"));
+    EXPECT_THAT(checker.told,
+                ElementsAre("0 +0x8 500", "1000 is 5000 +- 70", "1500 is 5500 +- 9 exchanged",
+                            "0 -0x8 500 open", "0 +0x8 1000500", "1001000 is 5000 +- 70",
+                            "1001500 is 5500 +- 9 exchanged", "0 -0x8 1000500 open"));
     checker.told.clear();
-    BalancedStream cut(checker, [] { return nullptr; }, "x.nsc", TimeAxis::without_tracer);
+    BalancedStream cut(
+        checker, [] { return nullptr; }, "x.nsc", TimeAxis::without_tracer);
     cut.on_session(hello);
     cut.on_trace(0, {.records = records});
     cut.on_clock_pair({.clock = 81, .utc_ns = 5'500, .error_ns = 9});
@@ -200,8 +210,9 @@ TEST_F(BalancedStreamTest, CallsThatALongjmpLeavesEndAndTheTracerContinues) {
     target.extended(protocol::Extended::tracer_end);
     target.ret(one);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 +(tracer) 40", "0 -(tracer) 40", "0 -f3 40 unwound",
-                                    "0 -f2 40 unwound", "0 +(tracer) 40", "0 -(tracer) 50", "0 -f1 60"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 +(tracer) 40",
+                                    "0 -(tracer) 40", "0 -f3 40 unwound", "0 -f2 40 unwound",
+                                    "0 +(tracer) 40", "0 -(tracer) 50", "0 -f1 60"));
 }
 
 TEST_F(BalancedStreamTest, ATracerBracketWithoutAnEndDoesNotStayOpen) {
@@ -213,8 +224,9 @@ TEST_F(BalancedStreamTest, ATracerBracketWithoutAnEndDoesNotStayOpen) {
     target.extended(protocol::Extended::tracer_begin);
     target.ret(one);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 20", "0 -(tracer) 30", "0 +(tracer) 30", "0 -(tracer) 40",
-                                    "0 +(tracer) 60", "0 -(tracer) 70 unwound", "0 -f1 70"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 20", "0 -(tracer) 30",
+                                    "0 +(tracer) 30", "0 -(tracer) 40", "0 +(tracer) 60",
+                                    "0 -(tracer) 70 unwound", "0 -f1 70"));
 }
 
 TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
@@ -225,8 +237,9 @@ TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
     target.ret(one);
     target.ret(two);  // the record of the switch is missing
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30", "1 +(other context) 40",
-                                    "0 -(other context) 40", "0 -f1 50", "1 -(other context) 60", "1 -f2 60"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30",
+                                    "1 +(other context) 40", "0 -(other context) 40", "0 -f1 50",
+                                    "1 -(other context) 60", "1 -f2 60"));
 }
 
 TEST_F(BalancedStreamTest, InterruptsAreCalls) {
@@ -239,8 +252,9 @@ TEST_F(BalancedStreamTest, InterruptsAreCalls) {
     target.ret(interrupt);
     target.ret(one);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(interrupt 27) 20", "0 +f2 30", "0 -f2 40", "0 +(interrupt 0) 50",
-                                    "0 -(interrupt 0) 70", "0 -(interrupt 27) 80", "0 -f1 90"));
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(interrupt 27) 20", "0 +f2 30", "0 -f2 40",
+                                    "0 +(interrupt 0) 50", "0 -(interrupt 0) 70",
+                                    "0 -(interrupt 27) 80", "0 -f1 90"));
 }
 
 TEST_F(BalancedStreamTest, CountedEventsAreNoValues) {
@@ -278,18 +292,25 @@ TEST_F(BalancedStreamTest, MarksCountersAndCapturedValues) {
     target.result(2, -1);
     target.with_data(protocol::Extended::duration, 2, {3, 15});
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 mark 77 10", "0 counter 4 -5", "0 counter 4 4611686018427387904", "0 f1 x0 3",
-                                    "0 f1 x2 -4", "0 f2 result -1", "0 =f3 45..60 depth 2"));
+    EXPECT_THAT(told(),
+                ElementsAre("0 mark 77 10", "0 counter 4 -5", "0 counter 4 4611686018427387904",
+                            "0 f1 x0 3", "0 f1 x2 -4", "0 f2 result -1", "0 =f3 45..60 depth 2"));
 }
 
 TEST_F(BalancedStreamTest, SamplesAreOfFunctionsWithAndWithoutSites) {
-    const auto at = [](std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / 4) & protocol::data_mask; };
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false), {at(0x1008), at(8 * 2 + 4), at(8 * 2)});
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(2, true, false), {at(0x1008), at(0x1010)});
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(1, false, false), {at(-400)});
+    const auto at = [](std::int64_t bytes) {
+        return static_cast<std::uint64_t>(bytes / 4) & protocol::data_mask;
+    };
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false),
+                     {at(0x1008), at(8 * 2 + 4), at(8 * 2)});
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(2, true, false),
+                     {at(0x1008), at(0x1010)});
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(1, false, false),
+                     {at(-400)});
     target.finish();
     // A return address at the first instruction of f2 belongs to a call at the end of f1.
-    EXPECT_THAT(told(), ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
+    EXPECT_THAT(told(),
+                ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
 }
 
 TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFilesName) {
@@ -305,28 +326,31 @@ TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFilesName) {
 }
 
 TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsLast) {
-    BalancedStream stream(checker, [this] { return &symbols; }, "x");
+    BalancedStream stream(
+        checker, [this] { return &symbols; }, "x");
     HelloInfo hello;
     hello.clock_hz = 1'000'000'000;
     hello.text_base = TargetStream::text_base;
     hello.site_table_crc = symbols.site_table_crc;
     hello.build_id = symbols.build_id;
     const auto batch = [&](unsigned core, std::uint64_t index, std::uint64_t clock) {
-        const std::vector<protocol::StampedRecord> records{{protocol::make_record(protocol::Kind::call, 1, clock), clock}};
+        const std::vector<protocol::StampedRecord> records{
+            {protocol::make_record(protocol::Kind::call, 1, clock), clock}};
         stream.on_trace(core, {.first_index = index, .records = records});
     };
     for (const std::uint64_t begin : {1000, 5000000}) {
         stream.on_session(hello);
-        stream.on_missing(0, {.from = 7, .to = begin + 10, .dropped = 3});  // since the target's last stats
+        stream.on_missing(
+            0, {.from = 7, .to = begin + 10, .dropped = 3});  // since the target's last stats
         batch(0, 0, begin);
         stream.on_missing(1, {.from = begin + 20, .to = begin + 900, .lost = 4});
         batch(1, 0, begin + 30);
         stream.on_session_end();
     }
-    EXPECT_THAT(checker.told, ElementsAre("0 .f1 1000", "core 0 lacks 0 0 3, 1000..1010", "1 .f1 1030",
-                                          "core 1 lacks 4 0 0, 1020..1030", "0 .f1 5000000",
-                                          "core 0 lacks 0 0 3, 5000000..5000010", "1 .f1 5000030",
-                                          "core 1 lacks 4 0 0, 5000020..5000030"));
+    EXPECT_THAT(checker.told, ElementsAre("0 .f1 1000", "core 0 lacks 0 0 3, 1000..1010",
+                                          "1 .f1 1030", "core 1 lacks 4 0 0, 1020..1030",
+                                          "0 .f1 5000000", "core 0 lacks 0 0 3, 5000000..5000010",
+                                          "1 .f1 5000030", "core 1 lacks 4 0 0, 5000020..5000030"));
     EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
@@ -336,7 +360,8 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
         std::mt19937_64 random(seed);
         BalancedChecker random_checker;
         random_checker.quiet = true;
-        BalancedStream stream(random_checker, [] { return nullptr; }, "x");
+        BalancedStream stream(
+            random_checker, [] { return nullptr; }, "x");
         HelloInfo hello;
         const std::uint64_t rates[] = {1, 54'000'000, 1'000'000'000, ~std::uint64_t{0}};
         hello.clock_hz = rates[seed % 4];
@@ -348,15 +373,21 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
                 std::uint64_t clock = seed % 3 == 0 ? random() : random() % 1000;
                 for (unsigned i = 0; i < 100; ++i) {
                     const auto kind = static_cast<protocol::Kind>(random() % 4);
-                    std::uint32_t payload = static_cast<std::uint32_t>(random()) & ((1u << protocol::payload_bits) - 1);
+                    std::uint32_t payload =
+                        static_cast<std::uint32_t>(random()) & ((1u << protocol::payload_bits) - 1);
                     if (kind == protocol::Kind::entry) payload %= 16;
-                    if (kind == protocol::Kind::ret) payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
+                    if (kind == protocol::Kind::ret)
+                        payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
                     if (kind == protocol::Kind::extended) payload &= 0x7f;
                     clock += random() % 50;
-                    records.push_back({protocol::make_record(kind, payload & 0x1fff'ffff, clock), clock});
+                    records.push_back(
+                        {protocol::make_record(kind, payload & 0x1fff'ffff, clock), clock});
                 }
-                if (random() % 4 == 0) stream.on_missing(random() % 3, {clock, clock + 5, random() % 2, 0, random() % 2});
-                TraceBatch batch{.first_index = index, .records = records, .gap = random() % 5 == 0};
+                if (random() % 4 == 0)
+                    stream.on_missing(random() % 3,
+                                      {clock, clock + 5, random() % 2, 0, random() % 2});
+                TraceBatch batch{
+                    .first_index = index, .records = records, .gap = random() % 5 == 0};
                 batch.context = static_cast<std::uint32_t>(random() % 3);
                 stream.on_trace(random() % 3, batch);
                 index += records.size();
@@ -371,12 +402,14 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
 TEST(TickTime, RoundsAndNeverOverflows) {
     TickTime time;
     time.begin_session(54'000'000, 0);
-    for (const std::uint64_t clock : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{53'999'999},
-                                      std::uint64_t{54'000'000}, std::uint64_t{54'000'000} * 86400 * 365 + 17}) {
+    for (const std::uint64_t clock :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{53'999'999}, std::uint64_t{54'000'000},
+          std::uint64_t{54'000'000} * 86400 * 365 + 17}) {
         EXPECT_EQ(time(clock), ticks_to_ns(clock, 54'000'000)) << clock;
     }
     EXPECT_EQ(time(3), ticks_to_ns(3, 54'000'000));  // the same tick again
-    for (const std::uint64_t hz : {std::uint64_t{1}, std::uint64_t{62'500'000}, ~std::uint64_t{0}}) {
+    for (const std::uint64_t hz :
+         {std::uint64_t{1}, std::uint64_t{62'500'000}, ~std::uint64_t{0}}) {
         time.begin_session(hz, 0);
         EXPECT_LE(time(~std::uint64_t{0}), TickTime::end_of_time);
         EXPECT_LE(time(5), TickTime::end_of_time);

@@ -22,8 +22,13 @@ struct Case {
 // A random program of `functions` functions, with steps of up to `most_ticks`.
 Case random_case(std::mt19937& random, std::size_t count, unsigned functions, unsigned most_ticks) {
     Case made;
-    made.header = {.session = 3, .core = 200, .first_index = 1ull << 40, .missing = 9, .context = 70,
-                   .base = random(), .gaps = {}};
+    made.header = {.session = 3,
+                   .core = 200,
+                   .first_index = 1ull << 40,
+                   .missing = 9,
+                   .context = 70,
+                   .base = random(),
+                   .gaps = {}};
     std::vector<std::uint64_t> open;
     std::uint64_t index = made.header.first_index;
     std::uint64_t clock = made.header.base;
@@ -36,8 +41,8 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
             (made.header.gaps.empty() || made.header.gaps.back().at != made.records.size())) {
             clock += random();
             const std::uint64_t missing = random() + 1ull;
-            made.header.gaps.push_back({made.records.size(), missing,
-                                        static_cast<std::uint32_t>(random()), clock});
+            made.header.gaps.push_back(
+                {made.records.size(), missing, static_cast<std::uint32_t>(random()), clock});
             index += missing;
         }
         clock += random() % (most_ticks + 1);
@@ -50,7 +55,8 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 94) {
             const std::size_t above = random() % 20 == 0 ? random() % open.size() : 0;
             open.resize(open.size() - above);
-            add(Kind::ret, static_cast<std::uint32_t>(open.back() & protocol::entry_index_mask) << 1 |
+            add(Kind::ret, static_cast<std::uint32_t>(open.back() & protocol::entry_index_mask)
+                                   << 1 |
                                (random() % 30 == 0 ? 1u : 0u));
             open.pop_back();
         } else if (what < 96) {
@@ -58,8 +64,10 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 98) {
             add(Kind::ret, random() & 0x1fffffff);  // its entry is before the block, or missing
         } else {
-            made.records.push_back({protocol::make_extended(protocol::Extended::duration, 5, clock), clock});
-            made.records.push_back({protocol::make_data(std::uint64_t{random()} << 25 | 77), clock});
+            made.records.push_back(
+                {protocol::make_extended(protocol::Extended::duration, 5, clock), clock});
+            made.records.push_back(
+                {protocol::make_data(std::uint64_t{random()} << 25 | 77), clock});
             index += 2;
         }
     }
@@ -123,7 +131,8 @@ TEST(Block, AProgramsRecordsTakeTwoBytes) {
     Case made;
     for (std::uint32_t i = 0; i < 1000; ++i) {
         made.records.push_back({protocol::make_record(Kind::entry, i % 7, i * 20), i * 20ull});
-        made.records.push_back({protocol::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
+        made.records.push_back(
+            {protocol::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
     }
     Payload body;
     write_block(made.header, made.records, body);
@@ -138,7 +147,8 @@ TEST(Block, AnInvalidBlockIsRefused) {
     const auto bytes = body.bytes();
     BlockReader reader;
     for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 20) {
-        EXPECT_FALSE(reader.open(std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
+        EXPECT_FALSE(reader.open(
+            std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
     }
     // A return while no call is open, and a token that is not in the dictionary.
     for (const std::uint8_t token : {0, 3}) {

@@ -324,9 +324,11 @@ protected:
             clock += 1 + random() % 50;
             const unsigned what = random() % 40;
             if (what == 0) {
-                put(protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::tracer_begin));
+                put(protocol::Kind::extended,
+                    static_cast<std::uint32_t>(protocol::Extended::tracer_begin));
             } else if (what == 1) {
-                put(protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::tracer_end));
+                put(protocol::Kind::extended,
+                    static_cast<std::uint32_t>(protocol::Extended::tracer_end));
             } else if (what == 2) {
                 put(protocol::Kind::call, 9);
             } else if (what < 22 || open.empty()) {
@@ -335,7 +337,8 @@ protected:
             } else {
                 const std::size_t left = what < 25 && open.size() > 2 ? 2 : 1;
                 open.resize(open.size() - left + 1);
-                put(protocol::Kind::ret, static_cast<std::uint32_t>(open.back()) << 1 | (what == 25 ? 1 : 0));
+                put(protocol::Kind::ret,
+                    static_cast<std::uint32_t>(open.back()) << 1 | (what == 25 ? 1 : 0));
                 open.pop_back();
             }
         }
@@ -349,7 +352,8 @@ protected:
         Calls calls;
         CallDecoder<Calls> decoder(calls);
         for (std::size_t part = 0; part < 4; ++part) {
-            take(decoder, std::span(records).subspan(part * count / 4, count / 4), part * count / 4);
+            take(decoder, std::span(records).subspan(part * count / 4, count / 4),
+                 part * count / 4);
             if (part == 0) decoder.resume(records[count / 4 - 1].clock + 1, 1);
             if (part == 1) decoder.on_gap();
         }
@@ -366,7 +370,8 @@ TEST_P(PlainRecords, AreTakenAsOthersAre) {
     make();
     std::size_t plain = 0;
     const Calls one_by_one = taken([](auto& decoder, auto these, std::uint64_t index) {
-        for (const protocol::StampedRecord& record : these) decoder.on_event(protocol::event_of(record, index++));
+        for (const protocol::StampedRecord& record : these)
+            decoder.on_event(protocol::event_of(record, index++));
     });
     const Calls in_loops = taken([&](auto& decoder, auto these, std::uint64_t index) {
         while (!these.empty()) {
@@ -385,8 +390,10 @@ TEST_P(PlainRecords, AreTakenAsOthersAre) {
     ASSERT_EQ(in_loops.list.size(), one_by_one.list.size());
     for (std::size_t i = 0; i < in_loops.list.size(); ++i) {
         const Closed &in_loop = in_loops.list[i], &alone = one_by_one.list[i];
-        EXPECT_EQ(std::tie(in_loop.site, in_loop.outcome, in_loop.incomplete, in_loop.ticks, in_loop.self, in_loop.parent),
-                  std::tie(alone.site, alone.outcome, alone.incomplete, alone.ticks, alone.self, alone.parent))
+        EXPECT_EQ(std::tie(in_loop.site, in_loop.outcome, in_loop.incomplete, in_loop.ticks,
+                           in_loop.self, in_loop.parent),
+                  std::tie(alone.site, alone.outcome, alone.incomplete, alone.ticks, alone.self,
+                           alone.parent))
             << i;
     }
 }

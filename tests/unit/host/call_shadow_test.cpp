@@ -7,7 +7,8 @@
 namespace nopscope::host::truth {
 namespace {
 
-constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000, longjmp = 0x4100;
+constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000,
+                        longjmp = 0x4100;
 
 class Shadow : public testing::Test {
 protected:
@@ -33,7 +34,8 @@ protected:
         shadow.executed();
     }
     // Executes a site, its recorder, and `count` instructions of the function, with the site's two.
-    void enter(std::uint32_t function, std::uint64_t return_address, unsigned count, Branch last = Branch::none) {
+    void enter(std::uint32_t function, std::uint64_t return_address, unsigned count,
+               Branch last = Branch::none) {
         registers.lr_ = return_address;
         shadow.begin_block({.address = 0x1000u + 0x100 * function}, registers);
         shadow.at_function();

@@ -13,9 +13,9 @@
 namespace nopscope::host {
 namespace {
 
+using protocol::Extended;
 using test::TargetStream;
 using testing::HasSubstr;
-using protocol::Extended;
 
 constexpr std::int64_t wide = 0x7edc'ba98'7654'3210;
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
@@ -61,14 +61,15 @@ TEST_F(CapturedTest, RegistersAndResultsAreByFunction) {
     target.arguments(2, 0b1, {4});
     target.arguments(1, 0b1, {5});
     target.result(2, 1);
-    const std::string extremes = std::to_string(least) + " 1 1; " + std::to_string(least) + "x1 1x1";
+    const std::string extremes =
+        std::to_string(least) + " 1 1; " + std::to_string(least) + "x1 1x1";
     const std::string wide_text = std::to_string(wide);
-    EXPECT_THAT(captured(),
-                testing::ElementsAre("0x40080008 x0: 1 5 5 5; 5x1", "0x40080010 x0: 2 4 5 4; 4x1 5x1",
-                                     "0x40080010 x2: 1 -7 -7 -7; -7x1",
-                                     "0x40080010 x7: 1 " + wide_text + " " + wide_text + " " +
-                                         wide_text + "; " + wide_text + "x1",
-                                     "0x40080010 result: 2 " + extremes));
+    EXPECT_THAT(captured(), testing::ElementsAre("0x40080008 x0: 1 5 5 5; 5x1",
+                                                 "0x40080010 x0: 2 4 5 4; 4x1 5x1",
+                                                 "0x40080010 x2: 1 -7 -7 -7; -7x1",
+                                                 "0x40080010 x7: 1 " + wide_text + " " + wide_text +
+                                                     " " + wide_text + "; " + wide_text + "x1",
+                                                 "0x40080010 result: 2 " + extremes));
     EXPECT_EQ(made.functions.size(), 1u) << "a function without calls is no function of the trace";
 }
 
@@ -154,7 +155,8 @@ TEST_F(CapturedTest, MarksAreShownUpToTwenty) {
 TEST_F(CapturedTest, Golden) {
     for (int i = 0; i < 40; ++i) {
         const auto call = target.entry(2 + static_cast<std::uint32_t>(i % 3));
-        target.arguments(2 + static_cast<std::uint32_t>(i % 3), 0b11, {i % 5, 0x4000'0000'1000 + i});
+        target.arguments(2 + static_cast<std::uint32_t>(i % 3), 0b11,
+                         {i % 5, 0x4000'0000'1000 + i});
         if (i % 4 == 0) target.counter(12, 100 - i);
         target.result(2 + static_cast<std::uint32_t>(i % 3), i % 2 == 0 ? 0 : -22);
         if (i % 15 == 7) target.argument(Extended::marker, 400 + static_cast<std::uint32_t>(i));

@@ -8,19 +8,26 @@ namespace nopscope::host {
 namespace {
 
 TEST(CloneName, TakesEachCompilersSuffixesOff) {
-    const std::pair<const char*, bool> clones[] = {
-        {"f.part.0", true},         {"f.constprop.0", false},       {"f.isra.12", false},
-        {"f.cold", true},           {"f.cold.3", true},             {"f.lto_priv.0", false},
-        {"f.llvm.1234567", false},  {"f.constprop.0.isra.1", false}, {"f.part.0.constprop.2", true},
-        {"f [clone .part.0]", true}, {"f [clone .isra.0] [clone .cold]", true},
-        {"f [clone .constprop.0.isra.0]", false}};
+    const std::pair<const char*, bool> clones[] = {{"f.part.0", true},
+                                                   {"f.constprop.0", false},
+                                                   {"f.isra.12", false},
+                                                   {"f.cold", true},
+                                                   {"f.cold.3", true},
+                                                   {"f.lto_priv.0", false},
+                                                   {"f.llvm.1234567", false},
+                                                   {"f.constprop.0.isra.1", false},
+                                                   {"f.part.0.constprop.2", true},
+                                                   {"f [clone .part.0]", true},
+                                                   {"f [clone .isra.0] [clone .cold]", true},
+                                                   {"f [clone .constprop.0.isra.0]", false}};
     for (const auto& [name, is_piece] : clones) {
         EXPECT_EQ(clone_name(name).origin, "f") << name;
         EXPECT_EQ(clone_name(name).is_piece, is_piece) << name;
     }
     EXPECT_EQ(clone_name("a::f(int) [clone .part.0]").origin, "a::f(int)");
-    for (const char* name : {"f", "f.c", "f.0", "f.partial.0", "part.0", ".part.0", "", ".", "f.part.", "f.part.x",
-                             "f [clone]", "f [clone x]", " [clone .part.0]", "[clone .part.0]", "f.1.2"}) {
+    for (const char* name :
+         {"f", "f.c", "f.0", "f.partial.0", "part.0", ".part.0", "", ".", "f.part.", "f.part.x",
+          "f [clone]", "f [clone x]", " [clone .part.0]", "[clone .part.0]", "f.1.2"}) {
         EXPECT_EQ(clone_name(name).origin, name);
     }
 }
@@ -64,7 +71,8 @@ protected:
 };
 
 TEST_F(FoldClones, APieceGoesOnWithItsOriginsCall) {
-    const std::uint32_t main = function("main"), work = function("work"), part = function("work.part.0");
+    const std::uint32_t main = function("main"), work = function("work"),
+                        part = function("work.part.0");
     add(before[0], {main}, {1, 10, 110});
     add(before[0], {main, work}, {4, 100, 100});
     add(after[0], {main}, {1, 10, 130});
@@ -84,7 +92,8 @@ TEST_F(FoldClones, APieceGoesOnWithItsOriginsCall) {
 }
 
 TEST_F(FoldClones, VersionsAreCallsAndAPieceByItselfIsOne) {
-    const std::uint32_t main = function("main"), work = function("work"), part = function("work.part.0");
+    const std::uint32_t main = function("main"), work = function("work"),
+                        part = function("work.part.0");
     const std::uint32_t version = function("work.constprop.0");
     add(before[0], {main, work}, {6, 60, 60});
     add(after[0], {main, work}, {1, 10, 10});

@@ -83,7 +83,8 @@ protected:
             return found == shares.end() ? std::int64_t{-1} : std::distance(shares.begin(), found);
         });
     }
-    static std::string refusal(const std::string& path, const std::vector<std::string>& roots = {}) {
+    static std::string refusal(const std::string& path,
+                               const std::vector<std::string>& roots = {}) {
         return read_source_text(path, roots).refusal;
     }
 
@@ -99,7 +100,9 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
     const auto bl = [](std::uint64_t from, std::uint64_t to) {
         return 0x94000000 | (static_cast<std::uint32_t>((to - from) >> 2) & 0x3ffffff);
     };
-    const auto made = builder.function("caller", true, true, {bl(caller + 12, hot), bl(caller + 16, unknown), 0x54ffffe1, 0x12345678});
+    const auto made =
+        builder.function("caller", true, true,
+                         {bl(caller + 12, hot), bl(caller + 16, unknown), 0x54ffffe1, 0x12345678});
     ASSERT_EQ(made, caller);
     builder.symbol("$x", ElfBuilder::text_base, 0, 0, true);
     builder.symbol("$d", caller + 24, 0, 0, true);
@@ -110,7 +113,8 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
     EXPECT_EQ(first["instructions"], 8);
     EXPECT_EQ(first["shown"], 8);
     EXPECT_EQ(first["slot"], true);
-    EXPECT_EQ(first["text"], fmt::format("bti\tc\nnop\nnop\nbl\t{:#x}\nbl\t{:#x}\nb.ne\t{:#x}\n.word\t0x12345678\n.word\t0xd65f03c0",
+    EXPECT_EQ(first["text"], fmt::format("bti\tc\nnop\nnop\nbl\t{:#x}\nbl\t{:#x}\nb.ne\t{:#x}\n."
+                                         "word\t0x12345678\n.word\t0xd65f03c0",
                                          hot, unknown, caller + 16));
     EXPECT_EQ(first["targets"]["at"], Json({3, 4, 5}));
     EXPECT_EQ(first["targets"]["function"], Json({0, -1, 1}));
@@ -125,13 +129,16 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
 TEST_F(Code, IsBoundedWhateverTheImageSays) {
     ElfBuilder builder;
     std::map<std::uint64_t, double> shares;
-    const auto large = builder.function("large", true, true, std::vector<std::uint32_t>(6000, 0x91000400));
+    const auto large =
+        builder.function("large", true, true, std::vector<std::uint32_t>(6000, 0x91000400));
     shares[large] = 1;
     for (int n = 0; n < 2; ++n) {
-        shares[builder.function("larger", true, true, std::vector<std::uint32_t>(4000, 0x91000400))] = 0.001;
+        shares[builder.function("larger", true, true,
+                                std::vector<std::uint32_t>(4000, 0x91000400))] = 0.001;
     }
     for (int n = 0; n < 30; ++n) {
-        shares[builder.function(std::string(5000, 'n'), true, true, std::vector<std::uint32_t>(300, 0x94000001))] = 0.01;
+        shares[builder.function(std::string(5000, 'n'), true, true,
+                                std::vector<std::uint32_t>(300, 0x94000001))] = 0.01;
     }
     builder.symbol("beyond", ElfBuilder::text_base + (1 << 30), 2, ~std::uint64_t{0});
     shares[ElfBuilder::text_base + (1 << 30)] = 0.5;
@@ -142,20 +149,28 @@ TEST_F(Code, IsBoundedWhateverTheImageSays) {
     EXPECT_GT(shown["functions"].size(), 10u);
     EXPECT_LT(shown.dump().size(), 300'000u);
     std::size_t text = 0;
-    for (const Json& function : shown["functions"]) text += function["text"].get<std::string>().size();
+    for (const Json& function : shown["functions"])
+        text += function["text"].get<std::string>().size();
     EXPECT_LT(text, CodeView::max_bytes);
 }
 
 TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
     const std::string good = put("good.c", "int one;\r\nint two;\n\nfour");
-    EXPECT_THAT(read_source_text(good, {}).lines, testing::ElementsAre("int one;", "int two;", "", "four"));
+    EXPECT_THAT(read_source_text(good, {}).lines,
+                testing::ElementsAre("int one;", "int two;", "", "four"));
     EXPECT_EQ(read_source_text("good.c", {"/nowhere", directory}).refusal, "");
     EXPECT_EQ(read_source_text("project/good.c", {"project=" + directory.string()}).refusal, "");
-    EXPECT_EQ(read_source_text("/built/elsewhere/good.c", {"/built/elsewhere=" + directory.string()}).refusal, "");
+    EXPECT_EQ(
+        read_source_text("/built/elsewhere/good.c", {"/built/elsewhere=" + directory.string()})
+            .refusal,
+        "");
     EXPECT_EQ(refusal("good.c"), "no directory to look for it in is known");
-    EXPECT_EQ(refusal("../good.c", {directory}), "it is outside of the directory that it is looked for in");
-    EXPECT_EQ(refusal("a/../../good.c", {directory}), "it is outside of the directory that it is looked for in");
-    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + directory.string()}), "it is outside of the directory that it is looked for in");
+    EXPECT_EQ(refusal("../good.c", {directory}),
+              "it is outside of the directory that it is looked for in");
+    EXPECT_EQ(refusal("a/../../good.c", {directory}),
+              "it is outside of the directory that it is looked for in");
+    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + directory.string()}),
+              "it is outside of the directory that it is looked for in");
     EXPECT_EQ(refusal(put("secret", "s")), "it has not the name of a source file");
     EXPECT_EQ(refusal(put("binary.c", std::string("a\0b", 3))), "it is not text");
     EXPECT_EQ(refusal((directory / "absent.c").string()), "No such file or directory");

@@ -56,11 +56,13 @@ TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
     Records records;
     for (unsigned i = 0; i < 60000; i += 3) {
         const std::uint32_t site = 1000 + random() % 20;
-        add_with_data(records, protocol::Extended::duration, 3, 50 * i, {site, site + random() % 16});
+        add_with_data(records, protocol::Extended::duration, 3, 50 * i,
+                      {site, site + random() % 16});
     }
     std::size_t bytes = 0;
     for (const Payload& payload : encode(records)) bytes += payload.bytes.size();
-    const double bits = 8.0 * static_cast<double>(bytes) / (static_cast<double>(records.size()) / 3);
+    const double bits =
+        8.0 * static_cast<double>(bytes) / (static_cast<double>(records.size()) / 3);
     EXPECT_LT(bits, 4.33 + 9 + 3);
     EXPECT_GT(bits, 4.3 + 4);  // the random part
 }
@@ -94,8 +96,9 @@ TEST(Codec, Golden) {
                                line.data() + line.size() - protocol::max_encoded_bytes));
     const std::string path = std::string(NOPSCOPE_GOLDEN) + "/records.bin";
     if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-        std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(line.data()),
-                                                    static_cast<std::streamsize>(line.size()));
+        std::ofstream(path, std::ios::binary)
+            .write(reinterpret_cast<const char*>(line.data()),
+                   static_cast<std::streamsize>(line.size()));
     }
     EXPECT_EQ(line, read_whole_file(path)) << path;
 }

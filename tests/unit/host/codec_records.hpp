@@ -26,7 +26,7 @@ struct Payload {
 
 // Encodes as a pump does: at most `at_most` records a frame.
 inline std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
-                            std::uint64_t first_index = 0) {
+                                   std::uint64_t first_index = 0) {
     auto encoder = std::make_unique<protocol::TraceEncoder>();
     std::vector<Payload> result;
     std::size_t at = 0;
@@ -66,7 +66,8 @@ inline void expect_same(const Records& decoded, const Records& expected) {
     }
 }
 
-inline void expect_exact(const Records& records, std::size_t at_most = 1 << 20, std::uint64_t first = 0) {
+inline void expect_exact(const Records& records, std::size_t at_most = 1 << 20,
+                         std::uint64_t first = 0) {
     auto decoder = std::make_unique<protocol::TraceDecoder>();
     Records decoded;
     for (const Payload& payload : encode(records, at_most, first)) {
@@ -86,8 +87,8 @@ inline StampedRecord stamped(protocol::Extended what, std::uint32_t argument, st
 }
 
 // Adds a record and its data. If the kind has a site, the site comes first.
-inline void add_with_data(Records& to, protocol::Extended what, std::uint32_t argument, std::uint64_t clock,
-                   std::initializer_list<std::uint64_t> data) {
+inline void add_with_data(Records& to, protocol::Extended what, std::uint32_t argument,
+                          std::uint64_t clock, std::initializer_list<std::uint64_t> data) {
     to.push_back(stamped(what, argument, clock));
     for (const std::uint64_t each : data) to.push_back({protocol::make_data(each), clock});
 }
@@ -110,7 +111,8 @@ inline Records anything(unsigned seed, std::size_t count) {
         const auto value = [&] { return random() >> (random() % 64); };
         add_with_data(result, what, payload >> 4, clock, {});
         if (what < protocol::Extended::duration) continue;
-        result.push_back({protocol::make_data(protocol::has_site(what) ? payload : value()), clock});
+        result.push_back(
+            {protocol::make_data(protocol::has_site(what) ? payload : value()), clock});
         for (auto data = random() % 4; data > 0; --data) {
             result.push_back({protocol::make_data(value()), clock});
         }

@@ -25,7 +25,8 @@ TEST(RangeCoder, RoundTripsAtAllOdds) {
         std::vector<std::uint32_t> plain;
         Bytes line(count * 8 + 64, 0xee);
         protocol::RangeEncoder encoder;
-        protocol::Probability odds[3] = {protocol::even_odds, protocol::even_odds, protocol::even_odds};
+        protocol::Probability odds[3] = {protocol::even_odds, protocol::even_odds,
+                                         protocol::even_odds};
         encoder.start(line.data());
         for (unsigned i = 0; i < count; ++i) {
             bits.push_back(random() % 256 < ones);
@@ -229,8 +230,8 @@ TEST(Codec, RefusesTokensThatNoEncoderHas) {
         Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         const std::size_t header = payload.size();
         payload.resize(64);
-        protocol::Probability even = protocol::even_odds, main = even / 8, other = main, known = even,
-                          time = even;
+        protocol::Probability even = protocol::even_odds, main = even / 8, other = main,
+                              known = even, time = even;
         protocol::RangeEncoder coder;
         coder.start(payload.data() + header);
         coder.bit(even, false);

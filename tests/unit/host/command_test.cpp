@@ -98,7 +98,8 @@ protected:
     }
     bool has(const std::string& type) const {
         std::ifstream file(nsc(), std::ios::binary);
-        return std::string(std::istreambuf_iterator<char>(file), {}).find(type) != std::string::npos;
+        return std::string(std::istreambuf_iterator<char>(file), {}).find(type) !=
+               std::string::npos;
     }
     void expect_recorded(const Output& output, std::uint64_t calls = 10) {
         EXPECT_EQ(output.code, 0) << output.err;
@@ -119,9 +120,11 @@ TEST_F(Command, RecordsAFileAndStandardInput) {
 }
 
 TEST_F(Command, QuestionsAreAnsweredFromStandardInputToo) {
-    ASSERT_EQ(run({"record", "--from", "file:" + (dir / "line.bin").string(), "-o", nsc()}).code, 0);
-    const std::vector<std::vector<std::string>> questions{{"report"},        {"graph"},          {"callers", "0x*"}, {"callees", "0x*"},
-                                                          {"latency", "0x*"}, {"outliers", "0x*"}, {"stack-depth"}};
+    ASSERT_EQ(run({"record", "--from", "file:" + (dir / "line.bin").string(), "-o", nsc()}).code,
+              0);
+    const std::vector<std::vector<std::string>> questions{
+        {"report"},         {"graph"},           {"callers", "0x*"}, {"callees", "0x*"},
+        {"latency", "0x*"}, {"outliers", "0x*"}, {"stack-depth"}};
     for (const auto& question : questions) {
         std::vector<std::string> words = question;
         words.insert(words.begin() + 1, nsc());
@@ -179,8 +182,10 @@ TEST_F(Command, CtrlCLeavesAValidFileAndEndsTheCommand) {
 // A shell ends at once. A process that the shell started may need time to finish.
 TEST_F(Command, WhatTheCommandHasStartedHasTimeToEnd) {
     const std::string last_words = dir / "last_words";
-    const std::string slow = "trap 'sleep 0.3; echo bye > " + last_words + "; exit' TERM; while :; do sleep 0.02; done";
-    const std::string command = "exec:cat " + (dir / "line.bin").string() + "; sh -c \"" + slow + "\"; true";
+    const std::string slow =
+        "trap 'sleep 0.3; echo bye > " + last_words + "; exit' TERM; while :; do sleep 0.02; done";
+    const std::string command =
+        "exec:cat " + (dir / "line.bin").string() + "; sh -c \"" + slow + "\"; true";
     const auto begin = std::chrono::steady_clock::now();
     expect_recorded(run({"record", "--from", command, "-o", nsc()}));
     EXPECT_TRUE(fs::exists(last_words));
@@ -268,11 +273,15 @@ TEST_F(Command, RecordsASerialPort) {
 }
 
 TEST_F(Command, AFailedOpenCostsNoOlderRecording) {
-    ASSERT_EQ(run({"record", "--from", "file:" + (dir / "line.bin").string(), "-o", nsc()}).code, 0);
+    ASSERT_EQ(run({"record", "--from", "file:" + (dir / "line.bin").string(), "-o", nsc()}).code,
+              0);
     const std::string before = text_of(nsc());
     const Output output = run({"record", "--from", "serial:/dev/nonexistent", "-o", nsc()});
     EXPECT_EQ(output.code, 3);
-    EXPECT_THAT(output.err, testing::StartsWith("nopscope: cannot open serial port /dev/nonexistent: No such file or directory: "));
+    EXPECT_THAT(
+        output.err,
+        testing::StartsWith(
+            "nopscope: cannot open serial port /dev/nonexistent: No such file or directory: "));
     EXPECT_EQ(text_of(nsc()), before);
     EXPECT_FALSE(fs::exists(nsc() + ".old"));
 }
@@ -346,7 +355,9 @@ TEST_F(Command, CheckFailsByExitCode) {
     write(dir / "image.elf", image.build());
     const Output forgotten = run({"check", dir / "image.elf"});
     EXPECT_EQ(forgotten.code, 1);
-    EXPECT_THAT(forgotten.out, HasSubstr("no tracer: no source that calls nopscope was compiled with NOPSCOPE_ENABLED=1"));
+    EXPECT_THAT(
+        forgotten.out,
+        HasSubstr("no tracer: no source that calls nopscope was compiled with NOPSCOPE_ENABLED=1"));
     image.function("nopscope_graph_entry", false);
     write(dir / "image.elf", image.build());
     const Output fit = run({"check", dir / "image.elf"});

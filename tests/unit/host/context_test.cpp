@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/base/file.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/file.hpp"
 #include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
@@ -16,9 +16,9 @@
 namespace nopscope::host {
 namespace {
 
+using protocol::Extended;
 using test::Bytes;
 using test::TargetStream;
-using protocol::Extended;
 
 class Contexts : public testing::Test {
 protected:

@@ -16,9 +16,9 @@ namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
+using protocol::Command;
 using testing::ControlTarget;
 using ::testing::HasSubstr;
-using protocol::Command;
 using Clock = std::chrono::steady_clock;
 
 class LossyLine final : public Source {
@@ -38,14 +38,15 @@ public:
 
     // One round: runs the target's pump, for which 100 ms are a second, and sends.
     bool turn() {
-        target.now = offset + static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start_) / 100us);
+        target.now = offset + static_cast<std::uint64_t>(
+                                  (std::chrono::steady_clock::now() - start_) / 100us);
         target.run();
         for (const testing::SentReply& sent : target.sent) {
             bool whole = works();
             for (std::size_t i = 0; i < 20; ++i) whole = whole && !loses();
             if (whole) {
-                client->on_reply({sent.number, sent.what, sent.answer, sent.result.data(),
-                                  sent.result.size()});
+                client->on_reply(
+                    {sent.number, sent.what, sent.answer, sent.result.data(), sent.result.size()});
             }
         }
         target.sent.clear();
@@ -176,13 +177,15 @@ TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
         return host.line.turn();
     });
     // On a busy machine this process may wait for a tenth of a second.
-    behind.set_patience({.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10000ms, .trial = 5ms});
+    behind.set_patience(
+        {.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10000ms, .trial = 5ms});
     behind.wait_for_target();
     CommandClient endless(host.line, [&] {
         endless.on_frames(++frames);
         return true;
     });
-    endless.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 20ms, .trial = 5ms});
+    endless.set_patience(
+        {.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 20ms, .trial = 5ms});
     EXPECT_THROW(endless.wait_for_target(), Error);
 }
 
@@ -211,14 +214,16 @@ TEST(CommandClient, ARateThatDoesNotWorkIsGivenUpByBoth) {
 }
 
 Function function(const char* name, const char* linkage = "", std::uint64_t size = 8) {
-    return {.address = 0, .size = size, .name = name, .file = {}, .line = 0, .linkage_name = linkage};
+    return {
+        .address = 0, .size = size, .name = name, .file = {}, .line = 0, .linkage_name = linkage};
 }
 Symbols symbols() {
     Symbols all;
     all.origin = "a.elf";
-    all.sites = {function("luaV_execute", "", 4000), function("luaV_lessthan"), function("main"),
-                 function("lua::call(int, void (*)(int))", "_ZN3lua4callEiPFviE"),
-                 function("(anonymous namespace)::helper(int) const", "_ZNK12_GLOBAL__N_16helperEi")};
+    all.sites = {
+        function("luaV_execute", "", 4000), function("luaV_lessthan"), function("main"),
+        function("lua::call(int, void (*)(int))", "_ZN3lua4callEiPFviE"),
+        function("(anonymous namespace)::helper(int) const", "_ZNK12_GLOBAL__N_16helperEi")};
     return all;
 }
 
@@ -248,7 +253,8 @@ TEST(Choice, FiltersLessNotraceLessSmallOnes) {
 TEST(Choice, AGlobThatNamesNothingIsAnError) {
     EXPECT_THROW(choose(symbols(), {.filter = {"luaX_*"}, .notrace = {}, .size_above = {}}), Error);
     EXPECT_THROW(choose(symbols(), {.filter = {}, .notrace = {"luaX_*"}, .size_above = {}}), Error);
-    EXPECT_THROW(choose(symbols(), {.filter = {"main"}, .notrace = {"main"}, .size_above = {}}), Error);
+    EXPECT_THROW(choose(symbols(), {.filter = {"main"}, .notrace = {"main"}, .size_above = {}}),
+                 Error);
 }
 
 TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
@@ -261,7 +267,8 @@ TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
         std::uint32_t number = 0;
         for (const auto& payload : range_payloads(chosen)) {
             ASSERT_LT(payload.size(), protocol::max_command_bytes);
-            ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer, protocol::Answer::ok);
+            ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer,
+                      protocol::Answer::ok);
         }
         for (std::uint32_t i = 0; i < chosen.size(); ++i) {
             ASSERT_EQ(target.selected().has(i), chosen[i]) << i;
@@ -270,18 +277,39 @@ TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
 }
 
 TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
-    const std::vector<std::vector<std::string>> bad = {
-        {}, {"fly"}, {"start", "1"}, {"mark", "x"}, {"mark", "33554432"}, {"depth"}, {"depth", "-1"},
-        {"min-duration", "10parsecs"}, {"min-duration", "-1ms"}, {"sample", "1/0"}, {"sample", "2/3"},
-        {"mode", "fast"}, {"baud", "0"}, {"baud", "99999999999"}, {"untrace"}, {"reset", "now"}, {"capture", "x8", "f"}, {"capture", "x1"}};
+    const std::vector<std::vector<std::string>> bad = {{},
+                                                       {"fly"},
+                                                       {"start", "1"},
+                                                       {"mark", "x"},
+                                                       {"mark", "33554432"},
+                                                       {"depth"},
+                                                       {"depth", "-1"},
+                                                       {"min-duration", "10parsecs"},
+                                                       {"min-duration", "-1ms"},
+                                                       {"sample", "1/0"},
+                                                       {"sample", "2/3"},
+                                                       {"mode", "fast"},
+                                                       {"baud", "0"},
+                                                       {"baud", "99999999999"},
+                                                       {"untrace"},
+                                                       {"reset", "now"},
+                                                       {"capture", "x8", "f"},
+                                                       {"capture", "x1"}};
     for (const auto& words : bad) {
         ControlRequest request;
         request.words = words;
         EXPECT_THROW(check(request), Error) << (words.empty() ? "" : words[0]);
     }
-    for (const auto& words : std::vector<std::vector<std::string>>{
-             {"mark"}, {"mark", "7"}, {"min-duration", "1.5ms"}, {"sample", "1/100"}, {"sample", "3"},
-             {"trace"}, {"trace", "a", "b"}, {"only"}, {"capture", "x0,7,result", "f"}, {"baud", "3000000"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"mark"},
+                                                                   {"mark", "7"},
+                                                                   {"min-duration", "1.5ms"},
+                                                                   {"sample", "1/100"},
+                                                                   {"sample", "3"},
+                                                                   {"trace"},
+                                                                   {"trace", "a", "b"},
+                                                                   {"only"},
+                                                                   {"capture", "x0,7,result", "f"},
+                                                                   {"baud", "3000000"}}) {
         ControlRequest request;
         request.words = words;
         EXPECT_NO_THROW(check(request)) << words[0];
@@ -317,7 +345,8 @@ TEST(ControlRequest, AShortestDurationThatTheClockDoesNotReachIsRefused) {
     EXPECT_THROW(perform(request, {host.client, nullptr, hello}), Error);
     EXPECT_TRUE(host.line.target.done.empty());
     hello.clock_hz = 1'000'000'000;
-    EXPECT_EQ(perform(request, {host.client, nullptr, hello}).text, "recording calls of 2000000000 ticks and more");
+    EXPECT_EQ(perform(request, {host.client, nullptr, hello}).text,
+              "recording calls of 2000000000 ticks and more");
 }
 TEST(ControlRequest, SaysThatACoreWasLate) {
     Host host;
@@ -342,7 +371,8 @@ TEST(ControlRequest, AnEventIsNamedOnceHoweverItIsSpelt) {
     for (std::string hex, name; list >> hex >> name; ++known) {
         const std::string spelt[] = {name, hex, std::to_string(*event_number(hex))};
         for (const std::string& first : spelt) {
-            for (const std::string& second : spelt) EXPECT_TRUE(refused(first, second)) << first << second;
+            for (const std::string& second : spelt)
+                EXPECT_TRUE(refused(first, second)) << first << second;
         }
     }
     EXPECT_GT(known, 60u);
@@ -363,7 +393,8 @@ TEST(ControlRequest, SurvivesTheControlSocket) {
     EXPECT_EQ(back.recorder, "graph");
     EXPECT_TRUE(back.also);
     EXPECT_EQ(to_json(request).find('\n'), std::string::npos);
-    for (const char* bad : {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"}) {
+    for (const char* bad :
+         {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"}) {
         EXPECT_THROW(control_request(bad), Error) << bad;
     }
 }

@@ -39,7 +39,8 @@ protected:
 };
 
 TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
-    target.overheads[protocol::overhead_index(protocol::Recorder::duration)] = {7 * unit, 11 * unit};
+    target.overheads[protocol::overhead_index(protocol::Recorder::duration)] = {7 * unit,
+                                                                                11 * unit};
     target.hello();
     const auto a = target.entry(1);
     target.clock += 60;
@@ -168,7 +169,8 @@ TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     target.ret(target.entry(3, 100), 100);
     target.ret(a, 21);
     const Report result = named();
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
+    EXPECT_EQ(row(result, 1).corrected_self_ns,
+              5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
 }
 
 // Two ends of one RET are 22 instructions apart: 10 calls show one tick between them, 6 show two.
@@ -264,8 +266,8 @@ TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
     target.ret(target.entry(2, 100), 100);
     target.ret(a, 100);
     const Report result = report();
-    EXPECT_THAT(text_report(result),
-                HasSubstr("overhead removed: 3.0 ns from each traced call and 5.0 ns from its caller (measured at boot)"));
+    EXPECT_THAT(text_report(result), HasSubstr("overhead removed: 3.0 ns from each traced call and "
+                                               "5.0 ns from its caller (measured at boot)"));
     Report raw = result;
     raw.raw = true;
     EXPECT_THAT(text_report(raw), HasSubstr("overhead left in the times: 3.0 ns"));

@@ -63,7 +63,8 @@ struct Lister final : SessionSink {
     void on_trace(unsigned, const TraceBatch& batch) override {
         if (batch.gap) core->decoder.on_gap();
         std::uint64_t index = batch.first_index;
-        for (const auto& record : batch.records) core->decoder.on_event(protocol::event_of(record, index++));
+        for (const auto& record : batch.records)
+            core->decoder.on_event(protocol::event_of(record, index++));
     }
     unsigned session = 0;
     Calls calls;
@@ -198,15 +199,9 @@ TEST_F(Corruption, FramesLostDoubledAndSwapped) {
         for (unsigned i = 0; i <= random() % 4; ++i) {
             const auto at = static_cast<long>(random() % some.size());
             switch (random() % 3) {
-            case 0:
-                some.erase(some.begin() + at);
-                break;
-            case 1:
-                some.insert(some.begin() + at, some[static_cast<std::size_t>(at)]);
-                break;
-            case 2:
-                some[static_cast<std::size_t>(at)][1] ^= 0x40;
-                break;
+            case 0: some.erase(some.begin() + at); break;
+            case 1: some.insert(some.begin() + at, some[static_cast<std::size_t>(at)]); break;
+            case 2: some[static_cast<std::size_t>(at)][1] ^= 0x40; break;
             }
         }
         Bytes bytes;
@@ -226,15 +221,9 @@ TEST_F(Corruption, ManyBytesAtOnce) {
             case 0:
                 bytes[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(random());
                 break;
-            case 1:
-                bytes.erase(bytes.begin() + at);
-                break;
-            case 2:
-                bytes.insert(bytes.begin() + at, bytes[static_cast<std::size_t>(at)]);
-                break;
-            case 3:
-                bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random()));
-                break;
+            case 1: bytes.erase(bytes.begin() + at); break;
+            case 2: bytes.insert(bytes.begin() + at, bytes[static_cast<std::size_t>(at)]); break;
+            case 3: bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random())); break;
             }
         }
         if (bytes != clean.bytes) check(bytes);

@@ -50,7 +50,8 @@ Recording recording() {
     target.finish();
     Symbols symbols;
     symbols.origin = "demo.elf";
-    symbols.sites = {{0x40080010, 32, "main", "/src/main.c", 12}, {0x40080120, 0, "lua::call(int)", "", 0}};
+    symbols.sites = {{0x40080010, 32, "main", "/src/main.c", 12},
+                     {0x40080120, 0, "lua::call(int)", "", 0}};
     {
         nsc::Writer writer(path, {.source = "exec:x", .tool = "t", .started_unix_ns = 99});
         writer.symbols(symbols);
@@ -65,7 +66,8 @@ Recording recording() {
     std::filesystem::remove(path);
     constexpr std::uint8_t trace[] = {'T', 'R', 'C', 'E'};
     made.trace_at = static_cast<std::size_t>(
-        std::search(made.bytes.begin(), made.bytes.end(), std::begin(trace), std::end(trace)) - made.bytes.begin());
+        std::search(made.bytes.begin(), made.bytes.end(), std::begin(trace), std::end(trace)) -
+        made.bytes.begin());
     return made;
 }
 
@@ -82,7 +84,9 @@ TEST(DamagedHead, EachWrongByteOfItIsPutRight) {
             ASSERT_FALSE(now.reader.counters().file.is_raw) << at;
             ASSERT_EQ(now.told.records, good.told.records) << at;
             ASSERT_EQ(now.reader.counters().stream, good.reader.counters().stream) << at;
-            ASSERT_TRUE(now.reader.symbols() && now.reader.symbols()->sites.at(1).name == "lua::call(int)") << at;
+            ASSERT_TRUE(now.reader.symbols() &&
+                        now.reader.symbols()->sites.at(1).name == "lua::call(int)")
+                << at;
             ASSERT_TRUE(now.reader.about() && now.reader.about()->source == "exec:x") << at;
             ASSERT_EQ(now.reader.counters().file.damaged_chunks, 1u) << at;
         }
@@ -128,7 +132,8 @@ TEST(DamagedHead, ARepairFindsTheOneByte) {
         bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         ASSERT_TRUE(nsc::repair_byte(bytes, crc));
         ASSERT_EQ(bytes, good);
-        for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        for (int i = 0; i < 3; ++i)
+            bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         if (bytes != good && nsc::repair_byte(bytes, crc)) ++wrong;
     }
     EXPECT_LE(wrong, 40);  // three changes of one byte count as one; else 1 in 5,000

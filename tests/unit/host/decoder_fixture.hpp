@@ -62,11 +62,12 @@ protected:
             {.kind = protocol::Kind::call, .site_offset = site * 8, .index = next++, .clock = at});
     }
     void ret(std::uint64_t entry, std::uint64_t at, bool unwound = false) {
-        decoder.on_event({.kind = protocol::Kind::ret,
-                          .unwound = unwound,
-                          .entry_index = static_cast<std::uint32_t>(entry) & protocol::entry_index_mask,
-                          .index = next++,
-                          .clock = at});
+        decoder.on_event(
+            {.kind = protocol::Kind::ret,
+             .unwound = unwound,
+             .entry_index = static_cast<std::uint32_t>(entry) & protocol::entry_index_mask,
+             .index = next++,
+             .clock = at});
     }
     void extended(protocol::Extended what, std::uint64_t at, std::uint32_t argument = 0) {
         decoder.on_event({.kind = protocol::Kind::extended,

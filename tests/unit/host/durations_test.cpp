@@ -54,7 +54,8 @@ Figures figures(const Profile& profile) {
     const auto path = [&](std::uint32_t node) {
         std::string name;
         for (; node > CallTree::overflow; node = nodes[node].parent) {
-            name = "/" + std::to_string(profile.functions().offset(nodes[node].function) / 8) + name;
+            name =
+                "/" + std::to_string(profile.functions().offset(nodes[node].function) / 8) + name;
         }
         return (node == CallTree::after_gap ? "?" : "") + name;
     };
@@ -130,11 +131,14 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
     told.duration(1, 2, 185, 190);
     told.ret(a, 200);
     told.duration(0, 4, 300, 310);
-    EXPECT_EQ(figures(told.profile()),
-              (Figures{{"1", "1 100 25 100 100 1"}, {"/1", "1 100 25"},
-                       {"2", "2 75 45 5 70 2"}, {"/1/2", "2 75 45"},
-                       {"3", "1 30 30 30 30 1"}, {"/1/2/3", "1 30 30"},
-                       {"4", "1 10 10 10 10 1"}, {"/4", "1 10 10"}}));
+    EXPECT_EQ(figures(told.profile()), (Figures{{"1", "1 100 25 100 100 1"},
+                                                {"/1", "1 100 25"},
+                                                {"2", "2 75 45 5 70 2"},
+                                                {"/1/2", "2 75 45"},
+                                                {"3", "1 30 30 30 30 1"},
+                                                {"/1/2/3", "1 30 30"},
+                                                {"4", "1 10 10 10 10 1"},
+                                                {"/4", "1 10 10"}}));
 }
 
 // The call of a duration record has no self time in a gap. If the call began in the gap, its self
@@ -170,10 +174,12 @@ TEST(Durations, MissingCallersAreMarkedInThePath) {
     told.duration(3, 5, 190, 195);
     told.extended(protocol::Extended::counter, 8, 197);
     told.records.push_back({protocol::make_data(77), 197});  // not data of a duration
-    EXPECT_EQ(figures(told.profile()),
-              (Figures{{"3", "1 30 30 30 30 1"}, {"?/3", "1 30 30"},
-                       {"2", "1 20 20 20 20 1"}, {"/2", "1 20 20"},
-                       {"5", "1 5 5 5 5 1"}, {"/5", "1 5 5"}}));
+    EXPECT_EQ(figures(told.profile()), (Figures{{"3", "1 30 30 30 30 1"},
+                                                {"?/3", "1 30 30"},
+                                                {"2", "1 20 20 20 20 1"},
+                                                {"/2", "1 20 20"},
+                                                {"5", "1 5 5 5 5 1"},
+                                                {"/5", "1 5 5"}}));
 }
 
 TEST(Durations, MemoryIsBoundedByThePaths) {

@@ -24,8 +24,9 @@ constexpr char source[] =
 std::string image(const std::string& options) {
     const std::string directory = testing::TempDir();
     std::ofstream(directory + "dwarf.c") << source;
-    const std::string command = "cd " + directory + " && aarch64-linux-gnu-gcc " + options +
-                                " -O0 -nostdlib -static -ffreestanding -fpatchable-function-entry=4,2 -o dwarf.elf dwarf.c";
+    const std::string command =
+        "cd " + directory + " && aarch64-linux-gnu-gcc " + options +
+        " -O0 -nostdlib -static -ffreestanding -fpatchable-function-entry=4,2 -o dwarf.elf dwarf.c";
     EXPECT_EQ(std::system(command.c_str()), 0);
     return directory + "dwarf.elf";
 }

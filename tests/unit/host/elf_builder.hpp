@@ -103,7 +103,8 @@ public:
             {".strtab", 3, 0, 0, names, 0},
             {".bss", 8, 3, 0x40400000, {}, 0},
         };
-        if (!site_names.empty()) sections.push_back({".nopscope.names", 1, 2, 0x40500000, site_names, 0});
+        if (!site_names.empty())
+            sections.push_back({".nopscope.names", 1, 2, 0x40500000, site_names, 0});
         return link(sections);
     }
 

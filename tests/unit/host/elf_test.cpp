@@ -6,9 +6,9 @@
 #include <random>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/names.hpp"
-#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/sites.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/same_image.hpp"
@@ -243,8 +243,11 @@ TEST_F(Elf, AFunctionsCodeEndsBeforeTheNextSite) {
     builder.symbol("wide", ElfBuilder::text_base + 8, 2, 68);  // up to the end of the last function
     const auto narrow = builder.function("narrow");
     const auto f = builder.function("f");
-    const auto body = ((builder.here() + 7) & ~std::uint64_t{7}) + 8 + 12;  // behind the landing pad and the site
-    const auto jumps = builder.function("jumps", true, true, {0x14000000 | (static_cast<std::uint32_t>(f - body) >> 2 & 0x3ffffff)});
+    const auto body =
+        ((builder.here() + 7) & ~std::uint64_t{7}) + 8 + 12;  // behind the landing pad and the site
+    const auto jumps =
+        builder.function("jumps", true, true,
+                         {0x14000000 | (static_cast<std::uint32_t>(f - body) >> 2 & 0x3ffffff)});
     const Symbols symbols = read_symbols(file());
     EXPECT_EQ(symbols.tail(jumps, f), Tail::always);
     EXPECT_EQ(symbols.tail(narrow, f), Tail::never);
@@ -263,10 +266,12 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     const auto g = builder.function("g");
     builder.function("jumps", true, true, {to(b, next(), f)});
     builder.function("calls", true, true, {to(bl, next(), f)});
-    builder.function("both", true, true, {to(bl, next(), f), to(b, next() + 4, f), to(b, next() + 8, g)});
+    builder.function("both", true, true,
+                     {to(bl, next(), f), to(b, next() + 4, f), to(b, next() + 8, g)});
     builder.function("by_pointer", true, true, {br_x1});
     builder.function("by_pointers", true, true, {br_x1, blr_x1, to(bl, next() + 8, f)});
-    builder.function("if", true, true, {0x54000000 | (static_cast<std::uint32_t>(f - next()) >> 2 & 0x7ffff) << 5});
+    builder.function("if", true, true,
+                     {0x54000000 | (static_cast<std::uint32_t>(f - next()) >> 2 & 0x7ffff) << 5});
     builder.function("hot");
     builder.function("hot.cold", false, false, {to(b, aligned(builder.here()), g)});
     const Symbols symbols = read_symbols(file());

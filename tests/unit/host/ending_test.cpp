@@ -14,9 +14,9 @@ namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
+using protocol::Command;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using protocol::Command;
 
 // Accepts each command at once. Each turn sends one frame from `coming`.
 class EndingTest : public ::testing::Test, protected Source {
@@ -28,7 +28,8 @@ protected:
         hello.takes_commands = true;
         ending.on_session(hello);
         client.on_session(7);
-        client.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 5ms, .trial = 1ms});
+        client.set_patience(
+            {.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 5ms, .trial = 1ms});
         ending.set_patience({.silence = 30ms, .all = 5000ms});
     }
 
@@ -43,7 +44,8 @@ protected:
         if (*what != Command::ping) asked.push_back(*what);
     }
     bool turn() {
-        if (what) answer(*what);
+        if (what)
+            answer(*what);
         else if (!coming.empty()) {
             coming.front()();
             coming.erase(coming.begin());
@@ -100,7 +102,8 @@ protected:
 };
 
 TEST_F(EndingTest, StopsReadsOutAndTakesWhatWasRecordedBefore) {
-    coming = {stats(0, 51, 10), profile(0, 4), stats(1, 52, 20), profile(1, 4), stats(0, 60, 10), stats(1, 61, 20)};
+    coming = {stats(0, 51, 10), profile(0, 4),    stats(1, 52, 20),
+              profile(1, 4),    stats(0, 60, 10), stats(1, 61, 20)};
     const std::uint64_t before = utc_now_ns();
     EXPECT_EQ(run(), "");
     const std::uint64_t after = utc_now_ns();
@@ -155,7 +158,9 @@ TEST_F(EndingTest, ATargetThatDoesNotAnswerAndALineThatClosesAreSaid) {
     EXPECT_THAT(run(), HasSubstr("does not answer commands"));
     is_closed = true;
     EXPECT_THAT(run(), HasSubstr("the line closed"));
-    EXPECT_THAT(run(), HasSubstr("what the target has counted since it was last read is not in the recording"));
+    EXPECT_THAT(
+        run(),
+        HasSubstr("what the target has counted since it was last read is not in the recording"));
 }
 
 TEST_F(EndingTest, AnUnreadProfileIsSaidWhereNobodyIsAsked) {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tracer/protocol/profile_events.hpp"
@@ -35,16 +35,17 @@ protected:
     }
     void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
                 std::uint16_t second = stall_backend_mem) {
-        const std::uint32_t argument =
-            counts.size() == 2 ? protocol::events_argument(first, second) : protocol::events_argument(first);
+        const std::uint32_t argument = counts.size() == 2 ? protocol::events_argument(first, second)
+                                                          : protocol::events_argument(first);
         target.with_data(protocol::Extended::events, argument, counts);
     }
-    void profile_events(std::uint64_t choice, std::uint16_t event, std::vector<protocol::ProfileEventsEntry> entries,
-                        std::uint8_t core = 0) {
+    void profile_events(std::uint64_t choice, std::uint16_t event,
+                        std::vector<protocol::ProfileEventsEntry> entries, std::uint8_t core = 0) {
         const std::uint32_t which = protocol::events_argument(event);
         protocol::ProfileEventsWriter out(target.payload(), which);
         for (const auto& entry : entries) out.put(entry);
-        target.frame(protocol::Stream::profile_events, core, out.finish({1, 0, true, choice, which}));
+        target.frame(protocol::Stream::profile_events, core,
+                     out.finish({1, 0, true, choice, which}));
     }
     const Report& report() {
         target.finish();
@@ -166,7 +167,8 @@ TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
     protocol::Hello back;
     const std::size_t size = protocol::write_hello(hello, target.payload());
     ASSERT_TRUE(protocol::read_hello(target.payload(), size, back));
-    EXPECT_TRUE(back.event_costs.known && back.event_costs.graph_outside_both == 60 && !back.calibrated);
+    EXPECT_TRUE(back.event_costs.known && back.event_costs.graph_outside_both == 60 &&
+                !back.calibrated);
     target.bytes.clear();
     target.reset();
     protocol::write_hello(hello, target.payload());
@@ -199,7 +201,8 @@ TEST_F(EventsTest, AMalformedFrameOfTheProfileIsCounted) {
     target.payload()[0] = 0x80;
     target.frame(protocol::Stream::profile_events, 0, 1);
     protocol::Writer out(target.payload());
-    for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1} << 25}) {
+    for (const std::uint64_t word :
+         {std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1} << 25}) {
         out.varint(word);
     }
     target.frame(protocol::Stream::profile_events, 0, out.size());
@@ -213,7 +216,8 @@ TEST(EventNames, AreArmsOrNumbers) {
     EXPECT_EQ(event_number("17"), 0x11);
     EXPECT_EQ(event_name(0x10), "br_mis_pred");
     EXPECT_EQ(event_name(0x77), "0x77");
-    for (const char* none : {"", "0x", "0x10000", "cycles", "8 ", "-1"}) EXPECT_FALSE(event_number(none)) << none;
+    for (const char* none : {"", "0x", "0x10000", "cycles", "8 ", "-1"})
+        EXPECT_FALSE(event_number(none)) << none;
     for (const std::uint32_t number : {0u, 0x3fu, 0x7ffu, 0x4000u, 0x403fu, 0x47ffu}) {
         EXPECT_TRUE(protocol::has_event_code(number));
         EXPECT_EQ(protocol::event_number(protocol::event_code(number)), number);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/views/export/formats.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
+#include "host-tools/views/export/formats.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -192,10 +192,11 @@ TEST_F(ExportSums, CallsBehindAGapAddUp) {
 TEST_F(ExportSums, SamplesOfAPathAreOfItsLastFunction) {
     const auto sample = [&](std::vector<std::uint64_t> offsets) {
         std::vector<std::uint64_t> data;
-        for (const std::uint64_t offset : offsets) data.push_back(protocol::sampled_address(offset));
-        target.with_data(protocol::Extended::sample,
-                         protocol::sample_argument(static_cast<unsigned>(data.size()), false, false),
-                         data);
+        for (const std::uint64_t offset : offsets)
+            data.push_back(protocol::sampled_address(offset));
+        target.with_data(
+            protocol::Extended::sample,
+            protocol::sample_argument(static_cast<unsigned>(data.size()), false, false), data);
     };
     sample({8 * 2, 8 * 1 + 4});
     sample({8 * 2, 8 * 1 + 4});

@@ -36,7 +36,8 @@ TEST(Proto, FieldsHaveTheirNumberAndKind) {
     EXPECT_EQ(Proto().integer(1, -1).text(), "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 }
 
-std::string header_of(std::uint8_t which, std::uint64_t now, std::uint64_t last, bool full = false) {
+std::string header_of(std::uint8_t which, std::uint64_t now, std::uint64_t last,
+                      bool full = false) {
     CtfEvent event;
     event.begin(which, now, last, full);
     return event.bytes();
@@ -95,7 +96,8 @@ protected:
         fs::create_directory(directory);  // for the next test
     }
     std::size_t files() const {
-        return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
     }
     static std::string read(const fs::path& path) {
         std::ifstream file(path, std::ios::binary);
@@ -113,20 +115,24 @@ TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
         sink->on_track(track);
         sink->on_function(1, {.name = "f", .file = {}});
         sink->entry(track, 1, 1000);
-        sink->time_pair({.time = 1500, .utc_ns = 1'700'000'000'000'001'500, .error_ns = 77, .exchanged = true});
+        sink->time_pair(
+            {.time = 1500, .utc_ns = 1'700'000'000'000'001'500, .error_ns = 77, .exchanged = true});
         sink->leave(track, 1, 2000, Left::returned);
         sink->finish();
         std::string bytes;
         if (format.kind == Output::Kind::file) {
             bytes = read(output.path());
         } else {
-            for (const auto& file : fs::directory_iterator(output.path())) bytes += read(file.path());
+            for (const auto& file : fs::directory_iterator(output.path()))
+                bytes += read(file.path());
         }
         EXPECT_THAT(bytes, HasSubstr("times are raw")) << format.name;
         // Perfetto writes a varint, SQLite a big-endian number, the other formats a decimal number.
         const std::string varint = Proto().varint(1'700'000'000'000'001'500).text();
         const std::string big_endian = "\x17\x97\x9c\xfe\x36\x2a\x05\xdc";
-        const bool has_it = times(bytes, "1700000000000001500") + times(bytes, varint) + times(bytes, big_endian) != 0;
+        const bool has_it =
+            times(bytes, "1700000000000001500") + times(bytes, varint) + times(bytes, big_endian) !=
+            0;
         EXPECT_TRUE(has_it) << format.name;
     }
 }
@@ -161,17 +167,24 @@ TEST_F(OutputTest, ChromeEventsOfOneTimeHaveAnOrder) {
     sink->leave(track, 1, 123'457, Left::unwound);
     sink->finish();
     const std::string text = read(output.path());
-    EXPECT_THAT(text, HasSubstr(R"({"ph":"B","pid":1,"tid":1,"ts":123.456,"cat":"call","name":"f"},)"));
-    EXPECT_THAT(text, HasSubstr(R"({"ph":"B","pid":1,"tid":1,"ts":123.456001,"cat":"call","name":"g"},)"));
-    EXPECT_THAT(text, HasSubstr(R"({"ph":"E","pid":1,"tid":1,"ts":123.456002,"cat":"call","name":"g"},)"));
-    EXPECT_THAT(text, HasSubstr(R"({"ph":"E","pid":1,"tid":1,"ts":123.457,"cat":"call","name":"f","left":"unwound"})"));
+    EXPECT_THAT(text,
+                HasSubstr(R"({"ph":"B","pid":1,"tid":1,"ts":123.456,"cat":"call","name":"f"},)"));
+    EXPECT_THAT(
+        text, HasSubstr(R"({"ph":"B","pid":1,"tid":1,"ts":123.456001,"cat":"call","name":"g"},)"));
+    EXPECT_THAT(
+        text, HasSubstr(R"({"ph":"E","pid":1,"tid":1,"ts":123.456002,"cat":"call","name":"g"},)"));
+    EXPECT_THAT(
+        text,
+        HasSubstr(
+            R"({"ph":"E","pid":1,"tid":1,"ts":123.457,"cat":"call","name":"f","left":"unwound"})"));
 }
 
 TEST_F(OutputTest, LargeAndSmallWritesAreInOrder) {
     std::string expected;
     {
         FileWriter file(directory / "x");
-        for (std::size_t size : {std::size_t{1}, std::size_t{300'000}, std::size_t{7}, std::size_t{262'144}, std::size_t{0}}) {
+        for (std::size_t size : {std::size_t{1}, std::size_t{300'000}, std::size_t{7},
+                                 std::size_t{262'144}, std::size_t{0}}) {
             const std::string part(size, static_cast<char>('a' + size % 26));
             file.write(part);
             expected += part;
@@ -219,7 +232,9 @@ TEST_F(OutputTest, AFullDiskIsAnError) {
 }
 
 TEST_F(OutputTest, PartsOfTracksGoWithTheirOwner) {
-    const auto name = [](const fs::path& at, std::uint32_t track) { return at / std::to_string(track); };
+    const auto name = [](const fs::path& at, std::uint32_t track) {
+        return at / std::to_string(track);
+    };
     for (const bool kept : {false, true}) {
         TrackFiles tracks(directory, name);
         tracks.add(1);
@@ -234,7 +249,9 @@ TEST_F(OutputTest, PartsOfTracksGoWithTheirOwner) {
 }
 
 TEST_F(OutputTest, AnyNumberOfTracksGrowsApart) {
-    TrackFiles tracks(directory, [](const fs::path& at, std::uint32_t track) { return at / std::to_string(track); });
+    TrackFiles tracks(directory, [](const fs::path& at, std::uint32_t track) {
+        return at / std::to_string(track);
+    });
     tracks.add(5000);
     const std::string long_part(100'000, 'l');
     for (std::uint32_t track = 0; track <= 2000; track += 500) {
@@ -250,7 +267,8 @@ TEST_F(OutputTest, AnyNumberOfTracksGrowsApart) {
     file.close();
     EXPECT_EQ(files(), 1u);
     std::string expected;
-    for (const char* track : {"0", "500", "1000", "1500", "2000"}) expected += std::string("a") + track + long_part + "b";
+    for (const char* track : {"0", "500", "1000", "1500", "2000"})
+        expected += std::string("a") + track + long_part + "b";
     expected.append(2000 * short_part.size(), 's');
     EXPECT_TRUE(read(directory / "all") == expected);
 }

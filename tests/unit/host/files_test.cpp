@@ -56,7 +56,8 @@ TEST(Rotation, IsATimeOrASize) {
     EXPECT_EQ(read_rotation("7d")->time, 168h);
     EXPECT_EQ(read_rotation("500MB")->bytes, 500'000'000u);
     EXPECT_EQ(read_rotation("1GiB")->bytes, std::uint64_t{1} << 30);
-    for (const char* const text : {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"}) {
+    for (const char* const text :
+         {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"}) {
         EXPECT_FALSE(read_rotation(text)) << text;
     }
 }
@@ -65,7 +66,8 @@ TEST(Size, HasAUnit) {
     EXPECT_EQ(read_size("2kB"), 2000u);
     EXPECT_EQ(read_size("1.5MiB"), 3u << 19);
     EXPECT_EQ(read_size("7"), 7u);
-    for (const char* const text : {"", "MB", "-1", "nan", "1XB", "1e9", "999999TB"}) EXPECT_FALSE(read_size(text)) << text;
+    for (const char* const text : {"", "MB", "-1", "nan", "1XB", "1e9", "999999TB"})
+        EXPECT_FALSE(read_size(text)) << text;
 }
 
 TEST_F(Files, ASeriesGoesOnBehindItsHighestNumber) {
@@ -83,18 +85,21 @@ TEST_F(Files, ASeriesGoesOnBehindItsHighestNumber) {
 
 TEST_F(Files, ASeriesKeepsItsNewestRecordings) {
     const std::string recording(reinterpret_cast<const char*>(&nsc::magic), sizeof nsc::magic);
-    for (int n = 1; n <= 4; ++n) write("run.00000" + std::to_string(n) + ".nsc", n == 2 ? "no recording" : recording);
+    for (int n = 1; n <= 4; ++n)
+        write("run.00000" + std::to_string(n) + ".nsc", n == 2 ? "no recording" : recording);
     Series(path("run.nsc"), {.keep = 0}).remove_oldest();
     EXPECT_TRUE(fs::exists(path("run.000001.nsc")));
     Series(path("run.nsc"), {.keep = 2}).remove_oldest();
     EXPECT_FALSE(fs::exists(path("run.000001.nsc")));
-    for (int n = 2; n <= 4; ++n) EXPECT_TRUE(fs::exists(path("run.00000" + std::to_string(n) + ".nsc"))) << n;
+    for (int n = 2; n <= 4; ++n)
+        EXPECT_TRUE(fs::exists(path("run.00000" + std::to_string(n) + ".nsc"))) << n;
 }
 
 TEST_F(Files, ASeriesThatIsWrittenIsRefused) {
     NewFile writer(path("run.000007.nsc"));
     writer.take_place();
-    EXPECT_THAT(refused([&] { Series(path("run.nsc"), {}); }), HasSubstr("records into " + path("run.000007.nsc") + " already"));
+    EXPECT_THAT(refused([&] { Series(path("run.nsc"), {}); }),
+                HasSubstr("records into " + path("run.000007.nsc") + " already"));
 }
 
 TEST_F(Files, ANewFileReplacesTheOldOneOnlyAtCommit) {
@@ -135,7 +140,8 @@ TEST_F(Files, ALinkStaysAndLeadsToTheNewFile) {
 
 TEST_F(Files, WhatCannotBeWrittenIsSaid) {
     EXPECT_THAT(refused([&] { NewFile file(dir); }), HasSubstr("is a directory"));
-    EXPECT_THAT(refused([&] { NewFile file(path("none/run.nsc")); }), HasSubstr("No such file or directory"));
+    EXPECT_THAT(refused([&] { NewFile file(path("none/run.nsc")); }),
+                HasSubstr("No such file or directory"));
     NewFile device("/dev/full");
     EXPECT_TRUE(device.is_in_place());
     EXPECT_THAT(refused([&] { device.write(bytes_of("x")); }), HasSubstr("No space left"));
@@ -147,7 +153,8 @@ TEST_F(Files, AFileThatCannotBeRenamedStaysInItsPart) {
     {
         NewFile file(name);
         file.write(bytes_of("new"));
-        EXPECT_THAT(refused([&] { file.take_place(); }), HasSubstr("the recording is in " + part_name(name)));
+        EXPECT_THAT(refused([&] { file.take_place(); }),
+                    HasSubstr("the recording is in " + part_name(name)));
     }
     EXPECT_EQ(text_of("run.nsc"), "old");
     EXPECT_EQ(text_of("run.nsc.part"), "new");
@@ -159,7 +166,8 @@ TEST_F(Files, AFileThatCannotBeRenamedStaysInItsPart) {
 TEST_F(Files, NamesOfOpenDescriptors) {
     EXPECT_EQ(open_descriptor("/dev/fd/3"), 3);
     EXPECT_EQ(open_descriptor("/proc/self/fd/1"), 1);
-    for (const char* const name : {"/dev/fd/x", "/dev/fd/-1", "/dev/fd/3x", "3"}) EXPECT_FALSE(open_descriptor(name)) << name;
+    for (const char* const name : {"/dev/fd/x", "/dev/fd/-1", "/dev/fd/3x", "3"})
+        EXPECT_FALSE(open_descriptor(name)) << name;
 }
 
 TEST_F(Files, NoOutputIsAnInput) {
@@ -168,14 +176,19 @@ TEST_F(Files, NoOutputIsAnInput) {
     fs::create_hard_link(input, path("hard"));
     const std::vector<std::string> inputs{"", other, input};
     for (const std::string& output : {input, path("link"), path("hard"), dir.string()}) {
-        EXPECT_THAT(refused([&] { refuse_if_same(output, inputs); }), HasSubstr("a file that this command reads")) << output;
+        EXPECT_THAT(refused([&] { refuse_if_same(output, inputs); }),
+                    HasSubstr("a file that this command reads"))
+            << output;
     }
     EXPECT_EQ(refused([&] { refuse_if_same(path("new"), inputs); }), "");
     EXPECT_EQ(refused([&] { refuse_if_same("", inputs); }), "");
-    EXPECT_EQ(refused([&] { refuse_if_same("/dev/null", std::vector<std::string>{"/dev/null"}); }), "");
+    EXPECT_EQ(refused([&] { refuse_if_same("/dev/null", std::vector<std::string>{"/dev/null"}); }),
+              "");
     fs::create_symlink("new", path("to new"));
-    EXPECT_THAT(refused([&] { refuse_same_outputs(path("to new"), path("new")); }), HasSubstr("are one file"));
-    EXPECT_THAT(refused([&] { refuse_same_outputs(input, path("hard")); }), HasSubstr("are one file"));
+    EXPECT_THAT(refused([&] { refuse_same_outputs(path("to new"), path("new")); }),
+                HasSubstr("are one file"));
+    EXPECT_THAT(refused([&] { refuse_same_outputs(input, path("hard")); }),
+                HasSubstr("are one file"));
     EXPECT_EQ(refused([&] { refuse_same_outputs(input, other); }), "");
 }
 

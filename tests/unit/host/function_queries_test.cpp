@@ -19,7 +19,9 @@ using testing::HasSubstr;
 class Questions : public testing::Test {
 protected:
     // Function n begins at n * 8 behind the text's base, and is named after its address.
-    static std::string name(unsigned n) { return fmt::format("{:#x}", TargetStream::text_base + n * 8); }
+    static std::string name(unsigned n) {
+        return fmt::format("{:#x}", TargetStream::text_base + n * 8);
+    }
     void ask() {
         target.finish();
         profile.count_durations();
@@ -32,7 +34,8 @@ protected:
     std::vector<std::string> texts(const std::vector<Neighbour>& of) {
         std::vector<std::string> list;
         for (const Neighbour& one : of) {
-            list.push_back(fmt::format("{} {} {}", neighbour_name(report, one), one.calls, one.total_ns));
+            list.push_back(
+                fmt::format("{} {} {}", neighbour_name(report, one), one.calls, one.total_ns));
         }
         return list;
     }
@@ -54,9 +57,11 @@ TEST_F(Questions, CallersAndCalleesAreTheCallsBetweenThem) {
     }
     target.ret(target.entry(2), 1);
     ask();
-    EXPECT_THAT(texts(callers_by_function(report, profile)[number(2)]),
-                ElementsAre(name(3) + " 3 120", name(1) + " 3 21", "(nothing that was recorded) 1 1"));
-    EXPECT_THAT(texts(callees_by_function(report, profile)[number(1)]), ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
+    EXPECT_THAT(
+        texts(callers_by_function(report, profile)[number(2)]),
+        ElementsAre(name(3) + " 3 120", name(1) + " 3 21", "(nothing that was recorded) 1 1"));
+    EXPECT_THAT(texts(callees_by_function(report, profile)[number(1)]),
+                ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
     EXPECT_TRUE(callees_by_function(report, profile)[number(2)].empty());
 }
 
@@ -78,7 +83,8 @@ TEST_F(Questions, CallersThatAGapHidesAreSaidToBe) {
     target.lose();
     target.ret(target.entry(2), 7);
     ask();
-    EXPECT_THAT(texts(callers_by_function(report, profile)[number(2)]), ElementsAre("(callers lost in a gap) 1 7"));
+    EXPECT_THAT(texts(callers_by_function(report, profile)[number(2)]),
+                ElementsAre("(callers lost in a gap) 1 7"));
     EXPECT_EQ(deepest(profile).unknown, 1u);
 }
 

@@ -82,8 +82,8 @@ struct Teller {
         names[tag] = name;
         auto& all = numbers[tag];
         all.push_back(known);
-        (protocol::numbers_of(members,
-                          [&](auto number) { all.push_back(static_cast<std::int64_t>(number)); }),
+        (protocol::numbers_of(
+             members, [&](auto number) { all.push_back(static_cast<std::int64_t>(number)); }),
          ...);
     }
     bool operator==(const Teller&) const = default;
@@ -171,7 +171,8 @@ TEST(Hello, AnExtensionIsSentByItselfAndADefaultIsNot) {
         const Bytes payload = payload_of(hello);
         ASSERT_GT(payload.size(), protocol::hello_head_bytes + 2) << name;
         EXPECT_EQ(payload[protocol::hello_head_bytes], tag);
-        EXPECT_EQ(payload[protocol::hello_head_bytes + 1], payload.size() - protocol::hello_head_bytes - 2)
+        EXPECT_EQ(payload[protocol::hello_head_bytes + 1],
+                  payload.size() - protocol::hello_head_bytes - 2)
             << name;
         OwnHello back;
         ASSERT_TRUE(reads(payload, back)) << name;
@@ -307,8 +308,8 @@ TEST(Hello, OfFormat2IsReadUpToWhereATargetEndsIt) {
     ASSERT_TRUE(cut_reads(without_sequences));
     EXPECT_EQ(back.sequences_from, 0u);
     EXPECT_TRUE(back.refused_sites.known && back.event_costs.known && back.calibrated);
-    std::size_t after_image =
-        protocol::hello_head_bytes + 4 + 3 + hello.build_id.size + hello.board.size + hello.image.size;
+    std::size_t after_image = protocol::hello_head_bytes + 4 + 3 + hello.build_id.size +
+                              hello.board.size + hello.image.size;
     ASSERT_TRUE(cut_reads(after_image));
     EXPECT_EQ(back.image.size(), hello.image.size);
     EXPECT_FALSE(back.calibrated || back.event_costs.known || back.refused_sites.known);

@@ -19,7 +19,8 @@ using nlohmann::json;
 using test::TargetStream;
 
 TEST(DurationBins, EachDurationIsInTheBinThatBeginsBelowIt) {
-    for (const std::uint64_t ticks : {0ull, 1ull, 3ull, 4ull, 5ull, 7ull, 8ull, 15ull, 16ull, 1000ull, 1ull << 40, ~0ull}) {
+    for (const std::uint64_t ticks :
+         {0ull, 1ull, 3ull, 4ull, 5ull, 7ull, 8ull, 15ull, 16ull, 1000ull, 1ull << 40, ~0ull}) {
         const unsigned bin = DurationBins::bin_of(ticks);
         ASSERT_LT(bin, DurationBins::count);
         EXPECT_LE(DurationBins::first_of(bin), ticks);

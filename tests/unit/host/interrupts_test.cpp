@@ -37,7 +37,8 @@ protected:
         std::vector<std::string> list;
         for (const FunctionRow& row : report().functions) {
             const std::string name =
-                row.interrupt ? row.name : fmt::format("f{}", (row.address - TargetStream::text_base) / 8);
+                row.interrupt ? row.name
+                              : fmt::format("f{}", (row.address - TargetStream::text_base) / 8);
             list.push_back(fmt::format("{} {} {} {}", name, row.calls, row.total_ns, row.self_ns));
         }
         return list;
@@ -71,7 +72,8 @@ TEST_F(Interrupts, AreNotTheFunctionOfTheSameOffset) {
     target.ret(begin(27), 100);
     target.ret(begin(0), 1000);
     target.ret(target.entry(0), 7);
-    EXPECT_THAT(rows(), ElementsAre("f27 1 5 5", "(interrupt 27) 1 100 100", "(interrupt 0) 1 1000 1000", "f0 1 7 7"));
+    EXPECT_THAT(rows(), ElementsAre("f27 1 5 5", "(interrupt 27) 1 100 100",
+                                    "(interrupt 0) 1 1000 1000", "f0 1 7 7"));
 }
 
 TEST_F(Interrupts, OneWhoseEndIsMissingEndsWithItsCaller) {
@@ -85,8 +87,8 @@ TEST_F(Interrupts, OneWhoseEndIsMissingEndsWithItsCaller) {
 
 TEST_F(Interrupts, NothingIsTakenOffThem) {
     target.calibrated = true;
-    target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {3 * protocol::overhead_unit,
-                                                                     2 * protocol::overhead_unit};
+    target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {
+        3 * protocol::overhead_unit, 2 * protocol::overhead_unit};
     target.bytes.clear();
     target.hello();
     const auto interrupt = begin(27);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/recording/reader.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/recording/reader.hpp"
 
 namespace nopscope::host::test {
 

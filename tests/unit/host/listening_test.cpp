@@ -8,8 +8,8 @@
 
 #include <random>
 
-#include "host-tools/target/stream/baud.hpp"
 #include "host-tools/live/line.hpp"
+#include "host-tools/target/stream/baud.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
 #include "tests/unit/host/uart.hpp"

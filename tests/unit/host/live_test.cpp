@@ -26,7 +26,7 @@ struct Wire {
     std::mutex mutex;
     Bytes bytes;
     bool closed = false;
-    bool absent = false;  // it cannot be opened
+    bool absent = false;                   // it cannot be opened
     std::chrono::milliseconds closing{0};  // the time that closing takes
     std::atomic<unsigned> opened = 0;
 
@@ -76,8 +76,9 @@ private:
 class Looked : public testing::Test {
 protected:
     void open(bool comes_back = false) {
-        live = std::make_unique<Live>(LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}},
-                                      [this] { return std::make_unique<WireSource>(wire); }, comes_back);
+        live = std::make_unique<Live>(
+            LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}},
+            [this] { return std::make_unique<WireSource>(wire); }, comes_back);
     }
     void send() {
         target.flush();
@@ -112,7 +113,7 @@ TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     EXPECT_EQ(live->status().state, LineState::waiting);
     EXPECT_FALSE(live->view().report);
     target.hello();
-    target.entry(1);                         // main, which never returns
+    target.entry(1);  // main, which never returns
     target.ret(target.entry(2, 100), 1000);
     send();
     LiveView view = live->view();
@@ -238,7 +239,8 @@ TEST_F(Looked, AreAnsweredWhileALineTakesLongToClose) {
     while (live->status().state != LineState::over) {
         const auto begin = std::chrono::steady_clock::now();
         EXPECT_EQ(row_of(live->view(), 1)->calls, 1u);
-        longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - begin);
+        longest =
+            std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - begin);
         ++answers;
         std::this_thread::sleep_for(10ms);
     }
@@ -366,7 +368,8 @@ TEST_F(Looked, LooksGetTheirTurnWhileALineIsFast) {
 }
 
 TEST(LiveRates, ArePerSecondOfTheHost) {
-    const auto view = [](std::uint64_t seconds, std::uint64_t calls, std::uint64_t ticks, std::uint64_t busy) {
+    const auto view = [](std::uint64_t seconds, std::uint64_t calls, std::uint64_t ticks,
+                         std::uint64_t busy) {
         LiveView made;
         made.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
         made.status.line.bytes = 1000 * seconds;

@@ -18,7 +18,8 @@ TEST(Memory, SizesHaveUnits) {
     EXPECT_EQ(read_size("500MB"), 500'000'000u);
     EXPECT_EQ(read_size("2GB"), 2'000'000'000u);
     EXPECT_EQ(read_size("1.5GiB"), 1'610'612'736u);
-    for (const char* const wrong : {"", "GB", "-1", "2 GB", "2XB", "nan", "inf", "1e99GB", "99999999999GB", "0x10"}) {
+    for (const char* const wrong :
+         {"", "GB", "-1", "2 GB", "2XB", "nan", "inf", "1e99GB", "99999999999GB", "0x10"}) {
         EXPECT_EQ(read_size(wrong), std::nullopt) << wrong;
     }
 }
@@ -118,7 +119,8 @@ TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
     for (std::uint64_t number = 1; number <= 3; ++number) {
         protocol::ProfileWriter out(target.payload());
         for (std::uint32_t site = 1; site < 20; ++site) {
-            out.put(8 * site, 100 * site * number, 9, 7, 90, [&](unsigned bin) { return bin == 3 ? site * number : 0; });
+            out.put(8 * site, 100 * site * number, 9, 7, 90,
+                    [&](unsigned bin) { return bin == 3 ? site * number : 0; });
         }
         target.frame(protocol::Stream::profile, 0, out.finish({number, 0, true, 9}));
     }

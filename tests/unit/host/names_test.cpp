@@ -28,7 +28,8 @@ TEST(Names, TheTargetReadsEverySitesLinkageName) {
 
     const auto bytes = name_table(elf);
     const auto sites = static_cast<std::uint32_t>(names.size());
-    const protocol::NameTable table(bytes.data(), bytes.size(), sites, site_table_crc(site_addresses(elf)));
+    const protocol::NameTable table(bytes.data(), bytes.size(), sites,
+                                    site_table_crc(site_addresses(elf)));
     ASSERT_EQ(table.size(), sites);
     protocol::NameCursor cursor(table);
     for (std::uint32_t i = 0; i < sites; ++i) {
@@ -45,7 +46,7 @@ TEST(Names, SourceHoldsTheTable) {
     const std::string source = name_table_source(elf);
     EXPECT_THAT(source, testing::HasSubstr(".section .nopscope.names, \"a\""));
     EXPECT_THAT(source, testing::HasSubstr("    .byte 78,83,78,1,1,0,0,0,"));
-    EXPECT_THAT(source, testing::EndsWith(",0,5,97,108,112,104,97\n") );
+    EXPECT_THAT(source, testing::EndsWith(",0,5,97,108,112,104,97\n"));
 }
 
 TEST(Names, AnImageWithoutSitesHasNone) {

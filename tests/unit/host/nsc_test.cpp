@@ -8,12 +8,12 @@
 #include <fstream>
 #include <random>
 
+#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "host-tools/target/stream/tee.hpp"
 #include "host-tools/recording/journal.hpp"
 #include "host-tools/recording/reader.hpp"
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/target/stream/tee.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
@@ -92,7 +92,9 @@ protected:
             if (with_end) {
                 reader.finish();
                 journal.flush(reader.line(), reader.counters(), 8);
-                writer.end({.reason = nsc::EndReason::duration, .exit_status = 3, .line_bytes = line.size()});
+                writer.end({.reason = nsc::EndReason::duration,
+                            .exit_status = 3,
+                            .line_bytes = line.size()});
             }
             EXPECT_EQ(writer.bytes(), std::filesystem::file_size(path));
             counted = {{}, reader.line(), reader.counters()};
@@ -189,7 +191,8 @@ TEST_F(Nsc, RoundTrip) {
 }
 
 TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
-    const ClockPair pairs[] = {{5, std::uint64_t{1} << 60, 40'000'000, false}, {~std::uint64_t{0}, 7, 1, true}};
+    const ClockPair pairs[] = {{5, std::uint64_t{1} << 60, 40'000'000, false},
+                               {~std::uint64_t{0}, 7, 1, true}};
     TargetStream target;
     target.hello();
     target.finish();
@@ -203,7 +206,8 @@ TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
         journal.flush(reader.line(), reader.counters(), 7);
     }
     nsc::Reader reader;
-    EXPECT_EQ(read(read_whole_file(path), reader).pairs, std::vector(std::begin(pairs), std::end(pairs)));
+    EXPECT_EQ(read(read_whole_file(path), reader).pairs,
+              std::vector(std::begin(pairs), std::end(pairs)));
 }
 
 TEST_F(Nsc, TheReportIsTheLinesOwn) {

@@ -21,8 +21,12 @@ protected:
         sink.on_function(tracer_function, {});
         for (const Track& track : tracks) sink.on_track(track);
     }
-    void enter(unsigned track, std::uint32_t function, Nanoseconds now) { sink.entry(tracks[track], function, now); }
-    void leave(unsigned track, Nanoseconds now, Left how = Left::returned) { sink.leave(tracks[track], 0, now, how); }
+    void enter(unsigned track, std::uint32_t function, Nanoseconds now) {
+        sink.entry(tracks[track], function, now);
+    }
+    void leave(unsigned track, Nanoseconds now, Left how = Left::returned) {
+        sink.leave(tracks[track], 0, now, how);
+    }
     std::vector<Nanoseconds> durations() {
         std::vector<Nanoseconds> list;
         for (const Outlier& call : sink.slowest()) list.push_back(call.duration());
@@ -32,7 +36,8 @@ protected:
         return {node.parent, node.function, node.calls, node.total, node.self};
     }
 
-    std::vector<Track> tracks{{.number = 0, .core = 0, .context = 0}, {.number = 1, .core = 1, .context = 0}};
+    std::vector<Track> tracks{{.number = 0, .core = 0, .context = 0},
+                              {.number = 1, .core = 1, .context = 0}};
     OutlierSink sink{[](const std::string& name) { return name == "f1"; }, 2};
 };
 

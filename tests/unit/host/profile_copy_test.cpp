@@ -6,9 +6,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "host-tools/views/page/html.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope::host {
@@ -26,7 +26,8 @@ struct Read {
 // Every text that shows a profile.
 std::string shown(const Profile& profile, const StreamCounters& stream, const LineCounters& line) {
     if (!profile.hello()) return {};
-    const Report report = make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true);
+    const Report report =
+        make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true);
     return json_report(report) + json_graph(report, profile, {}) + view_json(report, profile, "t");
 }
 
@@ -70,7 +71,9 @@ TEST_P(GoldenLine, IsCopiedAtAnyTime) {
     ASSERT_FALSE(bytes.empty());
     expect_copies_of(bytes, std::max<std::size_t>(bytes.size() / 50, 1));
 }
-INSTANTIATE_TEST_SUITE_P(All, GoldenLine, testing::Values("stream.bin", "contexts.bin", "profile.bin", "captured.bin"));
+INSTANTIATE_TEST_SUITE_P(All, GoldenLine,
+                         testing::Values("stream.bin", "contexts.bin", "profile.bin",
+                                         "captured.bin"));
 
 // Nested calls in several contexts and cores, gaps, the tracer's time, and duration records.
 TEST(ProfileCopy, OfWhateverIsOpen) {
@@ -84,12 +87,8 @@ TEST(ProfileCopy, OfWhateverIsOpen) {
         const auto core = static_cast<std::uint8_t>(random() % 2);
         auto& stack = open[core];
         switch (random() % 12) {
-        case 0:
-            target.extended(protocol::Extended::tracer_begin, 3, core);
-            break;
-        case 1:
-            target.extended(protocol::Extended::tracer_end, 3, core);
-            break;
+        case 0: target.extended(protocol::Extended::tracer_begin, 3, core); break;
+        case 1: target.extended(protocol::Extended::tracer_end, 3, core); break;
         case 2:
             if (random() % 20 == 0) target.lose();
             break;
@@ -97,7 +96,8 @@ TEST(ProfileCopy, OfWhateverIsOpen) {
             if (core == 0) target.argument(protocol::Extended::context, random() % 3);
             break;
         case 4:
-            target.with_data(protocol::Extended::duration, random() % 4, {random() % 30, random() % 200}, core);
+            target.with_data(protocol::Extended::duration, random() % 4,
+                             {random() % 30, random() % 200}, core);
             break;
         case 5:
             if (core == 0) target.argument(protocol::Extended::marker, random() % 9);
@@ -106,7 +106,8 @@ TEST(ProfileCopy, OfWhateverIsOpen) {
             if (stack.size() < 40 && random() % 2 == 0) {
                 stack.push_back(target.entry(random() % 30, 10, core));
             } else if (!stack.empty()) {
-                if (random() % 10 == 0 && stack.size() > 1) stack.pop_back();  // left without a return
+                if (random() % 10 == 0 && stack.size() > 1)
+                    stack.pop_back();  // left without a return
                 target.ret(stack.back(), 10, core);
                 stack.pop_back();
             }

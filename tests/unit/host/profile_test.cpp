@@ -8,19 +8,19 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "host-tools/base/file.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/file.hpp"
 #include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
 
+using protocol::ProfileEntry;
 using test::Bytes;
 using test::TargetStream;
 using testing::HasSubstr;
 using testing::Not;
-using protocol::ProfileEntry;
 
 ProfileEntry entry(std::uint32_t site, std::initializer_list<std::uint64_t> durations,
                    std::int64_t self = 0) {
@@ -69,7 +69,8 @@ TEST(ProfileWire, TheLargestEntryFits) {
     largest.total = largest.min = largest.max = ~std::uint64_t{0};
     largest.self = INT64_MIN;
     for (std::uint64_t& bin : largest.bins) bin = ~std::uint64_t{0};
-    const protocol::ProfileHeader header{~std::uint64_t{0}, ~std::uint64_t{0} >> 1, true, ~std::uint64_t{0}};
+    const protocol::ProfileHeader header{~std::uint64_t{0}, ~std::uint64_t{0} >> 1, true,
+                                         ~std::uint64_t{0}};
     const std::size_t size = write(payload, header, {largest});
     EXPECT_LE(size, sizeof payload);
     EXPECT_EQ(size, 3 * protocol::max_varint_bytes + protocol::max_profile_entry_bytes);
@@ -130,7 +131,8 @@ TEST(ProfileWire, RefusesWhatCannotBe) {
     EXPECT_FALSE(read({}));
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));  // too many bins
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}));  // this bin does not exist
-    EXPECT_FALSE(read({1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}));  // a site of 30 bits
+    EXPECT_FALSE(
+        read({1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}));  // a site of 30 bits
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));
 }
 
@@ -281,7 +283,8 @@ TEST_F(TargetProfileTest, Golden) {
     send(target, {1, 0, false, 1000}, {entry(1, {100, 120}, 90)});
     send(target, {1, 1, true, 1010}, {entry(5, {0, 1, 2})});
     send(target, {1, 0, true, 1020}, {}, 1);
-    send(target, {2, 0, false, 9000}, {entry(1, {100, 120, 5000, 77, 130}, 4000), entry(2, {64, 63})});
+    send(target, {2, 0, false, 9000},
+         {entry(1, {100, 120, 5000, 77, 130}, 4000), entry(2, {64, 63})});
     target.skip_sequence(protocol::Stream::profile);
     send(target, {2, 2, true, 9100}, {entry(7, {300})});
     send(target, {2, 0, true, 9200}, {entry(1, {90}), entry(3, {1 << 20}, -4)}, 1);

@@ -22,10 +22,12 @@ Bytes encode(const Bytes& raw) {
 
 TEST(Crc32c, PublishedValues) {
     const std::string digits = "123456789";
-    EXPECT_EQ(protocol::crc32c(reinterpret_cast<const std::uint8_t*>(digits.data()), 9), 0xe3069283u);
+    EXPECT_EQ(protocol::crc32c(reinterpret_cast<const std::uint8_t*>(digits.data()), 9),
+              0xe3069283u);
     const Bytes zeros(32, 0);  // RFC 3720, B.4
     EXPECT_EQ(protocol::crc32c(zeros.data(), zeros.size()), 0x8a9136aau);
-    EXPECT_EQ(protocol::crc32c(zeros.data() + 5, 27, protocol::crc32c(zeros.data(), 5)), 0x8a9136aau);
+    EXPECT_EQ(protocol::crc32c(zeros.data() + 5, 27, protocol::crc32c(zeros.data(), 5)),
+              0x8a9136aau);
 }
 
 TEST(Cobs, PublishedExamples) {

@@ -22,7 +22,8 @@ protected:
     }
     std::string lines() {
         std::string all;
-        for (const HeadLine& line : head_lines(result)) all += std::string(line.name) + ": " + line.text + "\n";
+        for (const HeadLine& line : head_lines(result))
+            all += std::string(line.name) + ": " + line.text + "\n";
         return all;
     }
     Report result;
@@ -55,7 +56,9 @@ TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
     target.state.stopped_at = first + 4'000'000;
     target.stats(false);
     result = report();
-    EXPECT_EQ(mode_text(result), "graph, lossless until 1.20 ms; then graph and profile, adaptive; stopped at 4.00 ms");
+    EXPECT_EQ(
+        mode_text(result),
+        "graph, lossless until 1.20 ms; then graph and profile, adaptive; stopped at 4.00 ms");
     EXPECT_THAT(text_report(result), HasSubstr(mode_text(result)));
     EXPECT_EQ(lines(), "");
     const auto json = nlohmann::json::parse(json_report(result))["target"];
@@ -74,11 +77,12 @@ TEST_F(HeadTest, SaysWhatIsMissing) {
     target.ret(target.entry(1), 5);
     target.stats(false);
     result = report();
-    EXPECT_EQ(lines(),
-              "refused: 32 of 100 functions with a patch site cannot be traced: 30 not 8-byte aligned, "
-              "2 not the words of a patch site\n"
-              "profile read: never: calls that the target has only counted are missing\n"
-              "left out: 1,234 callbacks and captures, which came from inside another one\n");
+    EXPECT_EQ(
+        lines(),
+        "refused: 32 of 100 functions with a patch site cannot be traced: 30 not 8-byte aligned, "
+        "2 not the words of a patch site\n"
+        "profile read: never: calls that the target has only counted are missing\n"
+        "left out: 1,234 callbacks and captures, which came from inside another one\n");
 }
 
 TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
@@ -98,7 +102,9 @@ TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
     target.stats(false);
     result = report();
     EXPECT_THAT(lines(), HasSubstr("profile read: last at "));
-    EXPECT_THAT(lines(), HasSubstr("on the target only: calls, since they were moved to the profile, of f3\n"));
+    EXPECT_THAT(
+        lines(),
+        HasSubstr("on the target only: calls, since they were moved to the profile, of f3\n"));
 }
 
 }  // namespace

@@ -33,9 +33,11 @@ protected:
     // `offsets`: from the beginning of the text, innermost first.
     void sample(const std::vector<std::int64_t>& offsets, bool has_link = false, bool cut = false) {
         std::vector<std::uint64_t> data;
-        for (const std::int64_t offset : offsets) data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset)));
+        for (const std::int64_t offset : offsets)
+            data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset)));
         const auto count = static_cast<unsigned>(offsets.size());
-        target.with_data(protocol::Extended::sample, protocol::sample_argument(count, has_link, cut), data);
+        target.with_data(protocol::Extended::sample,
+                         protocol::sample_argument(count, has_link, cut), data);
         target.clock += 100;
     }
     const Report& report() {
@@ -56,7 +58,8 @@ protected:
     std::vector<std::string> rows() {
         std::vector<std::string> out;
         for (const SampleRow& row : report().samples.functions) {
-            out.push_back(row.name + " " + std::to_string(row.self) + " " + std::to_string(row.total));
+            out.push_back(row.name + " " + std::to_string(row.self) + " " +
+                          std::to_string(row.total));
         }
         return out;
     }
@@ -106,7 +109,8 @@ TEST_F(SamplesTest, TextAndJson) {
     EXPECT_THAT(text, HasSubstr("4 samples, one every "));
     EXPECT_THAT(text, HasSubstr("of 1 the outermost callers are left out"));
     EXPECT_THAT(text, HasSubstr("3  75.0 %      3   75.0 %  work"));
-    EXPECT_THAT(text_graph(made, profile, {}), HasSubstr("           4         1  100.0 %  loop\n           3"));
+    EXPECT_THAT(text_graph(made, profile, {}),
+                HasSubstr("           4         1  100.0 %  loop\n           3"));
     EXPECT_EQ(text_graph(made, profile, {.depth = 1}).find("work"), std::string::npos);
     EXPECT_EQ(text_graph(made, profile, {.min_share = 0.8}).find("work"), std::string::npos);
     const auto json = nlohmann::json::parse(json_report(made));
@@ -119,7 +123,8 @@ TEST_F(SamplesTest, TextAndJson) {
 }
 
 TEST_F(SamplesTest, ASampleThatAGapCutsIsNotCounted) {
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false), {4, 8});
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false),
+                     {4, 8});
     target.entry(1);
     EXPECT_EQ(report().samples.count, 0u);
 }

@@ -24,8 +24,12 @@ using testing::StartsWith;
 
 class Fake final : public Shown {
 public:
-    std::shared_ptr<const View> view() override { return std::make_shared<View>(View{3, "{\"n\":1}", "packed"}); }
-    std::string status(std::uint64_t& console) override { return "{\"console\":" + std::to_string(console++) + "}"; }
+    std::shared_ptr<const View> view() override {
+        return std::make_shared<View>(View{3, "{\"n\":1}", "packed"});
+    }
+    std::string status(std::uint64_t& console) override {
+        return "{\"console\":" + std::to_string(console++) + "}";
+    }
     ControlAnswer ask(const ControlRequest& request) override {
         ++asked;
         return {Exit::ok, request.words[0]};
@@ -50,7 +54,8 @@ public:
 
     bool connected() const { return connected_; }
     bool send(const std::string& bytes) const {
-        return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+        return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+               static_cast<ssize_t>(bytes.size());
     }
     // Returns the next bytes; empty if no more come.
     std::string some() const {
@@ -89,9 +94,10 @@ protected:
     std::string get(const std::string& path, const std::string& more = "") const {
         return raw("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + more + "\r\n");
     }
-    std::string post(const std::string& body, const std::string& more = "Content-Type: application/json\r\n") const {
-        return raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\n" + more + "Content-Length: " +
-                   std::to_string(body.size()) + "\r\n\r\n" + body);
+    std::string post(const std::string& body,
+                     const std::string& more = "Content-Type: application/json\r\n") const {
+        return raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\n" + more +
+                   "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     }
     static constexpr const char* ok = "HTTP/1.1 200 ";
     static constexpr const char* forbidden = "HTTP/1.1 403 ";
@@ -108,31 +114,39 @@ TEST_F(ServeTest, ItsOwnPageIsAnswered) {
     EXPECT_THAT(page, StartsWith(ok));
     EXPECT_THAT(page, HasSubstr("<!doctype html>"));
     EXPECT_THAT(page, HasSubstr("connect-src 'self'; frame-ancestors 'none'\r\n"));
-    EXPECT_THAT(page, Not(HasSubstr("http-equiv"))) << "two policies: the stricter one forbids what the page needs";
-    EXPECT_THAT(get("/view"), AllOf(StartsWith(ok), HasSubstr("X-View: 3\r\n"), testing::EndsWith("{\"n\":1}")));
+    EXPECT_THAT(page, Not(HasSubstr("http-equiv")))
+        << "two policies: the stricter one forbids what the page needs";
+    EXPECT_THAT(get("/view"),
+                AllOf(StartsWith(ok), HasSubstr("X-View: 3\r\n"), testing::EndsWith("{\"n\":1}")));
     EXPECT_THAT(get("/view", "Accept-Encoding: gzip, deflate\r\n"),
                 AllOf(HasSubstr("Content-Encoding: gzip\r\n"), testing::EndsWith("packed")));
-    EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: application/json\r\nOrigin: http://" + host + "\r\n"),
+    EXPECT_THAT(post(R"({"words":["mark"]})",
+                     "Content-Type: application/json\r\nOrigin: http://" + host + "\r\n"),
                 AllOf(StartsWith(ok), HasSubstr(R"({"status":0,"text":"mark"})")));
     EXPECT_THAT(get("/", "Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok));
-    EXPECT_THAT(get("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok)) << "a link";
+    EXPECT_THAT(get("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"),
+                StartsWith(ok))
+        << "a link";
     host = "localhost:1";  // another port, as ssh forwards it
-    EXPECT_THAT(get("/view", "Origin: http://LOCALHOST:1\r\nSec-Fetch-Site: same-origin\r\n"), StartsWith(ok));
+    EXPECT_THAT(get("/view", "Origin: http://LOCALHOST:1\r\nSec-Fetch-Site: same-origin\r\n"),
+                StartsWith(ok));
     host = "[::1]";
     EXPECT_THAT(get("/view"), StartsWith(ok));
 }
 
 TEST_F(ServeTest, ByAnotherNameNoRequestIsAnswered) {
     serve();
-    for (const char* name : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "", ":80",
-                             "[::1", "127.0.0.1:80:80", "127.0.0.1:x", "evil.example\r\nHost: 127.0.0.1"}) {
+    for (const char* name :
+         {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "",
+          ":80", "[::1", "127.0.0.1:80:80", "127.0.0.1:x", "evil.example\r\nHost: 127.0.0.1"}) {
         host = name;
         EXPECT_THAT(get("/view"), StartsWith(forbidden)) << name;
         EXPECT_THAT(get("/"), StartsWith(forbidden)) << name;
     }
     EXPECT_THAT(raw("GET /view HTTP/1.0\r\n\r\n"), StartsWith(forbidden));
     using namespace std::string_literals;
-    for (const std::string& name : {"127.0.0.1\0.evil.example"s, "[::1\0]"s, "localhost\0"s, "127.0.0.1\t.evil.example"s}) {
+    for (const std::string& name :
+         {"127.0.0.1\0.evil.example"s, "[::1\0]"s, "localhost\0"s, "127.0.0.1\t.evil.example"s}) {
         host = name;
         EXPECT_THAT(get("/view"), Not(StartsWith(ok))) << name;
     }
@@ -141,20 +155,26 @@ TEST_F(ServeTest, ByAnotherNameNoRequestIsAnswered) {
 TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
     serve();
     const std::string type = "Content-Type: application/json\r\n";
-    for (const std::string& origin : std::vector<std::string>{"http://evil.example", "null", "https://" + host, "http://127.0.0.1:1",
-                                                               "http://localhost"}) {
+    for (const std::string& origin :
+         std::vector<std::string>{"http://evil.example", "null", "https://" + host,
+                                  "http://127.0.0.1:1", "http://localhost"}) {
         EXPECT_THAT(get("/view", "Origin: " + origin + "\r\n"), StartsWith(forbidden)) << origin;
-        EXPECT_THAT(post(R"({"words":["mark"]})", type + "Origin: " + origin + "\r\n"), StartsWith(forbidden)) << origin;
+        EXPECT_THAT(post(R"({"words":["mark"]})", type + "Origin: " + origin + "\r\n"),
+                    StartsWith(forbidden))
+            << origin;
     }
     for (const std::string site : {"cross-site", "same-site"}) {
         for (const char* path : {"/view", "/events"}) {
-            EXPECT_THAT(get(path, "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"), StartsWith(forbidden));
+            EXPECT_THAT(get(path, "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"),
+                        StartsWith(forbidden));
         }
         EXPECT_THAT(post("{}", type + "Sec-Fetch-Site: " + site + "\r\n"), StartsWith(forbidden));
-        EXPECT_THAT(get("/", "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"), StartsWith(forbidden));
+        EXPECT_THAT(get("/", "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"),
+                    StartsWith(forbidden));
     }
     // A form: browsers send it without asking first.
-    EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: text/plain\r\n"), StartsWith("HTTP/1.1 415 "));
+    EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: text/plain\r\n"),
+                StartsWith("HTTP/1.1 415 "));
     EXPECT_EQ(shown.asked, 0);
 }
 
@@ -167,8 +187,9 @@ TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
     host = "10.0.0.1:80";  // an address of this machine
     EXPECT_THAT(get("/view?token=" + token), StartsWith(ok));
     for (const std::string path : {"", "view", "events"}) {
-        for (const std::string wrong : {"", "?token=", "?token=0123456789abcdeg", "?token=0123456789abcde",
-                                        "?token=0123456789abcdef0", "?tokem=0123456789abcdef"}) {
+        for (const std::string wrong :
+             {"", "?token=", "?token=0123456789abcdeg", "?token=0123456789abcde",
+              "?token=0123456789abcdef0", "?tokem=0123456789abcdef"}) {
             EXPECT_THAT(get("/" + path + wrong), StartsWith(forbidden)) << path << wrong;
         }
     }
@@ -179,20 +200,26 @@ TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
 
 TEST_F(ServeTest, ThereIsNothingElse) {
     serve();
-    for (const char* path : {"/etc/passwd", "/../../etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/view/", "/index.html"}) {
+    for (const char* path : {"/etc/passwd", "/../../etc/passwd", "/..%2f..%2fetc/passwd",
+                             "//etc/passwd", "/view/", "/index.html"}) {
         EXPECT_THAT(get(path), StartsWith("HTTP/1.1 404 ")) << path;
     }
     for (const char* method : {"HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"}) {
-        EXPECT_THAT(raw(std::string(method) + " /view HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
+        EXPECT_THAT(raw(std::string(method) + " /view HTTP/1.1\r\nHost: " + host + "\r\n\r\n"),
+                    StartsWith("HTTP/1.1 405 "));
     }
     EXPECT_THAT(get("/request"), StartsWith("HTTP/1.1 405 "));
 }
 
 TEST_F(ServeTest, ARequestThatMakesNoSenseIsToldSo) {
     serve();
-    const std::string nested = R"({"words":)" + std::string(30000, '[') + std::string(30000, ']') + "}";
-    for (const std::string& body : {std::string("{"), std::string("[]"), std::string(R"({"words":["fly"]})"), std::string("\xff"), nested}) {
-        EXPECT_THAT(post(body), AllOf(StartsWith(ok), HasSubstr(R"({"status":2,"text":")"))) << body.substr(0, 20);
+    const std::string nested =
+        R"({"words":)" + std::string(30000, '[') + std::string(30000, ']') + "}";
+    for (const std::string& body :
+         {std::string("{"), std::string("[]"), std::string(R"({"words":["fly"]})"),
+          std::string("\xff"), nested}) {
+        EXPECT_THAT(post(body), AllOf(StartsWith(ok), HasSubstr(R"({"status":2,"text":")")))
+            << body.substr(0, 20);
     }
     EXPECT_EQ(shown.asked, 0);
 }
@@ -212,9 +239,12 @@ TEST_F(ServeTest, WhatIsTooLongIsNotRead) {
     std::string ranges = "Range: bytes=0-";
     for (int n = 0; n < 1500; ++n) ranges += ",0-";
     EXPECT_THAT(get("/view", ranges + "\r\n"), StartsWith("HTTP/1.1 400 "));
-    EXPECT_THAT(raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\n"
-                    "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
-    EXPECT_THAT(post("x", "Content-Type: application/json\r\ncontent-ENCODING: gzip\r\n"), StartsWith("HTTP/1.1 400 "));
+    EXPECT_THAT(raw("POST /request HTTP/1.1\r\nHost: " + host +
+                    "\r\nContent-Type: application/json\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n"),
+                StartsWith("HTTP/1.1 400 "));
+    EXPECT_THAT(post("x", "Content-Type: application/json\r\ncontent-ENCODING: gzip\r\n"),
+                StartsWith("HTTP/1.1 400 "));
 }
 
 TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
@@ -231,7 +261,8 @@ TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
     EXPECT_THAT(text, HasSubstr("data: {\"console\":0}\n\n"));
     const auto begin = std::chrono::steady_clock::now();
     server.reset();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms) << "a page that follows does not keep it";
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms)
+        << "a page that follows does not keep it";
 }
 
 TEST_F(ServeTest, ManyFollowersAndOthersAreStillAnswered) {
@@ -271,7 +302,8 @@ TEST_F(ServeTest, TwoServersDoNotShareAPort) {
         const Server other(server->at(), "", shown);
         FAIL() << "both listen";
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), AllOf(HasSubstr("cannot listen on 127.0.0.1:"), HasSubstr("already in use")));
+        EXPECT_THAT(error.what(),
+                    AllOf(HasSubstr("cannot listen on 127.0.0.1:"), HasSubstr("already in use")));
     }
     EXPECT_THROW(Server(listen_address("no-such-name.invalid:1"), "", shown), Error);
 }
@@ -285,7 +317,8 @@ TEST(ServeAddress, IsAnAddressAndAPort) {
     EXPECT_FALSE(listen_address("[::]:8000").is_loopback);
     EXPECT_FALSE(listen_address("lab.example:8000").is_loopback);
     EXPECT_EQ(listen_address("[::1]:8000").url(), "http://[::1]:8000/");
-    for (const char* wrong : {"", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "[::1]", "[::1:1", "::1:1", ":1"}) {
+    for (const char* wrong : {"", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+                              "127.0.0.1:-1", "[::1]", "[::1:1", "::1:1", ":1"}) {
         EXPECT_THROW(listen_address(wrong), Error) << wrong;
     }
 }

@@ -6,8 +6,8 @@
 namespace nopscope::host {
 namespace {
 
-using test::Bytes;
 using protocol::Stream;
+using test::Bytes;
 
 // The site of the record with this index, as the target recorded it.
 constexpr std::uint32_t site_of(std::uint64_t index) {

@@ -28,7 +28,8 @@ public:
             const std::lock_guard lock(end_.mutex);
             const std::size_t count = std::min(to.size(), end_.bytes.size());
             std::copy_n(end_.bytes.begin(), count, to.begin());
-            end_.bytes.erase(end_.bytes.begin(), end_.bytes.begin() + static_cast<std::ptrdiff_t>(count));
+            end_.bytes.erase(end_.bytes.begin(),
+                             end_.bytes.begin() + static_cast<std::ptrdiff_t>(count));
             if (count != 0) return {count, false};
         }
         std::this_thread::sleep_for(1ms);
@@ -55,7 +56,8 @@ protected:
     json status() { return json::parse(shown.status(console)); }
 
     OneLine::End end;
-    Live live{LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}, .timeline = true},
+    Live live{LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}},
+                          .timeline = true},
               [this] { return std::make_unique<OneLine>(end); }, false};
     ShownLine shown{live, "title", false, nullptr};
     test::TargetStream target;

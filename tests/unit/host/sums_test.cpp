@@ -7,9 +7,9 @@
 #include <map>
 #include <random>
 
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/analysis/profile/paths.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -59,9 +59,7 @@ public:
         return make_report(profile, profile.counters(), &symbols, raw);
     }
     bool has_gaps() const { return with_gaps_; }
-    bool is_slow() const {
-        return is_slow_;
-    }  // every call takes longer than its recording
+    bool is_slow() const { return is_slow_; }  // every call takes longer than its recording
 
     TargetStream target;
     Symbols symbols;
@@ -183,7 +181,8 @@ TEST(Sums, AllRemovedOverheadIsWhatRecordingTook) {
         const HelloInfo& hello = *trace.profile.hello();
         const auto& nodes = trace.profile.tree().nodes();
         const auto& graph = hello.overheads[protocol::overhead_index(protocol::Recorder::graph)];
-        const auto& function = hello.overheads[protocol::overhead_index(protocol::Recorder::function)];
+        const auto& function =
+            hello.overheads[protocol::overhead_index(protocol::Recorder::function)];
         // No function pays the `outside` of a call that has no caller.
         double taken = 0;
         for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
@@ -193,8 +192,7 @@ TEST(Sums, AllRemovedOverheadIsWhatRecordingTook) {
             const double pad = report.no_landing_pad[node.function] ? hello.landing_pad : 0;
             const CallCosts costs(hello);
             const auto left = static_cast<double>(node.unwound);
-            taken += calls * (graph.inside + pad) -
-                     left * static_cast<double>(costs.hook_inside) +
+            taken += calls * (graph.inside + pad) - left * static_cast<double>(costs.hook_inside) +
                      static_cast<double>(CallCosts(hello).of_instructions(1)) *
                          static_cast<double>(node.beside);
             if (!inner) continue;
@@ -212,7 +210,8 @@ TEST(Sums, AllRemovedOverheadIsWhatRecordingTook) {
                          static_cast<double>(CallCosts(hello).tail);
             }
         }
-        const double ns = taken * 1e9 / (protocol::overhead_unit * static_cast<double>(hello.clock_hz));
+        const double ns =
+            taken * 1e9 / (protocol::overhead_unit * static_cast<double>(hello.clock_hz));
         const double shown =
             static_cast<double>(report.subtracted_ns) + static_cast<double>(report.below_zero_ns);
         EXPECT_NEAR(shown, ns, 3 + 1e-3 * std::abs(ns));

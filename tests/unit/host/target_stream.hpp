@@ -85,15 +85,18 @@ public:
     }
     std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks = 10, std::uint8_t core = 0,
                       bool unwound = false) {
-        const auto payload =
-            static_cast<std::uint32_t>(entry & protocol::entry_index_mask) << 1 | (unwound ? 1u : 0u);
+        const auto payload = static_cast<std::uint32_t>(entry & protocol::entry_index_mask) << 1 |
+                             (unwound ? 1u : 0u);
         return record(protocol::Kind::ret, payload, ticks, core);
     }
-    std::uint64_t extended(protocol::Extended what, std::uint64_t ticks = 10, std::uint8_t core = 0) {
+    std::uint64_t extended(protocol::Extended what, std::uint64_t ticks = 10,
+                           std::uint8_t core = 0) {
         return record(protocol::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
     }
-    std::uint64_t argument(protocol::Extended what, std::uint32_t argument, std::uint64_t ticks = 10) {
-        return record(protocol::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks, 0);
+    std::uint64_t argument(protocol::Extended what, std::uint32_t argument,
+                           std::uint64_t ticks = 10) {
+        return record(protocol::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what),
+                      ticks, 0);
     }
     // A record with data. A wide register value takes two data words.
     void arguments(std::uint32_t site, std::uint32_t mask, const std::vector<std::int64_t>& values,
@@ -116,8 +119,8 @@ public:
         const std::uint32_t wide = add_value(data, value);
         with_data(protocol::Extended::counter, id << 1 | wide, data, core);
     }
-    void with_data(protocol::Extended what, std::uint32_t argument, const std::vector<std::uint64_t>& data,
-                   std::uint8_t core = 0) {
+    void with_data(protocol::Extended what, std::uint32_t argument,
+                   const std::vector<std::uint64_t>& data, std::uint8_t core = 0) {
         clock += 10;
         cores_[core].records.push_back({protocol::make_extended(what, argument, clock), clock});
         this->data(data, core);
@@ -217,7 +220,8 @@ private:
     struct Core {
         std::vector<protocol::StampedRecord> records;
         // Copies share the encoder, which needs groups_of_one.
-        std::shared_ptr<protocol::TraceEncoder> encoder = std::make_shared<protocol::TraceEncoder>();
+        std::shared_ptr<protocol::TraceEncoder> encoder =
+            std::make_shared<protocol::TraceEncoder>();
         std::uint64_t first = 0;  // index of records[0]
         std::uint64_t dropped = 0;
         std::uint32_t context = 0;  // before records[0]
@@ -257,19 +261,22 @@ private:
                                            .clock = core.records[at].clock - 3,
                                            .dropped = core.dropped,
                                            .context = core.context});
-            out.fill(core.records.size() - at, [&](protocol::Record& record, std::uint64_t& its_clock) {
-                core.pass(core.records[at].record);
-                record = core.records[at].record;
-                its_clock = core.records[at++].clock;
-                return true;
-            });
+            out.fill(core.records.size() - at,
+                     [&](protocol::Record& record, std::uint64_t& its_clock) {
+                         core.pass(core.records[at].record);
+                         record = core.records[at].record;
+                         its_clock = core.records[at++].clock;
+                         return true;
+                     });
             core.first = out.next_index();
             frame(protocol::Stream::trace, number, out.end());
         }
         core.records.clear();
     }
 
-    std::uint32_t& sequence_of(unsigned key) { return sequences_.try_emplace(key, first_sequence_).first->second; }
+    std::uint32_t& sequence_of(unsigned key) {
+        return sequences_.try_emplace(key, first_sequence_).first->second;
+    }
 
     protocol::FrameBuilder builder_;
     std::uint32_t first_sequence_ = 0;
@@ -284,7 +291,8 @@ inline Bytes no_record() {
     for (;;) {
         Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
-        if (decoder->open(payload.data(), payload.size()) == protocol::TraceDecoder::Opened::ready &&
+        if (decoder->open(payload.data(), payload.size()) ==
+                protocol::TraceDecoder::Opened::ready &&
             !decoder->read([](protocol::Record, std::uint64_t) {})) {
             return payload;
         }

@@ -41,19 +41,22 @@ TEST(Text, Console) {
 // Python's unicodedata, Cf, Zl and Zp; for U+3164 and U+FE0F DerivedCoreProperties.txt.
 TEST(Text, CharactersThatAreNotSeenAreEscaped) {
     const std::pair<const char*, const char*> cases[] = {
-        {"\u00ad", "\\u{ad}"},     {"\u061c", "\\u{61c}"},    {"\u180e", "\\u{180e}"},   {"\u200b", "\\u{200b}"},
-        {"\u200c", "\\u{200c}"},   {"\u200d", "\\u{200d}"},   {"\u200e", "\\u{200e}"},   {"\u200f", "\\u{200f}"},
-        {"\u2028", "\\u{2028}"},   {"\u2029", "\\u{2029}"},   {"\u202a", "\\u{202a}"},   {"\u202e", "\\u{202e}"},
-        {"\u2060", "\\u{2060}"},   {"\u2066", "\\u{2066}"},   {"\u2069", "\\u{2069}"},   {"\u206f", "\\u{206f}"},
-        {"\u3164", "\\u{3164}"},   {"\ufe0f", "\\u{fe0f}"},   {"\ufeff", "\\u{feff}"},   {"\ufff9", "\\u{fff9}"},
-        {"\U000e0001", "\\u{e0001}"}, {"\U000e007f", "\\u{e007f}"}, {"\U0001d173", "\\u{1d173}"},
+        {"\u00ad", "\\u{ad}"},        {"\u061c", "\\u{61c}"},       {"\u180e", "\\u{180e}"},
+        {"\u200b", "\\u{200b}"},      {"\u200c", "\\u{200c}"},      {"\u200d", "\\u{200d}"},
+        {"\u200e", "\\u{200e}"},      {"\u200f", "\\u{200f}"},      {"\u2028", "\\u{2028}"},
+        {"\u2029", "\\u{2029}"},      {"\u202a", "\\u{202a}"},      {"\u202e", "\\u{202e}"},
+        {"\u2060", "\\u{2060}"},      {"\u2066", "\\u{2066}"},      {"\u2069", "\\u{2069}"},
+        {"\u206f", "\\u{206f}"},      {"\u3164", "\\u{3164}"},      {"\ufe0f", "\\u{fe0f}"},
+        {"\ufeff", "\\u{feff}"},      {"\ufff9", "\\u{fff9}"},      {"\U000e0001", "\\u{e0001}"},
+        {"\U000e007f", "\\u{e007f}"}, {"\U0001d173", "\\u{1d173}"},
     };
     for (const auto& [text, escape] : cases) {
         EXPECT_EQ(for_terminal(text), escape);
         EXPECT_EQ(for_cell(std::string("a") + text + "b"), std::string("a") + escape + "b");
     }
-    for (const char* const seen : {"\u00a0", "\u00ae", "\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u2070",
-                                   "\uff9f", "\ufffd", "\U0001f600", "\U000dffff", "\u05d0"}) {
+    for (const char* const seen :
+         {"\u00a0", "\u00ae", "\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u2070", "\uff9f",
+          "\ufffd", "\U0001f600", "\U000dffff", "\u05d0"}) {
         EXPECT_EQ(for_terminal(seen), seen);
     }
 }

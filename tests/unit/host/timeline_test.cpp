@@ -14,15 +14,19 @@ namespace nopscope::host {
 namespace {
 
 // The functions' addresses begin at 1002; an interrupt's key is odd.
-std::int64_t by_address(std::uint64_t key) { return key % 2 != 0 ? 99 : static_cast<std::int64_t>(key - 1000) / 2; }
+std::int64_t by_address(std::uint64_t key) {
+    return key % 2 != 0 ? 99 : static_cast<std::int64_t>(key - 1000) / 2;
+}
 
 class TimelineTest : public testing::Test {
 protected:
     TimelineTest() {
         for (const Track& track : {core0, task, core1}) timeline.on_track(track);
-        for (std::uint32_t n = 1; n < 10; ++n) timeline.on_function(n, {.name = "f", .file = {}, .line = 0, .address = 1000 + 2 * n});
+        for (std::uint32_t n = 1; n < 10; ++n)
+            timeline.on_function(n, {.name = "f", .file = {}, .line = 0, .address = 1000 + 2 * n});
     }
-    void call(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to, Left how = Left::returned) {
+    void call(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+              Left how = Left::returned) {
         timeline.entry(track, function, from);
         timeline.leave(track, function, to, how);
     }
@@ -167,13 +171,16 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
             ++drawn_in[from / slot_ns];
             sums[from / slot_ns].second -= duration == sums[from / slot_ns].second ? duration : 0;
         }
-        for (const auto& [slot, sum] : sums) EXPECT_EQ(sum.second, 0) << "the longest of slot " << slot;
+        for (const auto& [slot, sum] : sums)
+            EXPECT_EQ(sum.second, 0) << "the longest of slot " << slot;
         std::int64_t slot = 0;
         std::map<std::int64_t, std::int64_t> said;
         for (std::size_t at = 0; at < row["slot"].size(); ++at) {
             slot += row["slot"][at].get<std::int64_t>();
             said[slot] = row["calls"][at];
-            EXPECT_NEAR(row["busy"][at].get<double>(), 100.0 * static_cast<double>(busy[slot]) / static_cast<double>(slot_ns), 0.51);
+            EXPECT_NEAR(row["busy"][at].get<double>(),
+                        100.0 * static_cast<double>(busy[slot]) / static_cast<double>(slot_ns),
+                        0.51);
         }
         for (const auto& [at, sum] : sums) {
             if (sum.first > drawn_in[at]) {
@@ -187,16 +194,21 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
 
 TEST_F(TimelineTest, WhateverComesItIsBounded) {
     std::mt19937_64 random(9);
-    for (std::uint32_t number = 3; number < 500; ++number) timeline.on_track({number, number % 256, number / 256});
+    for (std::uint32_t number = 3; number < 500; ++number)
+        timeline.on_track({number, number % 256, number / 256});
     for (std::uint32_t number = 0; number < 500; ++number) {
         const Track track{number, number % 256, number / 256};
-        for (unsigned depth = 0; depth < 300; ++depth) timeline.entry(track, 1 + depth % 9, number + depth);
-        for (unsigned depth = 300; depth-- > 0;) timeline.leave(track, 1 + depth % 9, number + 1000 - depth, Left::returned);
+        for (unsigned depth = 0; depth < 300; ++depth)
+            timeline.entry(track, 1 + depth % 9, number + depth);
+        for (unsigned depth = 300; depth-- > 0;)
+            timeline.leave(track, 1 + depth % 9, number + 1000 - depth, Left::returned);
         timeline.mark(track, 1, number + 1000);
     }
     for (unsigned n = 0; n < 100'000; ++n) {
         const std::uint64_t at = 3000 + n * std::uint64_t{1'000'000'000};
-        timeline.absence(n % 3, {.from = at, .to = at + random() % 1000, .lost = 1, .overwritten = 0, .dropped = 0});
+        timeline.absence(
+            n % 3,
+            {.from = at, .to = at + random() % 1000, .lost = 1, .overwritten = 0, .dropped = 0});
         timeline.mark(core0, n, at);
     }
     timeline.whole(core0, 1, 5, std::uint64_t{1} << 62, 0xffffffff);
@@ -207,19 +219,22 @@ TEST_F(TimelineTest, WhateverComesItIsBounded) {
     EXPECT_EQ(shown["calls"], 500 * 300 + 3);
     EXPECT_EQ(shown["duration"], std::uint64_t{1} << 62);
     EXPECT_GE(shown["deeper"], 500 * (300 - 128));
-    EXPECT_EQ(shown["left_out"], std::to_string(100'500 - Timeline::max_marks).insert(2, ",") + " marks");
+    EXPECT_EQ(shown["left_out"],
+              std::to_string(100'500 - Timeline::max_marks).insert(2, ",") + " marks");
     std::uint64_t lost = 0;
     EXPECT_LE(shown["bands"]["what"].size(), Timeline::max_absences);
     EXPECT_GT(shown["bands"]["what"].size(), Timeline::max_absences / 4);
     for (const Json& what : shown["bands"]["what"]) {
         std::string digits;
-        for (const char letter : what.get<std::string>().substr(0, what.get<std::string>().find(' '))) {
+        for (const char letter :
+             what.get<std::string>().substr(0, what.get<std::string>().find(' '))) {
             if (letter != ',') digits += letter;
         }
         lost += std::stoull(digits);
     }
     EXPECT_EQ(lost, 100'000u);
-    EXPECT_EQ(shown["tracks"][2]["rows"][0]["function"].back(), -5) << "a function that nobody has introduced";
+    EXPECT_EQ(shown["tracks"][2]["rows"][0]["function"].back(), -5)
+        << "a function that nobody has introduced";
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct Told : SessionSink {
     }
     void on_session_end() override { rest.push_back("end"); }
     void on_trace(unsigned core, const TraceBatch& batch) override {
-        if (batch.gap) gaps[{session, core}].push_back({batch.first_index, batch.context, batch.base});
+        if (batch.gap)
+            gaps[{session, core}].push_back({batch.first_index, batch.context, batch.base});
         std::uint64_t index = batch.first_index;
         for (const auto& each : batch.records) {
             records[{session, core}].push_back({index++, each.record.word, each.clock});
@@ -40,8 +41,8 @@ struct Told : SessionSink {
     }
     void on_clock_pair(const ClockPair& pair) override {
         pairs.push_back(pair);
-        rest.push_back("pair " + std::to_string(pair.clock) + " " + std::to_string(pair.utc_ns) + " " +
-                       std::to_string(pair.error_ns) + (pair.exchanged ? " exchanged" : ""));
+        rest.push_back("pair " + std::to_string(pair.clock) + " " + std::to_string(pair.utc_ns) +
+                       " " + std::to_string(pair.error_ns) + (pair.exchanged ? " exchanged" : ""));
     }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t size) override {
         item("profile", {payload, size}, core);
@@ -57,10 +58,15 @@ struct Told : SessionSink {
                  std::to_string(static_cast<unsigned>(reply.answer)),
              {reply.result, reply.result_bytes}, 0);
     }
-    void on_console(std::string_view text) override { rest.push_back("console " + std::string(text)); }
-    void on_raw_text(std::string_view text) override { rest.push_back("text " + std::string(text)); }
+    void on_console(std::string_view text) override {
+        rest.push_back("console " + std::string(text));
+    }
+    void on_raw_text(std::string_view text) override {
+        rest.push_back("text " + std::string(text));
+    }
     void on_corrupt(std::span<const std::uint8_t> chunk) override { item("corrupt", chunk, 0); }
-    void on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) override {
+    void on_unused(const protocol::FrameHeader& header,
+                   std::span<const std::uint8_t> payload) override {
         item("unused " + std::to_string(static_cast<unsigned>(header.stream)) + " " +
                  std::to_string(header.session) + " " + std::to_string(header.sequence),
              payload, header.core);

@@ -21,14 +21,18 @@ protected:
             lines.functions.push_back(line);
         }
         for (unsigned n = 0; n < 3; ++n) {
-            lines.tree.push_back({.key = 70 + n, .name = "path" + std::to_string(n), .depth = n, .has_children = n < 2,
+            lines.tree.push_back({.key = 70 + n,
+                                  .name = "path" + std::to_string(n),
+                                  .depth = n,
+                                  .has_children = n < 2,
                                   .is_open = n == 0});
         }
     }
     std::optional<Act> press(Kind kind) { return on_key(ui, {kind}, lines, "side.nsc"); }
     std::optional<Act> type(const std::string& text) {
         std::optional<Act> act;
-        for (const char each : text) act = on_key(ui, {Kind::text, std::string(1, each)}, lines, "side.nsc");
+        for (const char each : text)
+            act = on_key(ui, {Kind::text, std::string(1, each)}, lines, "side.nsc");
         return act;
     }
     // The requests that a prompt sends to the target.
@@ -157,7 +161,9 @@ TEST_F(Keys, WhatIsAskedOfTheTarget) {
     EXPECT_THAT(asks(":"), ElementsAre("(nothing)"));
     press(Kind::down);
     EXPECT_THAT(asks("u"), ElementsAre("untrace", "function_1"));
-    const auto words = [](const std::optional<Act>& act) { return std::get<ControlRequest>(*act).words; };
+    const auto words = [](const std::optional<Act>& act) {
+        return std::get<ControlRequest>(*act).words;
+    };
     EXPECT_THAT(words(type("m")), ElementsAre("mark", "1"));
     EXPECT_THAT(words(type("m")), ElementsAre("mark", "2"));
     EXPECT_THAT(words(type("S")), ElementsAre("snapshot"));

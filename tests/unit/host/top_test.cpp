@@ -149,7 +149,8 @@ TEST_F(Top, TheTreeOpensAndCloses) {
     see();
     const auto paths = [this] {
         std::string text;
-        for (const TreeLine& line : lines.tree) text += std::to_string(line.depth) + line.name + " ";
+        for (const TreeLine& line : lines.tree)
+            text += std::to_string(line.depth) + line.name + " ";
         return text;
     };
     EXPECT_EQ(paths(), "0main 1idle 1app::work 2app::part ");
@@ -171,9 +172,12 @@ TEST_F(Top, AFrameHasEverything) {
     const std::string text = drawn();
     EXPECT_THAT(text, ContainsRegex("^nopscope  running  demo on virt  unix:/tmp/target\n"));
     EXPECT_THAT(text, ContainsRegex("core 0 +\\[\\|+ *100 %\\] +180 records/s\n"));
-    EXPECT_THAT(text, ContainsRegex("line +\\[.* %\\] .*B/s +180 records/s  dropped 0  lost 0  gaps 0  corrupt 0"));
+    EXPECT_THAT(text,
+                ContainsRegex(
+                    "line +\\[.* %\\] .*B/s +180 records/s  dropped 0  lost 0  gaps 0  corrupt 0"));
     EXPECT_THAT(text, ContainsRegex("now +calls/s +calls +self +total +share +p50 +p99 +function"));
-    EXPECT_THAT(text, ContainsRegex("59.0 % +30 +40 +23.6 us +23.6 us +[0-9.]+ % +[0-9]+ ns +[0-9]+ ns +idle  src/main.c:10"));
+    EXPECT_THAT(text, ContainsRegex("59.0 % +30 +40 +23.6 us +23.6 us +[0-9.]+ % +[0-9]+ ns "
+                                    "+[0-9]+ ns +idle  src/main.c:10"));
     EXPECT_THAT(text, HasSubstr("\nconsole\nboot\nready \\x1b[2J\n"));
     EXPECT_THAT(text, HasSubstr("? help"));
     ui.view = View::tree;
@@ -196,7 +200,12 @@ TEST_F(Top, WhatIsWrongIsSaid) {
     EXPECT_THAT(text, HasSubstr("Connection refused"));
     EXPECT_THAT(text, HasSubstr("dropped 12.3k"));
     EXPECT_THAT(text, HasSubstr("No space left"));
-    now.status.recording = {.path = "y.nsc", .on = true, .line_bytes = 1, .file_bytes = 1, .records = 1234, .error = {}};
+    now.status.recording = {.path = "y.nsc",
+                            .on = true,
+                            .line_bytes = 1,
+                            .file_bytes = 1,
+                            .records = 1234,
+                            .error = {}};
     EXPECT_THAT(drawn(), HasSubstr("recording  y.nsc  1,234 records"));
 }
 
@@ -208,7 +217,9 @@ TEST_F(Top, BeforeAnythingIsHeard) {
 }
 
 TEST_F(Top, FitsInAnyTerminal) {
-    symbols = test::symbols_of(target, {"main\n\x1b[31m", "関数関数関数関数関数関数関数関数関数関数", std::string(300, 'x'), ""});
+    symbols = test::symbols_of(
+        target,
+        {"main\n\x1b[31m", "関数関数関数関数関数関数関数関数関数関数", std::string(300, 'x'), ""});
     see();
     now.status.console = std::string(5000, 'y') + "\n" + std::string(100, '\t') + "\n\xff\xfe\n";
     now.status.note = std::string(500, 'n');
@@ -229,7 +240,8 @@ TEST_F(Top, FitsInAnyTerminal) {
                     std::size_t has = 0;
                     for (const Span& span : line) {
                         has += columns(span.text);
-                        for (const char each : span.text) ASSERT_GE(static_cast<unsigned char>(each), 0x20);
+                        for (const char each : span.text)
+                            ASSERT_GE(static_cast<unsigned char>(each), 0x20);
                     }
                     ASSERT_LE(has, width) << rows << " x " << width << ", variant " << variant;
                 }
@@ -257,7 +269,8 @@ TEST_F(Top, OnceAsTextAndAsJson) {
     EXPECT_EQ(json["functions"][0]["calls_per_second"], 30);
     EXPECT_EQ(json["cores"][0]["records"], 241);
     EXPECT_EQ(json["integrity"]["delivered"], 241);
-    EXPECT_EQ(nlohmann::json::parse(json_once(lines.functions, now, rates, 1))["functions"].size(), 1u);
+    EXPECT_EQ(nlohmann::json::parse(json_once(lines.functions, now, rates, 1))["functions"].size(),
+              1u);
 }
 
 }  // namespace

@@ -20,13 +20,16 @@ inline LiveView view_of(const TargetStream& target, const Symbols* symbols, std:
     view.status.stream = reader.counters();
     view.status.hello = reader.hello();
     for (unsigned core = 0; core < reader.hello().cores; ++core) {
-        view.status.cores.push_back({.number = core, .records = reader.counters_of(core).delivered});
+        view.status.cores.push_back(
+            {.number = core, .records = reader.counters_of(core).delivered});
     }
     view.profile->on_session_end();
     view.target_ticks = view.profile->duration_ticks();
-    for (CoreStatus& core : view.status.cores) core.busy_ticks = view.profile->self_ticks_of(core.number, {});
-    view.report = make_report(*view.profile, {.file = {}, .line = view.status.line, .stream = view.status.stream},
-                              symbols);
+    for (CoreStatus& core : view.status.cores)
+        core.busy_ticks = view.profile->self_ticks_of(core.number, {});
+    view.report =
+        make_report(*view.profile,
+                    {.file = {}, .line = view.status.line, .stream = view.status.stream}, symbols);
     return view;
 }
 
@@ -36,7 +39,8 @@ inline Symbols symbols_of(const TargetStream& target, const std::vector<std::str
     symbols.build_id = target.build_id;
     symbols.site_table_crc = target.site_table_crc;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        symbols.sites.push_back({TargetStream::text_base + (i + 1) * 8, 8, names[i], "src/main.c", 10});
+        symbols.sites.push_back(
+            {TargetStream::text_base + (i + 1) * 8, 8, names[i], "src/main.c", 10});
     }
     return symbols;
 }

@@ -64,7 +64,8 @@ std::string read_memory(const std::string& request) {
     std::sscanf(request.c_str(), "m%lx,%lx", &address, &count);
     if (address < 0x1000 || address >= 0x9000) return "E14";
     std::string hex;
-    for (std::uint64_t i = 0; i < count && address + i < 0x9000; ++i) hex += fmt::format("{:02x}", (address + i) & 0xff);
+    for (std::uint64_t i = 0; i < count && address + i < 0x9000; ++i)
+        hex += fmt::format("{:02x}", (address + i) & 0xff);
     return hex;
 }
 std::string good(const std::string& request) {
@@ -114,7 +115,9 @@ TEST_F(Gdb, RunsOnWhereAsked) {
     bytes(0x1000, 1, true);
     EXPECT_EQ(stub.asked.back(), "D");
     EXPECT_THAT(said, HasSubstr("runs on"));
-    stub.answer = [](const std::string& request) { return request == "D" ? packet("E01") : good(request); };
+    stub.answer = [](const std::string& request) {
+        return request == "D" ? packet("E01") : good(request);
+    };
     bytes(0x1000, 1, true);
     EXPECT_EQ(stub.asked.back(), "c");
 }
@@ -147,11 +150,16 @@ TEST_F(Gdb, ARunningTargetIsInterrupted) {
 }
 TEST_F(Gdb, RunLengthsNoiseAndDamage) {
     stub.answer = [](const std::string& request) {
-        if (request[0] == 'm') return "++%Stop:x#00" + packet("0*\"" "1*!");  // 6 and 5 digits: not pairs
+        if (request[0] == 'm')
+            return "++%Stop:x#00" + packet(
+                                        "0*\""
+                                        "1*!");  // 6 and 5 digits: not pairs
         return good(request);
     };
     EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
-    stub.answer = [](const std::string& request) { return request[0] == 'm' ? packet("ab0* ") : good(request); };
+    stub.answer = [](const std::string& request) {
+        return request[0] == 'm' ? packet("ab0* ") : good(request);
+    };
     EXPECT_THAT(bytes(0x1000, 3), ::testing::ElementsAre(0xab, 0, 0));
     unsigned times = 0;
     stub.answer = [&](const std::string& request) {
@@ -166,17 +174,24 @@ TEST_F(Gdb, RunLengthsNoiseAndDamage) {
     EXPECT_EQ(stub.naks, 1u);
 }
 TEST_F(Gdb, WhatIsWrongIsSaid) {
-    EXPECT_THAT(refusal(0x20, 4), HasSubstr("stub:1: the target's memory at 0x20 cannot be read (E14)"));
+    EXPECT_THAT(refusal(0x20, 4),
+                HasSubstr("stub:1: the target's memory at 0x20 cannot be read (E14)"));
     EXPECT_THAT(refusal(0x8ff0, 64), HasSubstr("memory at 0x9000 cannot be read"));
     stub.answer = [](const std::string&) { return std::string(); };
     EXPECT_THAT(refusal(), HasSubstr("does not answer as a gdb stub does"));
     stub.answer = [](const std::string&) { return std::string(5000, 'x'); };
     EXPECT_THAT(refusal(), HasSubstr("is no gdb stub"));
-    stub.answer = [](const std::string& request) { return request == "?" ? packet("W00") : good(request); };
+    stub.answer = [](const std::string& request) {
+        return request == "?" ? packet("W00") : good(request);
+    };
     EXPECT_THAT(refusal(), HasSubstr("no target that is stopped (W00)"));
-    stub.answer = [](const std::string& request) { return request[0] == 'm' ? packet("*") : good(request); };
+    stub.answer = [](const std::string& request) {
+        return request[0] == 'm' ? packet("*") : good(request);
+    };
     EXPECT_THAT(refusal(), HasSubstr("makes no sense"));
-    stub.answer = [](const std::string& request) { return request[0] == 'm' ? "$00#ff" : good(request); };
+    stub.answer = [](const std::string& request) {
+        return request[0] == 'm' ? "$00#ff" : good(request);
+    };
     EXPECT_THAT(refusal(), HasSubstr("packets come damaged"));
     stub.answer = [](const std::string& request) {
         return request[0] == 'm' ? packet(read_memory("m1000,1000")) : good(request);
@@ -187,7 +202,8 @@ TEST_F(Gdb, HostileStub) {
     std::mt19937 random(3);
     stub.answer = [&](const std::string& request) {
         std::string text = good(request);
-        for (unsigned i = 0; i < random() % 4; ++i) text[random() % text.size()] = static_cast<char>(random());
+        for (unsigned i = 0; i < random() % 4; ++i)
+            text[random() % text.size()] = static_cast<char>(random());
         return text;
     };
     for (int round = 0; round < 100; ++round) (void)refusal(0x1000, 200);

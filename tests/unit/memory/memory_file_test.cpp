@@ -15,7 +15,8 @@ using Bytes = std::vector<std::uint8_t>;
 
 template <typename T>
 void set(Bytes& bytes, std::size_t at, T value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) bytes[at + i] = static_cast<std::uint8_t>(std::uint64_t{value} >> 8 * i);
+    for (std::size_t i = 0; i < sizeof value; ++i)
+        bytes[at + i] = static_cast<std::uint8_t>(std::uint64_t{value} >> 8 * i);
 }
 
 struct Load {
@@ -49,9 +50,11 @@ protected:
     ~MemoryFile() override { std::remove(path.c_str()); }
     void write(const Bytes& bytes) {
         std::ofstream(path, std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
     }
-    std::string read(std::uint64_t address, std::size_t count, std::optional<std::uint64_t> base = {}) {
+    std::string read(std::uint64_t address, std::size_t count,
+                     std::optional<std::uint64_t> base = {}) {
         got.assign(count, 0xee);
         try {
             open_memory_file(path, base)->read(address, got);
@@ -69,7 +72,8 @@ TEST_F(MemoryFile, ACoreDump) {
     EXPECT_TRUE(is_core_dump(path));
     EXPECT_EQ(read(0x100c, 20), "");
     EXPECT_EQ(got, (Bytes{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0}));
-    EXPECT_THAT(read(0x1020, 9), HasSubstr("has no memory at 0x1028: it has 0x1000 to 0x1010, 0x1010 to 0x1028"));
+    EXPECT_THAT(read(0x1020, 9),
+                HasSubstr("has no memory at 0x1028: it has 0x1000 to 0x1010, 0x1010 to 0x1028"));
     // Core dumps of gdb have virtual addresses.
     write(core_dump({{0x8000, 0, 4, 4}, {0, 0x1010, 8, 24}}));
     EXPECT_EQ(read(0x8000, 4), "");
@@ -94,7 +98,8 @@ TEST_F(MemoryFile, CutOrSpoiled) {
     std::mt19937 random(1);
     for (int round = 0; round < 2000; ++round) {
         Bytes bytes = whole;
-        for (unsigned i = 0; i < 1 + random() % 4; ++i) bytes[random() % 176] = static_cast<std::uint8_t>(random());
+        for (unsigned i = 0; i < 1 + random() % 4; ++i)
+            bytes[random() % 176] = static_cast<std::uint8_t>(random());
         write(bytes);
         (void)read(0x2000, 64);
     }

@@ -16,8 +16,8 @@
 namespace nopscope::host {
 namespace {
 
-using test::ElfBuilder;
 using protocol::Kind;
+using test::ElfBuilder;
 
 constexpr unsigned log2 = 13;
 constexpr std::uint64_t bytes = 1 << log2, slots = bytes / 8;
@@ -30,7 +30,8 @@ public:
         for (const auto& [base, block] : blocks) {
             if (address >= base && address - base <= block.size() &&
                 to.size() <= block.size() - (address - base)) {
-                std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(address - base), to.size(), to.begin());
+                std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(address - base), to.size(),
+                            to.begin());
                 return;
             }
         }
@@ -74,7 +75,8 @@ protected:
     }
     void record(Kind kind, std::uint64_t payload) {
         const std::uint64_t lap = core.cursor >> (log2 - 2) & 0xffff'ffff;
-        const std::uint64_t word = payload << 35 | static_cast<std::uint64_t>(kind) << 32 | (now & 0xffff'ffff);
+        const std::uint64_t word =
+            payload << 35 | static_cast<std::uint64_t>(kind) << 32 | (now & 0xffff'ffff);
         ring[core.cursor / 8 % slots] = word ^ lap << 32;
         core.cursor += 8;
         now += 3;
@@ -89,7 +91,9 @@ protected:
             leave(position);
         }
     }
-    void extended(protocol::Extended what, std::uint32_t argument) { record(Kind::extended, argument << 4 | unsigned(what)); }
+    void extended(protocol::Extended what, std::uint32_t argument) {
+        record(Kind::extended, argument << 4 | unsigned(what));
+    }
 
     Pulled pull() {
         protocol::Byte payload[protocol::max_payload_bytes];
@@ -277,7 +281,8 @@ TEST_F(Pull, OneWrongBit) {
             static_cast<std::uint8_t*>(what)[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
             try {
                 const StreamCounters sum = read(pull());
-                EXPECT_EQ(sum.generated, sum.delivered + sum.dropped + sum.overwritten + sum.filtered + sum.lost);
+                EXPECT_EQ(sum.generated,
+                          sum.delivered + sum.dropped + sum.overwritten + sum.filtered + sum.lost);
                 ++sessions;
             } catch (const Error&) {
             }
@@ -336,17 +341,19 @@ TEST_F(Pull, SpoiledMemory) {
         ring = good_ring;
         core = good_core;
         descriptor = good;
-        for (unsigned i = 0; i < 1 + random() % 200; ++i) ring[random() % slots] ^= random() >> random() % 64;
+        for (unsigned i = 0; i < 1 + random() % 200; ++i)
+            ring[random() % slots] ^= random() >> random() % 64;
         auto* const words = reinterpret_cast<std::uint64_t*>(&core);
-        for (unsigned i = 0; i < random() % 3; ++i) words[random() % (sizeof core / 8)] = random() >> random() % 64;
+        for (unsigned i = 0; i < random() % 3; ++i)
+            words[random() % (sizeof core / 8)] = random() >> random() % 64;
         if (random() % 4 == 0) {
             reinterpret_cast<std::uint8_t*>(&descriptor)[8 + random() % (sizeof descriptor - 8)] ^=
                 static_cast<std::uint8_t>(1 << random() % 8);
         }
         try {
             const StreamCounters sum = read(pull());
-            EXPECT_EQ(sum.generated, sum.delivered + sum.dropped + sum.overwritten + sum.aggregated +
-                                         sum.filtered + sum.lost);
+            EXPECT_EQ(sum.generated, sum.delivered + sum.dropped + sum.overwritten +
+                                         sum.aggregated + sum.filtered + sum.lost);
             ++sessions;
         } catch (const Error&) {
         }

@@ -2,9 +2,9 @@
 // Adaptive mode's decisions on simulated loads: functions with given rates, on a line with a given
 // rate.
 #include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/adaptive/demoted_sender.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
-#include "tracer/adaptive/demoted_sender.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,10 +62,11 @@ private:
         for (const auto& [site, rate] : rates_) {
             if (is_away(site)) calls_[site] += rate * window / hz;
         }
-        switch (meter.judge({window, taken, (made - taken) / 2, sent, 2 * sent, waiting_ * 1024 / room})) {
-            case State::steady: break;
-            case State::overloaded: go(); break;
-            case State::underused: come_back(); break;
+        switch (meter.judge(
+            {window, taken, (made - taken) / 2, sent, 2 * sent, waiting_ * 1024 / room})) {
+        case State::steady: break;
+        case State::overloaded: go(); break;
+        case State::underused: come_back(); break;
         }
     }
     void go() {
@@ -78,11 +79,14 @@ private:
         std::uint32_t chosen[32];
         const std::size_t count = sample.choose(
             meter.excess(), std::span(chosen).first(std::min<std::size_t>(32, moved->room())),
-            [&](std::uint32_t site) { return moved->may_go(site) ? std::optional(site) : std::nullopt; });
+            [&](std::uint32_t site) {
+                return moved->may_go(site) ? std::optional(site) : std::nullopt;
+            });
         for (std::size_t i = 0; i < count; ++i) moved->went(chosen[i], now, calls_[chosen[i]]);
     }
     void come_back() {
-        const bool is_new = moved->note_calls(now, [&](std::uint32_t site) { return calls_[site]; });
+        const bool is_new =
+            moved->note_calls(now, [&](std::uint32_t site) { return calls_[site]; });
         meter.ask_again();
         DemotedSites::Site* chosen[32];
         const std::size_t count = is_new ? moved->choose_back(meter.spare(), now, chosen) : 0;
@@ -164,7 +168,8 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
     EXPECT_GT(meter.excess(), 1024 * 8 / 10u);
     LoadMeter idle;
     idle.open(hz, 0);
-    for (unsigned n = 0; n < 200; ++n) EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
+    for (unsigned n = 0; n < 200; ++n)
+        EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
 }
 
 // ---- which functions are demoted ----
@@ -196,7 +201,8 @@ TEST_F(Leaves, AreCallsWithNothingInside) {
     for (unsigned n = 0; n < 20; ++n) call(0x1000, 0x2000);
     for (unsigned n = 0; n < 5; ++n) call(0x3000);
     scan();
-    EXPECT_EQ(chosen_of(sample, 1024), (std::map<std::uint32_t, bool>{{0x2000, true}, {0x3000, true}}));
+    EXPECT_EQ(chosen_of(sample, 1024),
+              (std::map<std::uint32_t, bool>{{0x2000, true}, {0x3000, true}}));
 }
 
 TEST_F(Leaves, GoNoFurtherThanTheExcess) {
@@ -275,7 +281,8 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
         EXPECT_GT(frames, 1u);
         ASSERT_EQ(told.size(), DemotedSites::capacity);
         for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
-            const protocol::Move& move = told.at(static_cast<std::uint32_t>(sites.function(i) - 0x10000));
+            const protocol::Move& move =
+                told.at(static_cast<std::uint32_t>(sites.function(i) - 0x10000));
             EXPECT_EQ(move.to_profile, i != 1);
             EXPECT_EQ(move.clock, i == 1 ? hz << 21 : hz << 20);
         }

@@ -136,12 +136,14 @@ TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
         unsigned taken = 0;
         for (unsigned bit = 0; bit < 64; ++bit) {
             const std::uint64_t power = std::uint64_t{1} << bit;
-            for (const std::uint64_t value : {power - 1, power, power + 1, most, most + 1, ~std::uint64_t{0}}) {
+            for (const std::uint64_t value :
+                 {power - 1, power, power + 1, most, most + 1, ~std::uint64_t{0}}) {
                 protocol::Byte bytes[protocol::max_varint_bytes];
                 protocol::Writer out(bytes);
                 out.varint(value);
                 target.done.clear();
-                const SentReply reply = target.ask(++number, what, Bytes(bytes, bytes + out.size()));
+                const SentReply reply =
+                    target.ask(++number, what, Bytes(bytes, bytes + out.size()));
                 const bool is_number = what == Command::mark || what == Command::snapshot ||
                                        what == Command::set_depth || what == Command::set_sample ||
                                        what == Command::set_min_duration;
@@ -157,7 +159,8 @@ TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
                 }
             }
         }
-        if (most != ~std::uint64_t{0} && what != Command::set_baud && what != Command::set_subtree) {
+        if (most != ~std::uint64_t{0} && what != Command::set_baud &&
+            what != Command::set_subtree) {
             EXPECT_NE(taken, 0u) << which;
         }
     }
@@ -184,7 +187,8 @@ TEST_F(ControlTest, ASelectionIsWhatItsRangesSay) {
     EXPECT_EQ(target.sent.back().result, Bytes{9});
     for (std::uint32_t site = 0; site < 100; ++site) {
         EXPECT_EQ(target.selected().has(site),
-                  (site >= 10 && site < 15 && site != 12) || site >= 95) << site;
+                  (site >= 10 && site < 15 && site != 12) || site >= 95)
+            << site;
     }
     EXPECT_EQ(target.ask(3, Command::select_clear).result, Bytes{0});
     EXPECT_EQ(target.selected().count(), 0u);
@@ -192,8 +196,14 @@ TEST_F(ControlTest, ASelectionIsWhatItsRangesSay) {
 
 TEST_F(ControlTest, RangesBeyondTheTableChangeNothing) {
     target.ask(1, Command::select_add, {1, 2});
-    const Bytes bad[] = {{100, 1}, {99, 2}, {3, 4, 93, 1}, {3, 0}, {3}, {3, 4, 5},
-                         {3, 1, 0x80}, {0xff, 0xff, 0xff, 0xff, 0x0f, 1},
+    const Bytes bad[] = {{100, 1},
+                         {99, 2},
+                         {3, 4, 93, 1},
+                         {3, 0},
+                         {3},
+                         {3, 4, 5},
+                         {3, 1, 0x80},
+                         {0xff, 0xff, 0xff, 0xff, 0x0f, 1},
                          {0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01},
                          {5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}};
     for (const Bytes& ranges : bad) {
@@ -206,7 +216,8 @@ TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
     target.ask(1, Command::select_add, {1, 2});
     EXPECT_EQ(target.ask(2, Command::set_recorder, {1, 0, 3}).answer, Answer::selection);
     EXPECT_TRUE(target.done.empty());
-    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, protocol::only_selected, 2}).answer, Answer::ok);
+    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, protocol::only_selected, 2}).answer,
+              Answer::ok);
     ASSERT_EQ(target.done.size(), 1u);
     EXPECT_EQ(target.done[0].value, 1u);
     EXPECT_EQ(target.done[0].flags, protocol::only_selected);

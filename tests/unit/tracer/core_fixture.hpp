@@ -25,22 +25,23 @@ struct CoreUnderTest {
             one.limit = 1;
             one.reserve = return_reserve_bytes;
             ring_set_limit(machine, one);
-            reset_shadow_stack(one, memory[i].frames.data(), memory[i].frames.size(),
-                               stack_high);
+            reset_shadow_stack(one, memory[i].frames.data(), memory[i].frames.size(), stack_high);
         }
     }
 
     // The functions below act on the running core: machine.current, by default 0.
     Core& here() { return cores[machine.current]; }
     bool call(std::uint32_t site) {
-        return ring_put(machine, here(), protocol::make_record(protocol::Kind::call, site >> 3, 0), here().limit) ||
+        return ring_put(machine, here(), protocol::make_record(protocol::Kind::call, site >> 3, 0),
+                        here().limit) ||
                refuse();
     }
     bool enter(std::uint32_t site, std::uint64_t sp, std::uint64_t return_address = 0x1234) {
         if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
         const std::uint64_t position = here().cursor;
-        if (!ring_put(machine, here(), protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit)) {
+        if (!ring_put(machine, here(), protocol::make_record(protocol::Kind::entry, site >> 3, 0),
+                      here().limit)) {
             return refuse();
         }
         auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
@@ -53,7 +54,8 @@ struct CoreUnderTest {
         const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;
         here().top = reinterpret_cast<std::uintptr_t>(frame);
-        (void)ring_put(machine, here(), protocol::make_record(protocol::Kind::ret, entry << 1, 0), no_limit);
+        (void)ring_put(machine, here(), protocol::make_record(protocol::Kind::ret, entry << 1, 0),
+                       no_limit);
     }
     std::size_t depth() const {
         return static_cast<std::size_t>(top_frame(core) - memory[0].frames.data());

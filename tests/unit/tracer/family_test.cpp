@@ -55,7 +55,8 @@ TEST_F(FamilyTest, EachSiteHasItsOwn) {
 }
 
 TEST_F(FamilyTest, IsReplacedByAnotherRecorderAndBack) {
-    const PerSiteOps recorders[] = {PerSiteOps::of(graph_ops), PerSiteOps::of(function_ops), family};
+    const PerSiteOps recorders[] = {PerSiteOps::of(graph_ops), PerSiteOps::of(function_ops),
+                                    family};
     ASSERT_EQ(change({.add = recorders[0], .remove = recorders}), Status::ok);
     ASSERT_EQ(change({.add = recorders[1], .remove = recorders}, 10, 10), Status::ok);
     ASSERT_EQ(change({.add = family, .remove = recorders}, 5, 30), Status::ok);
@@ -86,7 +87,8 @@ TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
         for (std::uint32_t i = 0; i < count; ++i) {
             Ops* const own = &members[i];
             Ops* const other = &callback_ops;
-            EXPECT_EQ(ops_of(i), family_first ? (std::vector{own, other}) : (std::vector{other, own}));
+            EXPECT_EQ(ops_of(i),
+                      family_first ? (std::vector{own, other}) : (std::vector{other, own}));
             EXPECT_EQ(list(i).refs, 1u);
             EXPECT_EQ(list(i).direct, own->direct);
             EXPECT_EQ(list(i).data, own->data) << "what its direct entry works on";
@@ -100,7 +102,8 @@ TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
         EXPECT_EQ(patcher.lists_in_use(), 1u) << "shared again";
         EXPECT_EQ(list(7).refs, count);
         ASSERT_EQ(attach(3, 4), Status::ok);
-        const PerSiteOps others[] = {PerSiteOps::of(callback_ops), PerSiteOps::of(other_callback_ops)};
+        const PerSiteOps others[] = {PerSiteOps::of(callback_ops),
+                                     PerSiteOps::of(other_callback_ops)};
         ASSERT_EQ(change({.remove = others}), Status::ok);
         EXPECT_EQ(patcher.lists_in_use(), 0u);
         EXPECT_EQ(patcher.enabled(), 4u);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr Address base = 0x4020'0000;
 constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
-constexpr std::uint32_t ret_x9 = 0xd65f0120, br_x9 = 0xd61f0120, ret_x11 = 0xd65f0160, br_x11 = 0xd61f0160;
+constexpr std::uint32_t ret_x9 = 0xd65f0120, br_x9 = 0xd61f0120, ret_x11 = 0xd65f0160,
+                        br_x11 = 0xd61f0160;
 constexpr std::uint32_t other = 0x910003e9;
 
 struct HookForms : ::testing::Test {

@@ -17,7 +17,8 @@ namespace {
 std::vector<std::uint32_t> assemble(const std::string& source) {
     const auto folder = std::filesystem::temp_directory_path() / "nopscope_insn_test";
     std::filesystem::create_directories(folder);
-    const std::string text = folder / "text.s", object = folder / "text.o", raw = folder / "text.bin";
+    const std::string text = folder / "text.s", object = folder / "text.o",
+                      raw = folder / "text.bin";
     std::ofstream(text) << source;
     const std::string command = std::string(NOPSCOPE_AS) + " -march=armv8.5-a -o " + object + " " +
                                 text + " && " + NOPSCOPE_OBJCOPY + " -O binary -j .text " + object +
@@ -31,7 +32,7 @@ std::vector<std::uint32_t> assemble(const std::string& source) {
 }
 
 TEST(Encoders, AgreeWithTheAssembler) {
-    const std::int64_t offsets[] = {0,     4,         -4,        64,         -64,         0x1000,
+    const std::int64_t offsets[] = {0,     4,         -4,        64,        -64,        0x1000,
                                     -4096, 0x1234564, -0x123450, 0x7fffffc, -0x8000000, 0x4000000};
     std::string source = "nop\nbti c\nmov x9, x30\n";
     for (const std::int64_t offset : offsets) source += "bl . + (" + std::to_string(offset) + ")\n";

@@ -46,21 +46,21 @@ public:
             }
             ++hits;
             switch (random_() % 16) {
-                case 0: burst_ = random_() % 3000; break;
-                case 1:
-                case 2: {
-                    const std::size_t count = std::min<std::size_t>(out.size(), random_() % 4000);
-                    const std::vector<std::uint8_t> again(out.end() - static_cast<std::ptrdiff_t>(count),
-                                                          out.end());
-                    out.push_back(byte);
-                    out.insert(out.end(), again.begin(), again.end());
-                    break;
-                }
-                case 3: break;  // lost
-                case 4:
-                case 5:
-                case 6: out.push_back(0); [[fallthrough]];
-                default: out.push_back(byte ^ static_cast<std::uint8_t>(1u << random_() % 8));
+            case 0: burst_ = random_() % 3000; break;
+            case 1:
+            case 2: {
+                const std::size_t count = std::min<std::size_t>(out.size(), random_() % 4000);
+                const std::vector<std::uint8_t> again(
+                    out.end() - static_cast<std::ptrdiff_t>(count), out.end());
+                out.push_back(byte);
+                out.insert(out.end(), again.begin(), again.end());
+                break;
+            }
+            case 3: break;  // lost
+            case 4:
+            case 5:
+            case 6: out.push_back(0); [[fallthrough]];
+            default: out.push_back(byte ^ static_cast<std::uint8_t>(1u << random_() % 8));
             }
         }
         return out;
@@ -145,7 +145,7 @@ protected:
             protocol::Record record = in_ring;
             if (record.kind() == protocol::Kind::entry || record.kind() == protocol::Kind::call) {
                 record = protocol::make_record(record.kind(), (record.site_low() - text_base) >> 3,
-                                           record.clock_low());
+                                               record.clock_low());
             }
             const std::uint64_t clock =
                 machine.now - static_cast<std::uint32_t>(static_cast<std::uint32_t>(machine.now) -
@@ -165,7 +165,8 @@ protected:
             if (sp < stack_high && (deep || random() % 100 < 49)) {
                 leave();
             } else {
-                enter(text_base + 8 * (static_cast<std::uint32_t>(stack_high - sp) + random() % 3), sp - 16);
+                enter(text_base + 8 * (static_cast<std::uint32_t>(stack_high - sp) + random() % 3),
+                      sp - 16);
             }
         }
         note(number);
@@ -185,7 +186,8 @@ protected:
         const std::uint64_t end = machine.now + hz / pumps_per_second;
         // Sometimes more than the line carries: the ring fills, and drops records.
         const unsigned much = random() % 500 == 0 ? 40 : 1;
-        for (unsigned number = 0; number < core_count; ++number) work(number, much * (random() % 28));
+        for (unsigned number = 0; number < core_count; ++number)
+            work(number, much * (random() % 28));
         if (machine.now < end) machine.now = end;
         pump_once();
         deliver();
@@ -197,7 +199,8 @@ protected:
             EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
             EXPECT_EQ(counters.delivered, of.delivered);
             if (!final) continue;
-            EXPECT_EQ(counters.generated, record_index(cores[number].cursor) + cores[number].dropped);
+            EXPECT_EQ(counters.generated,
+                      record_index(cores[number].cursor) + cores[number].dropped);
             EXPECT_EQ(counters.dropped, cores[number].dropped);
             EXPECT_EQ(counters.lost, record_index(cores[number].cursor) - of.delivered);
         }
@@ -205,7 +208,8 @@ protected:
     }
 
     protocol::Hello hello;
-    std::unique_ptr<protocol::TraceEncoder[]> encoders = std::make_unique<protocol::TraceEncoder[]>(core_count);
+    std::unique_ptr<protocol::TraceEncoder[]> encoders =
+        std::make_unique<protocol::TraceEncoder[]>(core_count);
     Pump<sim::SimMachine> pump{machine, cores, encoders.get()};
     std::mt19937 random{42};
     BadLine line{GetParam(), 43};
@@ -238,11 +242,12 @@ TEST_P(LineSim, AnHour) {
     EXPECT_GT(after.dropped, 0u);
     EXPECT_EQ(after.lost != 0, line.hits > 100);
     RecordProperty("records", static_cast<int>(after.generated));
-    std::printf("rate %g: %llu records, %llu dropped, %llu lost, %llu gaps, %llu hits in %llu bytes\n",
-                GetParam(), static_cast<unsigned long long>(after.generated),
-                static_cast<unsigned long long>(after.dropped),
-                static_cast<unsigned long long>(after.lost), static_cast<unsigned long long>(after.gaps),
-                static_cast<unsigned long long>(line.hits), static_cast<unsigned long long>(carried));
+    std::printf(
+        "rate %g: %llu records, %llu dropped, %llu lost, %llu gaps, %llu hits in %llu bytes\n",
+        GetParam(), static_cast<unsigned long long>(after.generated),
+        static_cast<unsigned long long>(after.dropped), static_cast<unsigned long long>(after.lost),
+        static_cast<unsigned long long>(after.gaps), static_cast<unsigned long long>(line.hits),
+        static_cast<unsigned long long>(carried));
 }
 
 // A key frame comes every 2 s, or every 64 KiB. So 2 s and one frame after the last damaged byte,
@@ -254,7 +259,8 @@ TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
         while (machine.now < hurt_until) step();
         line.heal();
         // A repeated piece may push bytes out of a frame, until the current frame ends.
-        const std::uint64_t recovered = machine.now + 2 * hz + hz * protocol::max_encoded_bytes * 2 / line_rate;
+        const std::uint64_t recovered =
+            machine.now + 2 * hz + hz * protocol::max_encoded_bytes * 2 / line_rate;
         while (machine.now < recovered) step();
         std::uint64_t gaps[core_count];
         std::uint64_t batches[core_count];

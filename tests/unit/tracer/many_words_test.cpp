@@ -7,8 +7,8 @@
 namespace nopscope {
 namespace {
 
-using testing::CoreUnderTest;
 using protocol::Extended;
+using testing::CoreUnderTest;
 
 protocol::Record at(const Core& core, std::uint64_t position) { return *ring_peek(core, position); }
 
@@ -19,8 +19,9 @@ TEST(RingMany, HeadAndDataComeBackInOrder) {
     for (unsigned i = 0; i < 4 * ring_bytes / record_bytes; ++i) {
         const std::uint64_t position = t.core.cursor;
         t.machine.now += 3;
-        ASSERT_TRUE(ring_put_many(t.machine, t.core, protocol::make_extended(Extended::arguments, 0x0101),
-                                  data, t.core.limit));
+        ASSERT_TRUE(ring_put_many(t.machine, t.core,
+                                  protocol::make_extended(Extended::arguments, 0x0101), data,
+                                  t.core.limit));
         ASSERT_EQ(t.core.cursor, position + 4 * record_bytes);
         const protocol::Record head = at(t.core, position);
         ASSERT_TRUE(head.is(Extended::arguments));
@@ -42,7 +43,8 @@ TEST(RingMany, TheHeadWaitsForItsData) {
         const auto claim = ring_claim(t.machine, t.core, 3 * record_bytes, t.core.limit);
         ASSERT_TRUE(claim);
         const auto word = [&](unsigned n) { return claim->position + n * record_bytes; };
-        ring_store(t.core, word(0), protocol::make_extended(Extended::duration, 1, claim->clock).word);
+        ring_store(t.core, word(0),
+                   protocol::make_extended(Extended::duration, 1, claim->clock).word);
         ring_store(t.core, word(i % 2 + 1), protocol::make_data(7).word);
         ASSERT_FALSE(ring_peek(t.core, word(0)));
         ring_store(t.core, word(2 - i % 2), protocol::make_data(8).word);
@@ -83,7 +85,8 @@ protected:
     void open_call(std::uint64_t sp, unsigned landing_pad = 0) {
         auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
         core.top += sizeof(ShadowFrame);
-        *frame = {0x1234, sp, hook_address(Hook::duration), function + 8 + landing_pad, {machine.now}};
+        *frame = {
+            0x1234, sp, hook_address(Hook::duration), function + 8 + landing_pad, {machine.now}};
     }
 };
 
@@ -174,7 +177,8 @@ TEST(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
         auto* frame = reinterpret_cast<ShadowFrame*>(t.core.top);
         t.core.top += sizeof(ShadowFrame);
         // The frame in the middle belongs to another ops.
-        *frame = {0x1234, sp, hook_address(Hook::callback), 0x2000, {sp == 0x8000 ? 0x6000u : 0x5000u}};
+        *frame = {
+            0x1234, sp, hook_address(Hook::callback), 0x2000, {sp == 0x8000 ? 0x6000u : 0x5000u}};
     }
     unwind(t.machine, t.core, 0x8800, false);
     EXPECT_EQ(t.core.subtree_depth, 1u);

@@ -30,7 +30,8 @@ TEST(Glob, MatchesTheWholeName) {
 }
 
 TEST(Glob, StarsTakeAnyNumber) {
-    for (const char* pattern : {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"}) {
+    for (const char* pattern :
+         {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"}) {
         EXPECT_TRUE(matches(pattern, "luaV_execute")) << pattern;
     }
     for (const char* pattern : {"luaV_*X", "x*", "*execut", "*V*V*", "luaV_execute?*"}) {
@@ -61,7 +62,8 @@ std::vector<std::string> words(const std::string& letters, std::size_t longest) 
 TEST(Glob, AgreesWithItsDefinition) {
     for (const std::string& pattern : words("ab*?", 5)) {
         for (const std::string& name : words("ab", 5)) {
-            ASSERT_EQ(matches(pattern.c_str(), name), slow_matches(pattern, name)) << pattern << " " << name;
+            ASSERT_EQ(matches(pattern.c_str(), name), slow_matches(pattern, name))
+                << pattern << " " << name;
         }
     }
 }
@@ -77,7 +79,8 @@ struct Made {
         for (unsigned i = 0; i < 4; ++i) to.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
     }
     void add(unsigned shared, const std::string& rest) {
-        if (sites++ % protocol::names_per_block == 0) append(blocks, static_cast<std::uint32_t>(names.size()));
+        if (sites++ % protocol::names_per_block == 0)
+            append(blocks, static_cast<std::uint32_t>(names.size()));
         names.push_back(static_cast<std::uint8_t>(shared));
         names.push_back(static_cast<std::uint8_t>(rest.size()));
         names.insert(names.end(), rest.begin(), rest.end());
@@ -169,7 +172,8 @@ TEST(NameTable, CorruptBytesDoNoHarm) {
     for (unsigned n = 0; n < 20000; ++n) {
         Bytes bytes = good;
         for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
-            bytes[protocol::names_header_bytes + random() % (bytes.size() - protocol::names_header_bytes)] =
+            bytes[protocol::names_header_bytes +
+                  random() % (bytes.size() - protocol::names_header_bytes)] =
                 static_cast<std::uint8_t>(random());
         }
         const protocol::NameTable table(bytes.data(), bytes.size(), 40, crc);
@@ -232,7 +236,8 @@ protected:
 
 TEST_F(NamedSelectionTest, VisitsWhatThePatternMatches) {
     EXPECT_EQ(chosen(Sites::named("fn_7")), (std::vector<std::uint32_t>{7}));
-    EXPECT_EQ(chosen(Sites::named("fn_1?")), (std::vector<std::uint32_t>{10, 11, 12, 13, 14, 16, 17, 18, 19}));
+    EXPECT_EQ(chosen(Sites::named("fn_1?")),
+              (std::vector<std::uint32_t>{10, 11, 12, 13, 14, 16, 17, 18, 19}));
     EXPECT_EQ(chosen(Sites::named("*9")), (std::vector<std::uint32_t>{9, 19}));
     EXPECT_EQ(chosen(Sites::named("*")).size(), 19u);
     EXPECT_EQ(chosen(Sites::all()).size(), 19u);

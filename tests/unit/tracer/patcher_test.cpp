@@ -152,7 +152,8 @@ TEST(Change, OutOfReachChangesNothing) {
     text.add_many(2);
     text.initialise();
     const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-    text.patcher.set_trampolines({testing::callback_trampoline, testing::unguarded_trampoline, testing::far_entry});
+    text.patcher.set_trampolines(
+        {testing::callback_trampoline, testing::unguarded_trampoline, testing::far_entry});
     EXPECT_EQ(text.change(&text.far_ops, nullptr), Status::out_of_reach);
     EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
     EXPECT_EQ(text.far_ops.sites, 0u);
@@ -170,7 +171,8 @@ TEST(Change, SomeThroughTheFarTrampoline) {
         ASSERT_EQ(text.change(&text.far_ops, nullptr), Status::ok);
         for (std::uint32_t i = 0; i < 40; ++i) {
             const bool far = upper ? i < 20 : i > 20;
-            EXPECT_EQ(text.word(i), text.bl(i, far ? testing::far_trampoline : text.far_ops.direct)) << i;
+            EXPECT_EQ(text.word(i), text.bl(i, far ? testing::far_trampoline : text.far_ops.direct))
+                << i;
         }
         EXPECT_TRUE(text.patcher.uses_far());
         ASSERT_EQ(text.change(nullptr, &text.far_ops), Status::ok);
@@ -208,18 +210,21 @@ TEST(Change, ACoreThatDoesNotComeIsSaid) {
     Text text({.cores = 2, .skip = sim::Skip::ipi});
     text.add_many(4);
     text.initialise();
-    EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok) << "a machine that keeps it to itself";
+    EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok)
+        << "a machine that keeps it to itself";
     EXPECT_EQ(text.change(nullptr, &text.graph_ops), Status::ok);
     text.machine.reports_lost_calls = true;
     unsigned waits = 0;
     const auto change = [&](PerSiteOps add) {
-        return text.patcher.change({.add = add}, [](auto visit) { (void)visit(0, 4); }, [&] { return ++waits != 0; });
+        return text.patcher.change(
+            {.add = add}, [](auto visit) { (void)visit(0, 4); }, [&] { return ++waits != 0; });
     };
     EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::timeout);
     const unsigned before = waits;
     text.machine.reports_lost_calls = false;
     EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
-    EXPECT_EQ(waits, before + 1) << "a request that changes nothing, and waits for the core all the same";
+    EXPECT_EQ(waits, before + 1)
+        << "a request that changes nothing, and waits for the core all the same";
     EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
     EXPECT_EQ(waits, before + 1);
 }
@@ -247,9 +252,11 @@ TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
             text.machine.cleans.clear();
             text.machine.invalidates.clear();
             ASSERT_EQ(text.change(&text.function_ops, nullptr), Status::ok);
-            const auto expect_touched = [&](const std::map<Address, unsigned>& counts, std::size_t bytes) {
+            const auto expect_touched = [&](const std::map<Address, unsigned>& counts,
+                                            std::size_t bytes) {
                 std::set<Address> touched, maintained;
-                for (const PatchSite& site : text.placed) touched.insert(site.toggle() & ~(bytes - 1));
+                for (const PatchSite& site : text.placed)
+                    touched.insert(site.toggle() & ~(bytes - 1));
                 for (const auto& [address, count] : counts) {
                     maintained.insert(address);
                     // A line in two batches of 64 ranges is maintained in both.
@@ -266,7 +273,8 @@ TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
 // The sites are far apart, so one batch cannot hold all ranges. All changes must still be visible.
 TEST(Maintenance, SeveralBatches) {
     Text text;
-    for (unsigned i = 0; i < 90; ++i) text.placed.push_back(text.add(text_base + 0x40 + 0x80 * i, i % 3 == 0));
+    for (unsigned i = 0; i < 90; ++i)
+        text.placed.push_back(text.add(text_base + 0x40 + 0x80 * i, i % 3 == 0));
     text.initialise();
     ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     for (const PatchSite& site : text.placed) {

@@ -58,8 +58,9 @@ TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
         for (unsigned core = 0; core < 3; ++core) {
             ProfileCell& cell = of.memory.cell(core, site);
             // The recorder computes this address.
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(family.at(site)->data) + of.memory.distance(core),
-                      reinterpret_cast<std::uintptr_t>(&cell.total));
+            EXPECT_EQ(
+                reinterpret_cast<std::uintptr_t>(family.at(site)->data) + of.memory.distance(core),
+                reinterpret_cast<std::uintptr_t>(&cell.total));
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&cell.total) % 16, 0u);  // for LDXP
             EXPECT_LE(reinterpret_cast<std::byte*>(&cell + 1), end);
             EXPECT_EQ(cell.total | cell.self | cell.max | ~cell.min, 0u);
@@ -93,8 +94,8 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     Core core{};
     core.profiled = 7;
     machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock read
-    const ProfileInstant at =
-        profile_instant(machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
+    const ProfileInstant at = profile_instant(
+        machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
     EXPECT_EQ(at.clock, 1100u);
     EXPECT_EQ(at.profiled, 47u);
     EXPECT_EQ(core.profiled, 47u + 1100);
@@ -117,7 +118,9 @@ protected:
     void profiled(std::uint32_t site, std::uint64_t sp) {
         auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
         here().top += sizeof(ShadowFrame);
-        *frame = {0x1234, sp, hook_address(Hook::profile),
+        *frame = {0x1234,
+                  sp,
+                  hook_address(Hook::profile),
                   reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total),
                   {machine.now, here().profiled}};
     }
@@ -150,7 +153,8 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     EXPECT_EQ(outer.self, fixed(outer.total - inner.total) - cost + cost);
     EXPECT_GE(outer.total, inner.total + 5);
     EXPECT_EQ(core.profiled, fixed(outer.total) + cost);
-    EXPECT_EQ(inner.self_ticks(1, cost), static_cast<std::int64_t>(inner.total) - 2 - 3);  // 700 are 2.7 ticks
+    EXPECT_EQ(inner.self_ticks(1, cost),
+              static_cast<std::int64_t>(inner.total) - 2 - 3);  // 700 are 2.7 ticks
     EXPECT_EQ(inner.min, inner.total);
     EXPECT_EQ(inner.max, inner.total);
     EXPECT_EQ(inner.bins[ProfileCell::bin_of(inner.total)], 1u);
@@ -208,7 +212,8 @@ protected:
     SiteTable sites;
     Cells cells{count, core_count};
     ProfileSender sender{cells.memory, sites};
-    Pump<sim::SimMachine, ProfileSender> profiling{machine, std::span<Core>(cores), encoders.get(), &sender};
+    Pump<sim::SimMachine, ProfileSender> profiling{machine, std::span<Core>(cores), encoders.get(),
+                                                   &sender};
     void open_all(std::uint64_t period = 0) {
         open();
         profiling.open(config, hello, 7);
@@ -254,7 +259,8 @@ TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
         cells.memory.set_cost(cost);
         ProfileCell& cell = cells.memory.cell(0, 0);
         cell = {};
-        cell.self = (std::uint64_t{5000} << profiled_shift) + 7 * cost - 100 * cost;  // 7 calls made 100 calls
+        cell.self = (std::uint64_t{5000} << profiled_shift) + 7 * cost -
+                    100 * cost;  // 7 calls made 100 calls
         cell.bins[20] = 4;
         cell.bins[33] = 3;
         const double exact = 5000.0 - 100.0 * static_cast<double>(cost) / protocol::overhead_unit;

@@ -39,7 +39,8 @@ TEST_F(PumpClockTest, NearlyAWrapBetweenRecordsThatNobodyPumps) {
 
 TEST_F(PumpClockTest, IdleAfterThePumpForManyWraps) {
     open();
-    for (const std::uint64_t ticks : {wrap / 2, wrap / 16 * 15, wrap, 3 * wrap + wrap / 3, 40 * wrap}) {
+    for (const std::uint64_t ticks :
+         {wrap / 2, wrap / 16 * 15, wrap, 3 * wrap + wrap / 3, 40 * wrap}) {
         stamped_call();
         pump.run();
         idle(ticks + wrap / 5);

@@ -7,10 +7,10 @@
 namespace nopscope {
 namespace {
 
-using testing::receive;
-using testing::Received;
 using protocol::Extended;
 using protocol::Kind;
+using testing::receive;
+using testing::Received;
 using Words = std::vector<std::string>;
 
 class PumpContexts : public testing::PumpTest {

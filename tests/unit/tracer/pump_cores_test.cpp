@@ -10,13 +10,13 @@
 namespace nopscope {
 namespace {
 
+using protocol::Kind;
 using testing::CoreUnderTest;
 using testing::line_bytes;
 using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using protocol::Kind;
 
 class PumpCores : public testing::PumpTest {
 protected:
@@ -63,7 +63,8 @@ TEST_F(PumpCores, ABusyCoreDoesNotKeepTheOthersWaiting) {
         if (header.stream == protocol::Stream::trace) order.push_back(header.core);
     }
     ASSERT_GE(order.size(), 3u);
-    EXPECT_NE(std::find(order.begin(), order.begin() + 2, 2u), order.begin() + 2) << "they take turns";
+    EXPECT_NE(std::find(order.begin(), order.begin() + 2, 2u), order.begin() + 2)
+        << "they take turns";
 }
 
 TEST_F(PumpCores, StatsOfEachCore) {
@@ -198,8 +199,8 @@ TEST(PumpThreads, LosslessFromThreeCoresAtOnce) {
         Core& core = t.cores[number];
         for (std::uint32_t i = 0; i < records; ++i) {
             const auto record = protocol::make_record(Kind::call, 0x400 + i % 512, 0);
-            while (!ring_put(machine, core, record,
-                             __atomic_load_n(&core.limit, __ATOMIC_RELAXED))) {
+            while (
+                !ring_put(machine, core, record, __atomic_load_n(&core.limit, __ATOMIC_RELAXED))) {
                 if (!pump.make_room()) ++refused;
             }
         }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tests/unit/tracer/core_fixture.hpp"
-#include "tracer/stream/pump.hpp"
 #include "tracer/protocol/event.hpp"
+#include "tracer/stream/pump.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,36 +47,38 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
     }
     received.headers.push_back(frame.header);
     switch (frame.header.stream) {
-        case protocol::Stream::hello:
-            received.hellos.emplace_back();
-            received.bad += !protocol::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
-            break;
-        case protocol::Stream::stats:
-            received.stats.emplace_back();
-            received.bad += !protocol::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
-            received.stats_of[frame.header.core].push_back(received.stats.back());
-            break;
-        case protocol::Stream::console:
-            received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
-            break;
-        case protocol::Stream::trace: {
-            auto& decoder = decoders[frame.header.core];
-            if (!decoder) decoder = std::make_unique<protocol::TraceDecoder>();
-            received.bad += decoder->open(frame.payload, frame.payload_bytes) !=
-                            protocol::TraceDecoder::Opened::ready;
-            received.traces.push_back(decoder->header());
-            std::uint64_t index = decoder->next_index();
-            received.bad += !decoder->read([&](protocol::Record record, std::uint64_t clock) {
-                received.events.push_back(protocol::event_of({record, clock}, index++));
-                received.events_of[frame.header.core].push_back(received.events.back());
-            });
-            break;
-        }
-        case protocol::Stream::profile_events: break;
-        case protocol::Stream::moved:
-        case protocol::Stream::profile:
-        case protocol::Stream::command:
-        case protocol::Stream::reply: break;
+    case protocol::Stream::hello:
+        received.hellos.emplace_back();
+        received.bad +=
+            !protocol::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
+        break;
+    case protocol::Stream::stats:
+        received.stats.emplace_back();
+        received.bad +=
+            !protocol::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
+        received.stats_of[frame.header.core].push_back(received.stats.back());
+        break;
+    case protocol::Stream::console:
+        received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
+        break;
+    case protocol::Stream::trace: {
+        auto& decoder = decoders[frame.header.core];
+        if (!decoder) decoder = std::make_unique<protocol::TraceDecoder>();
+        received.bad += decoder->open(frame.payload, frame.payload_bytes) !=
+                        protocol::TraceDecoder::Opened::ready;
+        received.traces.push_back(decoder->header());
+        std::uint64_t index = decoder->next_index();
+        received.bad += !decoder->read([&](protocol::Record record, std::uint64_t clock) {
+            received.events.push_back(protocol::event_of({record, clock}, index++));
+            received.events_of[frame.header.core].push_back(received.events.back());
+        });
+        break;
+    }
+    case protocol::Stream::profile_events: break;
+    case protocol::Stream::moved:
+    case protocol::Stream::profile:
+    case protocol::Stream::command:
+    case protocol::Stream::reply: break;
     }
 }
 

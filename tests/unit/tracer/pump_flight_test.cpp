@@ -9,13 +9,13 @@
 namespace nopscope {
 namespace {
 
+using protocol::Extended;
+using protocol::Kind;
 using testing::line_bytes;
 using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using protocol::Extended;
-using protocol::Kind;
 
 constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
@@ -30,7 +30,8 @@ protected:
     // Marks as tracer/recorders/triggers.cpp does.
     bool mark(std::uint32_t id) {
         const std::uint32_t payload = id << 4 | static_cast<std::uint32_t>(Extended::marker);
-        return ring_put(machine, here(), protocol::make_record(Kind::extended, payload, 0), mark_limit(here()));
+        return ring_put(machine, here(), protocol::make_record(Kind::extended, payload, 0),
+                        mark_limit(here()));
     }
     void snapshot(std::uint32_t id) {
         EXPECT_TRUE(mark(id));
@@ -127,7 +128,8 @@ TEST_F(PumpFlight, ASnapshotIsTheNewestRecordsAndItsMark) {
                        event.argument == 7 && event.index == end;
             });
         EXPECT_EQ(marks, 1);
-        EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8) << "all but the reserve";
+        EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8)
+            << "all but the reserve";
     }
     pump.finish();
     expect_true(receive());
@@ -341,7 +343,8 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     EXPECT_EQ(core.overwrites, 0u);
     for (unsigned i = 0; i < GetParam(); ++i) {
         const std::uint64_t index = record_index(core.cursor);
-        ASSERT_TRUE(ring_put(machine, core, protocol::make_record(Kind::call, 0x5000 >> 3, 0), no_limit));
+        ASSERT_TRUE(
+            ring_put(machine, core, protocol::make_record(Kind::call, 0x5000 >> 3, 0), no_limit));
         made[index] = {0x4000, machine.now, 0};
     }
     transmitter_room = ~std::size_t{0};
@@ -353,7 +356,8 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     EXPECT_EQ(received.stats.back().delivered, received.events.size());
 }
 // After two laps a slot has the same parity again.
-INSTANTIATE_TEST_SUITE_P(Records, PumpFlightLaps, ::testing::Values(slots / 2, 2 * slots + slots / 2));
+INSTANTIATE_TEST_SUITE_P(Records, PumpFlightLaps,
+                         ::testing::Values(slots / 2, 2 * slots + slots / 2));
 
 }  // namespace
 }  // namespace nopscope

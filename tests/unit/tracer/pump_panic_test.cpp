@@ -5,14 +5,14 @@
 namespace nopscope {
 namespace {
 
+using protocol::Extended;
+using protocol::Kind;
 using testing::line_bytes;
 using testing::PumpTest;
 using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using protocol::Extended;
-using protocol::Kind;
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
@@ -88,8 +88,11 @@ TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     EXPECT_EQ(without_own(receive().events).size(), 300u);
     for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
     protocol::Byte payload[protocol::max_payload_bytes];
-    encoders[0].begin(payload, {.index = record_index(core.tail), .clock = core.pumped_clock, .dropped = 0,
-                                .overwritten = 0, .context = 0});
+    encoders[0].begin(payload, {.index = record_index(core.tail),
+                                .clock = core.pumped_clock,
+                                .dropped = 0,
+                                .overwritten = 0,
+                                .context = 0});
     int coded = 0;
     try {
         encoders[0].fill(100, [&](protocol::Record& record, std::uint64_t& clock) {

@@ -5,11 +5,11 @@
 namespace nopscope {
 namespace {
 
+using protocol::Extended;
+using protocol::Kind;
 using testing::receive;
 using testing::Received;
 using testing::without_own;
-using protocol::Extended;
-using protocol::Kind;
 
 using PumpRoom = testing::PumpTest;
 
@@ -33,7 +33,9 @@ TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
     static Pump<sim::SimMachine>* the_pump;
     the_pump = &pump;
     open(Mode::lossless);
-    config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as on another core
+    config.output.try_write = [](std::uint8_t) {
+        return the_pump->set_mode(Mode::flight);
+    };  // as on another core
     pump.open(config, hello, 7);
     while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
     }

@@ -5,14 +5,14 @@
 namespace nopscope {
 namespace {
 
+using protocol::Extended;
+using protocol::Kind;
 using testing::line_bytes;
 using testing::PumpTest;
 using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using protocol::Extended;
-using protocol::Kind;
 
 TEST_F(PumpTest, HelloComesFirst) {
     open();
@@ -143,7 +143,8 @@ TEST_F(PumpTest, DroppedIsExactInStreamMode) {
 
 TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     InForce in_force;
-    Pump<sim::SimMachine> telling{machine, cores, encoders.get(), nullptr, nullptr, nullptr, &in_force};
+    Pump<sim::SimMachine> telling{machine, cores,   encoders.get(), nullptr,
+                                  nullptr, nullptr, &in_force};
     open();
     telling.open(config, hello, 7);
     telling.flush();
@@ -189,7 +190,8 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
     std::size_t sent = 0;
     std::uint32_t site = 1;  // the encoder cannot predict these sites
     for (int i = 0; i < 20'000; ++i) {
-        for (int n = 0; n < 4; ++n) call(0x2000 + ((site = site * 1664525 + 1013904223) >> 16 & ~7u));
+        for (int n = 0; n < 4; ++n)
+            call(0x2000 + ((site = site * 1664525 + 1013904223) >> 16 & ~7u));
         machine.now += 100;
         pump.run();
         sent = line_bytes.size();

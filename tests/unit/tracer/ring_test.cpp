@@ -6,8 +6,8 @@
 namespace nopscope {
 namespace {
 
-using testing::CoreUnderTest;
 using protocol::Kind;
+using testing::CoreUnderTest;
 
 constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
@@ -22,7 +22,8 @@ struct Interrupting : sim::SimMachine {
         if (!std::exchange(armed, false)) return ticks;
         SimMachine handler(0, 64);
         handler.now = now;
-        (void)ring_put(handler, interrupted, protocol::make_record(protocol::Kind::call, 7, 0), no_limit);
+        (void)ring_put(handler, interrupted, protocol::make_record(protocol::Kind::call, 7, 0),
+                       no_limit);
         now = handler.now;
         return ticks;
     }
@@ -56,9 +57,13 @@ TEST(Ring, TheTracersWorkHasTheTimeItBegan) {
     const Moment began = moment(t.machine, t.core);
     Moment left = began;
     t.machine.now += 1000;
-    const auto put = [&](Moment* at) { return ring_put(t.machine, t.core, protocol::make_record(Kind::call, 9, 0), no_limit, at); };
+    const auto put = [&](Moment* at) {
+        return ring_put(t.machine, t.core, protocol::make_record(Kind::call, 9, 0), no_limit, at);
+    };
     ASSERT_TRUE(put(&left) && put(&left) && put(nullptr) && put(&left));
-    const auto clock = [&](unsigned i) { return ring_peek(t.core, ring_bytes + record_bytes * i)->clock_low(); };
+    const auto clock = [&](unsigned i) {
+        return ring_peek(t.core, ring_bytes + record_bytes * i)->clock_low();
+    };
     EXPECT_EQ(clock(0), began.clock);
     EXPECT_EQ(clock(1), began.clock) << "nothing else came between";
     EXPECT_GE(clock(2), began.clock + 1000);
@@ -70,8 +75,10 @@ TEST(Ring, AMomentNeverComesBeforeWhatWasRecorded) {
     Interrupting machine(t.core);
     machine.armed = true;
     Moment began = moment(machine, t.core);
-    ASSERT_TRUE(ring_put(machine, t.core, protocol::make_record(Kind::call, 9, 0), no_limit, &began));
-    const auto handlers = ring_peek(t.core, ring_bytes), ours = ring_peek(t.core, ring_bytes + record_bytes);
+    ASSERT_TRUE(
+        ring_put(machine, t.core, protocol::make_record(Kind::call, 9, 0), no_limit, &began));
+    const auto handlers = ring_peek(t.core, ring_bytes),
+               ours = ring_peek(t.core, ring_bytes + record_bytes);
     ASSERT_TRUE(handlers && ours);
     EXPECT_GT(ours->clock_low(), handlers->clock_low());
 }
@@ -81,7 +88,8 @@ TEST(Ring, SyncCarriesTheUpperClock) {
     t.machine.now = 0x123'4567'89ab'cdef & ((std::uint64_t{1} << protocol::sync_clock_bits) - 1);
     ASSERT_TRUE(ring_put(t.machine, t.core, protocol::make_sync(0), no_limit));
     const protocol::Record record = *ring_peek(t.core, ring_bytes);
-    EXPECT_EQ(static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low(), t.machine.now);
+    EXPECT_EQ(static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low(),
+              t.machine.now);
 }
 
 // The order of the slots is the order of time, and each slot has one owner.
@@ -89,9 +97,11 @@ TEST(Ring, AnInterruptThatRecordsWithinAClaimComesFirst) {
     CoreUnderTest t;
     Interrupting machine(t.core);
     machine.armed = true;
-    ASSERT_TRUE(ring_put(machine, t.core, protocol::make_record(protocol::Kind::call, 9, 0), no_limit));
+    ASSERT_TRUE(
+        ring_put(machine, t.core, protocol::make_record(protocol::Kind::call, 9, 0), no_limit));
     ASSERT_EQ(t.core.cursor, ring_bytes + 2 * record_bytes);
-    const auto first = ring_peek(t.core, ring_bytes), second = ring_peek(t.core, ring_bytes + record_bytes);
+    const auto first = ring_peek(t.core, ring_bytes),
+               second = ring_peek(t.core, ring_bytes + record_bytes);
     ASSERT_TRUE(first && second);
     // As they lie in the ring: without what a recorder adds to a site.
     EXPECT_EQ(first->site_low(), 7u << 3);
@@ -134,9 +144,11 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     while (other.call(0x2000)) {
     }
     for (std::uint64_t i = 0; i < own_reserve_bytes / record_bytes; ++i) {
-        ASSERT_TRUE(ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
+        ASSERT_TRUE(
+            ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
     }
-    EXPECT_FALSE(ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
+    EXPECT_FALSE(
+        ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
 }
 
 TEST(Ring, EntriesLeaveTheMarginToo) {
@@ -165,7 +177,9 @@ TEST(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     CoreUnderTest t;
     t.core.context_record_pending = 1;
     t.core.context_number = 3;
-    const auto put = [&](std::uint64_t limit) { return ring_put(t.machine, t.core, protocol::make_sync(0), limit); };
+    const auto put = [&](std::uint64_t limit) {
+        return ring_put(t.machine, t.core, protocol::make_sync(0), limit);
+    };
     ASSERT_TRUE(put_in_context(t.machine, t.core, put, own_limit));
     EXPECT_EQ(ring_peek(t.core, ring_bytes)->extended(), protocol::Extended::context);
     EXPECT_EQ(ring_peek(t.core, ring_bytes)->argument(), 3u);
@@ -219,7 +233,8 @@ struct ToldLongjmp : CoreUnderTest {
         machine.now = 3000;
         unwind(machine, core, 0x9000, false, {now, 33});
         std::vector<protocol::Record> records;
-        for (std::uint64_t at = from; at != core.cursor; at += record_bytes) records.push_back(*ring_peek(core, at));
+        for (std::uint64_t at = from; at != core.cursor; at += record_bytes)
+            records.push_back(*ring_peek(core, at));
         return records;
     }
 };
@@ -227,14 +242,16 @@ TEST(ShadowStack, CallsThatAReportedLongjmpLeftEndWhenItIsReported) {
     ToldLongjmp t;
     const std::vector<protocol::Record> records = t.found();
     ASSERT_EQ(records.size(), 6u);
-    EXPECT_TRUE(records[0].is(protocol::Extended::tracer_begin) && records[3].is(protocol::Extended::tracer_end));
+    EXPECT_TRUE(records[0].is(protocol::Extended::tracer_begin) &&
+                records[3].is(protocol::Extended::tracer_end));
     for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(records[i].clock_low(), 1000u) << i;
     EXPECT_TRUE(records[1].unwound() && records[1].entry_index() == 2);
     EXPECT_TRUE(records[2].unwound() && records[2].entry_index() == 1);
     EXPECT_EQ(records[0].argument(), told_before);
     EXPECT_EQ(records[3].argument(), told_after);
     // The time that finding out took.
-    EXPECT_TRUE(records[4].is(protocol::Extended::tracer_begin) && records[5].is(protocol::Extended::tracer_end));
+    EXPECT_TRUE(records[4].is(protocol::Extended::tracer_begin) &&
+                records[5].is(protocol::Extended::tracer_end));
     EXPECT_TRUE(records[4].clock_low() >= 2000 && records[4].clock_low() < 3000);
     EXPECT_GE(records[5].clock_low(), 3000u);
     EXPECT_EQ(records[4].argument(), 33u);
@@ -247,7 +264,8 @@ TEST(ShadowStack, AReportedLongjmpDoesNotExplainLaterOnes) {
     ASSERT_EQ(records.size(), 2u);
     for (const protocol::Record& record : records) {
         EXPECT_TRUE(record.unwound());
-        EXPECT_TRUE(record.clock_low() >= 2000 && record.clock_low() < 3000) << "when it was found out";
+        EXPECT_TRUE(record.clock_low() >= 2000 && record.clock_low() < 3000)
+            << "when it was found out";
     }
 }
 

@@ -50,15 +50,14 @@ TEST_F(RttTest, TheBlockIsWhatAProbeLooksFor) {
     EXPECT_EQ(std::memcmp(const_cast<char*>(block.id), "SEGGER RTT\0\0\0\0\0\0", 16), 0);
     EXPECT_EQ(block.up_count, 1);
     EXPECT_EQ(block.down_count, 1);
-    EXPECT_STREQ(reinterpret_cast<const char*>(const_cast<std::uint8_t*>(at(block.up.name))), "nopscope");
+    EXPECT_STREQ(reinterpret_cast<const char*>(const_cast<std::uint8_t*>(at(block.up.name))),
+                 "nopscope");
     EXPECT_EQ(static_cast<volatile void*>(at(block.up.buffer)), block.up_buffer);
     EXPECT_EQ(at(block.down.buffer), block.down_buffer);
     EXPECT_EQ(block.up.bytes, 64u);
     EXPECT_EQ(block.down.bytes, 16u);
 }
-TEST_F(RttTest, OnlyBelow4GiB) {
-    EXPECT_FALSE(rtt.start(0xffff'ff80));
-}
+TEST_F(RttTest, OnlyBelow4GiB) { EXPECT_FALSE(rtt.start(0xffff'ff80)); }
 TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
     ASSERT_TRUE(rtt.start(address));
     std::mt19937 random(2);
@@ -70,31 +69,31 @@ TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
         ASSERT_EQ(rtt.waiting(), up.size());
         ASSERT_EQ(room, 63 - up.size());
         switch (random() % 4) {
-            case 0: {
-                const std::uint8_t sent = random() % 8 == 0 ? 0 : byte;
-                ASSERT_EQ(rtt.put(sent), room != 0);
-                if (room != 0) up.push_back(sent);
-                if (room == 0 || sent == 0) published = up.size();
-                break;
-            }
-            case 1: {
-                const int got = read();
-                ASSERT_EQ(got, published == 0 ? -1 : up.front());
-                if (got < 0) break;
-                up.pop_front();
-                --published;
-                break;
-            }
-            case 2:
-                if (write(byte)) down.push_back(byte);
-                break;
-            default: {
-                std::uint8_t got = 0;
-                ASSERT_EQ(rtt.get(got), !down.empty());
-                if (down.empty()) break;
-                ASSERT_EQ(got, down.front());
-                down.pop_front();
-            }
+        case 0: {
+            const std::uint8_t sent = random() % 8 == 0 ? 0 : byte;
+            ASSERT_EQ(rtt.put(sent), room != 0);
+            if (room != 0) up.push_back(sent);
+            if (room == 0 || sent == 0) published = up.size();
+            break;
+        }
+        case 1: {
+            const int got = read();
+            ASSERT_EQ(got, published == 0 ? -1 : up.front());
+            if (got < 0) break;
+            up.pop_front();
+            --published;
+            break;
+        }
+        case 2:
+            if (write(byte)) down.push_back(byte);
+            break;
+        default: {
+            std::uint8_t got = 0;
+            ASSERT_EQ(rtt.get(got), !down.empty());
+            if (down.empty()) break;
+            ASSERT_EQ(got, down.front());
+            down.pop_front();
+        }
         }
     }
 }
@@ -127,7 +126,8 @@ TEST_F(RttTest, WhatAProbeSpoilsIsNotFollowed) {
 TEST_F(RttTest, TheProbeIsToldOfAWholeFrameAtOnce) {
     ASSERT_TRUE(rtt.start(address));
     barriers = 0;
-    for (const char* frame = "eleven byte"; *frame != 0; ++frame) EXPECT_TRUE(rtt.put(static_cast<std::uint8_t>(*frame)));
+    for (const char* frame = "eleven byte"; *frame != 0; ++frame)
+        EXPECT_TRUE(rtt.put(static_cast<std::uint8_t>(*frame)));
     EXPECT_EQ(block.up.write, 0u);
     EXPECT_EQ(barriers, 0u);
     EXPECT_TRUE(rtt.put(0));

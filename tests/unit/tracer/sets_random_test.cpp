@@ -26,7 +26,8 @@ protected:
         text_.initialise();
         for (unsigned i = 0; i < 8; ++i) singles_.push_back({.func = a_callback});
         singles_[6].flags = singles_[7].flags = ops_redirects;
-        for (const Address direct : {testing::function_entry, testing::graph_entry, testing::far_entry}) {
+        for (const Address direct :
+             {testing::function_entry, testing::graph_entry, testing::far_entry}) {
             singles_.push_back({.direct = direct});
         }
         singles_.push_back({.func = a_callback, .direct = testing::graph_entry});
@@ -42,7 +43,8 @@ protected:
 
     static bool conflicts(const Set& set) {
         unsigned special = 0;
-        for (const Ops* ops : set) special += (ops->direct != 0) + ((ops->flags & ops_redirects) != 0);
+        for (const Ops* ops : set)
+            special += (ops->direct != 0) + ((ops->flags & ops_redirects) != 0);
         return special > 1;
     }
     static Set after(Set set, const Change& change, std::uint32_t index) {
@@ -74,7 +76,8 @@ protected:
 
         Status expected = Status::ok;
         auto next = model_;
-        for (std::uint32_t i = first; i < sites && i - first < count && expected == Status::ok; ++i) {
+        for (std::uint32_t i = first; i < sites && i - first < count && expected == Status::ok;
+             ++i) {
             next[i] = after(next[i], change, i);
             if (i == damaged) {
                 expected = Status::unexpected_text;
@@ -97,9 +100,9 @@ protected:
             ++uses[set];
             enabled += !set.empty();
             for (Ops* ops : set) {
-                const auto whose = std::find_if(all_.begin(), all_.end(), [&](const PerSiteOps& family) {
-                    return family.at(i) == ops;
-                });
+                const auto whose =
+                    std::find_if(all_.begin(), all_.end(),
+                                 [&](const PerSiteOps& family) { return family.at(i) == ops; });
                 ASSERT_NE(whose, all_.end());
                 ++counts[whose->first];
             }
@@ -145,7 +148,8 @@ private:
     std::mt19937 random_;
     Text text_;
     std::deque<Ops> singles_;
-    std::vector<Member> counting_ = std::vector<Member>(sites), called_ = std::vector<Member>(sites);
+    std::vector<Member> counting_ = std::vector<Member>(sites),
+                        called_ = std::vector<Member>(sites);
     std::vector<PerSiteOps> all_;
     std::map<std::uint32_t, Set> model_;
 };

@@ -16,7 +16,9 @@ struct TenSites : Text {
         initialise();
     }
     OpsList& list(std::uint32_t index) { return static_cast<OpsList&>(object(index)); }
-    bool calls(std::uint32_t index) { return word(index) == bl(index, testing::callback_trampoline); }
+    bool calls(std::uint32_t index) {
+        return word(index) == bl(index, testing::callback_trampoline);
+    }
     // All state that a refused request must not change.
     auto everything() {
         std::vector<std::uint64_t> all{patcher.enabled(), patcher.lists_in_use()};
@@ -25,7 +27,8 @@ struct TenSites : Text {
             all.push_back(word(i));
             if (ops_of(i).size() > 1) all.push_back(list(i).refs);
         }
-        for (const Ops* ops : {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops}) {
+        for (const Ops* ops :
+             {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops}) {
             all.push_back(ops->sites);
         }
         all.push_back(machine.word_writes);
@@ -140,7 +143,8 @@ TEST(Sets, AFilterThatMoves) {
     ASSERT_EQ(t.change(&t.callback_ops, nullptr, 3, 5), Status::ok);
     ASSERT_EQ(t.change(nullptr, &t.callback_ops, 0, 3), Status::ok);
     ASSERT_EQ(t.change(nullptr, &t.callback_ops, 8), Status::ok);
-    for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(t.ops_of(i).size(), i >= 3 && i < 8 ? 2u : 1u) << i;
+    for (std::uint32_t i = 0; i < 10; ++i)
+        EXPECT_EQ(t.ops_of(i).size(), i >= 3 && i < 8 ? 2u : 1u) << i;
     EXPECT_EQ(t.callback_ops.sites, 5u);
     EXPECT_EQ(t.list(3).refs, 5u);
     EXPECT_EQ(t.patcher.lists_in_use(), 1u);
@@ -318,7 +322,8 @@ TEST(Sets, TheSameSiteTwice) {
 
 TEST(Sets, SeveralGoAtOnce) {
     TenSites t;
-    const PerSiteOps all[] = {PerSiteOps::of(t.graph_ops), PerSiteOps::of(t.callback_ops), PerSiteOps::of(t.function_ops)};
+    const PerSiteOps all[] = {PerSiteOps::of(t.graph_ops), PerSiteOps::of(t.callback_ops),
+                              PerSiteOps::of(t.function_ops)};
     ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
     ASSERT_EQ(t.change(&t.callback_ops, nullptr, 5), Status::ok);
     ASSERT_EQ(t.change({.add = all[1], .remove = all}, 0, 8), Status::ok);

@@ -44,7 +44,8 @@ TEST(Settle, BeginsWithAWholeRecord) {
         const protocol::Record head = protocol::make_record(
             protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::duration), 0);
         const std::uint64_t data[] = {5, 6};
-        for (unsigned i = 0; i < slots; ++i) ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
+        for (unsigned i = 0; i < slots; ++i)
+            ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
         for (unsigned i = 0; i < more; ++i) ASSERT_TRUE(t.call(0x2000));
         settle(t.machine, t.core);
         ASSERT_TRUE(ring_peek(t.core, t.core.tail));

@@ -2,8 +2,8 @@
 // One site, its possible dispatch states, and what the real patcher does between two of them.
 #pragma once
 
-#include "tests/verification/simulator/recording.hpp"
 #include "tests/unit/tracer/text_fixture.hpp"
+#include "tests/verification/simulator/recording.hpp"
 
 #include <deque>
 
@@ -13,14 +13,25 @@ using Set = std::vector<unsigned>;
 
 enum : unsigned { callback, other_callback, direct, other_direct, far, both, unguarded };
 
-inline const std::vector<Set> states{
-    {}, {direct}, {callback}, {direct, callback}, {callback, other_callback},
-    {callback, other_callback, direct}, {other_direct}, {other_callback}, {far}, {far, callback},
-    {both}, {both, callback}, {unguarded}, {unguarded, callback}, {unguarded, direct}};
+inline const std::vector<Set> states{{},
+                                     {direct},
+                                     {callback},
+                                     {direct, callback},
+                                     {callback, other_callback},
+                                     {callback, other_callback, direct},
+                                     {other_direct},
+                                     {other_callback},
+                                     {far},
+                                     {far, callback},
+                                     {both},
+                                     {both, callback},
+                                     {unguarded},
+                                     {unguarded, callback},
+                                     {unguarded, direct}};
 
 inline std::string name(const Set& set) {
-    const char* const names[] = {"callback", "other callback", "direct", "other direct", "far", "both",
-                                 "unguarded"};
+    const char* const names[] = {"callback", "other callback", "direct",   "other direct",
+                                 "far",      "both",           "unguarded"};
     std::string all = "{";
     for (const unsigned ops : set) all += std::string(all.size() > 1 ? ", " : "") + names[ops];
     return all + "}";
@@ -28,7 +39,8 @@ inline std::string name(const Set& set) {
 
 // A site, the ops, and the patcher's steps from one set to another.
 struct Site : TextOn<sim::RecordingMachine> {
-    explicit Site(bool coherent = false) : TextOn({.idc = coherent, .dic = coherent}), coherent_(coherent) {
+    explicit Site(bool coherent = false)
+        : TextOn({.idc = coherent, .dic = coherent}), coherent_(coherent) {
         add_many(1);
         initialise();
         ops[callback].func = ops[other_callback].func = ops[both].func = a_callback;
@@ -46,9 +58,7 @@ struct Site : TextOn<sim::RecordingMachine> {
         std::vector<Ops*> all;
         for (Ops& one : ops) all.push_back(&one);
         machine.watch(placed[0], none, all,
-                      {callback_trampoline, unguarded_trampoline,
-                       far_trampoline},
-                      coherent_);
+                      {callback_trampoline, unguarded_trampoline, far_trampoline}, coherent_);
         go(from, to, at_once);
         return machine.recording;
     }
@@ -93,7 +103,8 @@ private:
     }
     void request(const std::vector<PerSiteOps>& add, const std::vector<PerSiteOps>& remove) {
         machine.begin();
-        EXPECT_EQ(change({.add = add.empty() ? PerSiteOps{} : add[0], .remove = remove}), Status::ok);
+        EXPECT_EQ(change({.add = add.empty() ? PerSiteOps{} : add[0], .remove = remove}),
+                  Status::ok);
         machine.end();
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/patching/selection.hpp"
 #include "tracer/core/site_table.hpp"
+#include "tracer/patching/selection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,8 @@ TEST(SiteTable, LandingPadsAreFound) {
     EXPECT_EQ(sites.find(0x1000), 0u);
     EXPECT_EQ(sites.find(0x1008), 1u);
     EXPECT_EQ(sites.find(0x1020), 2u);
-    for (const Address none : {0xff8u, 0x1004u, 0x100cu, 0x1024u}) EXPECT_FALSE(sites.find(none)) << none;
+    for (const Address none : {0xff8u, 0x1004u, 0x100cu, 0x1024u})
+        EXPECT_FALSE(sites.find(none)) << none;
     EXPECT_EQ(sites.crc(0), crc);
 }
 
@@ -72,7 +73,8 @@ protected:
     static const void* function(std::uint64_t address) {
         return reinterpret_cast<const void*>(address);
     }
-    std::vector<std::uint32_t> visited(const Sites& which, std::span<const void* const> except = {}) {
+    std::vector<std::uint32_t> visited(const Sites& which,
+                                       std::span<const void* const> except = {}) {
         const Selection selection(sites, which, except);
         if (!selection.known()) return {~0u};
         return of(selection);
@@ -86,7 +88,9 @@ protected:
         });
         return indexes;
     }
-    std::vector<std::uint32_t> others(const Sites& which) { return of(Selection::others(sites, which)); }
+    std::vector<std::uint32_t> others(const Sites& which) {
+        return of(Selection::others(sites, which));
+    }
     void refuse(std::uint32_t index) { sites.set(index, sites[index].refused()); }
     using Indexes = std::vector<std::uint32_t>;
     std::vector<std::uint64_t> entries{0xff8, 0x1018, 0x1038, 0x1058};

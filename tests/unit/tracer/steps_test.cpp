@@ -7,12 +7,25 @@
 namespace nopscope {
 namespace {
 
-constexpr Status every_status[] = {
-    Status::ok,           Status::mmu_or_cache_off, Status::no_sites,          Status::already_initialised,
-    Status::not_initialised, Status::unknown_function, Status::no_names,       Status::unexpected_text,
-    Status::out_of_reach, Status::too_many,         Status::conflict,          Status::timeout,
-    Status::no_profile_memory, Status::bad_config,  Status::wrong_level,       Status::wrong_memory,
-    Status::text_not_writable, Status::cores_running, Status::events_refused};
+constexpr Status every_status[] = {Status::ok,
+                                   Status::mmu_or_cache_off,
+                                   Status::no_sites,
+                                   Status::already_initialised,
+                                   Status::not_initialised,
+                                   Status::unknown_function,
+                                   Status::no_names,
+                                   Status::unexpected_text,
+                                   Status::out_of_reach,
+                                   Status::too_many,
+                                   Status::conflict,
+                                   Status::timeout,
+                                   Status::no_profile_memory,
+                                   Status::bad_config,
+                                   Status::wrong_level,
+                                   Status::wrong_memory,
+                                   Status::text_not_writable,
+                                   Status::cores_running,
+                                   Status::events_refused};
 
 TEST(Steps, AfterATimeoutTheNextIsTakenAndAfterARefusalIsNot) {
     static_assert(std::size(every_status) == static_cast<std::size_t>(Status::events_refused) + 1);

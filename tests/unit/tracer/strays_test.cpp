@@ -47,8 +47,8 @@ TEST_F(Strays, WithoutMemoryForGravesThereAreNone) {
 }
 
 TEST_F(Strays, TakesTheInnermostOfATailCallFirst) {
-    ShadowFrame frames[] = {frame_of(0x9000, 1), frame_of(0x8000, 2), frame_of(0x8000, hook), frame_of(0x7000, 4),
-                            frame_of(free_frame_sp, 5)};
+    ShadowFrame frames[] = {frame_of(0x9000, 1), frame_of(0x8000, 2), frame_of(0x8000, hook),
+                            frame_of(0x7000, 4), frame_of(free_frame_sp, 5)};
     EXPECT_EQ(take_stray(frames, 0x8000, other_hook), 0u);
     EXPECT_EQ(take_stray(frames, 0x8000, hook), hook);
     EXPECT_EQ(take_stray(frames, 0x8000, hook), 2u);
@@ -86,7 +86,9 @@ TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
         };
         core.stack_low = 0;
         std::vector<std::uint64_t> open[2];  // return addresses, by stack
-        const auto sp_of = [&](unsigned stack) { return 0x8000 + 0x4000 * stack - 16 * open[stack].size(); };
+        const auto sp_of = [&](unsigned stack) {
+            return 0x8000 + 0x4000 * stack - 16 * open[stack].size();
+        };
         std::uint64_t address = 0x100000;
         const auto end_one = [&](unsigned stack) {
             const std::uint64_t expected = open[stack].back();

@@ -46,7 +46,8 @@ struct TextOn {
     }
     // Adds `count` functions, 32 bytes apart. Every other one has a landing pad.
     void add_many(unsigned count) {
-        for (unsigned i = 0; i < count; ++i) placed.push_back(add(text_base + 0x40 + 32 * i, i % 2 == 0));
+        for (unsigned i = 0; i < count; ++i)
+            placed.push_back(add(text_base + 0x40 + 32 * i, i % 2 == 0));
     }
     Refusals initialise() {
         sites.prepare(entries);
@@ -98,6 +99,8 @@ struct TextOn {
 };
 using Text = TextOn<sim::SimMachine>;
 
-inline std::uint64_t slot_of(const Ops& object) { return reinterpret_cast<std::uintptr_t>(&object); }
+inline std::uint64_t slot_of(const Ops& object) {
+    return reinterpret_cast<std::uintptr_t>(&object);
+}
 
 }  // namespace nopscope::testing

@@ -29,11 +29,11 @@ std::string steps(const Set& from, const Set& to) {
     std::string text;
     for (const Step& step : testing::Site().record(from, to, true).steps) {
         switch (step.kind) {
-            case Step::Kind::write_slot: text += step.value == 0 ? "n" : "S"; break;
-            case Step::Kind::write_word: text += "W"; break;
-            case Step::Kind::synchronize: text += "."; break;
-            case Step::Kind::end: text += " "; break;
-            default: break;
+        case Step::Kind::write_slot: text += step.value == 0 ? "n" : "S"; break;
+        case Step::Kind::write_word: text += "W"; break;
+        case Step::Kind::synchronize: text += "."; break;
+        case Step::Kind::end: text += " "; break;
+        default: break;
         }
     }
     text.pop_back();

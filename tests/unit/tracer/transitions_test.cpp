@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real patcher makes every transition between dispatch states, in every interleaving with cores
 // that execute the site (tests/verification/simulator/explorer.hpp). It must find each mutant.
-#include "tests/verification/simulator/explorer.hpp"
 #include "tests/unit/tracer/site_fixture.hpp"
+#include "tests/verification/simulator/explorer.hpp"
 
 namespace nopscope {
 namespace {
 
-using sim::ExploreOptions;
 using sim::Exploration;
+using sim::ExploreOptions;
 using sim::Recording;
 using sim::Step;
 using testing::name;
@@ -38,13 +38,15 @@ enum class Which { all, of_one_request };
 
 void expect_no_violation(ExploreOptions options, Which which = Which::all, bool coherent = false) {
     std::size_t states = 0, transitions = 0;
-    for_each_transition([&](const Recording& recording, const std::string& what) {
-        if (which == Which::of_one_request && recording.sets.size() > 2) return;
-        const Exploration found = sim::Explorer(recording, options).run();
-        EXPECT_EQ(found.violation, "") << what << "\n" << lines(found);
-        states += found.states;
-        ++transitions;
-    }, coherent);
+    for_each_transition(
+        [&](const Recording& recording, const std::string& what) {
+            if (which == Which::of_one_request && recording.sets.size() > 2) return;
+            const Exploration found = sim::Explorer(recording, options).run();
+            EXPECT_EQ(found.violation, "") << what << "\n" << lines(found);
+            states += found.states;
+            ++transitions;
+        },
+        coherent);
     ::testing::Test::RecordProperty("states", std::to_string(states));
     std::printf("%zu transitions, %zu states\n", transitions, states);
 }
@@ -55,11 +57,11 @@ TEST(Transitions, OneCoreWithInterrupts) { expect_no_violation({.interrupts = tr
 TEST(Transitions, TwoCoresWithInterrupts) {
     expect_no_violation({.cores = 2, .interrupts = true}, Which::of_one_request);
 }
-TEST(Transitions, WithoutCacheMaintenance) {
-    expect_no_violation({.cores = 2}, Which::all, true);
-}
+TEST(Transitions, WithoutCacheMaintenance) { expect_no_violation({.cores = 2}, Which::all, true); }
 // As tracer.cpp synchronizes.
-TEST(TransitionsByGuards, TwoCores) { expect_no_violation({.cores = 2, .wait = sim::Wait::guards}); }
+TEST(TransitionsByGuards, TwoCores) {
+    expect_no_violation({.cores = 2, .wait = sim::Wait::guards});
+}
 TEST(TransitionsByGuards, OneCoreWithInterrupts) {
     expect_no_violation({.wait = sim::Wait::guards, .interrupts = true});
 }
@@ -74,8 +76,10 @@ TEST(Transitions, ThereAndBack) {
             const Recording recording = Site().record_there_and_back(from, to);
             if (recording.steps.size() > sim::Explorer::max_steps) continue;
             for (const sim::Wait wait : {sim::Wait::outside, sim::Wait::guards}) {
-                const Exploration found = sim::Explorer(recording, {.cores = 2, .wait = wait}).run();
-                EXPECT_EQ(found.violation, "") << name(from) << " -> " << name(to) << "\n" << lines(found);
+                const Exploration found =
+                    sim::Explorer(recording, {.cores = 2, .wait = wait}).run();
+                EXPECT_EQ(found.violation, "") << name(from) << " -> " << name(to) << "\n"
+                                               << lines(found);
             }
         }
     }
@@ -158,20 +162,29 @@ const Mutant mutants[] = {
     {"NoneWithTheOtherSlots",
      [](Steps& steps) { move_before(steps, find(steps, Kind::write_word), find_none(steps)); },
      {nothing}},
-    {"NoSynchronize", [](Steps& steps) { drop_all(steps, Kind::synchronize); },
+    {"NoSynchronize",
+     [](Steps& steps) { drop_all(steps, Kind::synchronize); },
      {nothing, freed, detached}},
     {"CollectBeforeSynchronize",
      [](Steps& steps) {
          move_before(steps, find(steps, Kind::synchronize), find(steps, Kind::free));
      },
      {freed}},
-    {"SynchronizeIgnoresTheInterrupted", [](Steps&) {}, {nothing, freed, detached},
+    {"SynchronizeIgnoresTheInterrupted",
+     [](Steps&) {},
+     {nothing, freed, detached},
      {.interrupts = true, .skip_depth = true}},
-    {"GuardsIgnoreTheInterrupted", [](Steps&) {}, {freed, detached},
+    {"GuardsIgnoreTheInterrupted",
+     [](Steps&) {},
+     {freed, detached},
      {.wait = sim::Wait::guards, .interrupts = true, .skip_depth = true}},
-    {"GuardsIgnoreUnguardedFrames", [](Steps&) {}, {freed, detached},
+    {"GuardsIgnoreUnguardedFrames",
+     [](Steps&) {},
+     {freed, detached},
      {.wait = sim::Wait::guards, .skip_unguarded = true}},
-    {"GuardIsFreeBeforeTheLastLoad", [](Steps&) {}, {freed},
+    {"GuardIsFreeBeforeTheLastLoad",
+     [](Steps&) {},
+     {freed},
      {.wait = sim::Wait::guards, .early_release = true}},
     // Before `none`, a core without its guard may have loaded the old object.
     {"SynchronizeOnceByGuards",
@@ -182,18 +195,19 @@ const Mutant mutants[] = {
      },
      {freed, detached},
      {.wait = sim::Wait::guards}},
-    {"NoSynchronizeByGuards", [](Steps& steps) { drop_all(steps, Kind::synchronize); },
+    {"NoSynchronizeByGuards",
+     [](Steps& steps) { drop_all(steps, Kind::synchronize); },
      {freed, detached},
      {.wait = sim::Wait::guards}},
-    {"NoClean", [](Steps& steps) { drop_all(steps, Kind::clean); },
+    {"NoClean", [](Steps& steps) { drop_all(steps, Kind::clean); }, {old_word}},
+    {"NoBarrierAfterClean",
+     [](Steps& steps) { drop_barrier_after(steps, Kind::clean); },
      {old_word}},
-    {"NoBarrierAfterClean", [](Steps& steps) { drop_barrier_after(steps, Kind::clean); }, {old_word}},
     {"NoInvalidate", [](Steps& steps) { drop_all(steps, Kind::invalidate); }, {old_word}},
     {"NoBarrierAfterInvalidate",
      [](Steps& steps) { drop_barrier_after(steps, Kind::invalidate); },
      {old_word}},
-    {"NoIsb", [](Steps& steps) { drop_all(steps, Kind::instruction_barrier); },
-     {old_word}},
+    {"NoIsb", [](Steps& steps) { drop_all(steps, Kind::instruction_barrier); }, {old_word}},
     {"NoInterrupt", [](Steps& steps) { drop_all(steps, Kind::interrupt); }, {lost}},
 };
 
@@ -209,7 +223,8 @@ TEST_P(TransitionMutant, IsFound) {
         if (caught++ == 0) std::printf("%s\n%s", what.c_str(), lines(result).c_str());
         found.insert(result.violation);
     });
-    for (const std::string& violation : GetParam().found) EXPECT_TRUE(found.contains(violation)) << violation;
+    for (const std::string& violation : GetParam().found)
+        EXPECT_TRUE(found.contains(violation)) << violation;
     std::printf("found in %u transitions\n", caught);
 }
 INSTANTIATE_TEST_SUITE_P(Each, TransitionMutant, ::testing::ValuesIn(mutants),

@@ -13,7 +13,9 @@ inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
 inline constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
 
 // The site of the call with this record index. As in an image, distances are irregular.
-inline std::uint64_t site_of_call(std::uint64_t index) { return first_site + 8 * (index % 300 * 37 % 1021); }
+inline std::uint64_t site_of_call(std::uint64_t index) {
+    return first_site + 8 * (index % 300 * 37 % 1021);
+}
 
 class WarmReset : public PumpTest {
 protected:
@@ -44,9 +46,8 @@ protected:
     void send_what_is_left() {
         clear(next);
         const auto ring_of = [&](unsigned) { return core.ring; };
-        found = recover(kept, image, &next, ring_of, [this](std::uint32_t low) {
-            return sites.contains(low);
-        });
+        found = recover(kept, image, &next, ring_of,
+                        [this](std::uint32_t low) { return sites.contains(low); });
         if (found.records == 0) return;
         const auto its_encoder = std::make_unique<protocol::TraceEncoder>();
         Pump<sim::SimMachine> booted{machine, {&next, 1}, its_encoder.get()};

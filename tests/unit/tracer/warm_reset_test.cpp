@@ -8,6 +8,7 @@
 namespace nopscope {
 namespace {
 
+using protocol::Kind;
 using testing::decoders;
 using testing::first_site;
 using testing::line_bytes;
@@ -16,7 +17,6 @@ using testing::site_end;
 using testing::slots;
 using testing::WarmReset;
 using testing::without_own;
-using protocol::Kind;
 
 TEST_F(WarmReset, AnnouncedOrNot) {
     for (const unsigned count : {10u, 500u, 3000u, 20000u}) {
@@ -124,7 +124,8 @@ TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     make(3);
     for (int i = 0; i < 5; ++i) pump.run();              // cleans the whole ring
     while (core.cleaned % 64 == 0) make(1), pump.run();  // until the end lies inside a line
-    const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned)) & ~std::uint64_t{63};
+    const auto line =
+        reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned)) & ~std::uint64_t{63};
     machine.poc_cleans.clear();
     make(1);
     pump.run();
@@ -150,7 +151,8 @@ TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
         const std::uint64_t now = machine.now += hz / 100;
         testing::transmitter_room = 30;
         pump.run();
-        for (const protocol::Event& event : testing::receive().events) ASSERT_EQ(event.index, arrived++);
+        for (const protocol::Event& event : testing::receive().events)
+            ASSERT_EQ(event.index, arrived++);
         cut += line_bytes.size() > 10;
         auto line = std::exchange(line_bytes, {});
         auto its_decoders = std::exchange(decoders, {});
@@ -179,7 +181,8 @@ TEST_F(WarmReset, AFrameWithoutRecordsHoldsNone) {
 }
 TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
     struct Looking : sim::SimMachine {
-        Looking(const WarmResetHeader& at, const WarmResetImage& of) : SimMachine(0, 64), header(at), image(of) {}
+        Looking(const WarmResetHeader& at, const WarmResetImage& of)
+            : SimMachine(0, 64), header(at), image(of) {}
         std::uint64_t clock() {
             EXPECT_FALSE(is_whole(header, image));
             return SimMachine::clock();
@@ -192,7 +195,9 @@ TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
     Looking looking(kept, image);
     WarmResetWriter<Looking> keeper(looking);
     keeper.open(&kept, hz);
-    keeper.keep_all(cores, {.session = 7, .console_dropped = 0, .flight = true, .lossless = false, .on_line = false});
+    keeper.keep_all(
+        cores,
+        {.session = 7, .console_dropped = 0, .flight = true, .lossless = false, .on_line = false});
     EXPECT_TRUE(is_whole(kept, image));
 }
 
@@ -215,10 +220,12 @@ TEST_F(WarmReset, EachBitOfTheHeaderMatters) {
 TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
     make(3000);
     pump.prepare_reset();
-    for (const WarmResetImage other : {WarmResetImage{3, 2, 1, hz}, WarmResetImage{1, 3, 1, hz}, WarmResetImage{1, 2, 2, hz},
-                                  WarmResetImage{1, 2, 1, hz + 1}}) {
-        const Recovered none = recover(kept, other, &next, [&](unsigned) { return core.ring; },
-                                       [](std::uint32_t) { return true; });
+    for (const WarmResetImage other :
+         {WarmResetImage{3, 2, 1, hz}, WarmResetImage{1, 3, 1, hz}, WarmResetImage{1, 2, 2, hz},
+          WarmResetImage{1, 2, 1, hz + 1}}) {
+        const Recovered none = recover(
+            kept, other, &next, [&](unsigned) { return core.ring; },
+            [](std::uint32_t) { return true; });
         EXPECT_EQ(none.records, 0u);
         EXPECT_EQ(none.headers_refused, 1u);
     }
@@ -231,19 +238,24 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
     const auto ret = [&](std::uint64_t entry) {
         return protocol::make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
     };
-    const auto site = [&](std::uint32_t low, std::uint64_t at) { return protocol::make_record(Kind::call, low >> 3, at); };
+    const auto site = [&](std::uint32_t low, std::uint64_t at) {
+        return protocol::make_record(Kind::call, low >> 3, at);
+    };
     const struct {
         protocol::Record record;
         bool is_left_out;
-    } cases[] = {{ret(index - 1), false},
-                 {ret(index), true},
-                 {ret(index + 1), true},
-                 {protocol::make_record(Kind::extended, 14, clock), true},  // no such kind
-                 {protocol::make_record(Kind::extended, static_cast<std::uint32_t>(protocol::Extended::masked), clock), false},
-                 {site(first_site, clock), false},
-                 {site(first_site - 8, clock), true},
-                 {site(first_site, clock - hz / 1000 + 5), false},
-                 {site(first_site, clock - hz / 1000 - 5), true}};
+    } cases[] = {
+        {ret(index - 1), false},
+        {ret(index), true},
+        {ret(index + 1), true},
+        {protocol::make_record(Kind::extended, 14, clock), true},  // no such kind
+        {protocol::make_record(Kind::extended,
+                               static_cast<std::uint32_t>(protocol::Extended::masked), clock),
+         false},
+        {site(first_site, clock), false},
+        {site(first_site - 8, clock), true},
+        {site(first_site, clock - hz / 1000 + 5), false},
+        {site(first_site, clock - hz / 1000 - 5), true}};
     make(100);
     pump.prepare_reset();
     const auto good = memory[0].ring;
@@ -264,7 +276,9 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
 // A slot was claimed before the header was written, and is still not written at the reset.
 TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
     const Core fresh = core;
-    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, 3 * slots / 4, slots, slots + 3, 7 * slots / 4, 2 * slots + 2}) {
+    for (const std::uint64_t count :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, 3 * slots / 4, slots, slots + 3,
+          7 * slots / 4, 2 * slots + 2}) {
         for (const unsigned holes : {1u, 2u, 60u}) {
             core = fresh;
             std::fill(memory[0].ring.begin(), memory[0].ring.end(), 0);

@@ -61,8 +61,9 @@ protected:
         std::size_t begin = 0;
         for (std::size_t at = 0; at < testing::line_bytes.size(); ++at) {
             if (testing::line_bytes[at] != 0) continue;
-            std::vector<protocol::Byte> chunk(testing::line_bytes.begin() + static_cast<long>(begin),
-                                          testing::line_bytes.begin() + static_cast<long>(at));
+            std::vector<protocol::Byte> chunk(
+                testing::line_bytes.begin() + static_cast<long>(begin),
+                testing::line_bytes.begin() + static_cast<long>(at));
             const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
             if (frame.ok) {
                 ASSERT_LT(frame.header.sequence, limits[begin]);

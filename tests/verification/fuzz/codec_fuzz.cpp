@@ -32,7 +32,8 @@ std::vector<Stamped> described(Reader in) {
         const auto what = in.fixed<std::uint8_t>();
         const auto payload = in.fixed<std::uint16_t>();
         const auto ticks = in.fixed<std::int8_t>();
-        const auto moved = static_cast<std::uint64_t>(std::int64_t{ticks}) << ((what >> 2 & 3) * 18);
+        const auto moved = static_cast<std::uint64_t>(std::int64_t{ticks})
+                           << ((what >> 2 & 3) * 18);
         clock += moved;
         const auto kind = static_cast<Kind>(what & 3);
         const std::uint32_t scaled = payload << ((what >> 4 & 1) * 13);
@@ -42,7 +43,8 @@ std::vector<Stamped> described(Reader in) {
                 site = has_site(extended) || (site && extended < Extended::duration);
             } else {
                 clock -= moved;  // it has the clock of its head
-                const std::uint64_t data = (payload >> 4) * 0x1000100010001ull >> (what >> 4 & 7) * 8;
+                const std::uint64_t data =
+                    (payload >> 4) * 0x1000100010001ull >> (what >> 4 & 7) * 8;
                 result.push_back({make_data(site ? payload >> 4 : data), clock});
                 site = false;
                 continue;

@@ -31,8 +31,8 @@ testing::Bytes sealed(protocol::Reader in) {
         const std::uint8_t* const arguments = in.bytes(size);
         number += (step & 0x7fu) - 8;
         const std::uint16_t session = testing::target_session + (step >> 7);
-        const testing::Bytes frame =
-            testing::command_frame(number, what, testing::Bytes(arguments, arguments + size), session);
+        const testing::Bytes frame = testing::command_frame(
+            number, what, testing::Bytes(arguments, arguments + size), session);
         line.insert(line.end(), frame.begin(), frame.end());
     }
     return line;
@@ -43,8 +43,8 @@ testing::Bytes sealed(protocol::Reader in) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;
     const bool described = (data[0] & 1) != 0;
-    const testing::Bytes line = described ? sealed({data + 2, size - 2})
-                                          : testing::Bytes(data + 2, data + size);
+    const testing::Bytes line =
+        described ? sealed({data + 2, size - 2}) : testing::Bytes(data + 2, data + size);
     ControlTarget target;
     target.sites = data[1];  // a small table
     std::size_t frames = 0;

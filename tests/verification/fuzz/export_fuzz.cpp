@@ -15,12 +15,12 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/base/error.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/page/html.hpp"
-#include "tests/verification/fuzz/frames.hpp"
 #include "tests/unit/host/line_profile.hpp"
+#include "tests/verification/fuzz/frames.hpp"
 
 namespace {
 
@@ -45,7 +45,9 @@ void name_sites(Symbols& symbols, const HelloInfo& hello) {
 class Named final : public BalancedStream {
 public:
     Named(EventSink& sink, Symbols& symbols, TimeAxis axis = TimeAxis::wall)
-        : BalancedStream(sink, [&symbols] { return &symbols; }, "fuzz", axis), symbols_(symbols) {}
+        : BalancedStream(
+              sink, [&symbols] { return &symbols; }, "fuzz", axis),
+          symbols_(symbols) {}
     void on_session(const HelloInfo& hello) override {
         name_sites(symbols_, hello);
         BalancedStream::on_session(hello);
@@ -87,11 +89,13 @@ void page(Bytes line, Symbols& symbols) {
     if (!profile.hello()) return;
     name_sites(symbols, *profile.hello());
     const Report report = make_report(profile, profile.counters(), &symbols);
-    const std::string view = view_json(report, profile, "<title>", 100, {.timeline = &timeline, .code = nullptr});
+    const std::string view =
+        view_json(report, profile, "<title>", 100, {.timeline = &timeline, .code = nullptr});
     must(nlohmann::json::accept(view));
     const std::string_view empty = page_template();
     const std::string full = html_page(empty, view);
-    must(times(full, "</script") == times(empty, "</script") && times(full, "<!--") <= times(empty, "<!--"));
+    must(times(full, "</script") == times(empty, "</script") &&
+         times(full, "<!--") <= times(empty, "<!--"));
 }
 
 void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis axis) {
@@ -114,7 +118,8 @@ void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis
         const Report report = make_report(profile, profile.counters(), &symbols);
         (void)format.aggregate(output, {report, profile, line.size() % 2 == 0});
     }
-    if (format.name == "chrome" || format.name == "speedscope") must(nlohmann::json::accept(text_of(output.path())));
+    if (format.name == "chrome" || format.name == "speedscope")
+        must(nlohmann::json::accept(text_of(output.path())));
 }
 
 }  // namespace
@@ -129,17 +134,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     site.size = 8;
     symbols.sites.push_back(site);
     for (const std::uint8_t byte : rest.first(names)) {
-        if (byte == '\n') symbols.sites.push_back(site);
-        else symbols.sites.back().name += static_cast<char>(byte);
+        if (byte == '\n')
+            symbols.sites.push_back(site);
+        else
+            symbols.sites.back().name += static_cast<char>(byte);
     }
     rest = rest.subspan(names);
-    const std::vector<std::uint8_t> sealed = (data[0] & 1) != 0 ? fuzz::seal(rest) : std::vector<std::uint8_t>();
+    const std::vector<std::uint8_t> sealed =
+        (data[0] & 1) != 0 ? fuzz::seal(rest) : std::vector<std::uint8_t>();
     const Bytes line = (data[0] & 1) != 0 ? Bytes(sealed) : rest;
     const auto formats = export_formats();
     const std::size_t chosen = data[1] % (formats.size() + 1);
     try {
-        if (chosen == formats.size()) page(line, symbols);
-        else exported(formats[chosen], line, symbols, (data[0] & 2) != 0 ? TimeAxis::without_tracer : TimeAxis::wall);
+        if (chosen == formats.size())
+            page(line, symbols);
+        else
+            exported(formats[chosen], line, symbols,
+                     (data[0] & 2) != 0 ? TimeAxis::without_tracer : TimeAxis::wall);
     } catch (const Error&) {
     }
     return 0;

@@ -32,8 +32,8 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
         }
         // Only a host sends commands, and no stream has the number 0.
         const protocol::Stream stream = (what & 7) == 0   ? protocol::Stream::moved
-                                    : (what & 7) == 6 ? protocol::Stream::profile_events
-                                                      : static_cast<protocol::Stream>(what & 7);
+                                        : (what & 7) == 6 ? protocol::Stream::profile_events
+                                                          : static_cast<protocol::Stream>(what & 7);
         std::uint32_t& sequence = sequences[(what & 7u) << 8 | core];
         if ((what & 0x08) != 0) ++sequence;
         if ((what & 0x10) != 0 && sequence != 0) --sequence;

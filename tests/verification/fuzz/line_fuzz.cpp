@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <span>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/analysis/report/report.hpp"
-#include "tests/verification/fuzz/frames.hpp"
+#include "host-tools/base/error.hpp"
 #include "tests/unit/host/line_profile.hpp"
+#include "tests/verification/fuzz/frames.hpp"
 
 namespace {
 
@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     const Integrity integrity = integrity_of(profile, profile.counters(), nullptr);
     std::uint64_t accounted = 0;
-    for (const char* where : {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"}) {
+    for (const char* where :
+         {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"}) {
         accounted += item(integrity, where);
     }
     must(item(integrity, "generated") == accounted || item(integrity, "inconsistent_cores") != 0);

@@ -25,7 +25,8 @@ void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool wi
 void profile(nopscope::host::test::TargetStream& target, const protocol::ProfileHeader& header) {
     protocol::ProfileWriter out(target.payload());
     for (std::uint32_t site = 1; site < 4; ++site) {
-        out.put(8 * site, 100 * site, -1, 7, 90, [&](unsigned bin) { return bin % 9 == site ? bin : 0; });
+        out.put(8 * site, 100 * site, -1, 7, 90,
+                [&](unsigned bin) { return bin % 9 == site ? bin : 0; });
     }
     target.frame(protocol::Stream::profile, 0, out.finish(header));
 }
@@ -128,15 +129,16 @@ int main(int argc, char** argv) {
     Bytes calls;
     for (int i = 0; i < 60; ++i) {
         // Three entries and their returns.
-        const int described_record[] = {i % 6 < 3 ? 1 : 2, i % 6 < 3 ? i % 3 : 2 * (i % 3), 0, 7 + i % 2};
+        const int described_record[] = {i % 6 < 3 ? 1 : 2, i % 6 < 3 ? i % 3 : 2 * (i % 3), 0,
+                                        7 + i % 2};
         for (const int byte : described_record) calls.push_back(static_cast<std::uint8_t>(byte));
     }
     write(root / "codec" / "described", 1, calls);
     Bytes data;
     for (std::uint8_t i = 0; i < 40; ++i) {
         // A duration, an argument or a result, then its site, then a value of any size.
-        for (const int byte : {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8), 16 * i + 15,
-                               5 * i, 0}) {
+        for (const int byte : {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8),
+                               16 * i + 15, 5 * i, 0}) {
             data.push_back(static_cast<std::uint8_t>(byte));
         }
     }
@@ -144,8 +146,8 @@ int main(int argc, char** argv) {
 
     // A ping, a selection, its apply, a mark, the same again, and a rate; for 100 sites.
     write(root / "command" / "described", 1,
-          {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11, 9, 3, 2, 1, 7, 5, 9, 1, 3, 5, 8, 1, 3,
-           18, 9, 4, 0, 194, 1, 0});
+          {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11,  9, 3, 2,
+           1,   7, 5, 9, 1, 3, 5, 8, 1, 3, 18, 9, 4, 0, 194, 1, 0});
 
     nopscope::host::test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {
@@ -159,9 +161,12 @@ int main(int argc, char** argv) {
     Bytes ring{4 | 16, 1, 1, 2, 0, 8, 0, 0, 0, 0, 0, 0, 0};
     for (std::uint32_t slot = 0; slot < 64; ++slot) {
         const auto kind = slot % 2 == 0 ? protocol::Kind::entry : protocol::Kind::ret;
-        const std::uint64_t payload = slot % 2 == 0 ? (elf.text_base + 8) / 8 + 1 : std::uint64_t{slot} << 1;
-        const std::uint64_t word = payload << 35 | static_cast<std::uint64_t>(kind) << 32 | 3 * slot;
-        for (unsigned byte = 0; byte < 8; ++byte) ring.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
+        const std::uint64_t payload =
+            slot % 2 == 0 ? (elf.text_base + 8) / 8 + 1 : std::uint64_t{slot} << 1;
+        const std::uint64_t word =
+            payload << 35 | static_cast<std::uint64_t>(kind) << 32 | 3 * slot;
+        for (unsigned byte = 0; byte < 8; ++byte)
+            ring.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
     }
     write(root / "memory" / "ring", 0, ring, false);
     ring[0] |= 8;
@@ -174,7 +179,8 @@ int main(int argc, char** argv) {
     symbols.build_id = "id";
     symbols.sites = {{0x40080008, 4, "f", "f.c", 1}, {0x40080018, 4, "g", "", 0}};
     {
-        nopscope::host::nsc::Writer writer(file, {.source = "-", .tool = "t", .started_unix_ns = 1});
+        nopscope::host::nsc::Writer writer(file,
+                                           {.source = "-", .tool = "t", .started_unix_ns = 1});
         writer.symbols(symbols);
         nopscope::host::nsc::Journal journal(writer);
         nopscope::host::SessionReader reader(journal);

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/target/stream/session.hpp"
 #include "host-tools/target/memory/pull.hpp"
+#include "host-tools/target/stream/session.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tracer/core/descriptor.hpp"
 #include "tracer/protocol/bytes.hpp"
@@ -50,13 +50,18 @@ public:
     bool endless = false;
 
     void read(std::uint64_t address, std::span<std::uint8_t> to) override {
-        for (const auto& [base, block] : {std::pair{descriptor_at, &descriptor}, {hello_at, &hello}, {cores_at, &cores}}) {
-            if (address < base || address - base > block->size() || to.size() > block->size() - (address - base)) continue;
-            std::copy_n(block->begin() + static_cast<std::ptrdiff_t>(address - base), to.size(), to.begin());
+        for (const auto& [base, block] :
+             {std::pair{descriptor_at, &descriptor}, {hello_at, &hello}, {cores_at, &cores}}) {
+            if (address < base || address - base > block->size() ||
+                to.size() > block->size() - (address - base))
+                continue;
+            std::copy_n(block->begin() + static_cast<std::ptrdiff_t>(address - base), to.size(),
+                        to.begin());
             return;
         }
         bytes_read_ += to.size();
-        if (address < rings_at || ring.empty() || bytes_read_ > most_bytes_read) throw Error("no memory");
+        if (address < rings_at || ring.empty() || bytes_read_ > most_bytes_read)
+            throw Error("no memory");
         for (std::size_t i = 0; i < to.size(); ++i) {
             const std::uint64_t at = address - rings_at + i;
             if (at >= ring.size() && !endless) throw Error("no memory");
@@ -98,8 +103,9 @@ void describe(protocol::Reader in, Image& memory) {
     protocol::Byte payload[protocol::max_hello_bytes];
     const std::size_t hello_bytes = write_hello(hello, payload);
     memory.hello.assign(payload, payload + hello_bytes);
-    Descriptor descriptor = describe_cores(reinterpret_cast<const Core*>(cores_at), reinterpret_cast<const void*>(rings_at),
-                                           ring_size, reinterpret_cast<const void*>(hello_at));
+    Descriptor descriptor = describe_cores(reinterpret_cast<const Core*>(cores_at),
+                                           reinterpret_cast<const void*>(rings_at), ring_size,
+                                           reinterpret_cast<const void*>(hello_at));
     descriptor.ring_log2 = log2;
     descriptor.ready = 1;
     descriptor.session = 7;
@@ -151,6 +157,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     reader.finish();
     must(reader.line().corrupt_frames == 0);
     const StreamCounters& sum = reader.counters();
-    must(sum.generated == sum.delivered + sum.dropped + sum.overwritten + sum.aggregated + sum.filtered + sum.lost);
+    must(sum.generated ==
+         sum.delivered + sum.dropped + sum.overwritten + sum.aggregated + sum.filtered + sum.lost);
     return 0;
 }

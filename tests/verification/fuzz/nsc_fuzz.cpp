@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/recording/zstd.hpp"
-#include "host-tools/analysis/report/report.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
@@ -30,9 +30,9 @@ Bytes seal(std::span<const std::uint8_t> description) {
     append(file, nsc::version);
     append(file, std::uint16_t{0});
     append(file, protocol::crc32c(file.data(), file.size()));
-    constexpr nsc::Type types[] = {nsc::Type::about,    nsc::Type::symbols, nsc::Type::session,
-                                   nsc::Type::trace,    nsc::Type::items,   nsc::Type::counters,
-                                   nsc::Type::end,      static_cast<nsc::Type>(77)};
+    constexpr nsc::Type types[] = {nsc::Type::about, nsc::Type::symbols,        nsc::Type::session,
+                                   nsc::Type::trace, nsc::Type::items,          nsc::Type::counters,
+                                   nsc::Type::end,   static_cast<nsc::Type>(77)};
     nsc::Compressor compress;
     while (description.size() >= 2) {
         const std::size_t size = std::min<std::size_t>(description[1], description.size() - 2);

@@ -39,8 +39,9 @@ constexpr std::uint64_t bl_target(std::uint32_t word, std::uint64_t at) {
 // B2.2.5: these may replace one another while another core executes them.
 constexpr bool may_change_under_execution(std::uint32_t word) {
     const std::uint32_t call = word & 0xffe0001f;
-    return word == nop || is_b(word) || is_bl(word) || (word & 0xfffff0ff) == 0xd50330df /* ISB */ ||
-           call == 0xd4000001 /* SVC */ || call == 0xd4000002 /* HVC */ || call == 0xd4000003 /* SMC */ ||
+    return word == nop || is_b(word) || is_bl(word) ||
+           (word & 0xfffff0ff) == 0xd50330df /* ISB */ || call == 0xd4000001 /* SVC */ ||
+           call == 0xd4000002 /* HVC */ || call == 0xd4000003 /* SMC */ ||
            call == 0xd4200000 /* BRK */;
 }
 
@@ -54,14 +55,18 @@ constexpr Op op_of(std::uint32_t word) {
     if ((word & 0xfffff0ff) == 0xd50330df) return Op::isb;
     if (word == 0xd69f03e0 || (word & 0xfffffbff) == 0xd69f0bff) return Op::eret;
     switch (word & ~31u) {
-        case 0xd50b7b20: return Op::clean;
-        case 0xd50b7a20: case 0xd50b7c20: case 0xd50b7e20: return Op::clean_beyond;
-        case 0xd50b7420: return Op::zero;
-        case 0xd50b7520: return Op::invalidate;
-        case 0xd5087100: return Op::invalidate_all;
-        case 0xd5087500: return Op::invalidate_all_of_core;
-        case 0xd5181000: case 0xd5182000: case 0xd5182040: return Op::translation;
-        case 0xd518c000: return Op::vectors;
+    case 0xd50b7b20: return Op::clean;
+    case 0xd50b7a20:
+    case 0xd50b7c20:
+    case 0xd50b7e20: return Op::clean_beyond;
+    case 0xd50b7420: return Op::zero;
+    case 0xd50b7520: return Op::invalidate;
+    case 0xd5087100: return Op::invalidate_all;
+    case 0xd5087500: return Op::invalidate_all_of_core;
+    case 0xd5181000:
+    case 0xd5182000:
+    case 0xd5182040: return Op::translation;
+    case 0xd518c000: return Op::vectors;
     }
     if ((word & 0xfff8f000) == 0xd5088000) return Op::translation;  // TLBI
     if ((word & 0xffe0001e) == 0xd4000002) return Op::firmware;

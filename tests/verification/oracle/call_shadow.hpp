@@ -35,15 +35,15 @@ namespace nopscope::host::truth {
 struct Counted {
     std::uint64_t calls = 0;
     std::uint64_t self = 0;
-    std::uint64_t inclusive = 0;    // of its outermost call on the stack
-    std::uint64_t interrupted = 0;  // by interrupts directly on top of it; not in `self`
-    std::uint64_t made = 0;         // calls that it made
-    std::uint64_t interrupts = 0;   // directly on top of it
-    std::uint64_t jumps = 0;        // tail calls by which it ended
-    std::uint64_t unwound = 0;      // calls that longjmp left
-    std::uint64_t thrown = 0;       // of these, the innermost ones
-    std::uint64_t landings = 0;     // longjmps that went to it
-    std::uint64_t pumps = 0;        // how often the tracer worked for long on top of it
+    std::uint64_t inclusive = 0;       // of its outermost call on the stack
+    std::uint64_t interrupted = 0;     // by interrupts directly on top of it; not in `self`
+    std::uint64_t made = 0;            // calls that it made
+    std::uint64_t interrupts = 0;      // directly on top of it
+    std::uint64_t jumps = 0;           // tail calls by which it ended
+    std::uint64_t unwound = 0;         // calls that longjmp left
+    std::uint64_t thrown = 0;          // of these, the innermost ones
+    std::uint64_t landings = 0;        // longjmps that went to it
+    std::uint64_t pumps = 0;           // how often the tracer worked for long on top of it
     std::uint64_t longjmps_below = 0;  // in it and its callees, of the outermost call
     std::uint64_t pumps_below = 0;
     std::uint64_t jumps_below = 0;
@@ -110,12 +110,14 @@ public:
         const Branch last = leaves_hook(at, read) ? Branch::ret : state_.last;
         state_.last = Branch::none;
         if (at.vector) return interrupt(last);
-        if (state_.where == Where::program && at.service && last != Branch::ret && state_.served_until == 0) {
+        if (state_.where == Where::program && at.service && last != Branch::ret &&
+            state_.served_until == 0) {
             state_.served_until = read.lr();
             state_.until_sp = read.sp();
         }
         if (state_.served_until != 0) {
-            if (at.address == state_.served_until && read.sp() == state_.until_sp) state_.served_until = 0;
+            if (at.address == state_.served_until && read.sp() == state_.until_sp)
+                state_.served_until = 0;
             return;
         }
         if (at.tracer) return enter_tracer(last);
@@ -178,7 +180,9 @@ public:
     std::uint64_t foreign = 0;      // calls on an unknown stack: counted, without instructions
     std::uint64_t unexplained = 0;  // calls with an unknown return address in the tracer
     std::uint64_t all_instructions() const { return raw_; }
-    std::uint64_t clock() const { return (state_.where == Where::program ? raw_ : left_at_) - excluded_; }
+    std::uint64_t clock() const {
+        return (state_.where == Where::program ? raw_ : left_at_) - excluded_;
+    }
 
 private:
     enum class Where : std::uint8_t { program, tracer, out };  // out: in the tracer's callees
@@ -192,8 +196,8 @@ private:
         std::uint64_t until = 0;  // if the tracer left by a jump: where the function returns
         std::uint64_t until_sp = 0;
         std::uint64_t served_until = 0;  // the same for a service; 0: none
-        std::uint64_t pending = 0;  // the clock at the last function's first instruction
-        bool longjmp = false;       // longjmp() runs, since:
+        std::uint64_t pending = 0;       // the clock at the last function's first instruction
+        bool longjmp = false;            // longjmp() runs, since:
         std::uint64_t longjmp_at = 0;
     };
     struct Frame {
@@ -215,7 +219,9 @@ private:
         state_ = {};
     }
     std::size_t base() const { return levels_.empty() ? 0 : levels_.back() + 1; }
-    bool is_foreign(std::uint64_t sp) const { return stack_.high != 0 && !(sp > stack_.low && sp <= stack_.high); }
+    bool is_foreign(std::uint64_t sp) const {
+        return stack_.high != 0 && !(sp > stack_.low && sp <= stack_.high);
+    }
     bool in_tracer(std::uint64_t address) const {
         for (const Range& range : tracer_) {
             if (range.has(address)) return true;
@@ -223,7 +229,8 @@ private:
         return false;
     }
     bool is_tail(std::uint64_t sp, std::uint64_t lr, bool hooked) const {
-        return frames_.size() > base() && frames_.back().sp == sp && (hooked || frames_.back().return_address == lr);
+        return frames_.size() > base() && frames_.back().sp == sp &&
+               (hooked || frames_.back().return_address == lr);
     }
 
     // Sets the core's place. The clock stops outside of the program.
@@ -241,9 +248,10 @@ private:
     bool leaves_hook(const Place& at, Read& read) const {
         if (state_.last != Branch::jump || state_.where != Where::tracer || at.tracer) return false;
         const std::uint64_t sp = read.sp();
-        return std::any_of(frames_.begin() + static_cast<std::ptrdiff_t>(base()), frames_.end(), [&](const Frame& frame) {
-            return frame.return_address == at.address && frame.sp == sp;
-        });
+        return std::any_of(frames_.begin() + static_cast<std::ptrdiff_t>(base()), frames_.end(),
+                           [&](const Frame& frame) {
+                               return frame.return_address == at.address && frame.sp == sp;
+                           });
     }
     void enter_tracer(Branch last) {
         if (state_.where == Where::out && last != Branch::ret) ++state_.depth;
@@ -300,7 +308,8 @@ private:
     }
     void unwind(std::uint64_t sp, bool same_sp_too, std::uint64_t end) {
         bool any = false;
-        while (frames_.size() > base() && (frames_.back().sp < sp || (same_sp_too && frames_.back().sp == sp))) {
+        while (frames_.size() > base() &&
+               (frames_.back().sp < sp || (same_sp_too && frames_.back().sp == sp))) {
             if (!any) {
                 ++frames_.back().longjmps;
                 ++functions_[frames_.back().function].thrown;

@@ -40,7 +40,8 @@ bool reads_slots(Address address) {
 
 void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t word) {
     Model& model = *oracle.model;
-    const auto call = [&](qemu_plugin_vcpu_udata_cb_t callback, qemu_plugin_cb_flags flags, void* user) {
+    const auto call = [&](qemu_plugin_vcpu_udata_cb_t callback, qemu_plugin_cb_flags flags,
+                          void* user) {
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, user);
     };
     if (model.holds(address - 4) && a64::is_call(model.value(address - 4))) {
@@ -53,8 +54,8 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
     if (address == oracle.image.made) call(on_callback_made, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     const bool holds = oracle.image.holder.has(address);
     if (holds || reads_slots(address)) {
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
-                                         holds ? &oracle : nullptr);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_R, holds ? &oracle : nullptr);
     }
 }
 
@@ -67,16 +68,16 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         std::uint32_t word = 0;
         qemu_plugin_insn_data(instruction, &word, sizeof word);
         if (is_vector(address)) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_exception, QEMU_PLUGIN_CB_NO_REGS,
-                                                   nullptr);
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_exception,
+                                                   QEMU_PLUGIN_CB_NO_REGS, nullptr);
         }
         if (oracle.model->holds(address)) watch_text(instruction, address, word);
         if (const Op op = a64::op_of(word); op != Op::other) {
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_system, QEMU_PLUGIN_CB_R_REGS,
                                                    packed(op, word));
         }
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
-                                         nullptr);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_W, nullptr);
     }
 }
 

@@ -39,11 +39,11 @@ static void forget_pages() {
 
 static std::uint64_t low_bytes(const qemu_plugin_mem_value& value) {
     switch (value.type) {
-        case 0: return value.data.u8;
-        case 1: return value.data.u16;
-        case 2: return value.data.u32;
-        case 3: return value.data.u64;
-        default: return value.data.u128.low;
+    case 0: return value.data.u8;
+    case 1: return value.data.u16;
+    case 2: return value.data.u32;
+    case 3: return value.data.u64;
+    default: return value.data.u128.low;
     }
 }
 
@@ -53,7 +53,8 @@ void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, 
     if (known.load(std::memory_order_relaxed) == page) return;
     const qemu_plugin_hwaddr* const where = qemu_plugin_get_hwaddr(info, address);
     if (where == nullptr) return;
-    const Address physical = qemu_plugin_hwaddr_is_io(where) ? 0 : qemu_plugin_hwaddr_phys_addr(where);
+    const Address physical =
+        qemu_plugin_hwaddr_is_io(where) ? 0 : qemu_plugin_hwaddr_phys_addr(where);
     if (!oracle.image.text.meets_page_of(physical) && !oracle.image.lists.meets_page_of(physical)) {
         known.store(page, std::memory_order_relaxed);
         return;
@@ -89,7 +90,8 @@ static void learn_caches(unsigned core) {
 
 // Returns the address of the text that maintenance by virtual address concerns, also for its alias.
 static Address text_of(Address address, bool* by_alias) {
-    *by_alias = oracle.image.text.has(address - oracle.image.alias) && !oracle.image.text.has(address);
+    *by_alias =
+        oracle.image.text.has(address - oracle.image.alias) && !oracle.image.text.has(address);
     return *by_alias ? address - oracle.image.alias : address;
 }
 
@@ -120,22 +122,23 @@ void on_system(unsigned told, void* what) {
     if (!oracle.knows_caches) learn_caches(core);
     constexpr std::uint32_t psci_cpu_off = 0x84000002;
     switch (op) {
-        case Op::dsb: model.barrier(core); break;
-        case Op::weaker_dsb: ++model.events.weaker_barriers; break;
-        case Op::isb: ++model.events.isbs, model.synchronise(core); break;
-        case Op::eret: ++model.events.erets, model.synchronise(core); break;
-        case Op::clean: case Op::clean_beyond: case Op::zero: case Op::invalidate:
-            maintain(core, op, number);
-            break;
-        case Op::invalidate_all: model.invalidate_all(core); break;
-        // It affects one core only. No other core runs during boot.
-        case Op::invalidate_all_of_core: break;
-        case Op::translation: forget_pages(); break;
-        case Op::vectors: oracle.vectors.insert(read_x(core, number)); break;
-        case Op::firmware:
-            if (static_cast<std::uint32_t>(read_x(core, 0)) == psci_cpu_off) model.go_off(core);
-            break;
-        case Op::other: break;
+    case Op::dsb: model.barrier(core); break;
+    case Op::weaker_dsb: ++model.events.weaker_barriers; break;
+    case Op::isb: ++model.events.isbs, model.synchronise(core); break;
+    case Op::eret: ++model.events.erets, model.synchronise(core); break;
+    case Op::clean:
+    case Op::clean_beyond:
+    case Op::zero:
+    case Op::invalidate: maintain(core, op, number); break;
+    case Op::invalidate_all: model.invalidate_all(core); break;
+    // It affects one core only. No other core runs during boot.
+    case Op::invalidate_all_of_core: break;
+    case Op::translation: forget_pages(); break;
+    case Op::vectors: oracle.vectors.insert(read_x(core, number)); break;
+    case Op::firmware:
+        if (static_cast<std::uint32_t>(read_x(core, 0)) == psci_cpu_off) model.go_off(core);
+        break;
+    case Op::other: break;
     }
 }
 

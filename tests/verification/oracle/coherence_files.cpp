@@ -21,7 +21,8 @@ bool read_image(const std::string& path, Image& image) {
             fields >> image.alias;
         } else if (what == "ops") {
             OpsOf& ops = image.ops;
-            fields >> ops.none >> ops.walk_list >> ops.guarded >> ops.callback >> ops.unguarded >> ops.far;
+            fields >> ops.none >> ops.walk_list >> ops.guarded >> ops.callback >> ops.unguarded >>
+                ops.far;
         } else if (what == "holder") {
             fields >> image.holder.begin >> image.holder.end >> image.made;
         } else if (what == "lists") {
@@ -38,7 +39,8 @@ bool read_image(const std::string& path, Image& image) {
         }
         if (!fields) return false;
     }
-    return image.text.begin < image.text.end && image.text.begin % 8 == 0 && !image.requests.empty();
+    return image.text.begin < image.text.end && image.text.begin % 8 == 0 &&
+           !image.requests.empty();
 }
 
 bool read_text(const Image& image, std::vector<std::uint8_t>& text) {
@@ -97,16 +99,16 @@ bool write_result(const std::string& path, const Model& model, const std::string
     comma = "";
     for (const auto& [address, line] : model.lines) {
         if (line.cleans == 0 && line.invalidates == 0) continue;
-        out << comma << "\n[\"0x" << std::hex << address << std::dec << "\", " << line.cleans << ", "
-            << line.invalidates << "]";
+        out << comma << "\n[\"0x" << std::hex << address << std::dec << "\", " << line.cleans
+            << ", " << line.invalidates << "]";
         comma = ",";
     }
     out << "],\n\"faults\": [";
     comma = "";
     for (const Fault& fault : model.faults) {
         out << comma << "\n{\"kind\": \"" << fault.kind << "\", \"core\": " << fault.core
-            << ", \"address\": \"0x" << std::hex << fault.address << std::dec << "\", \"times\": "
-            << fault.times << ", \"sentence\": \"" << fault.sentence << "\"}";
+            << ", \"address\": \"0x" << std::hex << fault.address << std::dec
+            << "\", \"times\": " << fault.times << ", \"sentence\": \"" << fault.sentence << "\"}";
         comma = ",";
     }
     out << "\n]}\n";

@@ -32,10 +32,10 @@ void Rows::list_stored(unsigned core, Address address, unsigned bytes) {
             if (at == offsetof(Object, sites) || at == offsetof(Object, refs)) continue;
             if (at == offsetof(Object, next)) continue;
             model_.fault("in-use", core, hold.object,
-                         core_name(core) + " stores " + std::to_string(bytes) + " bytes at " + hex(address) +
-                             ", of the list at " + hex(hold.object) + " that " + core_name(user) +
-                             " has read from the slot at " + hex(hold.site->slot_address()) +
-                             " and still uses");
+                         core_name(core) + " stores " + std::to_string(bytes) + " bytes at " +
+                             hex(address) + ", of the list at " + hex(hold.object) + " that " +
+                             core_name(user) + " has read from the slot at " +
+                             hex(hold.site->slot_address()) + " and still uses");
         }
     }
 }
@@ -46,7 +46,8 @@ bool Rows::is_in(std::uint64_t ops, std::uint64_t slot) {
     if (object.func != ops_.walk_list) return false;
     for (std::uint32_t i = 0; i < object.count; ++i) {
         std::uint64_t member = 0;
-        if (read_(slot + sizeof object + 8 * i, &member, sizeof member) && member == ops) return true;
+        if (read_(slot + sizeof object + 8 * i, &member, sizeof member) && member == ops)
+            return true;
     }
     return false;
 }
@@ -57,9 +58,9 @@ void Rows::check_released(unsigned core, const Site& site) {
         for (const Hold& hold : holds_[user]) {
             if (hold.site != &site || is_in(hold.object, site.slot)) continue;
             model_.fault("in-use", user, site.slot_address(),
-                         "a request returns `ok` on " + core_name(core) + ", and " + core_name(user) +
-                             " still uses " + hex(hold.object) + ", which was taken out of the slot at " +
-                             hex(site.slot_address()));
+                         "a request returns `ok` on " + core_name(core) + ", and " +
+                             core_name(user) + " still uses " + hex(hold.object) +
+                             ", which was taken out of the slot at " + hex(site.slot_address()));
         }
     }
 }

@@ -51,7 +51,8 @@ Site* Model::site_of_slot(Address address) const {
     return address - slot < 8 ? site : nullptr;
 }
 
-void Model::fault(std::string_view kind, unsigned core, Address address, const std::string& sentence) {
+void Model::fault(std::string_view kind, unsigned core, Address address,
+                  const std::string& sentence) {
     for (Fault& known : faults) {
         if (known.kind != kind || known.address != address) continue;
         ++known.times;
@@ -78,8 +79,9 @@ void Model::store(unsigned core, Address address, unsigned bytes, std::uint64_t 
         return;
     }
     if (bytes != 4 || address % 4 != 0) {
-        fault("torn-word", core, address, core_name(core) + " stores " + std::to_string(bytes) +
-              " bytes to text at " + hex(address) + ": only a whole aligned word is fetched whole");
+        fault("torn-word", core, address,
+              core_name(core) + " stores " + std::to_string(bytes) + " bytes to text at " +
+                  hex(address) + ": only a whole aligned word is fetched whole");
         return;
     }
     const std::uint32_t old = this->value(address);
@@ -87,12 +89,14 @@ void Model::store(unsigned core, Address address, unsigned bytes, std::uint64_t 
     store_word(core, address, old, static_cast<std::uint32_t>(value));
 }
 
-void Model::store_slot(unsigned core, Site& site, Address address, unsigned bytes, std::uint64_t value) {
+void Model::store_slot(unsigned core, Site& site, Address address, unsigned bytes,
+                       std::uint64_t value) {
     ++events.slot_stores;
     if (bytes != 8 || address != site.slot_address()) {
-        fault("torn-slot", core, site.slot_address(), core_name(core) + " stores " + std::to_string(bytes) +
-              " bytes at " + hex(address) + ", of the slot at " + hex(site.slot_address()) +
-              ": another core could read a part of it");
+        fault("torn-slot", core, site.slot_address(),
+              core_name(core) + " stores " + std::to_string(bytes) + " bytes at " + hex(address) +
+                  ", of the slot at " + hex(site.slot_address()) +
+                  ": another core could read a part of it");
     }
     const std::uint64_t old = site.slot;
     std::memcpy(&text_[address - begin_], &value, bytes < sizeof value ? bytes : sizeof value);
@@ -111,12 +115,14 @@ void Model::store_word(unsigned core, Address address, std::uint32_t old, std::u
     lines[address & ~(caches_.dcache_line_bytes - 1)].unclean = true;
     lines[address & ~(caches_.icache_line_bytes - 1)].stale = true;
     if (old == value) return;
-    const bool legal = word.site != nullptr
-                           ? (old == a64::nop || a64::is_bl(old)) && (value == a64::nop || a64::is_bl(value))
-                           : a64::may_change_under_execution(old) && a64::may_change_under_execution(value);
+    const bool legal =
+        word.site != nullptr
+            ? (old == a64::nop || a64::is_bl(old)) && (value == a64::nop || a64::is_bl(value))
+            : a64::may_change_under_execution(old) && a64::may_change_under_execution(value);
     if (!legal && others_live(core)) {
-        fault("word-class", core, address, core_name(core) + " changes the word at " + hex(address) + " from " +
-              hex(old) + " to " + hex(value) + " while other cores run: they may execute anything");
+        fault("word-class", core, address,
+              core_name(core) + " changes the word at " + hex(address) + " from " + hex(old) +
+                  " to " + hex(value) + " while other cores run: they may execute anything");
     }
     word.settled = 0;
     word.hurried = false;
@@ -127,8 +133,9 @@ void Model::store_word(unsigned core, Address address, std::uint32_t old, std::u
         request.words.push_back(&word);
         if (word.site != nullptr) request.sites.push_back(word.site);
     } else if (word.site != nullptr) {
-        fault("stray", core, address, core_name(core) + " changes the site at " + hex(address) +
-              " outside of every request this oracle knows");
+        fault("stray", core, address,
+              core_name(core) + " changes the site at " + hex(address) +
+                  " outside of every request this oracle knows");
     }
     if (word.site != nullptr && on_word) on_word(core, *word.site, value);
     advance(core, word, caches_.clean ? Step::stored : Step::cleaned);
@@ -145,8 +152,10 @@ void Model::advance(unsigned core, Word& word, Step step) {
 }
 
 void Model::needless(const char* kind, unsigned core, Address line, bool needed, const char* what) {
-    fault(kind, core, line, core_name(core) + " " + what + " the line at " + hex(line) +
-          (needed ? ", in which nothing was stored since the last time" : ": this CPU needs none (CTR_EL0)"));
+    fault(kind, core, line,
+          core_name(core) + " " + what + " the line at " + hex(line) +
+              (needed ? ", in which nothing was stored since the last time"
+                      : ": this CPU needs none (CTR_EL0)"));
 }
 
 // `beyond`: boot does this to all memory. It also cleans to the point of unification.
@@ -204,8 +213,10 @@ void Model::barrier(unsigned core) {
     done.swap(cores[core].awaiting);
     for (Word* word : done) {
         if (word->core != core) continue;
-        if (word->step == Step::cleaned) advance(core, *word, Step::unified);
-        else if (word->step == Step::invalidated) advance(core, *word, Step::visible);
+        if (word->step == Step::cleaned)
+            advance(core, *word, Step::unified);
+        else if (word->step == Step::invalidated)
+            advance(core, *word, Step::visible);
     }
 }
 
@@ -213,11 +224,11 @@ void Model::barrier(unsigned core) {
 
 const char* Model::kind_of(const Word& word) const {
     switch (word.step) {
-        case Step::stored: return "no-clean";
-        case Step::cleaned: return caches_.clean ? "no-dsb-after-clean" : "no-dsb-after-store";
-        case Step::unified: return word.hurried ? "no-dsb-after-clean" : "no-invalidate";
-        case Step::invalidated: return "no-dsb-after-invalidate";
-        case Step::visible: break;
+    case Step::stored: return "no-clean";
+    case Step::cleaned: return caches_.clean ? "no-dsb-after-clean" : "no-dsb-after-store";
+    case Step::unified: return word.hurried ? "no-dsb-after-clean" : "no-invalidate";
+    case Step::invalidated: return "no-dsb-after-invalidate";
+    case Step::visible: break;
     }
     return "no-synchronisation";
 }
@@ -225,11 +236,12 @@ const char* Model::kind_of(const Word& word) const {
 std::string Model::missing(const Word& word) const {
     const std::string by = " by " + core_name(word.core);
     switch (word.step) {
-        case Step::stored: return "DC CVAU of its line" + by;
-        case Step::cleaned: return std::string("DSB after ") + (caches_.clean ? "DC CVAU" : "the store") + by;
-        case Step::unified: return "IC IVAU of its line after a DSB after DC CVAU";
-        case Step::invalidated: return "DSB after IC IVAU" + by;
-        case Step::visible: break;
+    case Step::stored: return "DC CVAU of its line" + by;
+    case Step::cleaned:
+        return std::string("DSB after ") + (caches_.clean ? "DC CVAU" : "the store") + by;
+    case Step::unified: return "IC IVAU of its line after a DSB after DC CVAU";
+    case Step::invalidated: return "DSB after IC IVAU" + by;
+    case Step::visible: break;
     }
     return "a context synchronisation event of its own";
 }
@@ -238,7 +250,8 @@ int Model::who_may_lag(const Word& word) const {
     for (unsigned core = 0; core < max_cores; ++core) {
         const Core& one = cores[core];
         if (!one.live || (word.settled.load() >> core & 1) != 0) continue;
-        if (word.step != Step::visible || one.synchronised <= word.visible_since) return static_cast<int>(core);
+        if (word.step != Step::visible || one.synchronised <= word.visible_since)
+            return static_cast<int>(core);
     }
     return -1;
 }
@@ -278,8 +291,9 @@ void Model::reach(unsigned core, Address address, std::uint64_t status) {
         open_.erase(done.number);
         for (Word* word : done.words) {
             if (word->request != done.number || word->step == Step::visible) continue;
-            fault(kind_of(*word), core, word->address, "a request returns on " + core_name(core) +
-                  ", and the word at " + hex(word->address) + " that it stored lacks " + missing(*word));
+            fault(kind_of(*word), core, word->address,
+                  "a request returns on " + core_name(core) + ", and the word at " +
+                      hex(word->address) + " that it stored lacks " + missing(*word));
         }
         if (!on_return) continue;
         for (Site* site : done.sites) on_return(core, *site, status);

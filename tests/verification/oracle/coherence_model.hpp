@@ -98,7 +98,8 @@ struct Line {
 };
 
 struct Events {
-    std::uint64_t requests = 0, word_stores = 0, outside_requests = 0, slot_stores = 0, slot_reads = 0;
+    std::uint64_t requests = 0, word_stores = 0, outside_requests = 0, slot_stores = 0,
+                  slot_reads = 0;
     std::uint64_t uses = 0, uses_ended = 0;  // of objects read from a slot
     std::uint64_t cleans = 0, needless_cleans = 0;
     std::uint64_t invalidates = 0, needless_invalidates = 0, early_invalidates = 0, elsewhere = 0;
@@ -153,7 +154,8 @@ public:
     std::function<void(unsigned core, Site&, std::uint64_t status)> on_return;
 
 private:
-    void store_slot(unsigned core, Site& site, Address address, unsigned bytes, std::uint64_t value);
+    void store_slot(unsigned core, Site& site, Address address, unsigned bytes,
+                    std::uint64_t value);
     void store_word(unsigned core, Address address, std::uint32_t old, std::uint32_t value);
     void advance(unsigned core, Word& word, Step step);
     void needless(const char* kind, unsigned core, Address line, bool needed, const char* what);

@@ -22,13 +22,19 @@ constexpr std::uint64_t compiled = std::uint64_t{a64::nop} << 32 | a64::nop;
 constexpr std::uint32_t flag_unguarded = 2;
 constexpr std::uint32_t most_members = 128;
 
-std::string at(const char* what, std::uint64_t address) { return std::string(what) + " at " + hex(address); }
+std::string at(const char* what, std::uint64_t address) {
+    return std::string(what) + " at " + hex(address);
+}
 
 }  // namespace
 
 void Rows::watch() {
-    model_.on_slot = [this](unsigned core, Site& site, std::uint64_t old) { slot_stored(core, site, old); };
-    model_.on_word = [this](unsigned core, Site& site, std::uint32_t word) { word_stored(core, site, word); };
+    model_.on_slot = [this](unsigned core, Site& site, std::uint64_t old) {
+        slot_stored(core, site, old);
+    };
+    model_.on_word = [this](unsigned core, Site& site, std::uint32_t word) {
+        word_stored(core, site, word);
+    };
     model_.on_return = [this](unsigned core, Site& site, std::uint64_t status) {
         returned(core, site, status);
     };
@@ -56,12 +62,13 @@ std::string Rows::wrong_with(std::uint64_t slot) {
     if (!is_ops(object)) return "is no ops and no list";
     if (object.func != ops_.walk_list) return {};
     if (object.count < 2 || object.count > most_members) {
-        return "is a list of " + std::to_string(object.count) + " members: one that is free, or not yet made";
+        return "is a list of " + std::to_string(object.count) +
+               " members: one that is free, or not yet made";
     }
     for (std::uint32_t i = 0; i < object.count; ++i) {
         std::uint64_t member = 0;
-        if (!read_(slot + sizeof object + 8 * i, &member, sizeof member) || !is_ops(object_at(member)) ||
-            member == ops_.none) {
+        if (!read_(slot + sizeof object + 8 * i, &member, sizeof member) ||
+            !is_ops(object_at(member)) || member == ops_.none) {
             return "is a list whose member " + std::to_string(i) + " is no ops";
         }
     }
@@ -77,7 +84,8 @@ bool Rows::is_word_of(const Site& site, std::uint32_t word, std::uint64_t slot) 
     const bool is_list = object.func == ops_.walk_list;
     if (object.direct != 0 && object.func == no_callback() && !is_list) {
         const auto distance = static_cast<std::int64_t>(object.direct - site.word->address);
-        const bool reaches = distance >= -(std::int64_t{1} << 27) && distance < std::int64_t{1} << 27;
+        const bool reaches = distance >= -(std::int64_t{1} << 27) && distance < std::int64_t{1}
+                                                                                    << 27;
         return target == (reaches ? object.direct : ops_.far);
     }
     const bool unguarded = (object.flags & flag_unguarded) != 0 && object.direct == 0;
@@ -93,12 +101,14 @@ void Rows::slot_stored(unsigned core, Site& site, std::uint64_t old) {
     if (site.slot != ops_.none) {
         const std::string wrong = wrong_with(site.slot);
         if (wrong.empty()) return;
-        model_.fault("row", core, site.slot_address(), slot + " gets " + hex(site.slot) + ", which " + wrong);
+        model_.fault("row", core, site.slot_address(),
+                     slot + " gets " + hex(site.slot) + ", which " + wrong);
         return;
     }
     if (old == compiled) return;
     if (a64::is_bl(model_.value(site.word->address))) {
-        model_.fault("order", core, site.slot_address(), slot + " gets `none` while its word is a BL");
+        model_.fault("order", core, site.slot_address(),
+                     slot + " gets `none` while its word is a BL");
     } else if (const int late = model_.who_may_lag(*site.word); late >= 0) {
         early_[&site] = slot + " gets `none` while core " + std::to_string(late) +
                         " may still execute the BL that was there";
@@ -111,10 +121,12 @@ void Rows::word_stored(unsigned core, Site& site, std::uint32_t word) {
     if (site.slot == ops_.none || site.slot == compiled) {
         model_.fault("order", core, site.word->address, what + " while its slot holds no ops");
     } else if (site.slot_since != 0 && model_.cores[site.slot_core].barrier < site.slot_since) {
-        model_.fault("order", core, site.word->address, what + " before a DSB after the store to its slot");
+        model_.fault("order", core, site.word->address,
+                     what + " before a DSB after the store to its slot");
     } else if (!is_word_of(site, word, site.slot)) {
-        model_.fault("row", core, site.word->address, what + ", " + hex(word) + ", that does not go with " +
-                     hex(site.slot) + " in its slot");
+        model_.fault(
+            "row", core, site.word->address,
+            what + ", " + hex(word) + ", that does not go with " + hex(site.slot) + " in its slot");
     }
 }
 
@@ -129,8 +141,9 @@ void Rows::returned(unsigned core, Site& site, std::uint64_t status) {
     if (static_cast<std::uint8_t>(status) == ok) check_released(core, site);
     const std::uint32_t word = model_.value(site.word->address);
     if (is_word_of(site, word, site.slot)) return;
-    model_.fault("row", core, site.word->address, "a request returns, and the word " + hex(word) + " at " +
-                 hex(site.word->address) + " does not go with " + hex(site.slot) + " in its slot");
+    model_.fault("row", core, site.word->address,
+                 "a request returns, and the word " + hex(word) + " at " + hex(site.word->address) +
+                     " does not go with " + hex(site.slot) + " in its slot");
 }
 
 void Rows::slot_read(unsigned core, Site& site, std::uint64_t value, bool holds) {
@@ -145,8 +158,8 @@ void Rows::slot_read(unsigned core, Site& site, std::uint64_t value, bool holds)
     const std::string wrong = wrong_with(value);
     if (wrong.empty()) return;
     model_.fault("row", core, site.slot_address(),
-                 core_name(core) + " reads " + hex(value) + " from " + at("the slot", site.slot_address()) +
-                     ", which " + wrong);
+                 core_name(core) + " reads " + hex(value) + " from " +
+                     at("the slot", site.slot_address()) + ", which " + wrong);
 }
 
 }  // namespace coherence

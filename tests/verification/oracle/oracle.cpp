@@ -129,7 +129,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         count(instruction, oracle.instructions);
         const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
         if (oracle.stop != 0 && address == oracle.stop) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, note_stop, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, note_stop, QEMU_PLUGIN_CB_NO_REGS,
+                                                   nullptr);
         }
         if (Counted* const function = function_around(address)) count(instruction, function->own);
         const auto site = oracle.site_at.find(address);
@@ -153,8 +154,10 @@ void on_exit(qemu_plugin_id_t, void*) {
                      "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
                      ", \"own\": %" PRIu64 "%s",
                      i == 0 ? "" : ",", oracle.sites[i].function, oracle.counted[i].bl.load(),
-                     oracle.counted[i].other.load(), oracle.counted[i].own.load(), oracle.stopped ? "" : "}");
-        if (oracle.stopped) std::fprintf(file, ", \"before\": %" PRIu64 "}", oracle.counted[i].before.load());
+                     oracle.counted[i].other.load(), oracle.counted[i].own.load(),
+                     oracle.stopped ? "" : "}");
+        if (oracle.stopped)
+            std::fprintf(file, ", \"before\": %" PRIu64 "}", oracle.counted[i].before.load());
     }
     std::fputs("\n]}\n", file);
     std::fclose(file);
@@ -167,7 +170,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     for (int i = 0; i < argc; ++i) {
         if (std::strncmp(argv[i], "sites=", 6) == 0) sites = argv[i] + 6;
         if (std::strncmp(argv[i], "out=", 4) == 0) oracle.out = argv[i] + 4;
-        if (std::strncmp(argv[i], "stop=", 5) == 0) oracle.stop = std::strtoull(argv[i] + 5, nullptr, 16);
+        if (std::strncmp(argv[i], "stop=", 5) == 0)
+            oracle.stop = std::strtoull(argv[i] + 5, nullptr, 16);
     }
     if (oracle.out.empty() || !read_sites(sites)) {
         std::fputs(

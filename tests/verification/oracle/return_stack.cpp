@@ -17,7 +17,8 @@
 // QEMU's exit writes OUT. Counts of missed returns are for stacks of 8, 16 and 31 entries:
 //     {"depths": [8, 16, 31], "rows": [{"name": "..", "calls": N,
 //      "returns": {"own": {"executed": N, "missed": [N, N, N]}, "hook": .., "unhooked": ..,
-//      "traced": .., "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..", MISSED], ..]}, ..]}
+//      "traced": .., "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..",
+//      MISSED], ..]}, ..]}
 //
 // `path` contains the address, the word, and a bit for each stack that mispredicts there. The
 // prediction of a BR is its last target.
@@ -119,8 +120,8 @@ struct Instruction {
 
 struct Model {
     std::deque<Site> sites;  // elements never move: callbacks have pointers to them
-    std::unordered_map<std::uint64_t, Site*> site_at;       // by address of the word
-    std::map<std::uint64_t, const Site*> function_at;       // by its address
+    std::unordered_map<std::uint64_t, Site*> site_at;  // by address of the word
+    std::map<std::uint64_t, const Site*> function_at;  // by its address
     std::vector<Range> hooks, tracer;
     std::uint64_t mark = 0, head = 0;
     std::deque<Indirect> indirect;
@@ -272,15 +273,18 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         if (address == model.mark) tell(instruction, on_mark, nullptr, QEMU_PLUGIN_CB_R_REGS);
         if (model.head != 0) {
             if (address == model.head) tell(instruction, on_head, nullptr);
-            tell(instruction, on_instruction, &model.instructions.emplace_back(Instruction{address, word}));
+            tell(instruction, on_instruction,
+                 &model.instructions.emplace_back(Instruction{address, word}));
         }
         const Branch kind = branch_of(word);
         if (const auto site = model.site_at.find(address); site != model.site_at.end()) {
             tell(instruction, kind == Branch::call ? on_site<true> : on_site<false>, site->second);
         }
         if (kind == Branch::call) tell(instruction, on_call, reinterpret_cast<void*>(address + 4));
-        if (kind == Branch::ret) tell(instruction, on_return, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
-        if (kind == Branch::jump) tell(instruction, on_jump, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
+        if (kind == Branch::ret)
+            tell(instruction, on_return, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
+        if (kind == Branch::jump)
+            tell(instruction, on_jump, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
     }
 }
 
@@ -299,25 +303,30 @@ void print(std::FILE* file, const char* name, const std::array<Counted, classes>
     std::fprintf(file, ", \"%s\": {", name);
     for (unsigned i = 0; i < classes; ++i) {
         const Counted& of = counts[i];
-        std::fprintf(file, "%s\"%s\": {\"executed\": %" PRIu64 ", \"missed\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]}",
-                     i == 0 ? "" : ", ", class_names[i], of.executed, of.missed[0], of.missed[1], of.missed[2]);
+        std::fprintf(file,
+                     "%s\"%s\": {\"executed\": %" PRIu64 ", \"missed\": [%" PRIu64 ", %" PRIu64
+                     ", %" PRIu64 "]}",
+                     i == 0 ? "" : ", ", class_names[i], of.executed, of.missed[0], of.missed[1],
+                     of.missed[2]);
     }
     std::fputs("}", file);
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
     std::FILE* const file = std::fopen(model.out.c_str(), "w");
-    if (file == nullptr) return qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
+    if (file == nullptr)
+        return qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
     std::fprintf(file, "{\"depths\": [%u, %u, %u], \"rows\": [", depths[0], depths[1], depths[2]);
     for (const Row& row : model.rows) {
-        std::fprintf(file, "%s\n{\"name\": \"%s\", \"calls\": %" PRIu64, &row == &model.rows.front() ? "" : ",",
-                     row.name.c_str(), row.calls);
+        std::fprintf(file, "%s\n{\"name\": \"%s\", \"calls\": %" PRIu64,
+                     &row == &model.rows.front() ? "" : ",", row.name.c_str(), row.calls);
         print(file, "returns", row.returns);
         print(file, "branches", row.branches);
         std::fputs(", \"path\": [", file);
         for (const Step& step : row.path) {
-            std::fprintf(file, "%s[\"0x%" PRIx64 "\", \"0x%08" PRIx32 "\", %u]", &step == &row.path.front() ? "" : ", ",
-                         step.address, step.word, step.missed);
+            std::fprintf(file, "%s[\"0x%" PRIx64 "\", \"0x%08" PRIx32 "\", %u]",
+                         &step == &row.path.front() ? "" : ", ", step.address, step.word,
+                         step.missed);
         }
         std::fputs("]}", file);
     }
@@ -334,8 +343,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
         if (std::strncmp(argv[i], "out=", 4) == 0) model.out = argv[i] + 4;
     }
     if (model.out.empty() || !read_map(map)) {
-        std::fputs("return_stack: needs out=FILE and map=FILE, with sites and hooks, as tests/bench/returns.py writes it\n",
-                   stderr);
+        std::fputs(
+            "return_stack: needs out=FILE and map=FILE, with sites and hooks, as "
+            "tests/bench/returns.py writes it\n",
+            stderr);
         return -1;
     }
     if (model.mark == 0) {

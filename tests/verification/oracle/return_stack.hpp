@@ -49,13 +49,14 @@ public:
     }
     Missed pop(std::uint64_t target) {
         Missed missed = 0;
-        for (unsigned i = 0; i < depths.size(); ++i) missed |= (stacks_[i].pop(target) ? 0u : 1u) << i;
+        for (unsigned i = 0; i < depths.size(); ++i)
+            missed |= (stacks_[i].pop(target) ? 0u : 1u) << i;
         return missed;
     }
 
 private:
-    std::array<ReturnStack, depths.size()> stacks_ = {ReturnStack(depths[0]), ReturnStack(depths[1]),
-                                                      ReturnStack(depths[2])};
+    std::array<ReturnStack, depths.size()> stacks_ = {
+        ReturnStack(depths[0]), ReturnStack(depths[1]), ReturnStack(depths[2])};
 };
 
 // The code that an indirect branch belongs to.
@@ -67,7 +68,8 @@ enum Class : unsigned {
     tracer,    // any other in the tracer
     classes
 };
-inline constexpr std::array<const char*, classes> class_names = {"own", "hook", "unhooked", "traced", "tracer"};
+inline constexpr std::array<const char*, classes> class_names = {"own", "hook", "unhooked",
+                                                                 "traced", "tracer"};
 
 struct Counted {
     std::uint64_t executed = 0;
@@ -100,10 +102,12 @@ constexpr Branch branch_of(std::uint32_t word) {
     if (word >> 26 == 0x25) return Branch::call;  // BL
     if ((word & 0xfe1f0000) != 0xd61f0000) return Branch::none;
     switch (word >> 21 & 0xf) {
-        case 0: case 8: return Branch::jump;  // BR, BRAA, BRAAZ
-        case 1: case 9: return Branch::call;  // BLR, BLRAA, BLRAAZ
-        case 2: return Branch::ret;           // RET, RETAA
-        default: return Branch::none;         // ERET, DRPS
+    case 0:
+    case 8: return Branch::jump;  // BR, BRAA, BRAAZ
+    case 1:
+    case 9: return Branch::call;   // BLR, BLRAA, BLRAAZ
+    case 2: return Branch::ret;    // RET, RETAA
+    default: return Branch::none;  // ERET, DRPS
     }
 }
 // RETAA uses x30. A pointer with a PAC has it above the 48 address bits.

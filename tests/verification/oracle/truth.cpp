@@ -89,7 +89,7 @@ struct Site {
 
 struct Truth {
     std::vector<Site> sites;
-    std::vector<Counted> functions;  // by index of the site
+    std::vector<Counted> functions;                            // by index of the site
     std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
@@ -153,10 +153,12 @@ Branch branch_of(std::uint32_t word) {
     if ((word & 0xfc000000) == 0x94000000) return Branch::call;  // BL
     if ((word & 0xfc000000) == 0x14000000) return Branch::jump;  // B
     if ((word & 0xfe000000) != 0xd6000000) return Branch::none;
-    switch (word >> 21 & 0xf) {           // without bit 24, which is set if there is a PAC modifier
-    case 0: case 8: return Branch::jump;  // BR, BRAA
-    case 1: case 9: return Branch::call;  // BLR, BLRAA
-    case 2: return Branch::ret;           // RET, RETAA
+    switch (word >> 21 & 0xf) {  // without bit 24, which is set if there is a PAC modifier
+    case 0:
+    case 8: return Branch::jump;  // BR, BRAA
+    case 1:
+    case 9: return Branch::call;  // BLR, BLRAA
+    case 2: return Branch::ret;   // RET, RETAA
     default: return Branch::none;
     }
 }
@@ -172,10 +174,13 @@ void on_block(unsigned vcpu, void* place) {
 void on_function(unsigned vcpu, void*) { shadow_of(vcpu).at_function(); }
 void on_call(unsigned vcpu, void* index) {
     Core& core = core_of(vcpu);
-    core.shadow.call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)), core.registers);
+    core.shadow.call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)),
+                     core.registers);
 }
 template <Branch kind>
-void on_branch(unsigned vcpu, void*) { shadow_of(vcpu).branch(kind); }
+void on_branch(unsigned vcpu, void*) {
+    shadow_of(vcpu).branch(kind);
+}
 void on_instruction(unsigned vcpu, void*) { shadow_of(vcpu).executed(); }
 void on_eret(unsigned vcpu, void*) { shadow_of(vcpu).interrupt_ends(); }
 
@@ -188,7 +193,8 @@ Place& place_at(std::uint64_t address) {
     Place& place = truth.places.emplace_back(Place{.address = address});
     for (const Range& range : truth.tracer) place.tracer = place.tracer || range.has(address);
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
-    for (const std::uint64_t service : truth.services) place.service = place.service || service == address;
+    for (const std::uint64_t service : truth.services)
+        place.service = place.service || service == address;
     place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
     place.boot = std::ranges::count(truth.boots, address) != 0;
     place.body = truth.site_at.contains(address - 4);
@@ -208,7 +214,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         const auto site = truth.site_at.find(address);
         const Branch kind = branch_of(word);
         if (site != truth.site_at.end() && kind == Branch::call) {
-            tell(instruction, on_call, reinterpret_cast<void*>(std::uintptr_t{site->second}), QEMU_PLUGIN_CB_R_REGS);
+            tell(instruction, on_call, reinterpret_cast<void*>(std::uintptr_t{site->second}),
+                 QEMU_PLUGIN_CB_R_REGS);
         }
         if (kind == Branch::call) tell(instruction, on_branch<Branch::call>);
         if (kind == Branch::jump) tell(instruction, on_branch<Branch::jump>);
@@ -223,18 +230,28 @@ void on_core(qemu_plugin_id_t, unsigned vcpu) {
     if (truth.cores.size() <= vcpu) truth.cores.resize(vcpu + 1);
     truth.cores[vcpu] = std::make_unique<Core>(truth.functions, truth.tracer, truth.stack,
                                                truth.keeps_paths ? &truth.paths : nullptr);
-    if (!truth.cores[vcpu]->registers.known()) qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
+    if (!truth.cores[vcpu]->registers.known())
+        qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
 }
 
 constexpr struct {
     const char* name;
     std::uint64_t Counted::*value;
 } fields[] = {
-    {"calls", &Counted::calls}, {"self", &Counted::self}, {"inclusive", &Counted::inclusive},
-    {"interrupted", &Counted::interrupted}, {"interrupts", &Counted::interrupts}, {"made", &Counted::made},
-    {"jumps", &Counted::jumps}, {"unwound", &Counted::unwound}, {"thrown", &Counted::thrown},
-    {"landings", &Counted::landings}, {"pumps", &Counted::pumps}, {"open", &Counted::open},
-    {"longjmps_below", &Counted::longjmps_below}, {"pumps_below", &Counted::pumps_below},
+    {"calls", &Counted::calls},
+    {"self", &Counted::self},
+    {"inclusive", &Counted::inclusive},
+    {"interrupted", &Counted::interrupted},
+    {"interrupts", &Counted::interrupts},
+    {"made", &Counted::made},
+    {"jumps", &Counted::jumps},
+    {"unwound", &Counted::unwound},
+    {"thrown", &Counted::thrown},
+    {"landings", &Counted::landings},
+    {"pumps", &Counted::pumps},
+    {"open", &Counted::open},
+    {"longjmps_below", &Counted::longjmps_below},
+    {"pumps_below", &Counted::pumps_below},
     {"jumps_below", &Counted::jumps_below},
 };
 
@@ -260,11 +277,13 @@ void on_exit(qemu_plugin_id_t, void*) {
         foreign += core->shadow.foreign;
         unexplained += core->shadow.unexplained;
     }
-    std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
-                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"functions\": [", all, program, foreign,
-                 unexplained, truth.longjmp != 0 ? "true" : "false");
+    std::fprintf(file,
+                 "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
+                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"functions\": [",
+                 all, program, foreign, unexplained, truth.longjmp != 0 ? "true" : "false");
     for (std::size_t i = 0; i < truth.sites.size(); ++i) {
-        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",", truth.sites[i].function);
+        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",",
+                     truth.sites[i].function);
         for (const auto& [name, value] : fields) {
             std::fprintf(file, ", \"%s\": %" PRIu64, name, truth.functions[i].*value);
         }
@@ -286,8 +305,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
         if (std::strcmp(argv[i], "paths=on") == 0) truth.keeps_paths = true;
     }
     if (truth.out.empty() || !read_map(map)) {
-        std::fputs("truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, as truth.py writes it\n",
-                   stderr);
+        std::fputs(
+            "truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, as truth.py "
+            "writes it\n",
+            stderr);
         return -1;
     }
     qemu_plugin_register_vcpu_init_cb(id, on_core);

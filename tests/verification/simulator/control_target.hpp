@@ -15,8 +15,8 @@ using Bytes = std::vector<std::uint8_t>;
 
 inline constexpr std::uint16_t target_session = 7;
 
-inline Bytes command_frame(std::uint32_t number, protocol::Command what, const Bytes& arguments = {},
-                           std::uint16_t session = target_session,
+inline Bytes command_frame(std::uint32_t number, protocol::Command what,
+                           const Bytes& arguments = {}, std::uint16_t session = target_session,
                            protocol::Stream stream = protocol::Stream::command) {
     protocol::FrameBuilder builder;
     protocol::Writer out(builder.payload());
@@ -76,9 +76,9 @@ public:
     SiteBits& selected() { return *selected_; }
 
     std::uint64_t now = 0;
-    bool ready = true;         // it can change what is traced
-    bool sends = true;         // the line accepts replies
-    bool quiet = true;         // all bytes have left the line
+    bool ready = true;  // it can change what is traced
+    bool sends = true;  // the line accepts replies
+    bool quiet = true;  // all bytes have left the line
     protocol::Answer says = protocol::Answer::ok;
     protocol::Answer refused_rest = protocol::Answer::ok;  // the refused step's, if `partly`
     std::uint32_t sites = 100;
@@ -91,11 +91,13 @@ public:
     std::uint32_t site_count() const { return sites; }
     std::uint32_t baud() const { return rate; }
     std::optional<protocol::Answer> perform(const CommandRequest& request, const SiteBits&,
-                                        protocol::Writer& result) {
+                                            protocol::Writer& result) {
         if (request.what == protocol::Command::set_recorder && !ready) return std::nullopt;
         done.push_back(request);
-        if (says == protocol::Answer::partly) result.fixed(static_cast<std::uint8_t>(refused_rest));
-        else result.varint(done.size());
+        if (says == protocol::Answer::partly)
+            result.fixed(static_cast<std::uint8_t>(refused_rest));
+        else
+            result.varint(done.size());
         return says;
     }
     bool switch_baud(std::uint32_t wanted) {

@@ -98,23 +98,24 @@ protected:
         const bool loaded = e.phase == Phase::early;
         if (!loaded) e = {Phase::idle, 0, 0, known(state).done, 0};
         switch (word.to) {
-            case Word::To::body: finish(state, e); break;
-            case Word::To::direct:
-                ran(e, word.direct);
-                finish(state, e);
-                break;
-            case Word::To::callback_trampoline:
-            case Word::To::unguarded_trampoline:
-            case Word::To::far_trampoline:
-                if (loaded) return found(state, e, after_load(load_for(word.to)));
-                e.phase = load_for(word.to);
-                break;
+        case Word::To::body: finish(state, e); break;
+        case Word::To::direct:
+            ran(e, word.direct);
+            finish(state, e);
+            break;
+        case Word::To::callback_trampoline:
+        case Word::To::unguarded_trampoline:
+        case Word::To::far_trampoline:
+            if (loaded) return found(state, e, after_load(load_for(word.to)));
+            e.phase = load_for(word.to);
+            break;
         }
     }
     void found(State& state, Execution& e, Phase next) {
         e.phase = next;
         if (e.object != 0) return;
-        if (!options_.early_loads && options_.wait == Wait::outside) fail("a trampoline found the object of no ops");
+        if (!options_.early_loads && options_.wait == Wait::outside)
+            fail("a trampoline found the object of no ops");
         finish(state, e);
     }
     void call_next(State& state, Execution& e) {

@@ -18,7 +18,15 @@ constexpr std::uint8_t bit(unsigned n) { return static_cast<std::uint8_t>(1u << 
 
 struct ExploredState {
     enum class Phase : std::uint8_t {
-        idle, early, load, call, direct, unguarded_load, unguarded_call, far_load, far_direct
+        idle,
+        early,
+        load,
+        call,
+        direct,
+        unguarded_load,
+        unguarded_call,
+        far_load,
+        far_direct
     };
 
     struct Execution {

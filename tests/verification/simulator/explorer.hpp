@@ -96,7 +96,8 @@ private:
                 }
                 next.refill();
             }
-            act(memory_acts, is_slot ? "the slot's new object is visible" : "the new word is visible");
+            act(memory_acts,
+                is_slot ? "the slot's new object is visible" : "the new word is visible");
             visit(next);
         }
     }
@@ -110,25 +111,27 @@ private:
         ++next.at;
         act(patcher_acts, "", state.at);
         switch (step.kind) {
-            case Step::Kind::write_slot:
-            case Step::Kind::write_word: next.pending |= std::uint64_t{1} << state.at; break;
-            case Step::Kind::clean: next.cleaning = true; break;
-            case Step::Kind::invalidate: next.invalidating = true; break;
-            case Step::Kind::data_barrier:
-                if (state.pending != 0) return;
-                next.complete();
-                break;
-            case Step::Kind::instruction_barrier: next.cores[own].pipeline = next.cores[own].icache; break;
-            case Step::Kind::interrupt:
-            case Step::Kind::synchronize:
-                for (unsigned n = 0; n < options_.cores; ++n) {
-                    if (!state.cores[n].acknowledged || state.cores[n].awaited != 0) return;
-                    next.cores[n].acknowledged = false;
-                }
-                break;
-            case Step::Kind::end: check_own_core(state, rec_.sets[step.value]); break;
-            case Step::Kind::begin:
-            case Step::Kind::free: break;
+        case Step::Kind::write_slot:
+        case Step::Kind::write_word: next.pending |= std::uint64_t{1} << state.at; break;
+        case Step::Kind::clean: next.cleaning = true; break;
+        case Step::Kind::invalidate: next.invalidating = true; break;
+        case Step::Kind::data_barrier:
+            if (state.pending != 0) return;
+            next.complete();
+            break;
+        case Step::Kind::instruction_barrier:
+            next.cores[own].pipeline = next.cores[own].icache;
+            break;
+        case Step::Kind::interrupt:
+        case Step::Kind::synchronize:
+            for (unsigned n = 0; n < options_.cores; ++n) {
+                if (!state.cores[n].acknowledged || state.cores[n].awaited != 0) return;
+                next.cores[n].acknowledged = false;
+            }
+            break;
+        case Step::Kind::end: check_own_core(state, rec_.sets[step.value]); break;
+        case Step::Kind::begin:
+        case Step::Kind::free: break;
         }
         visit(next);
     }
@@ -138,7 +141,8 @@ private:
                 fail("the patcher's own core still executes an old word");
             }
         }
-        if ((rec_.words[state.word].to == Word::To::body) != (set == 0)) fail("a wrong word at the end");
+        if ((rec_.words[state.word].to == Word::To::body) != (set == 0))
+            fail("a wrong word at the end");
     }
 
     // ---- a core that executes the site ----
@@ -185,34 +189,34 @@ private:
             });
         }
         switch (run.phase) {
-            case Phase::idle:
-            case Phase::early:
-                for (unsigned w = 0; w < rec_.words.size(); ++w) {
-                    if ((core.pipeline & bit(w)) == 0) continue;
-                    go(w == state.word ? "fetches the word" : "fetches an old word",
-                       [&](State& next, Execution& e) { fetch(next, e, rec_.words[w]); });
-                }
-                break;
-            case Phase::load:
-            case Phase::unguarded_load:
-            case Phase::far_load:
-                go("loads the slot", [&](State& next, Execution& e) {
-                    e.object = state.slot;
-                    found(next, e, after_load(run.phase));
-                });
-                break;
-            case Phase::call:
-            case Phase::unguarded_call:
-                go("makes a callback", [&](State& next, Execution& e) { call_next(next, e); });
-                break;
-            case Phase::direct:
-            case Phase::far_direct:
-                go("goes on to the direct entry, if any", [&](State& next, Execution& e) {
-                    read(next, e);
-                    ran(e, rec_.objects[e.object].direct);
-                    finish(next, e);
-                });
-                break;
+        case Phase::idle:
+        case Phase::early:
+            for (unsigned w = 0; w < rec_.words.size(); ++w) {
+                if ((core.pipeline & bit(w)) == 0) continue;
+                go(w == state.word ? "fetches the word" : "fetches an old word",
+                   [&](State& next, Execution& e) { fetch(next, e, rec_.words[w]); });
+            }
+            break;
+        case Phase::load:
+        case Phase::unguarded_load:
+        case Phase::far_load:
+            go("loads the slot", [&](State& next, Execution& e) {
+                e.object = state.slot;
+                found(next, e, after_load(run.phase));
+            });
+            break;
+        case Phase::call:
+        case Phase::unguarded_call:
+            go("makes a callback", [&](State& next, Execution& e) { call_next(next, e); });
+            break;
+        case Phase::direct:
+        case Phase::far_direct:
+            go("goes on to the direct entry, if any", [&](State& next, Execution& e) {
+                read(next, e);
+                ran(e, rec_.objects[e.object].direct);
+                finish(next, e);
+            });
+            break;
         }
     }
 
@@ -226,7 +230,9 @@ private:
         const bool outside =
             core.run.phase <= Phase::early && (!core.interrupted || options_.skip_depth);
         const bool by_guards = kind == Step::Kind::synchronize && options_.wait == Wait::guards;
-        if (by_guards ? in_far(core) || in_unguarded(core) : kind == Step::Kind::synchronize && !outside) return;
+        if (by_guards ? in_far(core) || in_unguarded(core)
+                      : kind == Step::Kind::synchronize && !outside)
+            return;
         State next = state;
         Core& c = next.cores[n];
         c.acknowledged = true;

@@ -64,26 +64,27 @@ struct Recording {
 inline std::string describe(const Recording& recording, const Step& step) {
     const std::string value = std::to_string(step.value);
     switch (step.kind) {
-        case Step::Kind::begin: return "begins request " + value;
-        case Step::Kind::end: return "returns from request " + value;
-        case Step::Kind::write_slot: {
-            std::string members;
-            for (const unsigned ops : recording.objects[step.value].members) {
-                members += " " + std::to_string(ops);
-            }
-            return "writes the slot: object " + value + " {" + members + " }";
+    case Step::Kind::begin: return "begins request " + value;
+    case Step::Kind::end: return "returns from request " + value;
+    case Step::Kind::write_slot: {
+        std::string members;
+        for (const unsigned ops : recording.objects[step.value].members) {
+            members += " " + std::to_string(ops);
         }
-        case Step::Kind::write_word: {
-            const char* const to[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
-            return std::string("writes the word: ") + to[static_cast<int>(recording.words[step.value].to)];
-        }
-        case Step::Kind::clean: return "DC CVAU";
-        case Step::Kind::invalidate: return "IC IVAU";
-        case Step::Kind::data_barrier: return "DSB";
-        case Step::Kind::instruction_barrier: return "ISB";
-        case Step::Kind::interrupt: return "every core has taken its interrupt";
-        case Step::Kind::synchronize: return "every core was seen outside";
-        case Step::Kind::free: return "frees object " + value;
+        return "writes the slot: object " + value + " {" + members + " }";
+    }
+    case Step::Kind::write_word: {
+        const char* const to[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
+        return std::string("writes the word: ") +
+               to[static_cast<int>(recording.words[step.value].to)];
+    }
+    case Step::Kind::clean: return "DC CVAU";
+    case Step::Kind::invalidate: return "IC IVAU";
+    case Step::Kind::data_barrier: return "DSB";
+    case Step::Kind::instruction_barrier: return "ISB";
+    case Step::Kind::interrupt: return "every core has taken its interrupt";
+    case Step::Kind::synchronize: return "every core was seen outside";
+    case Step::Kind::free: return "frees object " + value;
     }
     return {};
 }
@@ -92,8 +93,8 @@ public:
     using SimMachine::SimMachine;
 
     // Records from now on what happens to `site`. `all` contains its ops.
-    void watch(PatchSite site, const Ops& none, std::vector<Ops*> all, const Trampolines& trampolines,
-               bool coherent) {
+    void watch(PatchSite site, const Ops& none, std::vector<Ops*> all,
+               const Trampolines& trampolines, bool coherent) {
         site_ = site;
         none_ = &none;
         all_ = std::move(all);
@@ -203,10 +204,12 @@ private:
             found.to = Word::To::far_trampoline;
         } else if (word != arch::idle_word) {
             const auto offset = static_cast<std::int32_t>(word << 6) >> 4;
-            found = {Word::To::direct, direct_of(at + static_cast<std::uint64_t>(std::int64_t{offset}))};
+            found = {Word::To::direct,
+                     direct_of(at + static_cast<std::uint64_t>(std::int64_t{offset}))};
         }
         for (unsigned i = 0; i < recording.words.size(); ++i) {
-            if (recording.words[i].to == found.to && recording.words[i].direct == found.direct) return i;
+            if (recording.words[i].to == found.to && recording.words[i].direct == found.direct)
+                return i;
         }
         recording.words.push_back(found);
         return static_cast<unsigned>(recording.words.size()) - 1;

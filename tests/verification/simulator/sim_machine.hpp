@@ -25,11 +25,19 @@
 namespace nopscope::sim {
 
 // A step of the protocol that a mutant leaves out. The proof must then fail.
-enum class Skip { nothing, clean, barrier_after_clean, invalidate, barrier_after_invalidate, isb, ipi };
+enum class Skip {
+    nothing,
+    clean,
+    barrier_after_clean,
+    invalidate,
+    barrier_after_invalidate,
+    isb,
+    ipi
+};
 
 struct Options {
     unsigned cores = 2;
-    std::size_t line_bytes = 64;         // of the data caches
+    std::size_t line_bytes = 64;  // of the data caches
     std::size_t icache_line_bytes = 64;
     bool idc = false;  // CTR_EL0.IDC: stores reach the point of unification by themselves
     bool dic = false;  // CTR_EL0.DIC: and from there the instruction caches
@@ -54,7 +62,9 @@ public:
         for (auto& pipeline : pipeline_) put(pipeline, address, word);
     }
     // The word that `core` fetches from `address`.
-    std::uint32_t fetch(unsigned core, Address address) const { return get(pipeline_[core], address); }
+    std::uint32_t fetch(unsigned core, Address address) const {
+        return get(pipeline_[core], address);
+    }
 
     // ---- MachineConcept, as core 0
     std::uint32_t read_word(Address address) { return get(data_, address); }

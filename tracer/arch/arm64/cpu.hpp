@@ -40,8 +40,8 @@ struct Cpu {
         const std::uint64_t here = own_cache_type();
         std::uint64_t before = __atomic_load_n(&cache_type_of_cores, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n(&cache_type_of_cores, &before,
-                                            before == 0 ? here : common_cache_type(before, here), false,
-                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+                                            before == 0 ? here : common_cache_type(before, here),
+                                            false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         }
     }
     NOPSCOPE_INLINE std::size_t dcache_line_bytes() {
@@ -62,7 +62,9 @@ struct Cpu {
     NOPSCOPE_INLINE void invalidate_icache_line(Address address) {
         asm volatile("ic ivau, %0" ::"r"(address) : "memory");
     }
-    NOPSCOPE_INLINE std::size_t poc_line_bytes() { return std::size_t{4} << (cache_type() >> 16 & 15); }
+    NOPSCOPE_INLINE std::size_t poc_line_bytes() {
+        return std::size_t{4} << (cache_type() >> 16 & 15);
+    }
     NOPSCOPE_INLINE void clean_to_poc(Address address) {
         asm volatile("dc cvac, %0" ::"r"(address) : "memory");
     }

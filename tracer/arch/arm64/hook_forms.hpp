@@ -34,7 +34,8 @@ inline bool hooks_fit_cpu() { return has_branch_targets(); }
 template <MachineConcept M, typename ForEachWord>
 bool adapt_hooks(M& machine, ForEachWord for_each_word) {
     bool as_assembled = true;
-    for_each_word([&](Address at) { as_assembled &= indirect_form(machine.read_word(at)).has_value(); });
+    for_each_word(
+        [&](Address at) { as_assembled &= indirect_form(machine.read_word(at)).has_value(); });
     if (!as_assembled) return false;
     Maintenance<M> maintenance(machine);
     for_each_word([&](Address at) {

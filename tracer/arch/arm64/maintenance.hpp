@@ -33,7 +33,8 @@ public:
     // The word at `address` has been written. Ascending addresses make few ranges.
     void note(Address address) {
         noted_ = true;
-        if (line_bytes_ == 0) [[likely]] return;  // so that the loops of those CPUs stay short
+        if (line_bytes_ == 0) [[likely]]
+            return;  // so that the loops of those CPUs stay short
         const Address line = address & ~static_cast<Address>(line_bytes_ - 1);
         if (line == open_.end) {
             open_.end += line_bytes_;
@@ -42,15 +43,16 @@ public:
         }
     }
 
-    // False: since the beginning, some core did not take part within the machine's second. It may still
-    // execute the old words.
+    // False: since the beginning, some core did not take part within the machine's second. It may
+    // still execute the old words.
     [[gnu::noinline]] bool finish() {
         if (!noted_) return all_came_;
         ranges_[count_++] = open_;
         open_ = {};
         for_each_line(dcache_bytes_, [this](Address line) { machine_.clean_dcache_line(line); });
         machine_.data_barrier();
-        for_each_line(icache_bytes_, [this](Address line) { machine_.invalidate_icache_line(line); });
+        for_each_line(icache_bytes_,
+                      [this](Address line) { machine_.invalidate_icache_line(line); });
         machine_.data_barrier();
         machine_.instruction_barrier();
         if (!machine_.synchronize_other_cores()) all_came_ = false;
@@ -85,7 +87,8 @@ private:
         const Address mask = ~static_cast<Address>(line_bytes - 1);
         Address done = ~Address{0};
         for (std::size_t i = 0; i < count_; ++i) {
-            for (Address line = ranges_[i].begin & mask; line < ranges_[i].end; line += line_bytes) {
+            for (Address line = ranges_[i].begin & mask; line < ranges_[i].end;
+                 line += line_bytes) {
                 if (line == done) continue;
                 visit(line);
                 done = line;
@@ -97,7 +100,7 @@ private:
     std::size_t dcache_bytes_;
     std::size_t icache_bytes_;
     std::size_t line_bytes_;  // of ranges; 0: neither side needs anything
-    Range open_{};  // the last one
+    Range open_{};            // the last one
     std::array<Range, 64> ranges_;
     std::size_t count_ = 0;
     bool noted_ = false;

@@ -13,8 +13,8 @@
 // (Arm ARM, B2.2.5), so it is written once, at boot.
 #pragma once
 
-#include "tracer/arch/machine.hpp"
 #include "tracer/arch/arm64/instructions.hpp"
+#include "tracer/arch/machine.hpp"
 
 namespace nopscope {
 
@@ -36,9 +36,10 @@ struct PatchSite {
     static constexpr std::uint32_t setup_word() { return arch::save_link; }
 };
 
-// A site in 8 bytes: its slot's address, as the compiler leaves it in the table, with what boot found
-// out in the bits that alignment leaves free. A usable one is 8-byte aligned, so bit 2 is its landing
-// pad: then its words are at the same distance from the entry in both layouts. Bit 0: refused.
+// A site in 8 bytes: its slot's address, as the compiler leaves it in the table, with what boot
+// found out in the bits that alignment leaves free. A usable one is 8-byte aligned, so bit 2 is its
+// landing pad: then its words are at the same distance from the entry in both layouts. Bit 0:
+// refused.
 class SiteEntry {
 public:
     constexpr explicit SiteEntry(std::uint64_t entry) : entry_(entry) {}

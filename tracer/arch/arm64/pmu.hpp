@@ -20,8 +20,8 @@ inline unsigned event_counters() {
     return control >> 11 & 31;
 }
 
-// By PMCEID0_EL0 and PMCEID1_EL0: events 0 to 0x3f, and 0x4000 to 0x403f. Of others nothing says whether the CPU
-// has them.
+// By PMCEID0_EL0 and PMCEID1_EL0: events 0 to 0x3f, and 0x4000 to 0x403f. Of others nothing says
+// whether the CPU has them.
 inline bool has_event(std::uint32_t number) {
     if ((number & ~0x403fu) != 0) return false;
     std::uint64_t low, high;
@@ -35,12 +35,13 @@ inline void start_counters(std::uint32_t first, std::uint32_t second, unsigned c
     constexpr std::uint64_t e = 1;
     std::uint64_t control;
     asm volatile("mrs %0, pmcr_el0" : "=r"(control));
-    asm volatile("msr pmcntenclr_el0, %0\n\tmsr pmintenclr_el1, %0\n\t"
-                 "msr pmevtyper0_el0, %1\n\tmsr pmevtyper1_el0, %2\n\t"
-                 "msr pmcntenset_el0, %3\n\tmsr pmcr_el0, %4\n\tisb" ::"r"(our_counters),
-                 "r"(std::uint64_t{first}), "r"(std::uint64_t{second}),
-                 "r"(count == 2 ? our_counters : std::uint64_t{1}), "r"(control | e)
-                 : "memory");
+    asm volatile(
+        "msr pmcntenclr_el0, %0\n\tmsr pmintenclr_el1, %0\n\t"
+        "msr pmevtyper0_el0, %1\n\tmsr pmevtyper1_el0, %2\n\t"
+        "msr pmcntenset_el0, %3\n\tmsr pmcr_el0, %4\n\tisb" ::"r"(our_counters),
+        "r"(std::uint64_t{first}), "r"(std::uint64_t{second}),
+        "r"(count == 2 ? our_counters : std::uint64_t{1}), "r"(control | e)
+        : "memory");
 }
 
 // Which of ours were counting; they stand still.
@@ -59,7 +60,8 @@ inline void resume_counters(std::uint64_t which) {
 // Both in one, as read_counters in recorder.h.
 inline std::uint64_t read_counters() {
     std::uint64_t first, second;
-    asm volatile("mrs %0, pmevcntr0_el0\n\tmrs %1, pmevcntr1_el0" : "=r"(first), "=r"(second)::"memory");
+    asm volatile("mrs %0, pmevcntr0_el0\n\tmrs %1, pmevcntr1_el0"
+                 : "=r"(first), "=r"(second)::"memory");
     return static_cast<std::uint32_t>(first) | second << 32;
 }
 inline void write_counters(std::uint64_t both) {

@@ -18,7 +18,9 @@ namespace arch {
 #define NOPSCOPE_NAME_OF(macro) NOPSCOPE_TEXT_OF(macro)
 #define NOPSCOPE_TPIDR_NAME NOPSCOPE_NAME_OF(NOPSCOPE_TPIDR)
 // This register is the tracer's: the recorders find their core there.
-inline void set_current_core(Core* core) { asm volatile("msr " NOPSCOPE_TPIDR_NAME ", %0" ::"r"(core)); }
+inline void set_current_core(Core* core) {
+    asm volatile("msr " NOPSCOPE_TPIDR_NAME ", %0" ::"r"(core));
+}
 
 inline Core* current_core() {
     Core* core;
@@ -49,17 +51,20 @@ inline bool has_branch_targets() {
     return (features & 15) != 0;
 }
 
-// What the CPU makes of an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487, D19.2).
+// What the CPU makes of an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487,
+// D19.2).
 struct Translation {
     std::uint64_t par;
     bool is_mapped() const { return (par & 1) == 0; }  // for that access
     std::uint64_t page() const { return par & 0x000f'ffff'ffff'f000; }
     // 10: outer shareable, which is inner shareable, too.
     bool is_shared() const { return (par >> 7 & 2) != 0; }
-    // As in MAIR_EL1, outer and inner alike: 01RW or 11RW, RW not 0 in the first; F0 is tagged memory.
+    // As in MAIR_EL1, outer and inner alike: 01RW or 11RW, RW not 0 in the first; F0 is tagged
+    // memory.
     bool is_write_back() const {
         const auto attributes = static_cast<unsigned>(par >> 56);
-        return attributes == 0xf0 || (is_write_back(attributes >> 4) && is_write_back(attributes & 15));
+        return attributes == 0xf0 ||
+               (is_write_back(attributes >> 4) && is_write_back(attributes & 15));
     }
 
 private:
@@ -106,16 +111,17 @@ inline bool has_cycle_counter() {
     const unsigned version = features >> 8 & 15;
     return version != 0 && version != not_architected;
 }
-// Every cycle (PMCR.D off), 64 bits (LC), also where events must not be counted (DP off); at EL1 and EL0,
-// not at EL2 (PMCCFILTR 0). What it has counted stays.
+// Every cycle (PMCR.D off), 64 bits (LC), also where events must not be counted (DP off); at EL1
+// and EL0, not at EL2 (PMCCFILTR 0). What it has counted stays.
 inline void start_cycles() {
     constexpr std::uint64_t e = 1 << 0, d = 1 << 3, dp = 1 << 5, lc = 1 << 6;
     std::uint64_t control;
     asm volatile("mrs %0, pmcr_el0" : "=r"(control));
-    asm volatile("msr pmccfiltr_el0, xzr\n\tmsr pmcr_el0, %0\n\tmsr pmcntenset_el0, %1\n\tisb" ::"r"(
-                     (control & ~(d | dp)) | e | lc),
-                 "r"(std::uint64_t{1} << 31)
-                 : "memory");
+    asm volatile(
+        "msr pmccfiltr_el0, xzr\n\tmsr pmcr_el0, %0\n\tmsr pmcntenset_el0, %1\n\tisb" ::"r"(
+            (control & ~(d | dp)) | e | lc),
+        "r"(std::uint64_t{1} << 31)
+        : "memory");
 }
 
 // In a loop that waits for another core.

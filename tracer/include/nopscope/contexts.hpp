@@ -34,21 +34,21 @@ struct alignas(64) ContextFrame {
 /// A context. The firmware gives the storage, static or as long-lived as the task; the tracer
 /// writes all fields.
 struct Context {
-    std::uint64_t top = 0;           ///< The shadow stack's top while another context runs.
-    std::uint64_t shadow_base = 0;   ///< The shadow stack's begin.
-    std::uint64_t frames_end = 0;    ///< The shadow stack's end.
-    std::uint64_t stack_low = 0;     ///< The lowest SP of its stack.
-    std::uint64_t stack_high = 0;    ///< The end of its stack.
-    std::uint64_t profiled = 0;      ///< Time of its ended profiled calls, in 1/256 ticks.
-    std::uint64_t left = 0;          ///< The clock when the core left it.
-    std::uint64_t evented = 0;       ///< Events of its ended profiled calls.
-    std::uint64_t counters = 0;      ///< The event counters when the core left it.
-    ContextFrame* frames = nullptr;  ///< Null: the context is not in use.
-    std::uint32_t count = 0;         ///< The number of `frames`.
-    std::uint32_t number = 0;        ///< Its number in the recording. 0: a core's main context.
-    std::uint32_t core = 0;          ///< Its core's number plus 1. 0: it has not run yet.
-    std::uint32_t subtree_depth = 0; ///< Open calls of the functions of trace_only_below().
-    Context* next = nullptr;         ///< The next in the tracer's list.
+    std::uint64_t top = 0;            ///< The shadow stack's top while another context runs.
+    std::uint64_t shadow_base = 0;    ///< The shadow stack's begin.
+    std::uint64_t frames_end = 0;     ///< The shadow stack's end.
+    std::uint64_t stack_low = 0;      ///< The lowest SP of its stack.
+    std::uint64_t stack_high = 0;     ///< The end of its stack.
+    std::uint64_t profiled = 0;       ///< Time of its ended profiled calls, in 1/256 ticks.
+    std::uint64_t left = 0;           ///< The clock when the core left it.
+    std::uint64_t evented = 0;        ///< Events of its ended profiled calls.
+    std::uint64_t counters = 0;       ///< The event counters when the core left it.
+    ContextFrame* frames = nullptr;   ///< Null: the context is not in use.
+    std::uint32_t count = 0;          ///< The number of `frames`.
+    std::uint32_t number = 0;         ///< Its number in the recording. 0: a core's main context.
+    std::uint32_t core = 0;           ///< Its core's number plus 1. 0: it has not run yet.
+    std::uint32_t subtree_depth = 0;  ///< Open calls of the functions of trace_only_below().
+    Context* next = nullptr;          ///< The next in the tracer's list.
 };
 
 /// \name Contexts
@@ -75,8 +75,8 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
 /// all its contexts' calls, which context_create() cannot know if there are several cores.
 /// Status::not_initialised: the core has not joined.
 ///
-/// After an error nothing has changed. The tracer then counts calls on the other stack as off_stack,
-/// and open calls of `to` return without a record (Counters::stray_returns).
+/// After an error nothing has changed. The tracer then counts calls on the other stack as
+/// off_stack, and open calls of `to` return without a record (Counters::stray_returns).
 Status context_switch(Context& to);
 
 /// Returns the context in which this core began. Any context.
@@ -93,7 +93,8 @@ Status context_destroy(Context& context);
 
 #if !NOPSCOPE_ENABLED
 inline Context no_context;  // in the image only if the firmware keeps main_context()'s address
-NOPSCOPE_EMPTY Status context_create(Context&, std::span<ContextFrame>, std::uint64_t, std::uint64_t) {
+NOPSCOPE_EMPTY Status context_create(Context&, std::span<ContextFrame>, std::uint64_t,
+                                     std::uint64_t) {
     return Status::ok;
 }
 NOPSCOPE_EMPTY Status context_switch(Context&) { return Status::ok; }

@@ -12,20 +12,30 @@
 
 NOPSCOPE_EMPTY const char* nopscope_describe(enum nopscope_status status) { return ""; }
 
-NOPSCOPE_EMPTY enum nopscope_status nopscope_init(const struct nopscope_config* config) { return NOPSCOPE_OK; }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_join(uint64_t low, uint64_t high) { return NOPSCOPE_OK; }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_enable(enum nopscope_recorder recorder, struct nopscope_sites sites) {
+NOPSCOPE_EMPTY enum nopscope_status nopscope_init(const struct nopscope_config* config) {
     return NOPSCOPE_OK;
 }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_disable(struct nopscope_sites sites) { return NOPSCOPE_OK; }
+NOPSCOPE_EMPTY enum nopscope_status nopscope_join(uint64_t low, uint64_t high) {
+    return NOPSCOPE_OK;
+}
+NOPSCOPE_EMPTY enum nopscope_status nopscope_enable(enum nopscope_recorder recorder,
+                                                    struct nopscope_sites sites) {
+    return NOPSCOPE_OK;
+}
+NOPSCOPE_EMPTY enum nopscope_status nopscope_disable(struct nopscope_sites sites) {
+    return NOPSCOPE_OK;
+}
 
-NOPSCOPE_EMPTY enum nopscope_status nopscope_attach(struct nopscope_ops* ops, struct nopscope_sites sites) {
+NOPSCOPE_EMPTY enum nopscope_status nopscope_attach(struct nopscope_ops* ops,
+                                                    struct nopscope_sites sites) {
     return NOPSCOPE_OK;
 }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_detach(struct nopscope_ops* ops, struct nopscope_sites sites) {
+NOPSCOPE_EMPTY enum nopscope_status nopscope_detach(struct nopscope_ops* ops,
+                                                    struct nopscope_sites sites) {
     return NOPSCOPE_OK;
 }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_set_filter(struct nopscope_ops* ops, struct nopscope_sites sites) {
+NOPSCOPE_EMPTY enum nopscope_status nopscope_set_filter(struct nopscope_ops* ops,
+                                                        struct nopscope_sites sites) {
     return NOPSCOPE_OK;
 }
 NOPSCOPE_EMPTY bool nopscope_synchronize(void) { return true; }
@@ -37,7 +47,9 @@ NOPSCOPE_EMPTY void nopscope_pump(void) {}
 NOPSCOPE_EMPTY void nopscope_set_min_duration(uint64_t ticks) {}
 NOPSCOPE_EMPTY void nopscope_set_max_depth(uint32_t calls) {}
 NOPSCOPE_EMPTY void nopscope_set_sample(uint32_t n) {}
-NOPSCOPE_EMPTY enum nopscope_status nopscope_trace_only_below(struct nopscope_sites sites) { return NOPSCOPE_OK; }
+NOPSCOPE_EMPTY enum nopscope_status nopscope_trace_only_below(struct nopscope_sites sites) {
+    return NOPSCOPE_OK;
+}
 NOPSCOPE_EMPTY enum nopscope_status nopscope_trace_everywhere(void) { return NOPSCOPE_OK; }
 NOPSCOPE_EMPTY size_t nopscope_profile_bytes(unsigned cores) { return 0; }
 NOPSCOPE_EMPTY void nopscope_send_profile(void) {}
@@ -47,11 +59,16 @@ NOPSCOPE_EMPTY void nopscope_enter_panic(void) {}
 
 NOPSCOPE_EMPTY void nopscope_mark(uint32_t id) {}
 NOPSCOPE_EMPTY void nopscope_counter(uint32_t id, int64_t value) {}
-NOPSCOPE_EMPTY enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites, uint8_t mask) {
+NOPSCOPE_EMPTY enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites,
+                                                               uint8_t mask) {
     return NOPSCOPE_OK;
 }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_capture_result(struct nopscope_sites sites) { return NOPSCOPE_OK; }
-NOPSCOPE_EMPTY enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites) { return NOPSCOPE_OK; }
+NOPSCOPE_EMPTY enum nopscope_status nopscope_capture_result(struct nopscope_sites sites) {
+    return NOPSCOPE_OK;
+}
+NOPSCOPE_EMPTY enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites) {
+    return NOPSCOPE_OK;
+}
 NOPSCOPE_EMPTY enum nopscope_status nopscope_count_events(const uint16_t* numbers, size_t count) {
     return NOPSCOPE_OK;
 }

@@ -13,8 +13,8 @@
 /// the cycle counter and the other counters.
 #pragma once
 
-#include "nopscope/nopscope.hpp"
 #include "nopscope/event_refusal.hpp"
+#include "nopscope/nopscope.hpp"
 
 #include <cstdint>
 #include <span>
@@ -35,8 +35,8 @@ Status count_events(std::span<const std::uint16_t> numbers);
 /// Why the tracer refused to count events.
 struct EventsRefusal {
     protocol::EventRefusal why;  ///< The reason.
-    std::uint16_t event;     ///< For the reasons `absent` and `twice`: the event's number.
-    std::uint8_t counters;   ///< For `too_few_counters`: how many there are.
+    std::uint16_t event;         ///< For the reasons `absent` and `twice`: the event's number.
+    std::uint8_t counters;       ///< For `too_few_counters`: how many there are.
 };
 /// Returns the last refusal. Thread context.
 EventsRefusal events_refusal();

@@ -33,7 +33,7 @@
 namespace nopscope {
 
 /// The result of a request. describe() turns it into a sentence.
-enum class [[nodiscard]] Status : std::uint8_t {
+enum class [[nodiscard]] Status : std::uint8_t{
     ok,  ///< The request was carried out.
     /// The MMU or the data cache is off. Exclusives and coherent text need both.
     mmu_or_cache_off,
@@ -71,7 +71,9 @@ enum class [[nodiscard]] Status : std::uint8_t {
 const char* describe(Status status);
 /// True if the request was carried out: Status::ok, or Status::timeout, where one core may not have
 /// seen it yet.
-constexpr bool carried_out(Status status) { return status == Status::ok || status == Status::timeout; }
+constexpr bool carried_out(Status status) {
+    return status == Status::ok || status == Status::timeout;
+}
 
 class SiteBits;
 
@@ -434,10 +436,10 @@ struct Counters {
     std::uint64_t dropped;    ///< Records that found no room.
     /// Calls that found the ring full in adaptive mode. The profile counts them.
     std::uint64_t overflowed;
-    std::uint64_t filtered;       ///< Calls that a filter left out.
+    std::uint64_t filtered;           ///< Calls that a filter left out.
     std::uint64_t shadow_stack_full;  ///< Calls not hooked: the shadow stack was full.
-    std::uint64_t off_stack;      ///< Calls not hooked: SP lay outside the stack's bounds.
-    std::uint64_t recursions;     ///< Callbacks left out: this context was in one.
+    std::uint64_t off_stack;          ///< Calls not hooked: SP lay outside the stack's bounds.
+    std::uint64_t recursions;         ///< Callbacks left out: this context was in one.
     std::uint64_t stray_returns;  ///< Hooked calls that returned unrecorded, in another context.
 };
 /// Returns the counters. Any context.

@@ -47,7 +47,9 @@ struct Trigger : Ops {
     /// Acts at the `entries`-th entry; see arm(). `its_id` is the mark of Action::snapshot.
     constexpr Trigger(Action its_action, std::uint32_t entries, std::uint32_t its_id = 0)
         : Ops{.func = count_down, .flags = ops_unguarded},
-          left(entries), id(its_id), action(its_action) {}
+          left(entries),
+          id(its_id),
+          action(its_action) {}
 
     /// Makes the trigger act once more: at the `entries`-th entry from now, counted over all its
     /// functions and all cores. 0: never. Any context.

@@ -12,4 +12,4 @@
 namespace std {
 typedef int* __c_locale;
 int __convert_from_v(const __c_locale&, char*, int, const char*, ...);
-}
+}  // namespace std

@@ -23,4 +23,4 @@ struct ctype_base {
     static const mask alnum = _U | _L | _N;
     static const mask blank = space;
 };
-}
+}  // namespace std

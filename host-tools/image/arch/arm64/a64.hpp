@@ -44,12 +44,18 @@ constexpr bool is_any_literal_load(std::uint32_t word) { return (word & 0x3b0000
 constexpr bool is_blr(std::uint32_t word) { return (word & 0xfffffc1f) == 0xd63f0000; }
 constexpr bool is_br(std::uint32_t word) { return (word & 0xfffffc1f) == 0xd61f0000; }
 constexpr bool is_b(std::uint32_t word) { return (word >> 26) == 0x05; }
-constexpr std::uint64_t branch26_offset(std::uint32_t word) { return sign_extend((word & 0x3ffffff) << 2, 28); }
+constexpr std::uint64_t branch26_offset(std::uint32_t word) {
+    return sign_extend((word & 0x3ffffff) << 2, 28);
+}
 // b.cond and bc.cond, whose offset is as a literal's, like that of cbz and cbnz
-constexpr bool is_conditional_branch(std::uint32_t word) { return (word & 0xff000000) == 0x54000000; }
+constexpr bool is_conditional_branch(std::uint32_t word) {
+    return (word & 0xff000000) == 0x54000000;
+}
 constexpr bool is_compare_branch(std::uint32_t word) { return (word & 0x7e000000) == 0x34000000; }
 constexpr bool is_test_branch(std::uint32_t word) { return (word & 0x7e000000) == 0x36000000; }
-constexpr std::uint64_t branch14_offset(std::uint32_t word) { return sign_extend(((word >> 5) & 0x3fff) << 2, 16); }
+constexpr std::uint64_t branch14_offset(std::uint32_t word) {
+    return sign_extend(((word >> 5) & 0x3fff) << 2, 16);
+}
 constexpr unsigned rd(std::uint32_t word) { return word & 31; }
 constexpr unsigned rn(std::uint32_t word) { return (word >> 5) & 31; }
 

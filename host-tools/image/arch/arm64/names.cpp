@@ -13,10 +13,8 @@ const char* event_registers() { return "PMCEID0_EL0 and PMCEID1_EL0"; }
 const char* hypervisor_level() { return "EL2"; }
 const char* clock_name(protocol::Clock clock) {
     switch (clock) {
-    case protocol::Clock::timer:
-        return "cntvct";
-    case protocol::Clock::cycles:
-        return "pmccntr";
+    case protocol::Clock::timer: return "cntvct";
+    case protocol::Clock::cycles: return "pmccntr";
     }
     return "unknown";
 }

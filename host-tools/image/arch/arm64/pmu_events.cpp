@@ -109,9 +109,7 @@ std::string event_name(std::uint32_t number) {
     return fmt::format("{:#x}", number);
 }
 
-std::string event_names() {
-    return fmt::format("{}", fmt::join(event_words(), ", "));
-}
+std::string event_names() { return fmt::format("{}", fmt::join(event_words(), ", ")); }
 
 std::vector<std::string> event_words() {
     std::vector<std::string> words;
@@ -121,7 +119,8 @@ std::vector<std::string> event_words() {
 
 std::string event_list() {
     std::string out;
-    for (const NamedEvent& event : events) out += fmt::format("{:#06x}  {}\n", event.number, event.name);
+    for (const NamedEvent& event : events)
+        out += fmt::format("{:#06x}  {}\n", event.number, event.name);
     return out;
 }
 

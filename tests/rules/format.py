@@ -1,48 +1,45 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that added C and C++ lines have clang-format's format. It ignores older lines.
+"""C and C++ are formatted as clang-format 14 does it with .clang-format.
 
-    format.py [COMMIT]      the staged changes, or those since COMMIT; exit status 1: prints a diff
+    format.py ROOT            one line for each file that is not; exit status 1 if there is any
+    format.py ROOT --fix      formats them
+
+Headers of assembly macros say "clang-format off".
 """
 
-import difflib
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-CLANG_FORMAT = "clang-format-19"
+import tree
+
+CLANG_FORMAT = "clang-format-14"
+SUFFIXES = (".c", ".h", ".cpp", ".hpp")
 
 
-def added_lines(diff):
-    """Returns {file: [(first, last)]} from a diff without context."""
-    found, file = {}, None
-    for line in diff.splitlines():
-        if line.startswith("+++ "):
-            file = line[6:] if line.startswith("+++ b/") else None
-        elif (at := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", line)) and file:
-            first, count = int(at[1]), int(at[2] or 1)
-            if count:
-                found.setdefault(file, []).append((first, first + count - 1))
-    return found
+def breaches(root, files):
+    """Yields 'PATH:LINE: what is wrong' for the first place of every file."""
+    done = subprocess.run([CLANG_FORMAT, "--dry-run", *files], cwd=root, capture_output=True, text=True, check=True)
+    seen = set()
+    for file, line in re.findall(r"^(.+?):(\d+):\d+: warning: code should be clang-formatted", done.stderr, re.MULTILINE):
+        if file not in seen:
+            seen.add(file)
+            yield f"{file}:{line}: not formatted; tests/rules/format.py . --fix formats it"
 
 
 def main():
-    since = sys.argv[1:] or ["--cached"]
-    root = subprocess.run(["git", "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=True).stdout.strip()
-    diff = subprocess.run(["git", "diff", "--no-color", "--no-ext-diff", "-U0", *since, "--", "*.c", "*.h", "*.cpp", "*.hpp"],
-                          cwd=root, capture_output=True, text=True, check=True).stdout
-    wrong = False
-    for file, ranges in added_lines(diff).items():
-        lines = [f"--lines={first}:{last}" for first, last in ranges]
-        # Reads the staged version, not the one in the tree.
-        source = subprocess.run(["git", "show", f":{file}"] if since == ["--cached"] else ["cat", file], cwd=root, capture_output=True, check=True)
-        made = subprocess.run([CLANG_FORMAT, *lines, f"--assume-filename={file}"], cwd=root, input=source.stdout, capture_output=True,
-                              check=True).stdout
-        if made != source.stdout:
-            wrong = True
-            sys.stdout.writelines(difflib.unified_diff(source.stdout.decode().splitlines(True), made.decode().splitlines(True),
-                                                       file, f"{file}, formatted", n=1))
-    sys.exit(wrong)
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--fix"]):
+        sys.exit(__doc__)
+    if shutil.which(CLANG_FORMAT) is None:
+        sys.exit(f"{CLANG_FORMAT} is not installed: it is in cmake/packages.txt, ./dev setup installs it")
+    root = Path(sys.argv[1])
+    files = [name for name in tree.files(root) if name.endswith(SUFFIXES)]
+    if sys.argv[2:]:
+        subprocess.run([CLANG_FORMAT, "-i", *files], cwd=root, check=True)
+    tree.tell(breaches(root, files))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "hal/drivers/baud.hpp"
+
 namespace nopscope::hal {
 
 // A sample takes `clocks` input clocks, and a bit takes `samples` (BAUD_DIV + 1) samples.
@@ -45,11 +47,9 @@ public:
     void start(std::uint32_t clock_hz, std::uint32_t baud) const;
     // Call it when all bytes are sent. Loses a byte that is being received.
     void set_baud(std::uint32_t clock_hz, std::uint32_t baud) const;
-    // The rate is within 2.5 %, which a receiver tolerates.
     static constexpr bool can(std::uint32_t clock_hz, std::uint32_t baud) {
         const CadenceDivisor divisor = CadenceDivisor::of(clock_hz, baud);
-        const std::uint64_t is = std::uint64_t{divisor.clocks} * divisor.samples * baud;
-        return (is > clock_hz ? is - clock_hz : clock_hz - is) <= is / 40;
+        return receiver_tolerates(clock_hz, std::uint64_t{divisor.clocks} * divisor.samples * baud);
     }
     // Interrupts while the receive FIFO (64 bytes, QEMU's 16) is not empty.
     void enable_receive_interrupt() const;

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "hal/drivers/baud.hpp"
+
 namespace nopscope::hal {
 
 // A bit takes 8 times this many core clocks. 1..65536; 0: the clock cannot make `baud`.
@@ -31,10 +33,9 @@ public:
     void start(std::uint32_t core_hz, std::uint32_t baud) const;
     // Call it when all bytes are sent. Loses a byte that is being received.
     void set_baud(std::uint32_t core_hz, std::uint32_t baud) const;
-    // The rate is within 2.5 %, which a receiver tolerates.
     static constexpr bool can(std::uint32_t core_hz, std::uint32_t baud) {
-        const std::uint64_t is = std::uint64_t{mini_uart_divisor(core_hz, baud)} * baud * 8;
-        return (is > core_hz ? is - core_hz : core_hz - is) <= is / 40;
+        return receiver_tolerates(core_hz,
+                                  std::uint64_t{mini_uart_divisor(core_hz, baud)} * baud * 8);
     }
     void enable_receive_interrupt() const;         // when the receive FIFO is not empty
     void acknowledge_receive_interrupt() const {}  // reading the bytes is enough

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "hal/drivers/baud.hpp"
+
 namespace nopscope::hal {
 
 // The bit period in 1/64 of 16 UART clocks: UARTIBRD.UARTFBRD. Zero: the clock is too slow for
@@ -40,12 +42,9 @@ public:
     void start(std::uint32_t clock_hz, std::uint32_t baud) const;
     // Call it when all bytes are sent. Loses a byte that is being received.
     void set_baud(std::uint32_t clock_hz, std::uint32_t baud) const;
-    // Within 2.5 %, which a receiver tolerates: half a bit in ten, less the other side's error.
     static constexpr bool can(std::uint32_t clock_hz, std::uint32_t baud) {
         const std::uint64_t divisor = pl011_divisor(clock_hz, baud);
-        if (divisor == 0) return false;
-        const std::uint64_t is = std::uint64_t{clock_hz} * 4 * 1000, wanted = divisor * baud * 1000;
-        return (is > wanted ? is - wanted : wanted - is) <= wanted / 40;
+        return divisor != 0 && receiver_tolerates(std::uint64_t{clock_hz} * 4, divisor * baud);
     }
     // Interrupts if the receive FIFO is half full, or not empty and the line idle for 32 bits.
     void enable_receive_interrupt() const;

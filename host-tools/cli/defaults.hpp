@@ -20,7 +20,7 @@ namespace nopscope::host {
 // nopscope/config.toml in $XDG_CONFIG_HOME or ~/.config. Empty: there is no such file.
 std::string defaults_file();
 
-// Returns the boards that have a section in `file`, sorted. Empty: the file is unreadable.
+// Returns the boards that have a section in `file`, sorted. Empty: it is unreadable or invalid.
 std::vector<std::string> boards_of(const std::string& file);
 
 // Makes app.parse() set options of the parsed command from `file`. It sets an option only if the

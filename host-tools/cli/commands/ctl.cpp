@@ -21,7 +21,7 @@ struct CtlOptions {
     ControlRequest request;
 };
 
-// Keeps the hello and the reply, and ignores everything else.
+// Ignores everything but hellos and replies.
 class Listener final : public SessionSink {
 public:
     void on_session(const HelloInfo& session) override {

@@ -29,9 +29,9 @@ struct DiffOptions {
     enum Format : std::uint8_t { text, json, folded } format = text;
     std::string page;                  // a differential flame graph to write; empty: none
     std::optional<double> fail_above;  // percent
-    double min_percent = 0.1;  // of all functions' own time: smaller changes are only counted
-    bool yes = false;          // an output may have more than most_unasked_bytes
-    std::size_t most = 30;     // rows of a table
+    double min_percent = 0.1;          // of all functions' own time: smaller rows are only counted
+    bool yes = false;                  // an output may have more than most_unasked_bytes
+    std::size_t most = 30;             // rows of a table
 };
 
 // "5%" or "5".

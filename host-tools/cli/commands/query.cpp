@@ -59,8 +59,7 @@ Database tables_of(const ReportOptions& options) {
 
 bool asked_for_more = false;  // the query asked for more than reading
 
-// Allows a query only to read. It can change nothing and use no other file
-// (sqlite3_set_authorizer).
+// Lets a query only read: it changes nothing and opens no other file (sqlite3_set_authorizer).
 int only_reading(void* /*unused*/, int what, const char* first, const char* /*second*/,
                  const char* /*database*/, const char* /*trigger*/) {
     switch (what) {

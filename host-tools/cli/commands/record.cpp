@@ -113,7 +113,7 @@ void guard_inputs(const RecordOptions& options) {
     }
 }
 
-// All that receives what the line brings: files, console and progress.
+// Everything that receives the line's data: files, console and progress.
 struct Destination {
     const RecordOptions& options;
     const Symbols* symbols;  // null: there is no image
@@ -207,7 +207,7 @@ public:
         return is_ending_;
     }
     bool was_given_up() const { return interruptions() > interruptions_; }
-    // True if the recorder gave up the target, which sent no frame after a signal (end_silence).
+    // True if the recorder gave up waiting: after a signal the target sent no frame (end_silence).
     bool was_silent() const { return was_silent_; }
 
 private:

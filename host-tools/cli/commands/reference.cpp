@@ -14,7 +14,7 @@
 namespace nopscope::host {
 namespace {
 
-// Writes all pages below `directory` in the layout of share/. Throws Error.
+// Writes man pages and completions below `directory`, in the layout of share/. Throws Error.
 void write_reference(const CLI::App& app, const std::filesystem::path& directory) {
     const auto write = [&](const std::filesystem::path& below, const std::string& text) {
         const auto path = directory / below;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `serve` shows a recording, or a target's line while it reads that, as a page in a browser.
+// `serve` shows a recording, or a running target's line, as a page in a browser.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>

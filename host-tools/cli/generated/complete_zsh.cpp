@@ -79,7 +79,7 @@ std::string specifications(const CLI::App& app, const CLI::App& command) {
     return out;
 }
 
-// Returns the cases for the word after a request, for a command that takes requests.
+// Returns the lines that offer the word after a request, for a command that takes requests.
 std::string follower_text(const CLI::App& command) {
     std::string out;
     for (const Follower& one : followers(command)) {

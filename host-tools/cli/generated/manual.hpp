@@ -11,8 +11,7 @@ namespace nopscope::host {
 struct ManualRow {
     std::string_view name;
     std::string_view text;
-    std::string_view commands =
-        {};  // separated by blanks; empty: each, and the page of nopscope itself
+    std::string_view commands = {};  // separated by blanks; empty: each, and nopscope's own page
 };
 
 std::span<const ManualRow> exit_codes();

@@ -24,9 +24,8 @@ struct CheckResult {
     std::size_t address_taken = 0;            // functions whose address the image takes
     std::vector<Problem> problems;            // by address
     std::vector<std::string> uninstrumented;  // demangled; except the HAL's and the tracer's
-    std::vector<std::string>
-        prebuilt;  // of these, those whose source file has no site at all, or is not known
-    std::vector<Problem> without_pad;  // would be problems if pads were enforced
+    std::vector<std::string> prebuilt;  // of these: the source file has no site, or is unknown
+    std::vector<Problem> without_pad;   // would be problems if pads were enforced
     bool pads_are_enforced = false;
     bool has_build_id = false;
     bool has_tracer = false;  // by its symbols

@@ -14,7 +14,7 @@ const char* landing_pad_text();  // the instruction
 const char* breakpoint_text();   // the instruction
 const char* pmu_name();          // the architecture of its performance monitors
 const char* event_registers();   // the registers that select the events
-const char* hypervisor_level();  // the level that lets the tracer's level use the event counters
+const char* hypervisor_level();  // the level that gives the tracer event counters
 // "cntvct": the counter that is the target's clock.
 const char* clock_name(protocol::Clock clock);
 // `record --capture` names an argument's register by this letter and a number.

@@ -17,8 +17,8 @@ struct SiteWords {
 };
 
 // Returns the patch site of the function at `address`. The compiler puts the slot's NOPs before the
-// function and two words at its entry, after a landing pad if there is one. Images dumped from
-// memory have what boot initialisation wrote there, which is recognised, too.
+// function and two words at its entry, after a landing pad if there is one. It also recognises the
+// words that boot initialisation wrote, in images dumped from memory.
 std::optional<SiteWords> site_words(const ElfFile& elf, std::uint64_t address);
 
 namespace arch {

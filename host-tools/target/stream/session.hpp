@@ -3,7 +3,7 @@
 //
 // A session is one boot of the target. Frames wait in a bounded buffer for their session's hello.
 // Then the reader orders each stream of each core by sequence number and record index. It counts
-// gaps. It counts and ignores what comes twice. The sink gets valid data in order.
+// gaps. It counts and ignores repeated frames and records. The sink gets valid data in order.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct TraceBatch {
     std::uint64_t first_index = 0;
     std::span<const protocol::StampedRecord> records;
     bool gap = false;           // records between the last batch and this one are missing
-    std::uint32_t context = 0;  // after a gap: the first record's
+    std::uint32_t context = 0;  // after a gap: that of the first record
     std::uint64_t base = 0;     // after a gap: clock of the record before the first
 };
 
@@ -90,7 +90,7 @@ public:
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}
     virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
-    // Comes before the records after it. A session's parts add up to its counters.
+    // Called before the records that follow it. A session's parts add up to its counters.
     virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const protocol::Stats&) {}
     // Pairs of the open session, in order. A line gives about one a second, a raw capture none.
@@ -112,7 +112,8 @@ public:
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
     // Bytes that no function above received: a recording keeps them. on_corrupt(): a chunk that is
-    // no frame (a long one in pieces). on_unused(): a frame that was not usable, or not all of it.
+    // no frame (a long one in pieces). on_unused(): a frame that the reader used in part or not at
+    // all.
     virtual void on_corrupt(std::span<const std::uint8_t> /*chunk*/) {}
     virtual void on_unused(const protocol::FrameHeader&,
                            std::span<const std::uint8_t> /*payload*/) {}
@@ -152,8 +153,8 @@ struct StreamCounters {
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // ended before every core sent final stats
     std::uint64_t stray_returns = 0;        // calls that returned in another context; not recorded
-    std::uint64_t recovered_sessions =
-        0;  // kept in memory over a warm reset, all or the rest, and sent after it
+    // The target kept them over a warm reset and sent all, or the rest, after it.
+    std::uint64_t recovered_sessions = 0;
     std::uint64_t generated_at_least = 0;  // cores, over sessions, with only a lower bound
     bool complete = false;                 // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;     // of a hello in a format this reader does not know
@@ -235,8 +236,7 @@ public:
     void on_corrupt(std::span<const std::uint8_t> chunk) { sink_.on_corrupt(chunk); }
 
 private:
-    // No real recording has a larger jump in the record index: 2^48 records at 10^9 a second take
-    // three days.
+    // No real record index jumps further: 2^48 records at 10^9 a second take three days.
     static constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
 
     struct Core {
@@ -312,7 +312,7 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_{};
     std::vector<protocol::StampedRecord> records_;  // of one frame
     std::vector<std::uint8_t> waiting_;  // frames before the hello: header, length u16, payload
-    StreamCounters done_;                // all sums except the open session's per core
+    StreamCounters done_;                // all counts except those in cores_
 };
 
 }  // namespace nopscope::host

@@ -145,8 +145,7 @@ private:
     static bool is_arm(std::uint64_t midr, std::uint64_t part) {
         return bits(midr, 24, 8) == arm && bits(midr, 4, 12) == part;
     }
-    // Arm's errata notice: both exist up to r0p4. A bit of REVIDR_EL1 says that r0p4 has 843419
-    // fixed.
+    // Arm's errata notice: both exist up to r0p4. A REVIDR_EL1 bit says that r0p4 has 843419 fixed.
     void look_at_a53(std::uint64_t midr) {
         const std::uint64_t variant = bits(midr, 20, 4), revision = bits(midr, 0, 4);
         if (variant != 0 || revision > 4) return;

@@ -77,7 +77,7 @@ void check(const CLI::App& app, const Items& items, const std::string& file) {
 
 Items items_of(std::istream& in, const std::string& file) {
     try {
-        // ConfigBase would take "[board] # comment" for an option.
+        // ConfigBase would take "[board]  # comment" for an option.
         std::stringstream text;
         for (std::string line; std::getline(in, line); text << line << '\n') {
             if (CLI::detail::trim(line).starts_with('['))

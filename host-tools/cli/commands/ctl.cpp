@@ -61,7 +61,7 @@ std::string over_line(const CtlOptions& options) {
     return perform(options.request, {client, symbols ? &*symbols : nullptr, listener.hello}).text;
 }
 
-// One line for each verb: " trace [GLOB...] Trace functions ...".
+// One line for each verb: "  trace [GLOB...]   Trace functions ...".
 std::string verb_list() {
     std::string list = "Requests:\n";
     for (const Verb& verb : verbs()) {

@@ -30,7 +30,7 @@ std::string name_of(const OutlierSink& sink, std::uint32_t function) {
     return sink.place(function).name;
 }
 
-// Calls visit(node, depth) for each node: depth first, the longest child first.
+// Calls visit(node, depth) for nodes of `min_percent` or more: depth first, longest child first.
 template <typename Visit>
 void visit_tree(const Outlier& call, double min_percent, Visit visit) {
     std::vector<std::vector<std::uint32_t>> children(call.nodes.size());

@@ -35,7 +35,7 @@ Addresses boundaries(const ElfFile& elf) {
 }
 
 // True for the tracer's entries (nopscope_graph_entry, ...). The tracer takes their addresses to
-// write a BL, and the return hook's as a return address. Neither needs a landing pad.
+// patch calls to them, and the return hook's as a return address. Neither needs a landing pad.
 bool is_tracer_entry(std::string_view symbol) { return symbol.starts_with("nopscope_"); }
 
 std::string name_at(const std::unordered_map<std::uint64_t, const ElfSymbol*>& by_address,

@@ -11,7 +11,7 @@ namespace {
 struct Wanted {
     Choice choice;
     std::string recorder;
-    std::vector<std::vector<std::string>> words;  // of each verb's option
+    std::vector<std::vector<std::string>> words;  // the values of each verb's option
 };
 
 void wants_image(const LineOptions& options, bool needed) {
@@ -20,7 +20,7 @@ void wants_image(const LineOptions& options, bool needed) {
     }
 }
 
-// Those of the verbs whose options were given, in the order of their table.
+// Returns the requests for the options that were given, in the order of the verbs' table.
 std::vector<ControlRequest> requests_of(const Wanted& wanted, const LineOptions& options) {
     std::string recorder = wanted.recorder;
     for (std::size_t n = 0; n < verbs().size(); ++n) {
@@ -92,7 +92,7 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
     const auto wanted = std::make_shared<Wanted>();
     const auto group = command->add_option_group(
         "Control", "Asked of the target when it is first heard (docs/control.md)");
-    group->set_help_flag();  // the command has one
+    group->set_help_flag();  // the command has its own --help
     wanted->words.resize(verbs().size());
     for (std::size_t n = 0; n < verbs().size(); ++n) {
         const Verb& verb = verbs()[n];

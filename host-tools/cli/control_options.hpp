@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line's options that are about a line and what its target does.
+// The options that name a target's line and say what the target shall do.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,11 +11,11 @@
 
 namespace nopscope::host {
 
-// The line, what runs there, and what is its memory.
+// Adds the options of the line, of the image that runs there, and of the target's memory.
 void add_line(CLI::App* command, LineOptions& options, const char* image_help);
-// Which functions a request is about, and what of them is recorded.
+// Adds the options that choose a request's functions and their recorder.
 void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder);
-// Returns what is to be called when `command` has been parsed: it sets `options`' steering.
+// Adds the options for requests. Call its result after parsing: it sets `options.steering`.
 std::function<void()> add_steering(CLI::App* command, LineOptions& options);
 
 }  // namespace nopscope::host

@@ -24,7 +24,7 @@ std::string variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
-// An Error would hide --help, which CLI11 looks for later.
+// Throws no Error: that would hide --help, which CLI11 handles later.
 [[noreturn]] void refuse(const std::string& sentence) {
     throw CLI::FileError(sentence, static_cast<int>(Exit::usage));
 }
@@ -41,8 +41,8 @@ std::string first_value(const CLI::ConfigItem& item) {
     return item.inputs.empty() ? "" : item.inputs[0];
 }
 
-// The name of the item's option. In a section of all commands a name is no old one of a command if
-// it is the name of another's option.
+// Returns the name of the item's option. In a section for all commands, a name that is current in
+// any command is not taken for an old name of this command's option.
 std::string option_of(const CLI::App& app, const CLI::App& command, const CLI::ConfigItem& item) {
     const std::string name = "--" + item.name;
     if (item.parents.size() == 1 && command.get_option_no_throw(name) == nullptr) {
@@ -53,7 +53,7 @@ std::string option_of(const CLI::App& app, const CLI::App& command, const CLI::C
     return current_option(command.get_name(), name, first_value(item));
 }
 
-// Refuses an item that no command has an option for, or not the command in whose section it is.
+// Refuses an item if its section is for one command that lacks this option, or if all lack it.
 void check(const CLI::App& app, const Items& items, const std::string& file) {
     for (const CLI::ConfigItem& item : items) {
         if (item.parents.empty() && item.name == "board") continue;
@@ -77,14 +77,14 @@ void check(const CLI::App& app, const Items& items, const std::string& file) {
 
 Items items_of(std::istream& in, const std::string& file) {
     try {
-        // ConfigBase takes "[board]  # comment" for an option.
+        // ConfigBase would take "[board]  # comment" for an option.
         std::stringstream text;
         for (std::string line; std::getline(in, line); text << line << '\n') {
             if (CLI::detail::trim(line).starts_with('['))
                 line.resize(std::min(line.find('#'), line.size()));
         }
         Items items = CLI::ConfigBase().from_config(text);
-        // They open and close a section.
+        // CLI11 marks the begin and end of a section with these items.
         std::erase_if(items, [](const CLI::ConfigItem& item) {
             return item.name == "++" || item.name == "--";
         });
@@ -94,7 +94,7 @@ Items items_of(std::istream& in, const std::string& file) {
     }
 }
 
-// --board, else what the file says; empty: neither does.
+// Returns --board, else the file's `board`; empty if neither is given.
 std::string board_of(const CLI::App& command, const Items& items, const std::string& file) {
     std::string board;
     std::set<std::string> boards;
@@ -121,7 +121,7 @@ void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& fi
         }
         option.run_callback();
     } catch (const CLI::ValidationError& error) {
-        option.clear();  // else CLI11 finds it again, and says it of the command line
+        option.clear();  // else CLI11 finds the value again and blames the command line
         const std::string_view sentence = error.what();
         refuse(fmt::format("{}{}", where,
                            sentence.substr(std::min(option.get_name().size(), sentence.size()))));
@@ -132,13 +132,13 @@ void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& fi
     }
 }
 
-// CLI11 asks for a configuration file's items when it has read the words, before it misses those
-// that are required.
+// CLI11 asks this class for the items of the configuration file after it has read the command line
+// and before it checks for required options.
 class BoardDefaults final : public CLI::ConfigBase {
 public:
     BoardDefaults(const CLI::App& app, std::string file) : app_(app), file_(std::move(file)) {}
 
-    // Sets them itself, so that CLI11 has none to set.
+    // Sets the options itself and returns no items, so CLI11 sets none.
     Items from_config(std::istream& in) const override {
         const auto parsed = app_.get_subcommands();
         if (!parsed.empty()) apply(*parsed.front(), items_of(in, file_));
@@ -149,7 +149,7 @@ private:
     void apply(CLI::App& command, const Items& all) const {
         check(app_, all, file_);
         const std::string board = board_of(command, all, file_);
-        // A command's own section first: the first value stays.
+        // The command's own section comes first, because the first value wins.
         for (const std::size_t depth : {std::size_t{2}, std::size_t{1}}) {
             for (const CLI::ConfigItem& item : all) {
                 if (item.parents.size() != depth || item.parents[0] != board) continue;

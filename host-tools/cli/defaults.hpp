@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of a board's options, from a file (docs/cli.md, "Defaults"):
+// Reads the defaults of a board's options from a file (docs/cli.md, "Defaults"):
 //
 //     board = "rpi4"                  # which of the sections below, without --board
 //     [rpi4]                          # for all commands that have such an option
@@ -16,18 +16,17 @@
 
 namespace nopscope::host {
 
-// The file that is read: $NOPSCOPE_CONFIG, else ./nopscope.toml, else nopscope/config.toml in
-// $XDG_CONFIG_HOME or
-// ~/.config. Empty: there is none.
+// Returns the file that holds the defaults: $NOPSCOPE_CONFIG, else ./nopscope.toml, else
+// nopscope/config.toml in $XDG_CONFIG_HOME or ~/.config. Empty: there is no such file.
 std::string defaults_file();
 
-// The boards that it has sections for, sorted. Empty: it cannot be read, or makes no sense.
+// Returns the boards that have a section in `file`, sorted. Empty: it is unreadable or invalid.
 std::vector<std::string> boards_of(const std::string& file);
 
-// While `app` parses, sets the options of the parsed command that `file` has a value for, and that
-// the command line neither gives nor excludes. `file`: of defaults_file(), not empty. A file that
-// makes no sense, or has no such board, is a CLI::FileError from app.parse(), with a sentence and
-// the exit code of the command.
+// Makes app.parse() set options of the parsed command from `file`. It sets an option only if the
+// command line neither gives nor excludes it. `file`: from defaults_file(), not empty. app.parse()
+// throws CLI::FileError, with a sentence and the command's exit code, if the file is invalid or
+// does not have the board.
 void use_defaults(CLI::App& app, const std::string& file);
 
 }  // namespace nopscope::host

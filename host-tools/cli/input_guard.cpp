@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which options name files is known here once, so that no command can forget to look.
+// This file alone knows which options name files, so no command can forget the check.
 #include "host-tools/cli/input_guard.hpp"
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace nopscope::host {
 namespace {
 
-// The values of all options of these names.
+// Returns the values of all options with these names.
 std::vector<std::string> values_of(const CLI::App& command,
                                    std::initializer_list<const char*> names) {
     std::vector<std::string> values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nopscope command: options in, one function call out, errors caught here and nowhere else.
+// The nopscope command parses its options and calls one function. run_main() reports errors.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -44,7 +44,7 @@ void add_memory(CLI::App& command, std::string& memory) {
 }
 
 void start_memory_limit(const CLI::App& command, const std::string& memory) {
-    constexpr unsigned most_threads = 32;  // of `serve`: 16 connections, and some more
+    constexpr unsigned most_threads = 32;  // for `serve`: 16 connections, and some more
     const std::string& name = command.get_name();
     limit_memory(memory.empty() ? default_memory_bytes : read_size(memory).value());
     if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor")
@@ -53,20 +53,20 @@ void start_memory_limit(const CLI::App& command, const std::string& memory) {
 
 class HelpFormatter final : public CLI::Formatter {
 public:
-    // Which options exclude each other is said when both are given: serve's are too many for the
-    // help.
+    // Leaves out the options that an option excludes: `serve` has too many. An error names two that
+    // were given together.
     std::string make_option_opts(const CLI::Option* option) const override {
         std::string text = Formatter::make_option_opts(option);
         return text.substr(0, text.find(" Excludes:"));
     }
 };
 
-// The options that each command has, and how CLI11 is to take a command's own.
+// Adds the options that every command has, and tells CLI11 how to read the command's own options.
 void finish_command(CLI::App& command, std::string& board) {
     command.add_option("--board", board, board_help)->type_name(kind::board)->configurable(false);
     command.set_version_flag("--version", version_lines())->group("");
     for (CLI::Option* const option : all_options(command)) {
-        // Else `html --source-root DIR FILE` takes FILE for a second DIR.
+        // Otherwise `html --source-root DIR FILE` would take FILE for a second DIR.
         if (!option->get_positional() && option->get_name() != "--after")
             option->allow_extra_args(false);
     }
@@ -108,7 +108,7 @@ int run(int argc, char** argv) {
     use_current_options(words);
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (dashes != words.end() && words[0] == "diff") *dashes = "--after";
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // CLI11 expects them in reverse order
     try {
         app.parse(std::move(words));
     } catch (const CLI::Success& asked) {  // --help, --version

@@ -12,12 +12,12 @@ namespace nopscope::host {
 namespace {
 
 struct OldOption {
-    std::string_view command;  // empty: each with the options of verbs
+    std::string_view command;  // empty: each command with the verbs' options
     std::string_view name;
     std::string_view value;  // empty: any
     std::string_view now;
 };
-// Those of verbs are in their table.
+// The verbs' table has the old names of verbs.
 constexpr OldOption old_options[] = {
     {"", "--mode", "profile", "--recorder"},   {"record", "--raw", "", "--save-line"},
     {"top", "--after", "", "--delay"},         {"graph", "--depth", "", "--levels"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options under names that they had before. --help, man pages and completions do not show these.
+// Old names of options. --help, man pages and completions do not show them.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace nopscope::host {
 
-// "--filter" of record -> "--trace". An option that has its name still comes back as it is.
-// `value`: that follows it; "--mode profile" is an old spelling, "--mode flight" is not.
+// Returns "--trace" for record's "--filter", and a current name unchanged. `value`: the option's
+// value; "--mode profile" is an old spelling, "--mode flight" is not.
 std::string current_option(std::string_view command, const std::string& option,
                            std::string_view value = {});
-// Likewise; and says what to write now, a line for a person.
+// Does the same, and prints the current spelling for the user if `option` is an old name.
 std::string used_option(std::string_view command, const std::string& option,
                         std::string_view value);
 
-// `words`: a command's name and what follows it. Replaces the old names, and says so.
+// used_option() for each word of `words`: a command's name and its arguments.
 void use_current_options(std::vector<std::string>& words);
 
 }  // namespace nopscope::host

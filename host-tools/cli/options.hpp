@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several commands share of the command line.
+// Helpers that several commands use to declare their options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -26,13 +26,13 @@ struct ReportOptions {
     bool raw = false;  // show times as recorded
 };
 
-// A command. Its help ends with `examples`, each a command line that makes sense as it is, and with
-// `notes` or the exit codes.
+// Adds a command. Its help ends with `examples`, each a complete command line, and then with
+// `notes`, or the exit codes if there are no notes.
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help,
                       std::initializer_list<std::string_view> examples,
                       const std::string& notes = {});
 
-// An option or an argument, with the kind of its value.
+// Adds an option or an argument with the kind of its value (kinds.hpp).
 template <typename Value>
 CLI::Option* add_value(CLI::App* app, const std::string& name, Value& value, const char* of_kind,
                        const std::string& help) {
@@ -55,10 +55,10 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
         ->type_name(choices(words));
 }
 
-// The same of a string.
+// Like add_choice(), for a string.
 CLI::Option* add_word(CLI::App* app, const std::string& name, std::string& value,
                       const std::vector<std::string>& words, const std::string& help);
-// A whole number within `least` and `most`.
+// A whole number from `least` to `most`.
 template <typename Value>
 CLI::Option* add_count(CLI::App* app, const std::string& name, Value& value, std::uint64_t least,
                        std::uint64_t most, const std::string& help) {
@@ -72,15 +72,14 @@ CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value,
 CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least,
                          double most, const std::string& help);
 
-// The positional `file`, which is returned, and --image: the options of each command that reads one
-// recording.
+// Adds the positional `file` and --image, for a command that reads one recording. Returns `file`.
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options,
                            const char* image_help = "The ELF that was recorded");
 // The positional `function`: a name or a glob.
 void add_function(CLI::App* command, std::string& function);
-// --raw of the commands that show times.
+// --raw, for commands that show times.
 void add_raw(CLI::App* command, bool& raw);
-// --yes of the commands that sum up.
+// --yes, for commands that write sums.
 void add_yes(CLI::App* command, bool& yes);
 
 }  // namespace nopscope::host

@@ -88,7 +88,7 @@ std::string missing(const CLI::App& command) {
                        command.get_name());
 }
 
-// Which option an error of CLI11 is about. Null: its text begins with no option's name.
+// The option that CLI11's error is about. Null: its text does not begin with an option's name.
 const CLI::Option* option_of(const CLI::App& command, std::string_view what) {
     constexpr std::string_view conversion = "Could not convert: ";
     if (what.starts_with(conversion)) what.remove_prefix(conversion.size());
@@ -138,7 +138,7 @@ std::vector<std::string> command_first(const CLI::App& app, std::vector<std::str
         const auto options = options_named(words[n]);
         const auto values = std::count_if(options.begin(), options.end(),
                                           [](const auto* option) { return takes_value(*option); });
-        // --raw is a flag; record takes it with a value until version 0.4.0.
+        // --raw is a flag, but `record` accepts it with a value until version 0.4.0.
         const bool is_flag_too = static_cast<std::size_t>(values) != options.size();
         if (values != 0 &&
             !(is_flag_too && n + 1 < words.size() && find_command(app, words[n + 1]) != nullptr))
@@ -152,8 +152,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     if (parsed.empty()) return without_command(app, app.remaining());
     const CLI::App& command = *parsed.front();
     const Names rest = command.remaining();
-    // An unknown option first: its value may stand for an argument, and an argument may be missing
-    // because of it.
+    // Report an unknown option first: it may be why an argument is missing or seems too many.
     const auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
     if (unknown != rest.end()) return unknown_option(app, &command, *unknown);
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(command);
@@ -163,7 +162,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
                            for_cell(rest.front()), positionals(command));
     }
     const std::string what = error.what();
-    // The checks of values.hpp say the rest of their sentences themselves.
+    // CLI11 puts the option's name before the sentence of a check in values.hpp.
     if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return what;
     if (const CLI::Option* const option = option_of(command, what)) {
         return takes_value(*option) ? fmt::format("{} needs a value: {}", option->get_name(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of options' values, before CLI11 converts them. Each returns a sentence without its
-// subject, which is the option's name: "expected a whole number from 1 to 1000, not 1e3".
+// Checks an option's value before CLI11 converts it. Each check returns a sentence without its
+// subject, the option's name: "expected a whole number from 1 to 1000, not 1e3".
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,14 +13,14 @@ namespace nopscope::host {
 
 // Decimal, or hexadecimal after 0x.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
-// Decimal, with a fraction or an exponent if need be; never NaN. `unit` is said: "seconds"; empty:
-// none.
+// A decimal number, which may have a fraction or an exponent, but not NaN. The sentence names
+// `unit` ("seconds"); empty: no unit.
 CLI::Validator real_number(double least, double most, const std::string& unit);
-// One of these, in letters of either case; the value becomes that of `words`.
+// One of `words`; upper and lower case are equal. The value takes the spelling in `words`.
 CLI::Validator one_of(std::vector<std::string> words);
 
-// For the options' type names, from which --help, man pages and completions take the words:
-// "{a,b}".
+// Returns "{a,b}", as an option's type name. --help, man pages and completions read the words from
+// it.
 std::string choices(const std::vector<std::string>& words);
 
 }  // namespace nopscope::host

@@ -5,8 +5,8 @@
 
 namespace nopscope::host {
 
-// What --version prints, without the last line's end: version, formats and build. The same for each
-// build of a commit by the same compiler: no date and no path.
+// Returns the text of --version without its final newline: version, formats and build. It has no
+// date and no path, so two builds of a commit by the same compiler print the same.
 std::string version_lines();
 
 }  // namespace nopscope::host

@@ -21,8 +21,8 @@ namespace {
 
 using Addresses = std::unordered_set<std::uint64_t>;
 
-// Where the linker script or a data table puts a label, the value may be meant as a boundary, not
-// as a function: __text_start is also the address of the first function.
+// Returns the addresses of labels from the linker script or from assembly. Such an address may mean
+// a boundary and not a function: __text_start is also the address of the first function.
 Addresses boundaries(const ElfFile& elf) {
     constexpr std::uint8_t stt_notype = 0;
     Addresses result;
@@ -34,8 +34,8 @@ Addresses boundaries(const ElfFile& elf) {
     return result;
 }
 
-// The tracer's own entries (nopscope_graph_entry, ...): their address is taken to make a call, and
-// the return hook's to be returned to. Neither way of arriving needs a landing pad.
+// True for the tracer's entries (nopscope_graph_entry, ...). The tracer takes their addresses to
+// patch calls to them, and the return hook's as a return address. Neither needs a landing pad.
 bool is_tracer_entry(std::string_view symbol) { return symbol.starts_with("nopscope_"); }
 
 std::string name_at(const std::unordered_map<std::uint64_t, const ElfSymbol*>& by_address,
@@ -51,7 +51,7 @@ bool belongs_to_nopscope(const std::string& name, const std::string& file) {
     return name.starts_with("nopscope::");
 }
 
-// The architecture's feature property in .note.gnu.property; nothing: there is none.
+// Returns the architecture's feature property in .note.gnu.property; nothing if there is none.
 std::optional<std::uint32_t> features_of(const ElfFile& elf) {
     const ElfSection* const section = elf.section(".note.gnu.property");
     if (section == nullptr) return std::nullopt;
@@ -93,7 +93,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     CheckResult result;
     result.pads_are_enforced = pads_are_enforced.value_or(has_landing_pads(elf));
     result.has_build_id = !elf.build_id().empty();
-    // Assembly, so no compiler renames or inlines it; init() refers to it.
+    // This label is assembly, so no compiler renames or inlines it, and init() refers to it.
     result.has_tracer = std::ranges::any_of(elf.symbols(), [](const ElfSymbol& symbol) {
         return symbol.name == "nopscope_graph_entry" && symbol.section != 0;
     });

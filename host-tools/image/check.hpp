@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is this image fit to be traced? Two ways a build goes wrong without a word from the linker: sites
-// that --gc-sections or a misaligned section took away, and functions that are called through
-// pointers but have no landing pad, on which a CPU that enforces these faults.
+// Checks whether an image can be traced. The linker does not report two faults: --gc-sections or a
+// misaligned section removed patch sites, or a function without a landing pad is called through a
+// pointer. A CPU that enforces landing pads faults on that call.
 #pragma once
 
 #include <optional>
@@ -21,32 +21,31 @@ struct Problem {
 struct CheckResult {
     std::size_t sites = 0;
     std::size_t functions = 0;                // FUNC symbols, one for each address
-    std::size_t address_taken = 0;            // of them
+    std::size_t address_taken = 0;            // functions whose address the image takes
     std::vector<Problem> problems;            // by address
-    std::vector<std::string> uninstrumented;  // demangled; without the HAL's and the tracer's
-    std::vector<std::string>
-        prebuilt;  // of these, those whose source file has no site at all, or is not known
-    std::vector<Problem> without_pad;  // as problems, where pads are not enforced
+    std::vector<std::string> uninstrumented;  // demangled; except the HAL's and the tracer's
+    std::vector<std::string> prebuilt;  // of these: the source file has no site, or is unknown
+    std::vector<Problem> without_pad;   // would be problems if pads were enforced
     bool pads_are_enforced = false;
     bool has_build_id = false;
     bool has_tracer = false;  // by its symbols
 };
 
-// `pads_are_enforced`: whether the CPU faults where an indirect call finds no landing pad; nothing:
-// as the image tells (has_landing_pads()).
+// `pads_are_enforced`: whether the CPU faults on an indirect call to a function without a landing
+// pad; nothing: take has_landing_pads(). `allowed_without_pad`: functions to accept without one.
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
                         std::optional<bool> pads_are_enforced = {});
 
-// True if the linker's property note says that all code has landing pads, or, without such a note,
-// if a patch site has one.
+// True if the linker's property note says that all code has landing pads. Without such a note, true
+// if any patch site has one.
 bool has_landing_pads(const ElfFile& elf);
 
-// One way in which a function's address comes to be a value at run time.
+// A place where the image makes a function's address into a value.
 struct TakenAddress {
     std::uint64_t target = 0;
     std::uint64_t where = 0;  // the instruction that completes it, or the data word
 };
-// Each function whose address the image's data or code makes, once. Not calls, not branches.
+// Each function whose address the image's data or code makes, once; calls and branches make none.
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf);
 
 }  // namespace nopscope::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of an image that can have patch sites (image/arch/patch_site.hpp has these).
+// Lists the functions of an image, which may have patch sites (image/arch/patch_site.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace nopscope::host {
 
-// Symbols of functions, one for each address, ascending: the one with a size, then a global one.
+// One function symbol for each address, ascending: preferably with a size, then a global one.
 std::vector<const ElfSymbol*> functions(const ElfFile& elf);
 
 }  // namespace nopscope::host

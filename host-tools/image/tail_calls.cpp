@@ -16,10 +16,10 @@ struct Code {
     std::uint64_t begin = 0, end = 0;
 };
 
-// Of all functions together; an image that says it has more is a hostile one.
+// For all functions together. An image that claims more is hostile.
 constexpr std::uint64_t most_cold_bytes = std::uint64_t{1} << 26;
 
-// What one function does.
+// Collects the calls and jumps of one function.
 class Scan {
 public:
     Scan(const ElfFile& elf, const std::vector<std::uint64_t>& sites) : elf_(elf), sites_(sites) {}
@@ -78,7 +78,7 @@ Tail TailCalls::of(std::uint32_t site) const {
 }
 
 std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uint64_t>& sites) {
-    std::multimap<std::string_view, Code> cold;  // by the name of what they are parts of
+    std::multimap<std::string_view, Code> cold;  // by the name of the whole function
     std::multimap<std::uint64_t, const ElfSymbol*> at;
     for (const ElfSymbol& symbol : elf.symbols()) {
         if (!symbol.is_function() || symbol.size == 0) continue;
@@ -92,7 +92,7 @@ std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uin
     std::uint64_t cold_bytes = 0;
     for (std::size_t site = 0; site < sites.size(); ++site) {
         const std::uint64_t address = sites[site];
-        // Whatever its symbol says, it ends before the next one: so all code is read once.
+        // Ends each function at the next site, whatever its symbol says, to read each word once.
         const std::uint64_t room =
             site + 1 < sites.size() ? sites[site + 1] - address : ~std::uint64_t{0};
         Scan scan(elf, sites);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls of one patch site's function by another are tail calls: the code says so, where the
-// recorder does not. A function that only jumps to another tail-calls it; one that has a call of it
-// and a jump may do either.
+// Finds out from the code which calls between functions with patch sites are tail calls. A
+// recording does not have this fact. A function that only jumps to another one always tail-calls
+// it. A function that both calls and jumps to it may do either.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct TailCalls {
         Tail tail = Tail::never;
         bool operator==(const Target&) const = default;
     };
-    std::vector<Target> direct;  // ascending; those of `never` only where `others` is not
-    Tail others = Tail::never;   // of functions that are not in the list: indirect
+    std::vector<Target> direct;  // ascending; has `never` only if `others` is not
+    Tail others = Tail::never;   // for functions not in the list: indirect calls
 
     Tail of(std::uint32_t site) const;
     bool operator==(const TailCalls&) const = default;
 };
 
-// Of each site's function, with the parts that the compiler has moved out of it (NAME.cold).
-// `sites`: their addresses, ascending.
+// Reads each site's function, with the parts that the compiler moved out of it (NAME.cold).
+// `sites`: their addresses, ascending. Empty: these parts are too large to be real.
 std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uint64_t>& sites);
 
 }  // namespace nopscope::host

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding address-taken functions in a linked image, where relocations are gone.
+// Finds the functions whose address a linked image takes. Relocations are gone there.
 //
-// In data: every aligned 8-byte word of an allocated section that equals a code address. In code:
-// what arch::AddressScan finds.
+// In data, an address is an aligned 8-byte word of an allocated section that equals the address of
+// a function. In code, arch::AddressScan finds the addresses.
 #include <algorithm>
 #include <unordered_set>
 
@@ -13,7 +13,7 @@
 namespace nopscope::host {
 namespace {
 
-// Of each function the first place that takes its address.
+// Holds, for each function, the first place that takes its address.
 class Taken {
 public:
     explicit Taken(const ElfFile& elf)
@@ -23,13 +23,13 @@ public:
             if (symbol.is_function()) entries_.push_back(symbol.address);
         }
     }
-    // `where` in the site table takes nothing.
+    // Ignores a `where` in the site table: that table takes no addresses.
     void add(std::uint64_t target, std::uint64_t where) {
         if (where >= sites_begin_ && where < sites_end_) return;
         if (!std::binary_search(entries_.begin(), entries_.end(), target)) return;
         if (seen_.insert(target).second) list_.push_back({target, where});
     }
-    // Of all functions, ascending.
+    // The addresses of all functions, ascending.
     const std::vector<std::uint64_t>& entries() const { return entries_; }
     const std::vector<TakenAddress>& list() const { return list_; }
 
@@ -40,7 +40,7 @@ private:
     std::vector<TakenAddress> list_;
 };
 
-// The parts of a code section that the mapping symbols say are instructions.
+// A part of a code section: instructions or data, according to the mapping symbols.
 struct Run {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

@@ -18,7 +18,7 @@ namespace {
 struct CheckOptions {
     std::string image;
     std::vector<std::string> allow;  // functions whose address may be taken without a landing pad
-    std::optional<bool> pads_are_enforced;  // by the CPU; nothing: as the image tells
+    std::optional<bool> pads_are_enforced;  // by the CPU; nothing: the image decides
     bool verbose = false;
     Format format = Format::text;
 };
@@ -55,7 +55,7 @@ void print_json(const CheckResult& result) {
     print(json_text(json));
 }
 
-// What is no problem, but should be known.
+// Prints facts that are no problems but that the user should know.
 void print_notes(const std::string& image, const CheckResult& result) {
     if (!result.has_build_id) {
         print("{}: the image has no build-id, so {}\n", image, without_build_id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of commands. A new one is declared here and named in its group;
-// host-tools/cli/commands/NAME.cpp has all of it.
+// The list of commands. To add one, declare it here, name it in its group, and write
+// host-tools/cli/commands/NAME.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,8 +13,8 @@
 namespace nopscope::host {
 
 using Action = std::function<Exit()>;
-// Adds a command to `app`, sets `command`, and returns what runs it once its options have been
-// parsed.
+// Adds a command to `app` and sets `command` to it. Returns the function that runs the command;
+// call it after CLI11 has parsed the options.
 using AddCommand = Action(CLI::App& app, CLI::App*& command);
 
 AddCommand add_record, add_top, add_serve;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ctl`: one request to a target, over a line of its own or through the recorder that holds it.
+// `ctl` sends one request to a target, directly over the line or through the line's recorder.
 #include <fmt/format.h>
 
 #include "host-tools/base/output.hpp"
@@ -15,13 +15,13 @@ namespace nopscope::host {
 namespace {
 
 struct CtlOptions {
-    std::string from;  // the line; or
-    std::string via;   // a recorder's control socket
+    std::string from;  // the line; empty with `via`
+    std::string via;   // a recorder's control socket; `from` is empty then
     std::string image;
     ControlRequest request;
 };
 
-// Only hellos and replies matter here.
+// Ignores everything but hellos and replies.
 class Listener final : public SessionSink {
 public:
     void on_session(const HelloInfo& session) override {
@@ -51,7 +51,7 @@ std::string over_line(const CtlOptions& options) {
         if (line.reader().has_session()) return !is_closed;
         if (is_closed) throw Error("the line is over: " + line.diagnosis().sentence());
         if (line.complaint(now)) is_wrong = true;
-        // Another rate may be the right one. Behind a busy target's frames a hello may still come.
+        // Another rate may be right. A busy target may send its hello after other frames.
         if (is_wrong && !line.searches() && line.diagnosis().kind != Diagnosis::frames) {
             throw Error(line.diagnosis().sentence());
         }
@@ -61,7 +61,7 @@ std::string over_line(const CtlOptions& options) {
     return perform(options.request, {client, symbols ? &*symbols : nullptr, listener.hello}).text;
 }
 
-// "  trace [GLOB...]   Trace functions ...", of each verb.
+// One line for each verb: "  trace [GLOB...]   Trace functions ...".
 std::string verb_list() {
     std::string list = "Requests:\n";
     for (const Verb& verb : verbs()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `diff`: what became slower, faster, new, gone.
+// `diff` shows which functions became slower, faster, new, or gone.
 #include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/diff/clones.hpp"
 
@@ -29,9 +29,9 @@ struct DiffOptions {
     enum Format : std::uint8_t { text, json, folded } format = text;
     std::string page;                  // a differential flame graph to write; empty: none
     std::optional<double> fail_above;  // percent
-    double min_percent = 0.1;  // of all functions' own time: smaller ones are counted, not shown
-    bool yes = false;          // an output may have more than most_unasked_bytes
-    std::size_t most = 30;     // rows of a table
+    double min_percent = 0.1;          // of all functions' own time: smaller rows are only counted
+    bool yes = false;                  // an output may have more than most_unasked_bytes
+    std::size_t most = 30;             // rows of a table
 };
 
 // "5%" or "5".
@@ -55,7 +55,7 @@ const char* verdict_text(Verdict verdict) {
 }
 
 std::string signed_time(double ns) { return (ns < 0 ? "-" : "+") + human_ns(std::abs(ns)); }
-// "+12.3 %"; nothing to compare with: "new".
+// "+12.3 %"; "new" if there is nothing to compare with.
 std::string change_text(double before, double after) {
     if (before == 0) return after == 0 ? "0 %" : "new";
     return fmt::format("{:+.1f} %", 100 * (after - before) / before);
@@ -132,8 +132,8 @@ public:
         return json;
     }
 
-    // Stacks with their own time before and after, in ns: what difffolded.pl writes and
-    // flamegraph.pl draws.
+    // Writes stacks with their own time before and after, in ns, as difffolded.pl does for
+    // flamegraph.pl.
     void folded(FileWriter& to) const {
         std::vector<std::string> frames;
         for (std::uint32_t function = 0; function < names_.function_count(); ++function) {
@@ -229,7 +229,6 @@ private:
     static std::string count(const std::vector<std::string>& files) {
         return fmt::format("{} run{}", files.size(), files.size() == 1 ? "" : "s");
     }
-    // Times are sums over what was recorded.
     std::string spans_text() const {
         const double before = difference_.before_span_ns, after = difference_.after_span_ns;
         if (std::max(before, after) <= similar_spans * std::min(before, after)) return {};
@@ -282,7 +281,7 @@ private:
         return calls == std::floor(calls) ? with_commas(static_cast<std::uint64_t>(calls))
                                           : fmt::format("{:.1f}", calls);
     }
-    // Its innermost functions.
+    // The path's innermost functions.
     std::string path_text(std::uint32_t path) const {
         constexpr std::size_t shown = 4;
         const std::vector<std::uint32_t> functions = names_.functions_of(path);
@@ -317,7 +316,7 @@ Exit diff(const DiffOptions& options) {
         write_page(options.page, html_page(page_template(), comparison.view()), options.yes);
     }
     const Exit verdict = comparison.failed() ? Exit::check_failed : Exit::ok;
-    if (is_standard_output(options.page)) return verdict;  // where nothing else belongs
+    if (is_standard_output(options.page)) return verdict;  // the page alone goes there
     if (!options.yes) standard_output().limit(most_unasked_bytes);
     switch (options.format) {
     case DiffOptions::text: print(comparison.text()); break;

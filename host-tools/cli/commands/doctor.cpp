@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `doctor`: is what nopscope works with there, and usable? Each finding with what to do about it.
+// `doctor` checks ports, tools and images. Each finding says what the user can do about it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,15 +30,15 @@ namespace {
 struct DoctorOptions {
     std::string from;              // a line to listen to; empty: none
     std::string image;             // an ELF to look at; empty: none
-    std::string defaults_file;     // that is in use; empty: none
+    std::string defaults_file;     // the file in use; empty: none
     std::string devices = "/dev";  // where serial ports are
-    double seconds = 3;            // to listen for
+    double seconds = 3;            // how long to listen
     Format format = Format::text;
 };
 
 using State = Finding::State;
 
-// The first line that a command prints; empty: it is not there, or fails.
+// Returns the first line that a command prints; empty if the command is missing or fails.
 std::string first_line(const std::string& command) {
     std::FILE* const pipe = popen((command + " 2>/dev/null </dev/null").c_str(), "r");
     if (pipe == nullptr) return {};
@@ -120,7 +120,7 @@ void look_at_ports(Findings& findings, const std::string& directory) {
     }
 }
 
-// Listens for some seconds: to what a board prints first, and for a session.
+// Listens for some seconds to the board's boot lines, and waits for a session.
 class LineCheck {
 public:
     LineCheck(Findings& findings, std::string from, double seconds)
@@ -140,7 +140,7 @@ public:
             is_closed = line.wait(std::chrono::milliseconds(50)).closed;
             hear(line.bytes(), !line.reader().has_session());
             line.take(Clock::now());
-            // The session begins after the last boot line: a hello comes within a second.
+            // The session begins after the last boot line, and its hello comes within a second.
             if (boot_.take_baud()) end_ = std::max(end_, Clock::now() + std::chrono::seconds(3));
         }
         tell(line);
@@ -153,7 +153,7 @@ private:
         while (!bytes.empty()) bytes = bytes.subspan(boot_.feed(bytes, alone));
     }
     bool has_booted() const { return !boot_.words().empty(); }
-    // On a port a person may press reset while a target speaks.
+    // With a serial port it also waits for boot lines: a person may press reset.
     bool goes_on(const LineReader& line) const {
         if (line.reader().has_session() && (has_booted() || !has_rate_)) return false;
         return Clock::now() < end_ || line.searches();

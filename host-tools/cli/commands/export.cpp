@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `export`: a recording in another tool's format.
+// `export` writes a recording in another tool's format.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -17,10 +17,10 @@ struct ExportOptions {
     std::string format;    // a name of export_formats()
     std::string output;
     bool cut_tracer = false;
-    bool yes = false;  // sums may have more than most_unasked_bytes
+    bool yes = false;  // the output of a format with sums may have more than most_unasked_bytes
 };
 
-// What was left out, as the sink says.
+// Writes the recording. Returns the sink's sentence about what it left out.
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     const TimeAxis axis = options.cut_tracer ? TimeAxis::without_tracer : TimeAxis::wall;
     const auto sink = format.stream(output, axis);

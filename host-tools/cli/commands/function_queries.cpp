@@ -28,7 +28,7 @@ std::string head(const FunctionPlace& place, const std::string& rest) {
                        rest);
 }
 
-// One part of text, or of JSON, for each function that is meant.
+// Prints one part of text or JSON for each function that the options name.
 template <typename Text, typename Data>
 Exit answer(const FunctionQueryOptions& options, const Loaded& loaded, Text text, Data data) {
     Json json = Json::array();
@@ -83,7 +83,7 @@ Exit neighbours(const FunctionQueryOptions& options, const char* of, const char*
         });
 }
 
-// A bar of eighths of a character.
+// Draws a bar with a resolution of one eighth of a character.
 std::string bar(std::uint64_t part, std::uint64_t most, unsigned width) {
     static constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const auto eight = static_cast<unsigned>((part * width * 8 + most - 1) / most);
@@ -92,7 +92,7 @@ std::string bar(std::uint64_t part, std::uint64_t most, unsigned width) {
     return text + eighths[eight % 8];
 }
 
-// At most so many rows: two bins become one as often as it takes.
+// Merges pairs of bins until at most `most` rows are left.
 std::vector<Latency::Bin> shown_bins(const Latency& latency) {
     constexpr std::size_t most = 32;
     std::vector<Latency::Bin> bins = latency.bins;
@@ -192,7 +192,7 @@ Exit stack_depth(const FunctionQueryOptions& options) {
 struct Question {
     const char* name;
     const char* help;
-    bool has_function;  // as its argument
+    bool has_function;  // takes a function as its argument
     Exit (*ask)(const FunctionQueryOptions&);
     const char* example;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `html`: a recording as a page.
+// `html` writes a recording as a page for a browser.
 #include "host-tools/cli/commands/html.hpp"
 
 #include "host-tools/analysis/events/balanced_stream.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `info`: what a recording or an image is, without its profile.
+// `info` describes a recording or an image, without its profile.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ struct InfoOptions {
 };
 
 bool is_elf(const std::string& path) {
-    std::error_code ignored;  // what a pipe has is read once
+    std::error_code ignored;  // a pipe can be read only once, so only a regular file is opened here
     std::FILE* file =
         std::filesystem::is_regular_file(path, ignored) ? std::fopen(path.c_str(), "rb") : nullptr;
     char magic[4] = {};
@@ -168,8 +168,8 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
     print("{}\n", integrity_line(report.integrity));
 }
 
-// Each extension of hello by its name in docs/trace-format.md: a text, a number, or of a group its
-// numbers in that order, null if it is not known.
+// Makes JSON of each extension of hello, under its name in docs/trace-format.md. A value is a text,
+// a number, or a group's numbers in that page's order; null: not known.
 class HelloJson {
 public:
     template <typename Member>
@@ -193,7 +193,7 @@ Json hello_json(const HelloInfo& hello, const Report& report) {
     HelloJson said;
     said.json["format"] = hello.version;
     protocol::extensions_of(hello, said);
-    said.json["build_id"] = report.build_id;  // its bytes are no text
+    said.json["build_id"] = report.build_id;  // as text, not as raw bytes
     return said.json;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `irq`: what the firmware tells of its interrupts (tracer/include/nopscope/interrupts.hpp).
+// `irq` shows the interrupts that firmware reports (tracer/include/nopscope/interrupts.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<Interrupt> interrupts_of(const Loaded& loaded) {
     return list;
 }
 
-// The longest of each core's, in any session.
+// Returns each core's longest masked time in any session.
 std::vector<const MaskedRow*> longest_masked(const Report& report) {
     std::vector<const MaskedRow*> longest;
     for (const MaskedRow& row : report.masked) {

@@ -54,7 +54,7 @@ Loaded load(const ReportOptions& options, bool durations,
     } else {
         file.read(*loaded.profile);
     }
-    loaded.profile->know_code({});  // it asked `file`
+    loaded.profile->know_code({});  // this function used `file`, and the profile lives longer
     try {
         loaded.report = make_report(*loaded.profile, file.counters(), file.symbols(), options.raw);
     } catch (const Error& error) {

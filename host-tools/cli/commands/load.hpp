@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording, read and named: what every command that shows one begins with.
+// Reads a recording and names its functions. Every command that shows a recording begins with this.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@ namespace nopscope::host {
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink);
 
-// A recording's file, and what names it: --image, else what it carries, once that has been read.
+// A recording's file and its symbols: from --image, else from the recording, after read().
 class NamedFile {
 public:
     explicit NamedFile(const ReportOptions& options);
 
     void read(SessionSink& sink) { read_with_progress(file_, path_, sink); }
-    const Symbols* symbols() const;  // null: none are known
+    const Symbols* symbols() const;  // null: no symbols are known
     nsc::Counters counters() const { return file_.counters(); }
-    // On stderr, when it has been read: what its reader should know.
+    // Prints warnings about the recording on stderr. Call it after read().
     void say_what_is_amiss() const;
 
 private:
@@ -34,16 +34,16 @@ struct Loaded {
     Report report;
 };
 
-// With Profile::durations() if wanted. `also`: who else is told what is in it, made when the names
-// can be asked for.
+// `durations`: the profile gets durations(), too. `also` makes a second sink for the same contents;
+// it may ask the file for symbols.
 Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 
-// Passes the recording's balanced events to `sink`, and its sums if the sink wants them, and
-// finishes it. Says on stderr what the user should know. Throws Error.
+// Passes the recording's balanced events to `sink`, and its sums if the sink wants them. Then calls
+// finish() on the sink. Prints warnings on stderr. Throws Error.
 void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
 
-// Warns on stderr if there are any.
+// Warns on stderr if `functions`, the number of functions without a patch site, is not 0.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
 
 }  // namespace nopscope::host

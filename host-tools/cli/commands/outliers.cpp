@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `outliers`: the slowest calls of a function.
+// `outliers` shows the slowest calls of a function.
 #include "host-tools/analysis/function_queries/outliers.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct OutliersOptions {
     ReportOptions report;  // file, image, format, raw
     std::string function;  // a name or a glob
     std::size_t count = 3;
-    double min_percent = 1;  // what of a call its tree shows
+    double min_percent = 1;  // the tree shows callees with at least this part of the call
 };
 
 std::string name_of(const OutlierSink& sink, std::uint32_t function) {
@@ -30,7 +30,7 @@ std::string name_of(const OutlierSink& sink, std::uint32_t function) {
     return sink.place(function).name;
 }
 
-// visit(node, depth): depth first, the longest first.
+// Calls visit(node, depth) for nodes of `min_percent` or more: depth first, longest child first.
 template <typename Visit>
 void visit_tree(const Outlier& call, double min_percent, Visit visit) {
     std::vector<std::vector<std::uint32_t>> children(call.nodes.size());
@@ -99,7 +99,7 @@ Exit outliers(const OutliersOptions& options) {
         return std::make_unique<BalancedStream>(
             sink, [&file] { return file.symbols(); }, options.report.file);
     });
-    (void)functions_named(loaded.report, options.function);  // throws where there is none
+    (void)functions_named(loaded.report, options.function);  // throws if no function matches
     if (options.report.format == Format::json) {
         Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};
         for (const Outlier& call : sink.slowest())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `query`: SQL on the tables that `export --format sqlite` writes.
+// `query` runs SQL on the tables that `export --format sqlite` writes.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -52,14 +52,14 @@ bool is_database(const std::string& path) {
 Database tables_of(const ReportOptions& options) {
     if (is_database(options.file)) return open(options.file, SQLITE_OPEN_READONLY);
     Database database =
-        open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a file without a name
+        open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a temporary file without a name
     stream_into(*sqlite_sink(database.get(), TimeAxis::wall), options, TimeAxis::wall);
     return database;
 }
 
-bool asked_for_more = false;  // than a query may have
+bool asked_for_more = false;  // the query asked for more than reading
 
-// A query reads: it changes nothing, opens no other file, and makes none (sqlite3_set_authorizer).
+// Lets a query only read: it changes nothing and opens no other file (sqlite3_set_authorizer).
 int only_reading(void* /*unused*/, int what, const char* first, const char* /*second*/,
                  const char* /*database*/, const char* /*trigger*/) {
     switch (what) {
@@ -77,7 +77,7 @@ int only_reading(void* /*unused*/, int what, const char* first, const char* /*se
     return SQLITE_DENY;
 }
 
-// The database may be anybody's: what its schema says must not do anything either.
+// The database may come from anyone, so its schema must not run anything harmful either.
 void guard(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -126,7 +126,7 @@ bool is_number(sqlite3_stmt* row, int column) {
     return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
-// What a text or CSV shows.
+// A value as text or CSV shows it.
 std::string cell(sqlite3_stmt* row, int column) {
     const int type = sqlite3_column_type(row, column);
     if (type == SQLITE_INTEGER) return std::to_string(sqlite3_column_int64(row, column));
@@ -158,7 +158,7 @@ private:
     }
     int columns() const { return static_cast<int>(names_.size()); }
 
-    // Numbers to the right, everything else to the left.
+    // Aligns columns of numbers to the right, all others to the left.
     void text() {
         std::vector<std::vector<std::string>> rows(1);
         std::vector<bool> to_the_right(names_.size(), true);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `record`: line -> file, with the firmware's console on standard output meanwhile.
+// `record` records a line to a file, and shows the firmware's console on standard output meanwhile.
 //
-// The line is decoded here, once, and what it says goes to the file at least four times a second,
-// so a killed recorder loses a quarter of a second. Whoever wants the line's own bytes asks for
-// --save-line.
+// The recorder decodes the line once and writes to the file at least four times a second, so a
+// killed recorder loses at most a quarter of a second. --save-line also saves the line's raw bytes.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,11 +32,11 @@ const std::string rotation_wanted =
 struct RecordOptions {
     LineOptions line;
     std::string output;
-    std::string raw;                   // where the line's bytes go, too; empty: nowhere
+    std::string raw;                   // a second file, for the line's raw bytes; empty: none
     double duration_seconds = 0;       // 0: no limit
     bool until_end = true;             // stop when every core has sent its final stats
     bool quiet = false;                // neither console nor progress
-    std::optional<Rotation> rotation;  // the output's name is that of a series
+    std::optional<Rotation> rotation;  // with it, `output` names a series of files
 };
 
 using namespace std::chrono_literals;
@@ -75,19 +74,19 @@ public:
 
 private:
     Screen& screen_;
-    std::set<std::string> told_;  // once each: a target may begin many sessions
+    std::set<std::string> told_;  // say each once: a target may begin many sessions
     std::uint64_t events_ = 0;
     std::uint64_t events_drawn_ = 0;
     Clock::time_point drawn_ = Clock::now();
 };
 
-// After the final stats a target that ends by itself gets this long to do so.
+// After the final stats, `record` waits this long for a target that ends by itself.
 constexpr auto linger = 2s;
-// After SIGTERM or SIGHUP a target that sends no frame for so long is not read out. With exec:'s
-// second the recorder ends within two.
+// After SIGTERM or SIGHUP, `record` does not read out a target that sends no frame for this long.
+// With the second that exec: waits, the recorder ends within two seconds.
 constexpr auto end_silence = 800ms;
 
-// The line's bytes as they come; nowhere without a path. The first byte takes the file's place.
+// Saves the line's bytes, unless the path is empty. The first byte replaces an older file.
 class RawFile {
 public:
     explicit RawFile(const std::string& path) {
@@ -103,7 +102,7 @@ private:
     std::optional<NewFile> file_;
 };
 
-// An input must not be a file that this recording renames or removes beside its outputs.
+// Refuses an input that this recording would rename or remove: the .old or .part file of an output.
 void guard_inputs(const RecordOptions& options) {
     std::vector<std::string> inputs{options.line.image, options.raw};
     if (options.line.from.starts_with("file:")) inputs.push_back(options.line.from.substr(5));
@@ -114,16 +113,16 @@ void guard_inputs(const RecordOptions& options) {
     }
 }
 
-// Where a session's line goes.
+// Everything that receives the line's data: files, console and progress.
 struct Destination {
     const RecordOptions& options;
     const Symbols* symbols;  // null: there is no image
     RawFile raw;
     std::optional<Series> series;              // --rotate
-    std::unique_ptr<LiveRecording> recording;  // the file that is written
+    std::unique_ptr<LiveRecording> recording;  // the current file
     Clock::time_point recording_began = Clock::now();
-    std::uint64_t files_before = 0;  // of the series, which are whole
-    std::uint64_t bytes_before = 0;  // theirs
+    std::uint64_t files_before = 0;  // complete files of the series
+    std::uint64_t bytes_before = 0;  // bytes of these files
     Monitor monitor;
     Ending ending;
     Tee tee;
@@ -147,8 +146,8 @@ struct Destination {
     }
     const SessionReader& reader() const { return line->reader(); }
     void flush() { recording->flush(reader()); }
-    // Ends the file and goes on in the next one, if it is time for that. Throws Error: then the
-    // file stays as it is.
+    // Ends the file and continues in the next one, if the rotation is due. If it throws Error, the
+    // current file is unchanged.
     void rotate_if_due(Clock::time_point now, Screen& screen) {
         if (!series || !recording->has_file()) return;
         if (!series->is_due(now - recording_began, recording->file_bytes())) return;
@@ -182,7 +181,7 @@ public:
     Recording(Destination& to, const RecordOptions& options, Screen& screen)
         : to_(to), options_(options), screen_(screen) {}
 
-    // Reads once. False: it is over.
+    // Reads from the line once. False: the recording is over.
     bool turn() {
         if (is_ending_) return turn_of_the_end();
         if (reason_) return false;
@@ -193,11 +192,11 @@ public:
         reason_ = why_end(closed, now);
         return !reason_;
     }
-    // Once it is over.
+    // Valid once turn() has returned false.
     nsc::EndReason reason() const { return *reason_; }
 
-    // Returns true if the host chose the end. Then turn_of_the_end() reads on until a person gives
-    // up.
+    // Returns true if the host chose the end. Then turn() reads on until the line closes, the
+    // target is silent, or a person gives up.
     bool begin_end() {
         const bool chosen =
             *reason_ == nsc::EndReason::interrupted || *reason_ == nsc::EndReason::duration;
@@ -208,11 +207,11 @@ public:
         return is_ending_;
     }
     bool was_given_up() const { return interruptions() > interruptions_; }
-    // True if the end was not waited for any longer, since a signal had come and no frame.
+    // True if the recorder gave up waiting: after a signal the target sent no frame (end_silence).
     bool was_silent() const { return was_silent_; }
 
 private:
-    // True: the line is closed.
+    // Returns true if the line is closed.
     bool read(std::chrono::milliseconds timeout) {
         const Source::Result got = to_.line->wait(timeout);
         const auto now = Clock::now();
@@ -254,12 +253,12 @@ private:
     std::optional<nsc::EndReason> reason_;
     bool is_ending_ = false;
     bool is_closed_ = false;
-    int interruptions_ = 0;    // when the end began
+    int interruptions_ = 0;    // their number when the end began
     Clock::time_point heard_;  // the last frame, once the end has begun
     bool was_silent_ = false;
 };
 
-// Reads out the target. False: something did not come, and a sentence has said so.
+// Reads out the target. False: data did not come, and a sentence on the screen has said so.
 bool end_recording(Destination& to, Recording& recording, Steering* steering,
                    const RecordOptions& options, const Say& say) {
     if (!recording.begin_end()) return true;
@@ -284,10 +283,10 @@ bool end_recording(Destination& to, Recording& recording, Steering* steering,
 Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& screen) {
     const Say say = [&](const std::string& sentence) { screen.say(sentence); };
     const bool steers = options.line.steering.steers();
-    // The files first: a target is not started for nothing.
+    // Open the files first: if that fails, no target has started.
     guard_inputs(options);
     Destination to(options, symbols, screen);
-    const bool one_way = goes_one_way(options.line) && !steers;  // else open_line says why not
+    const bool one_way = goes_one_way(options.line) && !steers;  // else open_line() may throw
     const auto source = open_line(options.line, one_way ? Way::in : Way::both, say);
     to.line.emplace(*source, to.tee);
     Recording recording(to, options, screen);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hidden commands.
+// The commands that --help does not show.
 #include <filesystem>
 #include <fstream>
 
@@ -14,7 +14,7 @@
 namespace nopscope::host {
 namespace {
 
-// Below `directory`, as they are installed below share/. Throws Error.
+// Writes man pages and completions below `directory`, in the layout of share/. Throws Error.
 void write_reference(const CLI::App& app, const std::filesystem::path& directory) {
     const auto write = [&](const std::filesystem::path& below, const std::string& text) {
         const auto path = directory / below;
@@ -34,7 +34,7 @@ void write_reference(const CLI::App& app, const std::filesystem::path& directory
 
 }  // namespace
 
-// Hidden: of the build.
+// The build runs this command.
 Action add_reference(CLI::App& app, CLI::App*& command) {
     auto directory = std::make_shared<std::string>();
     command = add_command(app, "reference", "Write man pages and completions", {});
@@ -45,7 +45,7 @@ Action add_reference(CLI::App& app, CLI::App*& command) {
     };
 }
 
-// Hidden: of the completions, for --board.
+// Completions run this command for --board.
 Action add_boards(CLI::App& app, CLI::App*& command) {
     command = add_command(app, "boards", "List the boards of nopscope.toml", {});
     return [] {

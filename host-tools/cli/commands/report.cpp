@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `report` and `graph`: read a recording, name it, print it.
+// `report` and `graph` read a recording, name its functions, and print it.
 #include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
@@ -13,7 +13,7 @@ struct SortedOptions : ReportOptions {
 };
 struct TreeOptions : ReportOptions {
     GraphOptions graph;
-    bool yes = false;  // more than most_unasked_bytes may be written
+    bool yes = false;  // the output may have more than most_unasked_bytes
 };
 
 const std::map<std::string, SortKey> sort_keys{{"self", SortKey::self},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `serve`: a recording, or a line while it is read, as a page for a browser.
+// `serve` shows a recording, or a running target's line, as a page in a browser.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -23,14 +23,14 @@ namespace nopscope::host {
 namespace {
 
 struct ServeOptions {
-    HtmlOptions page;    // its report's file, or nothing; title: empty: that of a line is its URI
-    LineOptions line;    // from, or nothing
-    std::string output;  // of a line: the recording on the side; empty: none
+    HtmlOptions page;    // report.file: empty for a line; title: empty: the file's name or URI
+    LineOptions line;    // from: empty for a recording
+    std::string output;  // for a line: also record it to this file; empty: no
     std::string listen;  // an address and a port
-    std::string token;   // that each request brings; empty: as the address wants it
+    std::string token;   // each request must bring it; empty: make one if the address needs it
 };
 
-// Knows when the last page was closed for good. A page that is reloaded comes back within `grace`.
+// Tells whether the last page was closed for good. A reloaded page comes back within `grace`.
 class ClosedPage {
 public:
     bool is_for_good(std::size_t pages) {
@@ -44,7 +44,7 @@ private:
     std::optional<std::chrono::steady_clock::time_point> seen_;
 };
 
-// Who can reach it must not be everybody.
+// A server that other machines can reach always has a token.
 std::string token_for(const ServeOptions& options, const ListenAddress& at) {
     if (!options.token.empty()) {
         check_token(options.token);
@@ -81,7 +81,7 @@ Exit serve_line(const ServeOptions& options) {
         const LiveStatus now = live.status();
         if (!options.output.empty() && closed.is_for_good(server.pages())) return false;
         if (now.state == std::exchange(state, now.state)) return true;
-        // Where nothing was heard there is nothing to show.
+        // Without a session there is nothing to show.
         if (now.state == LineState::failed && now.stream.sessions == 0) throw Error(now.sentence);
         if (!now.sentence.empty()) say(now.sentence);
         return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `top`: a running target in a terminal, or, with --once, one look at it.
+// `top` shows a running target in a terminal. With --once it prints one view.
 #include <fmt/format.h>
 #include <langinfo.h>
 #include <signal.h>
@@ -29,8 +29,8 @@ namespace {
 struct TopOptions {
     LiveOptions live;
     double interval = 1;  // seconds between two updates
-    bool once = false;    // one view, without a terminal; then
-    double after = 2;     // seconds before it
+    bool once = false;    // one view, without a terminal
+    double after = 2;     // with `once`: seconds before the view
     Format format = Format::text;
     std::size_t top = 0;  // functions; 0: all
     top::Column sort = top::Column::now;
@@ -55,7 +55,7 @@ void catch_signals() {
     signal(SIGPIPE, SIG_IGN);
 }
 
-// Widths of characters are the locale's, and names are UTF-8.
+// The locale gives characters their widths, and names are UTF-8.
 void take_a_locale() {
     std::setlocale(LC_ALL, "");
     if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
@@ -169,7 +169,7 @@ private:
     bool over_ = false;
 };
 
-// Waits so long, or until nothing more can come.
+// Waits for `seconds`, or until nothing more can come.
 void wait(Live& live, double seconds) {
     const auto end = Clock::now() + Seconds(seconds);
     while (interrupted == 0 && Clock::now() < end) {
@@ -185,7 +185,7 @@ void once(Live& live, const TopOptions& options) {
     wait(live, options.interval);
     const LiveView view = live.view(options.raw);
     if (view.status.state == LineState::failed || !view.report) throw Error(view.status.sentence);
-    // Where all was over before the first view, its rates are those since the beginning.
+    // If the line ended before the first view, the rates are averages since the beginning.
     const Rates rates = rates_between(before, view);
     top::Lines lines{.functions = top::function_lines(view, rates), .tree = {}};
     top::sort_lines(lines.functions, options.sort, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a CLI::App is to be seen: the same for --help, man pages and completions.
+// Finds the commands and options that --help, man pages and completions show of a CLI::App.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,12 +10,12 @@
 
 namespace nopscope::host {
 
-// Those in an empty group are hidden (CLI11's own rule).
+// CLI11 hides the commands and options whose group is empty.
 inline std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
     return app.get_subcommands(
         [](const CLI::App* one) { return !one->get_group().empty() && !one->get_name().empty(); });
 }
-// Null: there is none of that name.
+// Null: no visible command has that name.
 inline const CLI::App* find_command(const CLI::App& app, const std::string& name) {
     for (const CLI::App* const command : shown_commands(app)) {
         if (command->get_name() == name) return command;
@@ -25,7 +25,7 @@ inline const CLI::App* find_command(const CLI::App& app, const std::string& name
 inline std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
     auto options =
         app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); });
-    // A group of options is an app without a name.
+    // CLI11 represents a group of options as an app without a name.
     for (const CLI::App* const group :
          app.get_subcommands([](const CLI::App* one) { return one->get_name().empty(); })) {
         for (const CLI::Option* const option : shown_options(*group)) options.push_back(option);
@@ -33,7 +33,7 @@ inline std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
     return options;
 }
 
-// The hidden ones, too.
+// Includes the hidden options.
 inline std::vector<CLI::Option*> all_options(CLI::App& app) {
     auto options = app.get_options();
     for (CLI::App* const group :
@@ -43,7 +43,7 @@ inline std::vector<CLI::Option*> all_options(CLI::App& app) {
     return options;
 }
 
-// Of an option whose values are a few words: these.
+// Returns an option's words if its type name is that of choices(), "{a,b}"; else nothing.
 inline std::vector<std::string> choices_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     std::vector<std::string> words;

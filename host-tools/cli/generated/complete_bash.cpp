@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case for each option that takes a value and for each argument says what is offered; the rest of
-// the script offers it.
+// The script has a case for each option with a value and for each argument. The case sets what to
+// offer, and the rest of the script offers it.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -12,8 +12,8 @@
 namespace nopscope::host {
 namespace {
 
-// A value of the script's variable `offer`: "words a b", "files .nsc", "directories", "uri",
-// "boards".
+// Returns a value for the script's variable `offer`: "words a b", "files .nsc", "directories",
+// "uri", "boards".
 std::string offer_text(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return "nothing";
@@ -26,7 +26,7 @@ std::string offer_text(const Offer& offer) {
     return {};
 }
 
-// bash parts words at ":" and "=" (COMP_WORDBREAKS), so a URI is several.
+// bash splits words at ":" and "=" (COMP_WORDBREAKS), so it sees a URI as several words.
 constexpr char before_cases[] = R"SH(_nopscope() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= verb= at=0 offer= n skip=
     COMPREPLY=()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `complete` for each option and each command's arguments.
+// The script has a `complete` for each option and for each command's arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ function __nopscope_uri
 end
 )SH";
 
-// Of `complete`: what is offered for a value.
+// Returns the arguments of `complete` that offer a value.
 std::string offer_text(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return " -x";
@@ -50,7 +50,7 @@ std::string offer_text(const Offer& offer) {
     return {};
 }
 
-// Of arguments: no option, so no -r.
+// The same for a positional argument, which is no option and so needs no -r.
 std::string argument_text(const Offer& offer) {
     std::string text = offer_text(offer);
     if (text.starts_with(" -x")) return " -f" + text.substr(3);
@@ -65,7 +65,7 @@ std::string option_text(const CLI::App& app, const CLI::Option& option) {
     return out + " -d " + in_quotes(option.get_description()) + "\n";
 }
 
-// fish does not count arguments: what is offered for the first one is offered for all.
+// fish does not count arguments, so each argument gets the offers of the first one.
 std::string arguments_text(const CLI::App& app, const CLI::App& command) {
     std::string seen = "__fish_seen_subcommand_from " + command.get_name();
     const auto all = arguments(command);

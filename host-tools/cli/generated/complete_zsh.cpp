@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An `_arguments` for each command, with a specification for each option and argument.
+// The script calls `_arguments` for each command, with a specification of each option and argument.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -22,7 +22,7 @@ _nopscope_boards() {
 }
 )SH";
 
-// A description within [...] of zsh's _arguments, or after a colon of its _describe.
+// Escapes a description for [...] in zsh's _arguments, or after a colon in its _describe.
 std::string zsh_text(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -32,7 +32,7 @@ std::string zsh_text(std::string_view text) {
     return out;
 }
 
-// An action of _arguments.
+// Returns the action of _arguments that makes the offer.
 std::string offer_text(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return " ";
@@ -79,7 +79,7 @@ std::string specifications(const CLI::App& app, const CLI::App& command) {
     return out;
 }
 
-// Behind the first argument of a command that has requests.
+// Returns the lines that offer the word after a request, for a command that takes requests.
 std::string follower_text(const CLI::App& command) {
     std::string out;
     for (const Follower& one : followers(command)) {

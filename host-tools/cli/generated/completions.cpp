@@ -12,7 +12,7 @@ Offer offer_of(const CLI::App& app, const CLI::Option& option) {
     using enum Offer::What;
     const std::string type = option.get_type_name();
     if (auto choices = choices_of(option); !choices.empty()) return {words, std::move(choices)};
-    // What is checked may stand behind a colon.
+    // CLI11 may append the option's check after a colon.
     const std::string is = type.substr(0, type.find(':'));
     if (is == kind::event) return {words, event_words()};
     if (is == kind::request) return {words, verb_names()};

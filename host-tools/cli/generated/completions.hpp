@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shells' completions share: what there is to offer, from the commands' own descriptions.
+// What the shells' completions share. The commands' descriptions say what to offer.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,42 +10,42 @@
 
 namespace nopscope::host {
 
-// For a value, or an argument.
+// What a completion offers for an option's value or for an argument.
 struct Offer {
     enum class What { nothing, words, files, directories, uri, boards };
     What what = What::nothing;
     std::vector<std::string> words = {};
-    std::string suffix = {};  // files: those that end so go first; empty: all
+    std::string suffix = {};  // files: offer those with this ending first; empty: all
 };
-// Of an option that takes a value, or of an argument.
+// `option` takes a value, or is an argument.
 Offer offer_of(const CLI::App& app, const CLI::Option& option);
 
-// A verb of ctl, and the words that may follow it ("mode": "flight", ...). No words: nothing is
-// offered behind it.
+// A verb of ctl, and the words that may follow it ("mode": "flight", ...). Without words,
+// completions offer nothing after the verb.
 struct Follower {
     std::string verb;
     std::vector<std::string> values;
 };
 std::vector<Follower> followers(const CLI::App& command);
 
-// Options with a name, and positional arguments in their order.
+// The options with a name, and the positional arguments in their order.
 std::vector<const CLI::Option*> named_options(const CLI::App& command);
 std::vector<const CLI::Option*> arguments(const CLI::App& command);
-// "--output", "-o".
+// All names of an option: "--output", "-o".
 std::vector<std::string> names_of(const CLI::Option& option);
 std::vector<std::string> command_names(const CLI::App& app);
 bool takes_value(const CLI::Option& option);
-// An argument that may be given more than once, or an option.
+// Whether an option or an argument may be repeated.
 bool is_repeated(const CLI::Option& option);
 
-// How a line's URIs begin; those behind which a file's name comes.
+// The beginnings of a line's URIs, and those that a file's name follows.
 std::vector<std::string> uri_schemes();
 std::vector<std::string> uri_file_schemes();
 
 std::string joined(const std::vector<std::string>& words, const char* between = " ");
-// `text` with `value` where `mark` is.
+// Returns `text` with its first `mark` replaced by `value`.
 std::string with(std::string text, const std::string& mark, const std::string& value);
-// Within '...' of a shell.
+// Quotes `text` for a shell: '...'.
 std::string in_quotes(std::string_view text);
 
 inline constexpr char completion_head[] = "# Written by nopscope from its own --help.\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages in man(7).
+// Writes pages in the man(7) language.
 #include "host-tools/base/version.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/generated/manual.hpp"
@@ -16,7 +16,7 @@
 namespace nopscope::host {
 namespace {
 
-// A backslash, and what begins a line as a request would.
+// Escapes a backslash, and a character that would begin a line as a roff request.
 std::string roff(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -36,7 +36,7 @@ std::string value_of(const CLI::Option& option) {
     if (option.get_items_expected_max() == 0) return {};
     std::string type = option.get_type_name();
     if (!type.starts_with('{'))
-        type.resize(std::min(type.find(':'), type.size()));  // what is checked follows
+        type.resize(std::min(type.find(':'), type.size()));  // CLI11 appends the option's check
     return " \\fI" + roff(type.empty() || type == "TEXT" ? "VALUE" : type) + "\\fR";
 }
 
@@ -81,7 +81,7 @@ std::string table(const char* heading, std::span<const ManualRow> rows,
     return out;
 }
 
-// "a(1) b(1)" -> both in bold, with a comma between.
+// Turns "a(1) b(1)" into bold names with commas between them.
 std::string page_list(std::string_view pages) {
     std::string out;
     for (std::size_t at = 0; at < pages.size();) {
@@ -101,8 +101,8 @@ std::string verbatim(const char* heading, std::string_view text) {
     return text.empty() ? "" : fmt::format(".SH {}\n.nf\n{}\n.fi\n", heading, roff(text));
 }
 
-// A command's footer, by add_command(): a heading, examples, an empty line, notes or the footer of
-// nopscope itself.
+// Splits a command's footer, which add_command() made: a heading, examples, an empty line, then
+// notes or the footer of nopscope itself.
 std::string examples_and_notes(const CLI::App& app, const CLI::App& command) {
     const std::string footer = command.get_footer();
     const std::size_t end = footer.starts_with("Examples:\n") ? footer.find("\n\n") : 0;

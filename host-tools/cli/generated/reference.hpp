@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Man pages and completions, from the commands' own descriptions: what --help says, they say.
+// Writes man pages and completions from the commands' own descriptions, so they agree with --help.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace nopscope::host {
 
-// Of nopscope itself, or of one of its commands.
+// The page of `command`; null: of nopscope itself.
 std::string man_page(const CLI::App& app, const CLI::App* command);
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);

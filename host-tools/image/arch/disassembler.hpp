@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A64 instructions as text, by LLVM's disassembler.
+// Turns instructions into text with LLVM's disassembler.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ public:
     Disassembler(const Disassembler&) = delete;
     Disassembler& operator=(const Disassembler&) = delete;
 
-    // "ldr\tx0, [x1, #8]"; what is relative to the instruction's address is absolute:
-    // "bl\t0x40080120". A word that is no instruction is ".inst\t0x...".
+    // Returns "ldr\tx0, [x1, #8]". An operand relative to the instruction's address becomes
+    // absolute: "bl\t0x40080120". A word that is no instruction gives ".inst\t0x...".
     std::string text(std::uint64_t address, std::uint32_t word) const;
 
 private:
     void* context_;  // LLVM's
 };
 
-// Where a branch of any kind, ADR, ADRP or a load of a literal points.
+// Returns the address that a branch of any kind, ADR, ADRP or a literal load refers to.
 std::optional<std::uint64_t> pc_relative_target(std::uint64_t address, std::uint32_t word);
 
 }  // namespace nopscope::host

@@ -10,8 +10,8 @@
 
 namespace nopscope::host::arch {
 
-// Where an instruction may go to, other than to the next one. `call` links and `jump` does not; the
-// target of the indirect ones is in a register. A return is none of them.
+// Where the CPU may go after an instruction, except to the next one. A `call` links and a `jump`
+// does not. The indirect kinds have their target in a register. A return counts as `next`.
 struct Flow {
     enum class Kind : std::uint8_t { next, call, jump, indirect_call, indirect_jump };
     Kind kind = Kind::next;
@@ -21,22 +21,22 @@ Flow flow_of(std::uint64_t address, std::uint32_t word);
 
 // Whether an indirect call may land on this word where the CPU enforces landing pads.
 bool is_landing_pad(std::uint32_t word);
-// Whether it is the landing pad that the compiler puts before a patch site.
+// Whether this word is the landing pad that the compiler puts before a patch site.
 bool is_site_landing_pad(std::uint32_t word);
 
-// Whether it is the instruction that debuggers put in for a breakpoint.
+// Whether this word is the instruction that debuggers write for a breakpoint.
 bool is_breakpoint(std::uint32_t word);
 
-// Finds addresses that instructions make, word by word in ascending order. It follows the registers
-// in a straight line, so a value made on one path and completed on another is seen when the
-// compiler laid them out in order, which it does.
+// Finds the addresses that instructions compute. Pass it the words in ascending order. It tracks
+// the registers in that order and ignores branches. So it also finds an address that one path
+// begins and another completes, because compilers place these two paths in order.
 class AddressScan {
 public:
     explicit AddressScan(const ElfFile& elf) : elf_(elf) {}
 
-    // Another function begins.
+    // Forgets the registers: another function begins.
     void forget() { pages_ = {}; }
-    // The address that this instruction completes, or loads; calls and branches complete none.
+    // The address that this instruction completes or loads; nothing for a call or branch.
     std::optional<std::uint64_t> step(std::uint64_t at, std::uint32_t word);
 
 private:

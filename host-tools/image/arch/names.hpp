@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users read and type of an architecture.
+// The words for an architecture that users read and type.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ const char* name();              // "arm64"
 const char* landing_pad_text();  // the instruction
 const char* breakpoint_text();   // the instruction
 const char* pmu_name();          // the architecture of its performance monitors
-const char* event_registers();   // those that say which events the CPU counts
-const char* hypervisor_level();  // the level that gives the tracer's its event counters
-// "cntvct": of what counts a target's clock.
+const char* event_registers();   // the registers that select the events
+const char* hypervisor_level();  // the level that gives the tracer event counters
+// "cntvct": the counter that is the target's clock.
 const char* clock_name(protocol::Clock clock);
-// An argument's register, as `record --capture` takes it, is this letter and its number.
+// `record --capture` names an argument's register by this letter and a number.
 char argument_letter();
 std::string argument_name(std::uint32_t number);
 

@@ -10,9 +10,9 @@
 
 namespace nopscope::host {
 
-// "inst_retired" or a number ("0x8") -> 8. Nothing: neither a name nor a number.
+// Returns 8 for "inst_retired" or "0x8". Nothing: `name` is neither a known name nor a number.
 std::optional<std::uint16_t> event_number(std::string_view name);
-// "inst_retired", or "0x77" for a number without a name here.
+// Returns "inst_retired", or "0x77" for a number without a known name.
 std::string event_name(std::uint32_t number);
 // All names: "sw_incr, l1i_cache_refill, ..."; and all names with their numbers, one in each line.
 std::string event_names();

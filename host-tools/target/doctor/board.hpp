@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains a board's boot lines, and finds what is unusual in them.
+// Explains a board's boot lines and reports unusual values.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace nopscope::host {
 
-// "Cortex-A72 r0p3", by the CPU's identification register, which the boot lines have.
+// Returns "Cortex-A72 r0p3" for the CPU's identification register, which the boot lines show.
 std::string cpu_name(std::uint64_t id);
 
-// The rate nearest to `baud` that this board's UART can make; 0: none, or the board is not known.
+// The rate nearest to `baud` that this board's UART can make; 0: none, or an unknown board.
 double nearest_baud(const BootWords& words, std::uint64_t baud);
 
-// The findings about the board itself come first, then those about unusual values.
+// Returns the findings about the board itself, then those about unusual values.
 Findings judge_board(const BootWords& words);
 
 }  // namespace nopscope::host

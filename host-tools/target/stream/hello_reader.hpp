@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hellos of each format that this host reads. Formats 2 and 3 differ in nothing but the hello.
+// Reads the hello of each format that this host knows. Formats 2 and 3 differ only in the hello.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ constexpr bool reads_format(std::uint16_t version) {
     return version >= oldest_format_version && version <= protocol::format_version;
 }
 
-// Format 2 (docs/trace-format.md, "Hello of format 2"): all fields in a fixed order; older targets
-// end after any of the parts that are checked with left(). `in` is behind the version. False:
+// Format 2 (docs/trace-format.md, "Hello of format 2"): all fields have a fixed order. A hello of
+// an older target may end before any check of left(). `in` stands after the version. False:
 // malformed.
 template <typename Fields>
 bool read_hello_2(protocol::Reader& in, Fields& hello) {
@@ -65,7 +65,7 @@ bool read_hello_2(protocol::Reader& in, Fields& hello) {
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }
 
-// False: malformed. If reads_format() is false of its `version`, only that field is set.
+// False: malformed. If reads_format(hello.version) is false, only `version` is set.
 template <typename Fields>
 bool read_any_hello(std::span<const std::uint8_t> payload, Fields& hello) {
     protocol::Reader in(payload.data(), payload.size());

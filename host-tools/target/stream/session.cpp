@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
 
-// From the reading of the target's clock to the arrival of the frame's first byte, at most: a pump
-// that uses the whole line runs every 50 ms, and an adapter keeps bytes for up to 16 ms.
+// The longest time from the target's reading of its clock to the arrival of the frame's first byte.
+// A pump that uses the whole line runs every 50 ms, and an adapter holds bytes for up to 16 ms.
 constexpr std::uint64_t on_the_way_ns = 70'000'000;
 
 std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
@@ -55,7 +55,7 @@ std::uint64_t SessionReader::unused_frames() const {
            done_.undecoded_frames;
 }
 
-// Calls `use`, and hands on the frame when that counted it as unused.
+// Calls `use`, and passes the frame to on_unused() if `use` counted it as unused.
 template <typename Use>
 void SessionReader::use(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload,
                         Use use) {
@@ -133,7 +133,7 @@ void SessionReader::on_hello(const protocol::ParsedFrame& frame) {
     order_of(frame.header, core(frame.header.core));
 }
 
-// A frame before its session's hello is kept. False: there is no room.
+// Keeps a frame that came before its session's hello. False: there is no room.
 bool SessionReader::set_aside(const protocol::ParsedFrame& frame) {
     const std::size_t bytes = protocol::frame_header_bytes + 2 + frame.payload_bytes;
     if (waiting_.size() + bytes > waiting_limit_bytes) return false;
@@ -164,7 +164,7 @@ void SessionReader::for_each_waiting(Visit visit) const {
     }
 }
 
-// Without arrival times, which are not kept for waiting frames.
+// The frames go without arrival times, because set_aside() does not keep these.
 void SessionReader::replay() {
     arrival_.reset();
     for_each_waiting(
@@ -240,7 +240,7 @@ void SessionReader::on_trace(unsigned number, Core& core, const std::uint8_t* pa
     if (!deliver(number, core)) ++done_.malformed_frames;
 }
 
-// False: the frame was malformed somewhere, and its records up to there were delivered.
+// False: the frame is malformed at some point. The sink has the records before that point.
 bool SessionReader::deliver(unsigned number, Core& core) {
     const protocol::GroupHeader& header = core.trace.header();
     const std::uint64_t first = core.trace.next_index();

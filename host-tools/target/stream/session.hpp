@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames -> sessions -> streams in order (docs/trace-format.md, "What a reader does").
 //
-// A session is one boot of the target. Frames wait, bounded, for their session's hello; after it
-// each stream of each core is put in order by sequence and record index: what is missing is counted
-// as a gap, what comes twice is ignored and counted. The sink sees only good news, in order.
+// A session is one boot of the target. Frames wait in a bounded buffer for their session's hello.
+// Then the reader orders each stream of each core by sequence number and record index. It counts
+// gaps. It counts and ignores repeated frames and records. The sink gets valid data in order.
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ namespace nopscope::host {
 // A session's hello. It owns its texts.
 struct HelloInfo : protocol::HelloFields<std::string> {
     std::uint16_t session = 0;
-    std::string payload;  // all of it, as the line has it
+    std::string payload;  // all bytes of the hello, as received
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;
         landing_pad = other.landing_pad;
         overheads = other.overheads;
     }
-    // The rate of the PMU's clock is measured at each boot.
+    // The target measures the rate of the PMU's clock at each boot, so that rate may differ.
     bool same_image(const HelloInfo& other) const {
         return build_id == other.build_id && site_table_crc == other.site_table_crc &&
                site_count == other.site_count && clock == other.clock &&
@@ -43,7 +43,7 @@ struct HelloInfo : protocol::HelloFields<std::string> {
     }
 };
 
-// Nothing: malformed, or of a format that this host does not read.
+// Returns nothing if the hello is malformed, or of a format that this host does not read.
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload,
                                          std::uint16_t session);
 
@@ -51,17 +51,17 @@ std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload,
 struct TraceBatch {
     std::uint64_t first_index = 0;
     std::span<const protocol::StampedRecord> records;
-    bool gap = false;           // records between the last batch's and these are missing
-    std::uint32_t context = 0;  // after a gap: that these begin in
-    std::uint64_t base = 0;     // after a gap: clock of the record before these
+    bool gap = false;           // records between the last batch and this one are missing
+    std::uint32_t context = 0;  // after a gap: that of the first record
+    std::uint64_t base = 0;     // after a gap: clock of the record before the first
 };
 
-// What one core's recording lacks between two points in time.
+// The records and calls that one core's recording lacks between two points in time.
 struct MissingPart {
-    std::uint64_t from = 0;  // ticks: of the last record before it, or of the stats frame before it
+    std::uint64_t from = 0;  // ticks: of the last record or stats frame before the part
     std::uint64_t to = 0;
-    std::uint64_t lost = 0;         // records: on the line
-    std::uint64_t overwritten = 0;  // records: newer ones took their place before they were sent
+    std::uint64_t lost = 0;         // records that the line lost
+    std::uint64_t overwritten = 0;  // records: newer ones replaced them before they were sent
     std::uint64_t dropped = 0;      // calls and records: the ring was full
 };
 inline constexpr std::uint64_t MissingPart::*missing_fields[] = {
@@ -75,7 +75,7 @@ struct ClockPair {
     std::uint64_t clock = 0;   // ticks
     std::uint64_t utc_ns = 0;  // since 1970
     std::uint64_t error_ns = 0;
-    bool exchanged = false;  // from a command's answer, so the error is certain; else one way
+    bool exchanged = false;  // from a command's reply, so the error is certain; else one way
 
     bool operator==(const ClockPair&) const = default;
 };
@@ -86,14 +86,14 @@ std::uint64_t utc_now_ns();
 class SessionSink {
 public:
     virtual ~SessionSink() = default;
-    // A session of the first image seen. Not called for a session without a readable hello.
+    // A session with a readable hello, and with the image of the first such session.
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}
     virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
-    // In sum over a session they are what the counters say. Before the records that follow.
+    // Called before the records that follow it. A session's parts add up to its counters.
     virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const protocol::Stats&) {}
-    // In a session, in order: about one a second from a line, none from a raw capture.
+    // Pairs of the open session, in order. A line gives about one a second, a raw capture none.
     virtual void on_clock_pair(const ClockPair&) {}
     // False: malformed.
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/,
@@ -111,8 +111,9 @@ public:
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
-    // What was captured and told nothing above, so that a recording can keep it: a chunk that is no
-    // frame (in pieces, when it is long), and a frame that could not be used, or not all of it.
+    // Bytes that no function above received: a recording keeps them. on_corrupt(): a chunk that is
+    // no frame (a long one in pieces). on_unused(): a frame that the reader used in part or not at
+    // all.
     virtual void on_corrupt(std::span<const std::uint8_t> /*chunk*/) {}
     virtual void on_unused(const protocol::FrameHeader&,
                            std::span<const std::uint8_t> /*payload*/) {}
@@ -122,10 +123,10 @@ public:
 inline constexpr std::size_t stream_slots =
     static_cast<std::size_t>(protocol::Stream::profile_events) + 1;
 
-// Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered
-// + lost, if no core is inconsistent. A record is one, and so is a call that was kept from making
-// any. `generated` is the count in the targets' last stats, if no record follows these. Otherwise
-// it is the sum of the known parts, a lower bound (generated_at_least).
+// Sums over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
+// lost, if no core is inconsistent. These count records, and calls that made no record (dropped,
+// aggregated, filtered). `generated` is the count in the targets' last stats, if no record follows
+// these. Otherwise it is the sum of the known parts, a lower bound (generated_at_least).
 struct StreamCounters {
     std::uint64_t generated = 0;
     std::uint64_t delivered = 0;
@@ -133,12 +134,12 @@ struct StreamCounters {
     std::uint64_t overwritten = 0;
     std::uint64_t aggregated = 0;
     std::uint64_t filtered = 0;
-    // Records that left the ring, or were in it at the end, and are not here.
+    // Records that left the ring, or were in it at the end, and did not arrive here.
     std::uint64_t lost = 0;
     std::uint64_t gaps = 0;
     std::uint64_t lost_frames = 0;
     std::uint64_t duplicate_frames = 0;
-    std::uint64_t repeated_records = 0;  // sent once more, as after a panic; left out
+    std::uint64_t repeated_records = 0;  // sent again, for example after a panic; ignored
     std::uint64_t undecoded_frames = 0;  // trace frames after a lost one, up to the next key frame
     std::uint64_t malformed_frames = 0;  // CRC right, contents wrong
     std::uint64_t unknown_frames = 0;    // of a stream this reader does not know
@@ -150,11 +151,11 @@ struct StreamCounters {
     std::uint64_t console_dropped = 0;
     std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
-    std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
-    std::uint64_t stray_returns = 0;        // calls that returned in another context, unrecorded
-    std::uint64_t recovered_sessions =
-        0;  // kept in memory over a warm reset, all or the rest, and sent after it
-    std::uint64_t generated_at_least = 0;  // cores, over sessions: a lower bound of theirs
+    std::uint64_t unfinished_sessions = 0;  // ended before every core sent final stats
+    std::uint64_t stray_returns = 0;        // calls that returned in another context; not recorded
+    // The target kept them over a warm reset and sent all, or the rest, after it.
+    std::uint64_t recovered_sessions = 0;
+    std::uint64_t generated_at_least = 0;  // cores, over sessions, with only a lower bound
     bool complete = false;                 // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;     // of a hello in a format this reader does not know
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
@@ -162,7 +163,7 @@ struct StreamCounters {
     bool operator==(const StreamCounters&) const = default;
 };
 
-// As a recording has them: new ones are appended.
+// In the order of a recording's file: append new ones.
 inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
     &StreamCounters::generated,
     &StreamCounters::delivered,
@@ -200,14 +201,14 @@ public:
     explicit SessionReader(SessionSink& sink) : sink_(sink) {}
 
     void feed(std::span<const std::uint8_t> bytes) { deframer_.feed(bytes, *this); }
-    // The earliest and the latest arrival of the first byte of the frames that are fed next, as of
+    // The first byte of the frames that feed() gets next arrived between these two times of
     // utc_now_ns().
     struct Arrival {
         std::uint64_t from_ns = 0;
         std::uint64_t to_ns = 0;
     };
     void set_arrival(const Arrival& arrival) { arrival_ = arrival; }
-    // The line runs at another rate from here on.
+    // The line has another rate from the next byte on.
     void change_rate() { deframer_.change_rate(*this); }
     void show_pending_text() { deframer_.show_pending_text(*this); }
     void finish();
@@ -216,27 +217,26 @@ public:
     bool recording_is_over() const { return hello_seen_ && finals_ >= hello_.cores; }
     bool has_session() const { return hello_seen_; }
     const LineCounters& line() const { return deframer_.counters(); }
-    // Includes the session that is open, up to here.
+    // Includes the open session up to now.
     StreamCounters counters() const;
-    // One core's of the session that is open: its records, gaps and calls.
+    // One core's counters in the open session: its records, gaps and calls.
     StreamCounters counters_of(unsigned core) const;
-    // Where a core's records are, in the session that is open.
+    // How far the reader is in a core's records of the open session.
     struct Position {
         std::uint64_t next_index = 0;
-        std::uint64_t clock = 0;  // of the last one
+        std::uint64_t clock = 0;  // of the last record
     };
     std::optional<Position> position_of(unsigned core) const;
-    // Of the session that is open; only while has_session().
+    // The open session's hello. Valid only while has_session().
     const HelloInfo& hello() const { return hello_; }
 
-    // For Deframer.
+    // Deframer calls these three.
     void on_frame(const protocol::ParsedFrame& frame);
     void on_text(std::string_view text) { sink_.on_raw_text(text); }
     void on_corrupt(std::span<const std::uint8_t> chunk) { sink_.on_corrupt(chunk); }
 
 private:
-    // A jump in the record index no real recording makes: 2^48 records at 10^9 a second are three
-    // days.
+    // No real record index jumps further: 2^48 records at 10^9 a second take three days.
     static constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
 
     struct Core {
@@ -250,20 +250,20 @@ private:
         std::uint64_t gaps = 0;     // in the records
         bool started = false;
         std::uint64_t clock = 0;  // of the last record
-        MissingPart told;         // in sum; `to` of the last stats frame
+        MissingPart told;         // sum of the reported parts; `to`: of the last stats frame
         bool has_stats = false;
         bool is_final = false;
         protocol::Stats stats;
         protocol::TraceDecoder trace;
 
-        // Frames of this core: a core that never recorded has none, or stats.
+        // Whether frames of this core came. A core that never recorded sends none, or only stats.
         bool has_frames() const { return has_stats || started || missing != 0; }
     };
 
-    // A gap in the numbers of a stream.
+    // A gap in a stream's sequence numbers.
     struct Jump {
         protocol::Stream stream{};
-        std::uint32_t from = 0, to = 0;  // the number that was expected, and the one that came
+        std::uint32_t from = 0, to = 0;  // the expected number and the received one
     };
 
     void begin_session(std::uint16_t id);
@@ -299,20 +299,20 @@ private:
     Deframer deframer_;
     bool open_ = false;
     bool hello_seen_ = false;
-    bool ignored_ = false;  // another format version, or another image
+    bool ignored_ = false;  // the session has another format version or image
     std::uint16_t id_ = 0;
     HelloInfo hello_;
     bool first_seen_ = false;
     HelloInfo first_;
     std::optional<Arrival> arrival_;
     unsigned finals_ = 0;
-    std::uint32_t sequences_from_ = 0;  // of the last reset of this session; 0: there was none
+    std::uint32_t sequences_from_ = 0;  // first number after this session's last reset; 0: no reset
     std::vector<Jump> jumps_;           // the last few of this session
     std::size_t jump_count_ = 0;
     std::array<std::unique_ptr<Core>, 256> cores_{};
-    std::vector<protocol::StampedRecord> records_;  // of a frame
-    std::vector<std::uint8_t> waiting_;  // header, length u16, payload: frames before the hello
-    StreamCounters done_;                // of the sessions that have ended
+    std::vector<protocol::StampedRecord> records_;  // of one frame
+    std::vector<std::uint8_t> waiting_;  // frames before the hello: header, length u16, payload
+    StreamCounters done_;                // all counts except those in cores_
 };
 
 }  // namespace nopscope::host

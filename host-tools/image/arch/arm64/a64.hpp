@@ -15,7 +15,7 @@ inline constexpr std::uint32_t pacibsp = 0xd503237f;
 inline constexpr std::uint32_t mov_x9_x30 = 0xaa1e03e9;
 
 constexpr bool is_bl(std::uint32_t word) { return (word >> 26) == 0x25; }
-// What an indirect call or jump may land on: PACIxSP is an implicit BTI c.
+// True if an indirect call or jump may land on the word. PACIxSP is an implicit BTI c.
 constexpr bool is_landing_pad(std::uint32_t word) {
     return word == bti_c || word == bti_j || word == bti_jc || word == paciasp || word == pacibsp;
 }
@@ -40,14 +40,14 @@ constexpr std::uint64_t literal_offset(std::uint32_t word) {
 }
 // ldr, ldrsw, prfm and their vector forms, from a literal
 constexpr bool is_any_literal_load(std::uint32_t word) { return (word & 0x3b000000) == 0x18000000; }
-// Without a modifier for PAC: GCC makes no others.
+// BLR and BR without pointer authentication: GCC emits no others.
 constexpr bool is_blr(std::uint32_t word) { return (word & 0xfffffc1f) == 0xd63f0000; }
 constexpr bool is_br(std::uint32_t word) { return (word & 0xfffffc1f) == 0xd61f0000; }
 constexpr bool is_b(std::uint32_t word) { return (word >> 26) == 0x05; }
 constexpr std::uint64_t branch26_offset(std::uint32_t word) {
     return sign_extend((word & 0x3ffffff) << 2, 28);
 }
-// b.cond and bc.cond, whose offset is as a literal's, like that of cbz and cbnz
+// b.cond and bc.cond. Their offset, and that of cbz and cbnz, has the form of a literal's offset.
 constexpr bool is_conditional_branch(std::uint32_t word) {
     return (word & 0xff000000) == 0x54000000;
 }
@@ -59,13 +59,13 @@ constexpr std::uint64_t branch14_offset(std::uint32_t word) {
 constexpr unsigned rd(std::uint32_t word) { return word & 31; }
 constexpr unsigned rn(std::uint32_t word) { return (word >> 5) & 31; }
 
-// Bits 28..25 sort instructions (C4.1). True for data processing: these write Rd.
+// Bits 28..25 give an instruction's group (C4.1). True for data processing, which writes Rd.
 constexpr bool writes_rd(std::uint32_t word) {
     const std::uint32_t op = (word >> 25) & 15;
     return (op & 14) == 8 || (op & 7) == 5;
 }
-// A load of one general register: writes Rt. (Pairs and exclusives are left to chance: they never
-// sit between the two halves of an address.)
+// A load of one general register, which writes Rt. It ignores pairs and exclusives, because they
+// never come between the two halves of an address.
 constexpr bool is_single_load(std::uint32_t word) {
     return (word & 0x3a000000) == 0x38000000 && (word & 0x00c00000) != 0 && (word >> 26 & 1) == 0;
 }

@@ -16,7 +16,7 @@ Disassembler::Disassembler() {
     LLVMInitializeAArch64TargetInfo();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64Disassembler();
-    // All that the architecture has; what these do not know is an extension of its own.
+    // All features of the architecture. Any other instruction belongs to a separate extension.
     context_ = LLVMCreateDisasmCPUFeatures("aarch64-none-elf", "",
                                            "+v9.3a,+crypto,+sve2,+mte,+ssbs,+fullfp16,+rand",
                                            nullptr, 0, nullptr, nullptr);

@@ -24,7 +24,7 @@ bool is_breakpoint(std::uint32_t word) {
     return (word & ~immediate) == brk;
 }
 
-// ADR, ADRP with a later ADD to the same register's value, and LDR from a literal.
+// Follows ADR, ADRP with a later ADD to that register, and LDR from a literal.
 std::optional<std::uint64_t> AddressScan::step(std::uint64_t at, std::uint32_t word) {
     constexpr std::uint64_t page_mask = 0xfff;
     constexpr unsigned last_call_clobbered = 18;  // AAPCS64: a call keeps x19 and above

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// -fpatchable-function-entry=4,2: two NOPs before the function, two at its entry, after BTI C where
-// there is one (tracer/arch/arm64/patch_site.hpp).
+// -fpatchable-function-entry=4,2 puts two NOPs before the function and two at its entry, after BTI
+// C if there is one (tracer/arch/arm64/patch_site.hpp).
 #include "host-tools/image/arch/patch_site.hpp"
 
 #include "host-tools/image/arch/arm64/a64.hpp"

@@ -33,7 +33,7 @@ constexpr Part parts[] = {
     {0xd82, "Cortex-X4"},
 };
 
-// Values from the boards' documents. 0: unknown, or there are several.
+// Values from the boards' documents. 0: unknown, or the board has several.
 struct Board {
     const char* name;
     std::uint64_t counter_hz;
@@ -145,7 +145,7 @@ private:
     static bool is_arm(std::uint64_t midr, std::uint64_t part) {
         return bits(midr, 24, 8) == arm && bits(midr, 4, 12) == part;
     }
-    // Arm's errata notice: both up to r0p4. A bit of REVIDR_EL1 says that an r0p4 has 843419 fixed.
+    // Arm's errata notice: both exist up to r0p4. A REVIDR_EL1 bit says that r0p4 has 843419 fixed.
     void look_at_a53(std::uint64_t midr) {
         const std::uint64_t variant = bits(midr, 20, 4), revision = bits(midr, 0, 4);
         if (variant != 0 || revision > 4) return;

@@ -21,26 +21,26 @@ namespace {
 constexpr std::uint32_t inst_retired = 0x08;
 constexpr std::int64_t landing_pad = 1;  // instructions
 
-struct Taken {
+struct Overhead {
     std::int64_t total = 0;
     std::int64_t self = 0;
 };
 
-std::uint64_t less(std::uint64_t counted, std::int64_t taken) {
-    const std::int64_t rest = static_cast<std::int64_t>(counted) - taken;
+std::uint64_t less(std::uint64_t counted, std::int64_t overhead) {
+    const std::int64_t rest = static_cast<std::int64_t>(counted) - overhead;
     return rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
 }
-EventCell cell_of(const EventSums& sums, const Taken& taken) {
-    return {sums.calls, sums.total, sums.self, less(sums.total, taken.total),
-            less(sums.self, taken.self)};
+EventCell cell_of(const EventSums& sums, const Overhead& overhead) {
+    return {sums.calls, sums.total, sums.self, less(sums.total, overhead.total),
+            less(sums.self, overhead.self)};
 }
 
 // By node, of which `sums` has as many. A path's number is above its caller's.
-std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes,
-                                 const std::vector<EventSums>& sums,
-                                 const protocol::EventCosts& costs,
-                                 const std::vector<bool>& local) {
-    std::vector<Taken> taken(nodes.size());
+std::vector<Overhead> overhead_by_node(const std::vector<CallTree::Node>& nodes,
+                                       const std::vector<EventSums>& sums,
+                                       const protocol::EventCosts& costs,
+                                       const std::vector<bool>& local) {
+    std::vector<Overhead> overhead(nodes.size());
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const auto calls = static_cast<std::int64_t>(sums[i].calls);
         const auto both = static_cast<std::int64_t>(sums[i].both);
@@ -48,12 +48,12 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes,
         const std::int64_t inside = calls * costs.graph_inside + pads;
         const std::int64_t outside =
             (calls - both) * costs.graph_outside + both * costs.graph_outside_both - pads;
-        taken[i].self += inside;
-        taken[i].total += inside;
-        taken[nodes[i].parent].self += outside;
-        taken[nodes[i].parent].total += outside + taken[i].total;
+        overhead[i].self += inside;
+        overhead[i].total += inside;
+        overhead[nodes[i].parent].self += outside;
+        overhead[nodes[i].parent].total += outside + overhead[i].total;
     }
-    return taken;
+    return overhead;
 }
 
 void add(EventCell& to, const EventCell& from, bool with_total) {
@@ -83,10 +83,10 @@ void add_of_calls(EventTable& table, const Profile& profile, const std::vector<b
         sums.resize(nodes.size());
         const protocol::EventCosts& costs = profile.hello()->event_costs;
         const bool corrected = number == inst_retired && costs.known;
-        std::vector<Taken> taken(nodes.size());
-        if (corrected) taken = taken_by_node(nodes, sums, costs, local);
+        std::vector<Overhead> overhead(nodes.size());
+        if (corrected) overhead = overhead_by_node(nodes, sums, costs, local);
         std::vector<EventCell> cells(nodes.size());
-        for (std::size_t i = 0; i < nodes.size(); ++i) cells[i] = cell_of(sums[i], taken[i]);
+        for (std::size_t i = 0; i < nodes.size(); ++i) cells[i] = cell_of(sums[i], overhead[i]);
         const std::size_t column = table.columns.size();
         for_each_path(nodes, rows.size(), [&](std::uint32_t node, bool outermost) {
             add(rows[nodes[node].function].cells[column], cells[node], outermost);
@@ -117,10 +117,10 @@ void add_of_profile(EventTable& table, const Profile& profile, PlaceOf place_of,
         row.cells.resize(columns.size());
         for (const auto& [number, sums] : events) {
             const std::int64_t inside = costs.profile_inside + (is_local(offset) ? landing_pad : 0);
-            const std::int64_t taken = table.columns[columns[number]].corrected
-                                           ? static_cast<std::int64_t>(sums.calls) * inside
-                                           : 0;
-            row.cells[columns[number]] = cell_of(sums, {taken, taken});
+            const std::int64_t overhead = table.columns[columns[number]].corrected
+                                              ? static_cast<std::int64_t>(sums.calls) * inside
+                                              : 0;
+            row.cells[columns[number]] = cell_of(sums, {overhead, overhead});
         }
         table.rows.push_back(std::move(row));
     }
@@ -133,7 +133,7 @@ std::string per_call(std::uint64_t count, std::uint64_t calls) {
                        : fmt::format("{:.1f}", mean);
 }
 
-std::string costs_line(const EventTable& table, bool raw, const std::string& taken) {
+std::string costs_line(const EventTable& table, bool raw, const std::string& overhead) {
     const bool corrected = std::any_of(table.columns.begin(), table.columns.end(),
                                        [](const EventColumn& column) { return column.corrected; });
     std::string others;
@@ -142,7 +142,7 @@ std::string costs_line(const EventTable& table, bool raw, const std::string& tak
     }
     std::string line;
     if (corrected)
-        line = fmt::format("inst_retired: {} {}", raw ? "in it is" : "taken off is", taken);
+        line = fmt::format("inst_retired: {} {}", raw ? "in it is" : "taken off is", overhead);
     if (!others.empty())
         line += fmt::format("{}{}: with what recording adds", corrected ? "; " : "", others);
     return line + "\n";
@@ -236,9 +236,9 @@ void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool r
 std::string text_events(const Report& report) {
     std::string out;
     const auto add_table = [&](const EventTable& events, const char* what,
-                               const std::string& taken) {
+                               const std::string& overhead) {
         if (events.columns.empty()) return;
-        out += fmt::format("events of {}; {}", what, costs_line(events, report.raw, taken));
+        out += fmt::format("events of {}; {}", what, costs_line(events, report.raw, overhead));
         out += text_table(events, report.raw, report.sort, report.top) + "\n";
     };
     const protocol::EventCosts& costs = report.event_costs;

@@ -14,9 +14,9 @@ namespace nopscope::host {
 namespace {
 
 // Holds, for each function, the first place that takes its address.
-class Taken {
+class AddressTaken {
 public:
-    explicit Taken(const ElfFile& elf)
+    explicit AddressTaken(const ElfFile& elf)
         : sites_begin_(elf.symbol_address("__nopscope_sites_start").value_or(0)),
           sites_end_(elf.symbol_address("__nopscope_sites_end").value_or(0)) {
         for (const ElfSymbol& symbol : elf.symbols()) {
@@ -65,7 +65,7 @@ std::vector<Run> runs_of(const ElfFile& elf, const ElfSection& section) {
     return runs;
 }
 
-void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Taken& taken) {
+void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, AddressTaken& taken) {
     const auto bytes = elf.bytes_at(begin, end - begin);
     const std::uint64_t first = (begin + 7) & ~std::uint64_t{7};
     for (std::uint64_t at = first; at + 8 <= begin + bytes.size(); at += 8) {
@@ -77,7 +77,7 @@ void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Taken
 }  // namespace
 
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
-    Taken taken(elf);
+    AddressTaken taken(elf);
     const auto& entries = taken.entries();
     for (const ElfSection& section : elf.sections()) {
         if (!section.is_allocated() || section.bytes.empty()) continue;

@@ -313,7 +313,7 @@ TEST(Hello, OfFormat2IsReadUpToWhereATargetEndsIt) {
     ASSERT_TRUE(cut_reads(after_image));
     EXPECT_EQ(back.image.size(), hello.image.size);
     EXPECT_FALSE(back.calibrated || back.event_costs.known || back.refused_sites.known);
-    EXPECT_EQ(back.clock, protocol::Clock::cntvct);
+    EXPECT_EQ(back.clock, protocol::Clock::timer);
 }
 
 }  // namespace

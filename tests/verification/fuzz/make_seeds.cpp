@@ -67,7 +67,7 @@ nopscope::host::test::TargetStream hellos() {
     for (protocol::Text* each : {&hello.build_id, &hello.board, &hello.image})
         each->assign(text.data(), text.data() + 4);
     hello.line_bytes_per_second = 300'000;
-    hello.clock = protocol::Clock::pmccntr;
+    hello.clock = protocol::Clock::cycles;
     hello.calibrated = true;
     hello.overheads[1] = {-300, 5000};
     hello.event_costs = {true, 30, 54, 60, 55, 65};

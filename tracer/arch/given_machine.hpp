@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine of somebody else's firmware (contract: tracer/arch/machine.hpp): the CPU's part, and for
-// the rest what the firmware has given to init() (tracer/include/nopscope/machine.h).
+// The Machine of firmware that has no hal of ours (contract: tracer/arch/machine.hpp). The CPU's
+// part comes from Cpu. The rest is what the firmware gives to init()
+// (tracer/include/nopscope/machine.h).
 #pragma once
 
 #include "nopscope/machine.h"

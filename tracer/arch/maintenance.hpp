@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes stores to text visible to instruction fetch on all cores, in batches. In nopscope:
 //
-//     Maintenance(machine)    begins a batch
-//       .note(address)        the word at `address` has been written; ascending addresses cost
-//                             least
-//       .finish()             completes the batch: no core executes an old word any more. False
-//                             if, since the beginning, a core did not take part within the
-//                             machine's second: it may still execute old words. The destructor
-//                             calls it
+//    Maintenance(machine)    begins a batch
+//      .note(address)        the word at `address` has been written; ascending addresses cost
+//                            least
+//      .finish()             completes the batch: no core executes an old word any more. False: a
+//                            core did not take part within the machine's second, in this or an
+//                            earlier batch of this object. It may still execute old words. The
+//                            destructor calls finish()
 #pragma once
 
 #include "tracer/arch/select.hpp"

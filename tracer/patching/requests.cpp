@@ -26,8 +26,8 @@ namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-// The callback of `none_ops`, the object of sites without ops. A call reaches it only if a request
-// emptied the slot while the call was on its way.
+// The callback of `none_ops`, the object of sites without ops, and of an ops with a direct entry
+// only.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 
 constinit Machine machine;
@@ -251,8 +251,7 @@ Status detach(Ops& ops, const Sites& which) {
     const PerSiteOps one[] = {PerSiteOps::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
-    // Open calls will still return to the hook. A hook that takes its guard after this finds no
-    // ops.
+    // Open calls will still return to the hook. A hook that takes its guard now finds no ops.
     forget_ops_of_cores(static_cast<ReturnOps&>(ops));
     forget_ops_of_contexts(static_cast<ReturnOps&>(ops));
     return wait_until_quiescent() ? Status::ok : Status::timeout;

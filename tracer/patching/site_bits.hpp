@@ -5,7 +5,7 @@
 #include "tracer/protocol/command.hpp"
 
 #ifndef NOPSCOPE_SELECTABLE_SITES
-#define NOPSCOPE_SELECTABLE_SITES 65536  // a multiple of 64; those above cannot be selected
+#define NOPSCOPE_SELECTABLE_SITES 65536  // a multiple of 64; higher indexes cannot be selected
 #endif
 
 namespace nopscope {

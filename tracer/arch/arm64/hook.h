@@ -12,7 +12,8 @@
 
 #define HOOK_WORDS .rodata.nopscope_hook_words
 
-// Before the first word, and behind the last one, of this file. The list is from \name to \name_end.
+// A file uses these before its first hook word and behind its last one. The list goes from \name to
+// \name_end.
 .macro begin_hook_words name
     .pushsection HOOK_WORDS, "a", %progbits
     .balign 4
@@ -32,8 +33,9 @@
     .popsection
 .endm
 
-// A hook's first instructions, at its label; one is executed. Some cores push nothing for BL to the next instruction, so
-// one lies between: BRK, beyond which nothing is speculated. Changes x30.
+// The first instructions of a hook, at its label. The CPU executes only the BL. Some cores push no
+// entry for a BL to the next instruction. So a BRK lies between, and the CPU does not speculate
+// beyond a BRK. Changes x30.
 #define UNEXECUTED_AT_BEGIN 1       // instructions
 .macro begin_hook
 .Lbegin_\@:
@@ -43,7 +45,8 @@
     hook_word .Lbegin_\@
 .endm
 
-// Leaves by \register: a hook for the caller, or a trampoline for a direct entry, which returns to the body in its place.
+// Jumps to the address in \register. A hook goes on to the caller this way. A trampoline goes on to
+// a direct entry, which then returns to the body in the trampoline's place.
 .macro leave register
 .Lleave_\@:
     ret     \register

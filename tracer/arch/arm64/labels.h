@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
-// The register that is the tracer's, in assembly and in C++ (CMake: NOPSCOPE_TPIDR). And for
-// assembly: a function with a label at its end, so that code (and tests) can tell what lies in it.
+// The register that is reserved for the tracer, in assembly and in C++ (CMake: NOPSCOPE_TPIDR). For
+// assembly also the macros of a function: a label at its end tells code and tests which addresses
+// lie in it.
 #pragma once
 
 #if defined(NOPSCOPE_TPIDR_EL0)
@@ -24,7 +25,7 @@
 \name\()_end:
     .size \name, . - \name
 .endm
-// A place in one.
+// A global label inside a function.
 .macro label name
     .globl \name
 \name:

@@ -43,12 +43,10 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     { machine.read_slot(address) } -> std::same_as<std::uint64_t>;
     { machine.write_slot(address, slot) } -> std::same_as<void>;
 
-    // Size of the smallest cache line in bytes. 0: the CPU says that coherence does not need this
-    // maintenance.
+    // Smallest cache line in bytes. 0: the CPU does not need this maintenance for coherence.
     { machine.dcache_line_bytes() } -> std::same_as<std::size_t>;
     { machine.icache_line_bytes() } -> std::same_as<std::size_t>;
-    // init() and join() call this: this core will run traced code, so the line sizes must be right
-    // for its caches, too.
+    // init() and join() call this: this core will run traced code. The sizes must suit it, too.
     { machine.use_caches_of_this_core() } -> std::same_as<void>;
     // Cleans a line to where instruction fetch finds it; invalidates a line on all cores. The
     // barrier waits until all earlier accesses and maintenance are complete for all cores.

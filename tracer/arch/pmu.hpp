@@ -2,14 +2,14 @@
 // The two event counters of this core's PMU that the tracer uses. Each has 32 bits. In
 // nopscope::arch:
 //
-//    event_counters()        how many counters software at this level may use
-//    has_event(number)       false if the CPU does not say that it has this event
-//    start_counters(first, second, count)
-//                            counts these events, or only the first one, without an interrupt
-//                            when one wraps
-//    pause_counters()        stops them and returns which ones ran, for resume_counters()
-//    read_counters(), write_counters(both)
-//                            the first in the low half, the second in the high half
+//     event_counters()        how many counters software at this level may use
+//     has_event(number)       false if the CPU does not say that it has this event
+//     start_counters(first, second, count)
+//                             counts these events, or only the first one, without an interrupt
+//                             when one wraps
+//     pause_counters()        stops them and returns which ones ran, for resume_counters()
+//     read_counters(), write_counters(both)
+//                             the first in the low half, the second in the high half
 //
 // On the host there are none: pause, resume, read and write do nothing and return 0.
 #pragma once

@@ -5,10 +5,8 @@
 // docs/ops.md has the table. A CPU may fetch the word before or after it loads the slot. So during
 // a change a core may meet the old word with the new slot, or the new word with the old slot. Each
 // such pair is legal:
-// - A trampoline works with any object. Each object has a callback to call, and a direct entry to
-//   go on to, or none.
-// - A direct entry does not read the slot (for the exception see
-//   tracer/recorders/per_site_ops.hpp).
+// - A trampoline works with any object: each has a callback, and a direct entry or none.
+// - A direct entry does not read the slot (exception: tracer/recorders/per_site_ops.hpp).
 // - One of the two sets runs, whole, or the direct member that both sets have. So an ops that stays
 //   attached loses no call.
 // - A core that was late in a trampoline may find `none`, which calls nothing.
@@ -166,8 +164,7 @@ private:
         return status;
     }
 
-    // Checks that the sites' words match the objects in their slots, and that each site can reach
-    // what its next word calls.
+    // Checks that the sites' words match their slots, and that their next words can be encoded.
     [[gnu::noinline]] Status plan(Request& request, std::uint32_t first, std::uint32_t last) {
         for (std::uint32_t i = first; (i = planned(request.now, i, last)) != last; ++i) {
             const Status status = plan_site(request, i);

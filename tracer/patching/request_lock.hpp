@@ -63,8 +63,7 @@ private:
 };
 
 // Whether a request may be made here: this core has interrupted nothing that the request would wait
-// for. `depth`: number of active exceptions; 0: this is thread context. `pc`: where thread context
-// was interrupted, if it was.
+// for. `depth`: active exceptions; 0: thread context. `pc`: where that was interrupted, if it was.
 template <MachineConcept M>
 bool may_request(const Core& core, unsigned depth, Address pc,
                  std::span<const typename Quiescence<M>::Code> unmarked) {

@@ -26,8 +26,7 @@ namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-// The callback of `none_ops`, the object of sites without ops, and of an ops with a direct entry
-// only.
+// The callback of `none_ops` (the object of sites without ops) and of an ops without a callback.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 
 constinit Machine machine;

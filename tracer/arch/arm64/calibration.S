@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Empty functions, and loops that call them: calibration.cpp measures these loops. Each function is
-// a site that one recorder traces. They are in no site table, so no request patches them, and
-// nothing counts them.
+// a site that one recorder traces. No site table has them: nothing patches or counts them.
 //
 // A pause precedes each call. It has 16 lengths, which differ by 3 instructions. So calls begin
 // evenly spread over the ticks of a clock that is slower than the CPU by a power of two up to 16,

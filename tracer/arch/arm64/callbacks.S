@@ -13,8 +13,7 @@
 
 #include "nopscope_offsets.h"
 
-// On the stack: Regs. The word behind REGS_PC holds the object, or in the unguarded trampoline the
-// preceding frame.
+// On the stack: Regs. The word behind REGS_PC holds the object; unguarded: the preceding frame.
 #define FRAME_GUARD      112
 #define FRAME_BYTES      128
 

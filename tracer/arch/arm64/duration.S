@@ -40,8 +40,8 @@ function nopscope_duration_entry
     .cfi_endproc
 end_of nopscope_duration_entry
 
-// void nopscope_duration_hook: such a call returns here. Makes its record, or counts the call, and
-// goes on to the caller.
+// void nopscope_duration_hook: such a call returns here. Makes its record or counts it, and goes on
+// to the caller.
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address. Free:
 // x9-x17, x30. Frame: none.
 function nopscope_duration_hook

@@ -22,8 +22,7 @@ struct ToggleWord {
     std::uint32_t mask;  // of the offset
     std::uint64_t target;
 
-    // The word at `base` + `offset`. They are two parameters for loops in which only `base`
-    // changes.
+    // The word at `base` + `offset`: two parameters, for loops in which only `base` changes.
     constexpr std::uint32_t at(std::uint64_t base, std::uint64_t offset = 0) const {
         return opcode | (static_cast<std::uint32_t>(target - offset - base) >> 2 & mask);
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
 // The register that is reserved for the tracer, in assembly and in C++ (CMake: NOPSCOPE_TPIDR). For
-// assembly also the macros of a function: a label at its end tells code and tests which addresses
-// lie in it.
+// assembly also functions with a label at their end: code and tests know their extent by it.
 #pragma once
 
 #if defined(NOPSCOPE_TPIDR_EL0)

@@ -43,8 +43,7 @@ public:
         }
     }
 
-    // False: in this or an earlier batch a core did not take part within the machine's second. It
-    // may still execute the old words.
+    // False: so far some core did not answer within the Machine's timeout. It may run old words.
     [[gnu::noinline]] bool finish() {
         if (!noted_) return all_came_;
         ranges_[count_++] = open_;

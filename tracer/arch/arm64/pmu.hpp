@@ -30,8 +30,7 @@ inline bool has_event(std::uint32_t number) {
     return (((number & 0x20) != 0 ? high : low) >> bit & 1) != 0;
 }
 
-// From here on this core counts the events at EL1 and EL0, without an interrupt when a counter
-// wraps.
+// From here on this core counts at EL1 and EL0, without an interrupt when a counter wraps.
 inline void start_counters(std::uint32_t first, std::uint32_t second, unsigned count) {
     constexpr std::uint64_t e = 1;
     std::uint64_t control;

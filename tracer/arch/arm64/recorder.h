@@ -21,8 +21,7 @@
 #endif
 .endm
 
-// Reads 32 bits of each of the PMU's event counters: 0 into the low half of \to, 1 into its high
-// half.
+// Reads 32 bits each of the PMU's event counters 0 (into the low half of \to) and 1 (high half).
 .macro read_counters to, scratch
     mrs     \to, pmevcntr0_el0
     mrs     \scratch, pmevcntr1_el0
@@ -67,8 +66,7 @@
 // Calls the C++ function name(core, SP, return address, body) from a slow path. Its result is in
 // x11. Keeps x0-x9, x18, x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++
 // uses no FP registers. With \moment it calls name(core, SP, Moment (ring.hpp), \before, return
-// address): \before is how many of the recorder's instructions came before. \in: entry or hook
-// (unwind.h).
+// address): \before counts the recorder's instructions before it. \in: entry or hook (unwind.h).
 .macro call_cxx name, moment=0, before=0, in=entry
 .if \moment
     ldr     x11, [x10]
@@ -175,11 +173,10 @@
 5:
 .endm
 
-// Handles a return that finds another call's frame on top: longjmp skipped calls above its own, or
-// an interrupt has just popped such calls. Out: x10 core, x17 the call's frame, x9 its return
-// address. If the call's frame is not on this context's shadow stack, returns to the caller
-// (strays.hpp). Panics if the caller is not known. \before: the hook's instructions until the clock
-// is read.
+// Handles a return with another call's frame on top: longjmp skipped calls above it, or an
+// interrupt has just popped such calls. Out: x10 core, x17 the call's frame, x9 its return address.
+// If the call's frame is not on this context's shadow stack, returns to the caller (strays.hpp).
+// Panics if the caller is not known. \before: the hook's instructions until the clock is read.
 .macro special_return hook, before=9
     adr     x9, \hook
     call_cxx nopscope_unwind_at_return, moment=1, before=\before, in=hook

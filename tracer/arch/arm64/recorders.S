@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function and the graph recorder: the entries that an enabled site's BL calls, and the hooks
-// to which hooked calls return.
+// The function and the graph recorder: entries for a site's BL, and hooks for the calls' returns.
 //
 // At a function's entry x9-x17 are free; x0-x8, x18 and v0-v7 are not. At its return x0-x8 and
 // v0-v7 may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the rules of

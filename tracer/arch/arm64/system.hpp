@@ -58,8 +58,7 @@ struct Translation {
     std::uint64_t page() const { return par & 0x000f'ffff'ffff'f000; }
     // 10: outer shareable, which is inner shareable, too.
     bool is_shared() const { return (par >> 7 & 2) != 0; }
-    // As in MAIR_EL1. The outer and the inner half are each 01RW, with RW not 0, or 11RW. F0 is
-    // tagged memory.
+    // As in MAIR_EL1. Each half (outer, inner) is 01RW, with RW not 0, or 11RW. F0: tagged memory.
     bool is_write_back() const {
         const auto attributes = static_cast<unsigned>(par >> 56);
         return attributes == 0xf0 ||

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The arm64 part of the tracer's build: options, assembly, flags, and the library with the PMU's
-# clock.
+# The tracer's build for arm64: options, assembly, flags, and the library with the PMU's clock.
 set(NOPSCOPE_TPIDR el1 CACHE STRING "the register that is the tracer's: el1 (TPIDR_EL1), el0 or ro_el0 (TPIDRRO_EL0)")
 set(NOPSCOPE_CLOCK cntvct CACHE STRING "what times are counted in: cntvct, or the PMU's cycles (pmccntr)")
 

@@ -7,8 +7,7 @@
 // The traced function's BL calls an entry. So the entry's caller is the body, and x9 holds the
 // body's x30: two rules where a function has one. Nothing calls a hook. Until it has loaded the
 // return address, x30 is undefined, and only the shadow stack knows the caller.
-// host-tools/gdb/nopscope-gdb.py looks there if both x30 and x9 are undefined, which no compiler
-// emits.
+// host-tools/gdb/nopscope-gdb.py looks there if x30 and x9 are undefined: no compiler emits that.
 #pragma once
 
     .cfi_sections .debug_frame

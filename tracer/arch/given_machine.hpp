@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Machine of firmware that has no hal of ours (contract: tracer/arch/machine.hpp). The CPU's
-// part comes from Cpu. The rest is what the firmware gives to init()
-// (tracer/include/nopscope/machine.h).
+// The Machine of firmware without our hal (contract: tracer/arch/machine.hpp). Cpu is the CPU's
+// part. The firmware gives the rest to init() (tracer/include/nopscope/machine.h).
 #pragma once
 
 #include "nopscope/machine.h"

@@ -58,7 +58,7 @@ struct Transition {
 
 class TransitionPlanner {
 public:
-    // `none` is the object of a site that nobody traces.
+    // `none` is the object of a site without ops.
     constexpr explicit TransitionPlanner(Ops& none) : none_(none) {}
 
     void set_trampolines(const Trampolines& trampolines) { trampolines_ = trampolines; }

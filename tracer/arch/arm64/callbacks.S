@@ -170,8 +170,7 @@ label nopscope_callback_unguarded_made
 end_of nopscope_callback_unguarded
 
 // void nopscope_walk_list(ip, parent_ip, list, regs): the callback of a list. It calls each
-// member's callback, in the order of attachment.
-// In, Out, Free: AAPCS. Frame: 48 bytes.
+// member's callback, in the order of attachment. In, Out, Free: AAPCS. Frame: 48 bytes.
 function nopscope_walk_list
     .cfi_startproc
     bti     c

@@ -3,9 +3,9 @@
 // Assembly: begins and ends a hook so that the stack of the CPU's return predictor stays balanced.
 //
 // The traced function's RET took the entry that the caller's BL had pushed. The hook's own RET
-// would take the next entry, which belongs to the caller's caller, and so the CPU would predict
-// each ancestor wrong. So a hook begins with a BL, which pushes an entry for the hook's RET. x30 is
-// free in a hook.
+// would take the next one, which belongs to the caller's caller, so the CPU would predict each
+// ancestor wrong. So a hook begins with a BL, which pushes an entry for its RET. x30 is free in a
+// hook.
 //
 // Without BTI, BR may go to any address and takes no entry. There init() changes the words
 // (hook_forms.hpp): the BL becomes a B, the RET a BR. Each file lists its words here, as offsets
@@ -34,9 +34,9 @@
     .popsection
 .endm
 
-// The first instructions of a hook, at its label. The CPU executes only the BL. Some cores push no
-// entry for a BL to the next instruction. So a BRK lies between, beyond which no CPU speculates.
-// Changes x30.
+// The first instructions of a hook, at its label; the CPU executes only the BL. Some cores push no
+// entry for a BL to the next instruction. So a BRK lies between, which stops speculation. Changes
+// x30.
 #define UNEXECUTED_AT_BEGIN 1       // instructions
 .macro begin_hook
 .Lbegin_\@:

@@ -20,8 +20,8 @@ function(nopscope_add_arch target)
     endif()
 endfunction()
 
-# Adds the library `target`_pmccntr, which has the PMU's clock, for tests. Or gives `target` itself
-# that clock. Call it when `target` is complete.
+# Adds the library `target`_pmccntr, which has the PMU's clock, for tests. With
+# NOPSCOPE_CLOCK=pmccntr `target` itself has that clock, too. Call it when `target` is complete.
 function(nopscope_add_arch_variants target)
     get_target_property(sources ${target} SOURCES)
     add_library(${target}_pmccntr STATIC EXCLUDE_FROM_ALL ${sources})

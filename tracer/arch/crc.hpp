@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRC-32C by an instruction of the CPU. In nopscope::arch:
 //
-//     has_crc_instruction()   false: there is none, and nobody may call crc32c_step()
+//     has_crc_instruction()   false: the CPU has none, and crc32c_step() must not be called
 //     crc32c_step(crc, bytes)
-//                             eight bytes, least significant first; makes neither the first nor
-//                             the last inversion
+//                             adds eight bytes, least significant first. The caller inverts the CRC
+//                             before the first step and after the last
 #pragma once
 
 #include "tracer/arch/select.hpp"

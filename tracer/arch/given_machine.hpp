@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine of somebody else's firmware (contract: tracer/arch/machine.hpp): the CPU's part, and for
-// the rest what the firmware has given to init() (tracer/include/nopscope/machine.h).
+// The Machine of firmware without our hal (contract: tracer/arch/machine.hpp). Cpu is the CPU's
+// part. The firmware gives the rest to init() (tracer/include/nopscope/machine.h).
 #pragma once
 
 #include "nopscope/machine.h"

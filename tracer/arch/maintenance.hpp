@@ -4,10 +4,9 @@
 //     Maintenance(machine)    begins a batch
 //       .note(address)        the word at `address` has been written; ascending addresses cost
 //                             least
-//       .finish()             completes the batch: no core executes an old word any more. False
-//                             if, since the beginning, a core did not take part within the
-//                             machine's second: it may still execute old words. The destructor
-//                             calls it
+//       .finish()             completes the batch: no core executes an old word any more. False:
+//                             so far some core did not answer within the Machine's timeout, and
+//                             may still execute old words. The destructor calls finish()
 #pragma once
 
 #include "tracer/arch/select.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two event counters, of 32 bits each, that the tracer takes of this core's PMU. In
+// The two event counters of this core's PMU that the tracer uses. Each has 32 bits. In
 // nopscope::arch:
 //
 //     event_counters()        how many counters software at this level may use
-//     has_event(number)       false if the CPU says that it has no such event
+//     has_event(number)       false if the CPU does not say that it has this event
 //     start_counters(first, second, count)
 //                             counts these events, or only the first one, without an interrupt
 //                             when one wraps

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of sites that several ops trace. Sites with the same set share one list; with a member
-// of a family in it, it is that site's own.
+// The pool of ops lists. A site that several ops trace has such a list in its slot. Sites with the
+// same set of ops share one list. A list that has a family's member belongs to one site alone.
 //
-// A list is itself an Ops, so a slot can hold it and every trampoline can read it: its callback
-// walks the members' callbacks, its direct entry is that of the one member that has one, with that
-// one's data. Lists live in a static pool, are never changed once a slot holds them, and are given
-// back by collect() after the cores have been synchronised.
+// A list is itself an Ops, so a slot can hold it and every trampoline can read it. Its callback
+// calls the members' callbacks. If a member has a direct entry, the list has the same direct entry
+// and data. Lists live in a static pool. Nothing changes a list while a slot holds it. collect()
+// frees unused lists after the cores have been synchronised.
 #pragma once
 
 #include "nopscope/ops.hpp"
@@ -16,10 +16,10 @@
 namespace nopscope {
 
 struct OpsList : Ops {
-    std::uint32_t units = 0;  // of this block, header included; the pool's
-    std::uint32_t refs = 0;   // sites whose slot holds it
-    std::uint32_t count = 0;  // members; 0: a free block
-    std::uint32_t next = 0;   // of the same hash: its unit, and 1
+    std::uint32_t units = 0;  // size of this block in units of the pool, header included
+    std::uint32_t refs = 0;   // sites whose slot holds this list
+    std::uint32_t count = 0;  // members; 0: the block is free
+    std::uint32_t next = 0;   // the next list with this hash: index of its unit, plus 1; 0: none
 
     Ops** members() { return reinterpret_cast<Ops**>(this + 1); }
     Ops* const* members() const { return reinterpret_cast<Ops* const*>(this + 1); }
@@ -29,7 +29,7 @@ struct OpsList : Ops {
 // Calls each member's callback, in the order of attachment (arch/arm64/callbacks.S).
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list,
                                    Regs* regs);
-// Calls ops->func with this context's guard taken, unless it is taken already (tracer.cpp).
+// Calls ops->func with this context's guard. If it is taken already, counts a recursion instead.
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 template <std::size_t Units>
@@ -37,7 +37,7 @@ class OpsListPool {
 public:
     constexpr OpsListPool() = default;
 
-    // The list of these members, found or made; null: the pool is full.
+    // Returns the list of these members, and makes it if there is none. Null: the pool is full.
     OpsList* get(std::span<Ops* const> members) {
         std::uint32_t& head = heads_[hash(members)];
         for (std::uint32_t i = head; i != 0; i = at(i - 1)->next) {
@@ -52,21 +52,21 @@ public:
         unused_ = true;
         return list;
     }
-    // So many slots more, or less, hold it.
+    // `sites` more slots hold the list, or `sites` fewer.
     void hold(OpsList& list, std::uint32_t sites) { list.refs += sites; }
     void release(OpsList& list, std::uint32_t sites) {
         list.refs -= sites;
         unused_ |= list.refs == 0;
     }
 
-    // `slot` is the address of a list in use. What was a list's header once has no count, unless a
-    // list's members lie there, and then no nopscope_walk_list.
+    // Whether `slot` is the address of a list in use. A freed list has a count of 0. If another
+    // list's members lie in its memory now, its func is not nopscope_walk_list.
     bool holds(std::uint64_t slot) const {
         if (!contains(slot) || slot % alignof(Unit) != 0) return false;
         const auto* list = reinterpret_cast<const OpsList*>(slot);
         return list->func == nopscope_walk_list && list->count != 0;
     }
-    // By address alone: `slot` lies in the pool.
+    // Whether the address `slot` lies in the pool. It may lie inside a list.
     bool contains(std::uint64_t slot) const {
         const auto begin = reinterpret_cast<std::uintptr_t>(pool_.data());
         return slot >= begin && slot < begin + sizeof pool_;
@@ -123,7 +123,7 @@ private:
         }
         return hash >> 26;
     }
-    // From where the last one was found, so that many in a row cost no search.
+    // Starts at the block that the last search found, so many searches in a row stay short.
     OpsList* find_free(std::uint32_t units) {
         if (rover_ == nullptr) format();
         for (unsigned attempt = 0; attempt < 2; ++attempt) {
@@ -171,16 +171,16 @@ private:
         list.count = static_cast<std::uint32_t>(members.size());
     }
 
-    // All that a direct entry finds through the slot.
+    // Copies all that a direct entry reads through the slot.
     static void go_on_to(OpsList& list, const Ops& member) {
         list.direct = member.direct;
         list.data = member.data;
     }
 
     std::array<Unit, Units> pool_{};
-    std::array<std::uint32_t, 64> heads_{};  // by hash: the first one's unit, and 1
+    std::array<std::uint32_t, 64> heads_{};  // by hash: unit of the first list, plus 1; 0: none
     OpsList* rover_ = nullptr;
-    bool unused_ = false;  // a list that no slot holds
+    bool unused_ = false;  // there may be a list that no slot holds
 };
 
 }  // namespace nopscope

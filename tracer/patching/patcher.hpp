@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patcher: boot initialisation of the patch sites, and their changes at run time.
+// The patcher initialises the patch sites at boot and changes them at run time.
 //
-// A site's slot holds the *object* of its set of ops, and its toggling word follows from the
-// object: tracer/patching/transition_planner.hpp has the table. Nothing orders another core's fetch
-// of the word before or after its load of the slot, so every mixed row (old word, new slot or the
-// other way round) must be legal. It is: a trampoline works with any object, since each has a
-// callback to call and a direct entry, or none, to go on to; a direct entry does not read the slot
-// (but see tracer/recorders/per_site_ops.hpp). And in each mixed row what runs is one of the two
-// sets, whole, or the direct member that both have: an ops that stays loses nothing. A core that
-// was late in a trampoline may find `none`, which calls nothing. `none` is written after the cores
-// have been synchronised, and they are synchronised again before a list is freed or the caller may
-// reuse the ops: docs/ops.md.
+// A site's slot holds the *object* of its set of ops. Its toggling word follows from the object:
+// docs/ops.md has the table. A CPU may fetch the word before or after it loads the slot. So during
+// a change a core may meet the old word with the new slot, or the new word with the old slot. Each
+// such pair is legal:
+// - A trampoline works with any object: each has a callback, and a direct entry or none.
+// - A direct entry does not read the slot (exception: tracer/recorders/per_site_ops.hpp).
+// - One of the two sets runs, whole, or the direct member that both sets have. So an ops that stays
+//   attached loses no call.
+// - A core that was late in a trampoline may find `none`, which calls nothing.
 //
-// Every write is preceded by reading what is there. A request verifies all its sites, and makes the
-// lists it needs, before it changes the first word, so it happens as a whole or not at all. Each of
-// its passes goes by what the slot holds then, so a site that is named twice is changed once.
+// The patcher writes `none` after the cores have been synchronised. It synchronises them again
+// before it frees a list or the caller may reuse the ops: docs/ops.md.
+//
+// The patcher reads each word before it writes it. A request verifies all its sites and makes its
+// lists before it changes the first word, so it happens as a whole or not at all. Each of its
+// passes reads the slot again, so a site that is named twice is changed once.
 #pragma once
 
 #include "tracer/arch/maintenance.hpp"
@@ -37,8 +39,9 @@ public:
 
     void set_trampolines(const Trampolines& trampolines) { planner_.set_trampolines(trampolines); }
 
-    // Compiled form -> idle, for every site that is what it has to be; the others are refused and
-    // counted. Boot core, once, before any other core runs instrumented code.
+    // Changes each site from its compiled form to idle. Refuses and counts each site whose address,
+    // slot or words are not as expected. Call once, on the boot core, before any other core runs
+    // instrumented code.
     Refusals initialise(TextBounds text) {
         planner_.set_text(text);
         Refusals refused;
@@ -55,11 +58,11 @@ public:
         return refused;
     }
 
-    // Makes `change` at the usable ones of the sites that `for_each_run` visits: visit(first, last)
-    // for each run of indexes [first, last), the same ones every time, until visit returns false.
-    // `synchronize` returns true when no core is in a trampoline any more, false when it gave up:
-    // then lists are kept until a later request's has succeeded. timeout: a core has not taken the
-    // new words.
+    // Makes `change` at the usable sites that `for_each_run` visits. It calls visit(first, last)
+    // for each run of indexes [first, last) until visit returns false, and for the same runs every
+    // time. `synchronize` returns true when no core is in a trampoline any more. It returns false
+    // at a timeout: then lists are kept until the synchronize() of a later request succeeds.
+    // Status::timeout: a core has not taken the new words.
     template <typename ForEachRun, typename Synchronize>
     Status change(const Change& change, ForEachRun for_each_run, Synchronize synchronize) {
         Request request(change, planner_.nowhere());
@@ -92,12 +95,12 @@ public:
             taken = maintenance.finish();
             quiescent_ = quiescent_ && taken;
         }
-        // Before `none` is written, lists are reused, or the caller reuses the ops.
+        // This wait comes before `none` is written, lists are reused, or the caller reuses the ops.
         if (request.empties || request.releases || !quiescent_) quiescent_ = synchronize() && taken;
         if (request.empties) {
             pass(&Patcher::write_none);
             machine_.data_barrier();
-            // Who was before its guard the first time may have loaded the old object since.
+            // A core that had no guard yet at the first wait may have loaded the old object.
             quiescent_ = synchronize() && quiescent_;
         }
         planner_.end(change, quiescent_);
@@ -106,13 +109,13 @@ public:
 
     // Sites whose word is a call.
     std::uint32_t enabled() const { return planner_.enabled(); }
-    // Some site was too far from its direct entry for a call, at some time.
+    // Whether any site has ever been too far from its direct entry for a call.
     bool uses_far() const { return planner_.uses_far(); }
     // Lists that slots hold.
     std::uint32_t lists_in_use() { return planner_.lists_in_use(); }
     const LastError& last_error() const { return last_error_; }
 
-    // visit(ops) for each ops of a usable site, in the order of attachment.
+    // Calls visit(ops) for each ops of a usable site, in the order of attachment.
     template <typename Visit>
     void for_each_ops(std::uint32_t index, Visit visit) {
         planner_.for_each_ops(machine_.read_slot(sites_[index].slot()), visit);
@@ -123,12 +126,12 @@ private:
         Request(const Change& what, SlotValues nowhere) : change(what) { now.from = nowhere; }
 
         const Change& change;
-        Transition now;  // of the site before, and of those like it
-        // Some site's: Transition.
+        Transition now;  // of the preceding site, and of all sites like it
+        // Whether the Transition of any site has these.
         bool stores = false, empties = false, releases = false;
     };
 
-    // Up to the first site, from `index` on, that is to be refused.
+    // Initialises the sites from `index` on. Returns the first one that must be refused, or size().
     std::uint64_t initialise_run(Maintenance<M>& maintenance, TextBounds text,
                                  std::uint64_t index) {
         SiteTable sites = sites_;
@@ -161,8 +164,7 @@ private:
         return status;
     }
 
-    // The sites' words are those of the objects in their slots, and the next objects' can be
-    // reached.
+    // Checks that the sites' words match their slots, and that their next words can be encoded.
     [[gnu::noinline]] Status plan(Request& request, std::uint32_t first, std::uint32_t last) {
         for (std::uint32_t i = first; (i = planned(request.now, i, last)) != last; ++i) {
             const Status status = plan_site(request, i);
@@ -170,7 +172,7 @@ private:
         }
         return Status::ok;
     }
-    // The first site that is not, in all its words, as the one before.
+    // Returns the first site whose slot or words differ from those that `now` expects, or `last`.
     std::uint32_t planned(const Transition now, std::uint64_t index, std::uint64_t last) {
         const SiteTable sites = sites_;
         for (; index != last; ++index) {
@@ -197,7 +199,7 @@ private:
         return found == expected ? status : unexpected(site.toggle(), found, expected);
     }
 
-    // write(site, index, now) for the usable sites of a run; true: the slot is another now.
+    // Calls write(site, index, now) for a run's usable sites. It returns whether the slot changed.
     template <typename Write>
     void write_run(Request& request, std::uint64_t index, std::uint64_t last, Write write) {
         for (;; ++index) {

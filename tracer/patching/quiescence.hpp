@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cores are still using what a slot held: what synchronize() waits for.
+// Waits until no core uses an object that a slot held before: the wait of synchronize().
 //
-// The guarded trampoline and the unguarded one use a slot's object only between taking a guard, or
-// putting their frame on a chain, and the contrary (arch/arm64/callbacks.S); who does so after an
-// interrupt loads the new slot. The far trampoline and the profile's entry mark nothing: a core
-// must not be caught in them, nor in an interrupt, below which it may be. So each core is called
-// until it was once seen with no open unguarded frame and outside of those; the guards that the
-// first call found taken must each be seen free after it.
+// A guarded trampoline uses a slot's object only while it holds a guard. An unguarded one uses it
+// only while its frame is on a chain (arch/arm64/callbacks.S). After an interrupt, a trampoline
+// that takes a guard or adds a frame loads the new slot. The far trampoline and the profile's entry
+// mark nothing. So a core must be seen outside their code, and not in an interrupt, which may have
+// interrupted their code.
+//
+// wait() calls each core until it has seen the core once without an open unguarded frame and
+// outside that code. The first call also notes which guards are taken. wait() then waits until it
+// has seen each of these guards free.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -24,14 +27,14 @@ public:
         Address begin;
         Address end;
     };
-    // `unmarked`: code that reads slots without a mark, and that some site's word may go to.
+    // `unmarked`: code that reads slots without a mark, and that a site may call.
     Quiescence(M& machine, std::span<Core> cores, std::span<const Code> unmarked)
         : machine_(machine), cores_(cores), unmarked_(unmarked) {}
 
-    // Waits until `end` of the clock at most. False: a core was still in there, or did not answer.
+    // Waits at most until clock `end`. False: a core still uses an old object, or did not answer.
     bool wait(std::uint64_t end) {
         for (unsigned core = 0; core < max_cores; ++core) taken_[core] = 0;
-        // Cores of a number above ours never run traced code; one that went off is not called.
+        // A core outside `cores_` runs no traced code. A core that went off is not called.
         const std::uint32_t ours = (1u << cores_.size()) - 1;
         pending_ = first_call_ = machine_.online_cores() & ours & ~(1u << machine_.core());
         while ((pending_ &= machine_.online_cores()) != 0) {
@@ -49,7 +52,7 @@ public:
         return true;
     }
 
-    // A core that was interrupted here, but for its guards.
+    // Whether a core interrupted at `here` uses no slot's object. Does not look at its guards.
     static bool is_outside(const Core& core, const Interrupted& here,
                            std::span<const Code> unmarked) {
         if (core.unguarded != 0) return false;
@@ -93,9 +96,9 @@ private:
     M& machine_;
     std::span<Core> cores_;
     std::span<const Code> unmarked_;
-    std::uint32_t pending_ = 0;       // cores, a bit each, that were not yet seen outside
-    std::uint32_t first_call_ = 0;    // that were not called at all
-    std::uint32_t taken_[max_cores];  // guards by depth
+    std::uint32_t pending_ = 0;       // bit mask of the cores not yet seen outside
+    std::uint32_t first_call_ = 0;    // bit mask of the cores not yet called
+    std::uint32_t taken_[max_cores];  // by core: the guards found taken, a bit for each depth
 };
 
 }  // namespace nopscope

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may change what is traced, and when: one request at a time on all cores, each made either in
-// thread context, or by a pump on top of whatever its core was doing.
+// The lock for requests that change what is traced. All cores together make one request at a time.
+// Thread context makes it, or a pump, which may have interrupted anything on its core.
 //
-// A request waits for the other cores (quiescence.hpp) but cannot wait for what it interrupted. So
-// on its own core a pump looks first, by the same rule; what it finds in the way passes by itself,
-// and the request is tried again by the next pump. And it only tries the lock, whose holder it may
-// have interrupted. So of two cores' pumps one goes ahead, and neither waits for the other: the one
-// that has not got the lock returns from its interrupt.
+// A request waits for the other cores (quiescence.hpp), but it cannot wait for code that it
+// interrupted itself. So a pump first checks its own core by the same rule. If something is in the
+// way, it ends by itself, and the next pump tries the request again. A pump only tries the lock,
+// because it may have interrupted the lock's holder. If two cores' pumps compete, one makes its
+// request, and the other returns from its interrupt. Neither waits for the other.
 #pragma once
 
 #include "tracer/core/cores.hpp"
@@ -19,16 +19,16 @@ class RequestLock {
 public:
     constexpr explicit RequestLock(M& machine) : machine_(machine) {}
 
-    // From who may make a request: thread context, or within one, for a request made of several. A
-    // core that waits with interrupts masked serves the calls of who holds it.
+    // Call in thread context. A request that consists of several may lock again. A core that waits
+    // here, even with interrupts masked, runs the calls of the lock's holder.
     void lock() {
         while (!claim()) {
             if (__atomic_load_n(&owner_, __ATOMIC_RELAXED) == machine_.core() + 1) break;
-            (void)machine_.synchronize_other_cores();  // serves meanwhile
+            (void)machine_.synchronize_other_cores();  // runs their calls meanwhile
         }
         ++depth_;
     }
-    // From a pump. Not on top of a request of this core's.
+    // Call from a pump. False: another core, or this one, is making a request.
     bool try_lock() {
         if (!claim()) return false;
         depth_ = 1;
@@ -46,8 +46,8 @@ private:
     }
 
     M& machine_;
-    unsigned owner_ = 0;  // core, plus 1
-    unsigned depth_ = 0;  // locks of the owner's
+    unsigned owner_ = 0;  // number of the core that holds the lock, plus 1; 0: none
+    unsigned depth_ = 0;  // how many times the owner has locked
 };
 
 template <MachineConcept M>
@@ -62,8 +62,8 @@ private:
     RequestLock<M>& lock_;
 };
 
-// Nothing that a request of this core's, made here, would have to wait for lies below. `depth`: of
-// exceptions; 0: this is thread context. `pc`: where thread context was interrupted, if it was.
+// Whether a request may be made here: this core has interrupted nothing that the request would wait
+// for. `depth`: active exceptions; 0: thread context. `pc`: where that was interrupted, if it was.
 template <MachineConcept M>
 bool may_request(const Core& core, unsigned depth, Address pc,
                  std::span<const typename Quiescence<M>::Code> unmarked) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sites of the image, and the requests that change what they do: one at a time.
+// The image's sites, and the requests that change what they do, one at a time.
 #include "tracer/patching/requests.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/arch/hook_forms.hpp"
@@ -26,18 +26,16 @@ namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-// The object of sites that nobody traces. A call that finds it was left over by a change of the
-// set.
+// The callback of `none_ops` (the object of sites without ops) and of an ops without a callback.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 
 constinit Machine machine;
 constinit protocol::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
-// Their entries are filled in by prepare_sites(), since an address is no constant expression in
-// every ABI.
+// prepare_sites() sets their entries, because an address is not a constant expression in every ABI.
 constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops, graph_events_ops,
     parked_ops;
-// By Recorder, less one. The profile's has no ops before it is enabled.
+// By Recorder, minus 1. The profile's family has no ops until prepare_profile().
 constinit PerSiteOps recorders[] = {PerSiteOps::of(function_ops), PerSiteOps::of(graph_ops),
                                     PerSiteOps::of(no_profile_ops), PerSiteOps::of(duration_ops),
                                     PerSiteOps::of(sampled_ops)};
@@ -75,8 +73,7 @@ bool is_traced_by(const PerSiteOps& family, std::uint32_t index) {
     patcher.for_each_ops(index, [&](Ops& ops) { found |= &ops == family.at(index); });
     return found;
 }
-// `to` takes the place of `from` on all its sites: no call is lost. Then it has `from`'s place
-// among the recorders.
+// Replaces `from` by `to` on all its sites and loses no call. Then stores `to` in `from`.
 Status replace(PerSiteOps& from, const PerSiteOps& to) {
     const PerSiteOps old = from;
     const auto is_concerned = [&](std::uint32_t index) {
@@ -103,9 +100,9 @@ std::uint64_t profile_entry() {
     return address_of(events_chosen().any() ? nopscope_profile_events_entry
                                             : nopscope_profile_entry);
 }
-// The graph and the profile recorder as they are with the events that are chosen now. The profile's
-// family is changed while another ops, which finds the cells by the functions' addresses, has its
-// place.
+// Gives the graph and the profile recorder their forms for the events that are chosen now. While
+// the profile's family changes, `parked_ops` replaces it on its sites. That ops finds the cells by
+// the functions' addresses.
 Status take_recorders_of_events() {
     Ops& graph = events_chosen().any() ? graph_events_ops : graph_ops;
     Steps steps;
@@ -162,7 +159,7 @@ void open_names() {
                             sites.size(), hello.site_table_crc);
 }
 
-// A site has one recorder: each has a direct entry.
+// A site has at most one recorder, because each recorder has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
     const Requesting<Machine> alone(request_lock);
     if (events_chosen().any() && !counts_events(recorder))
@@ -206,7 +203,7 @@ Steps count_in_steps(std::span<const std::uint16_t> numbers) {
     }
     steps.then([&] {
         bool done = choose_events({});
-        // After this no recorder adds to a cell.
+        // After this wait no recorder adds to a cell.
         done = wait_until_quiescent() && done;
         if (!numbers.empty()) {
             profile_memory.clear_events();
@@ -222,7 +219,7 @@ Status count_events(std::span<const std::uint16_t> numbers) {
     return count_in_steps(numbers).status();
 }
 
-// A function that adaptive mode has moved counts as the graph recorder's, which the request named.
+// A function that adaptive mode has moved counts for the graph recorder, which the request named.
 void note_recorders() {
     std::uint32_t now = 0;
     const std::uint32_t moved = adaptation.moved();
@@ -253,8 +250,7 @@ Status detach(Ops& ops, const Sites& which) {
     const PerSiteOps one[] = {PerSiteOps::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
-    // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
-    // there.
+    // Open calls will still return to the hook. A hook that takes its guard now finds no ops.
     forget_ops_of_cores(static_cast<ReturnOps&>(ops));
     forget_ops_of_contexts(static_cast<ReturnOps&>(ops));
     return wait_until_quiescent() ? Status::ok : Status::timeout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection: the sites a request is about, as runs of indexes into the site table. A list is runs
-// of one; what is taken out of a range parts it. So the sites of a run cost no more than their
-// number.
+// Selection: the sites of a request, as runs of indexes into the site table. Each function of a
+// list is a run of one. An exception splits a range into two runs. So the cost of visiting a run
+// grows only with its number of sites.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -33,11 +33,11 @@ public:
         return all;
     }
 
-    // Every function named is a usable site.
+    // Whether every named function is a site of the table.
     bool known() const { return all_known(except_) && all_known(listed_); }
 
-    // visit(first, last) for each run [first, last), refused sites among them, until it returns
-    // false. Needs known().
+    // Calls visit(first, last) for each run [first, last) until it returns false. Runs include
+    // refused sites. Needs known().
     template <typename Visit>
     void for_each_run(Visit visit) const {
         for (const void* function : listed_) {
@@ -57,7 +57,7 @@ public:
 private:
     struct Range {
         std::uint32_t first = 0;
-        std::uint32_t last = 0;  // past the end
+        std::uint32_t last = 0;  // exclusive
     };
 
     std::uint32_t index_of(const void* function) const {
@@ -69,7 +69,7 @@ private:
         }
         return true;
     }
-    // From `first` on; `last`: none before it.
+    // The first excepted index in [first, last), or `last` if there is none.
     std::uint32_t next_excepted(std::uint32_t first, std::uint32_t last) const {
         for (const void* function : except_) {
             const std::uint32_t index = index_of(function);

@@ -5,7 +5,7 @@
 #include "tracer/protocol/command.hpp"
 
 #ifndef NOPSCOPE_SELECTABLE_SITES
-#define NOPSCOPE_SELECTABLE_SITES 65536  // a multiple of 64; those above cannot be selected
+#define NOPSCOPE_SELECTABLE_SITES 65536  // a multiple of 64; higher indexes cannot be selected
 #endif
 
 namespace nopscope {
@@ -19,7 +19,8 @@ public:
         for (std::uint64_t& word : words_) word = 0;
         count_ = 0;
     }
-    // All of the ranges or, where one is malformed or not within `site_count`, none; and false.
+    // Selects or deselects all sites of the ranges. False: a range is malformed or not within
+    // `site_count`, and nothing has changed.
     bool put(protocol::Reader ranges, std::uint32_t site_count, bool selected) {
         const std::uint32_t limit = site_count < capacity ? site_count : capacity;
         protocol::SiteRange range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sites by name: a pattern against the name table (protocol/names.hpp).
+// Selects sites by name: compares a pattern with the name table (protocol/names.hpp).
 #pragma once
 
 #include "tracer/patching/selection.hpp"
@@ -8,9 +8,9 @@
 
 namespace nopscope {
 
-// `*` stands for any bytes, `?` for any one; the whole name must match. Work is bounded by the
-// product of both lengths: what fails behind a star tries again one byte on, and only the last star
-// counts.
+// The pattern must match the whole name. `*` stands for any number of bytes, `?` for one byte.
+// After a mismatch behind a star the search goes on one byte later, and only the last star counts.
+// So the work is at most the product of both lengths.
 constexpr bool glob_matches(const char* pattern, const char* name, std::size_t size) {
     const char* star = nullptr;
     std::size_t behind_star = 0;
@@ -32,8 +32,8 @@ constexpr bool glob_matches(const char* pattern, const char* name, std::size_t s
     return *pattern == 0;
 }
 
-// The sites a request is about: a Selection where nothing else is asked for, else of the whole
-// table what the request has and its `notrace` has not.
+// The sites of a request. A plain request is a Selection. A request with a pattern, `notrace` or
+// bits goes through the whole table, and takes the sites that it names and its `notrace` does not.
 class SiteNameFilter {
 public:
     SiteNameFilter(const SiteTable& sites, const protocol::NameTable& names, const Sites& which,
@@ -47,7 +47,7 @@ public:
         return {{sites, Sites::all(), {}}, sites, names, which, false};
     }
 
-    // ok: for_each_run may be called.
+    // ok: the caller may call for_each_run().
     Status status() {
         if (!selection_.known()) return Status::unknown_function;
         for (Part* part : {&which_, &notrace_}) {
@@ -56,7 +56,7 @@ public:
         }
         return Status::ok;
     }
-    // visit(first, last) for each run, until it returns false.
+    // Calls visit(first, last) for each run, until it returns false.
     template <typename Visit>
     void for_each_run(Visit visit) {
         if (plain_) return selection_.for_each_run(visit);
@@ -126,7 +126,7 @@ private:
     const protocol::NameTable& names_;
     Part which_, notrace_;
     const bool plain_;
-    const bool matching_;  // what the request is about, or the others
+    const bool matching_;  // true: the sites of the request; false: all others
 };
 
 }  // namespace nopscope

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request makes of a site's set of ops: the next object of its slot, and its next word.
+// Plans what a request changes at a site: the next object in its slot, and its next word.
 // docs/ops.md has the table.
 //
-// Nothing here reads or writes text. Sites mostly come in runs of the same set, so the answer is a
-// Transition, which holds for each site whose slot is `from`; the patcher asks again where it is
-// not.
+// Nothing here reads or writes text. Neighbouring sites mostly have the same set of ops. So the
+// answer is a Transition, which is valid for each site whose slot holds `from`. The patcher asks
+// again at a site whose slot holds something else.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -20,11 +20,11 @@ struct TextBounds {
     Address end;
 };
 
-// Where sites call that do not call a direct entry (callbacks.S of the architecture).
+// What a site calls if it does not call a direct entry (callbacks.S of the architecture).
 struct Trampolines {
     Address callback;
-    Address unguarded;  // of an ops alone that wants no guard
-    Address far;        // to the direct entry of the object in the slot
+    Address unguarded;  // for an ops with ops_unguarded that is alone on its site
+    Address far;        // goes on to the direct entry of the object in the slot
 };
 
 #ifndef NOPSCOPE_LIST_UNITS
@@ -34,7 +34,7 @@ inline constexpr std::size_t list_pool_units = NOPSCOPE_LIST_UNITS;
 static_assert(list_pool_units >= 16, "room for a list");
 inline constexpr std::size_t max_list_members = 128;
 
-// What slots hold, by the sites' indexes; a family's members differ.
+// What the slots of similar sites hold: one object, or each site's member of a family, by index.
 struct SlotValues {
     std::uint64_t first;
     std::uint64_t stride;
@@ -44,28 +44,28 @@ struct SlotValues {
 struct Transition {
     SlotValues from, to;
     arch::ToggleWord old_word, new_word;
-    OpsList* left;  // the list that `from` is, that `to` is; or null
-    OpsList* joined;
-    std::uint8_t removed;  // families of Change::remove, a bit each
+    OpsList* left;         // the list that a changed site leaves; or null
+    OpsList* joined;       // the list that it joins; or null
+    std::uint8_t removed;  // bit mask of the families of Change::remove that go
     bool adds;
-    bool stores, empties;  // `to` is another object, and which: some set's, that of no ops
-    bool fills;            // `from` is that of no ops, and `to` is not
+    bool stores, empties;  // `to` is another object: with ops (stores), or `none` (empties)
+    bool fills;            // `from` is `none`, and `to` is not
 
     bool changes() const { return stores || empties; }
-    // Who may be reading `from` must be waited for before it is used again.
+    // Before `from` is used again, a request must wait for the cores that may be reading it.
     bool releases() const { return changes() && (left != nullptr || removed != 0); }
 };
 
 class TransitionPlanner {
 public:
-    // `none` is the object of a site that nobody traces.
+    // `none` is the object of a site without ops.
     constexpr explicit TransitionPlanner(Ops& none) : none_(none) {}
 
     void set_trampolines(const Trampolines& trampolines) { trampolines_ = trampolines; }
-    // All sites are in it.
+    // All sites lie in this text.
     void set_text(TextBounds text) { text_ = text; }
 
-    // ---- one request: begin(), answers, account() for each slot that is written, end() ----
+    // ---- one request: begin(), answer(), account() for the slots that were written, end() ----
 
     Status begin(const Change& change) {
         for (Transition& one : answers_) one.from = nowhere();
@@ -73,15 +73,15 @@ public:
         const PerSiteOps& add = change.add;
         if (add.first == nullptr) return Status::ok;
         if (!attached_.add(add)) return Status::too_many;
-        // A family's members are alike, and so are adopted all at once, the first time.
+        // A family's members are alike. The first request that adds the family adopts all of them.
         if (add.stride == 0 || add.first->func == nullptr) {
             for (std::uint32_t i = 0; i < add.count; ++i) adopt(*add.at(i));
         }
         return Status::ok;
     }
 
-    // For the site with this slot, whose word is at `toggle`. unexpected_text: nobody has put there
-    // what the slot holds. After other errors `old_word` is right.
+    // Plans the change of the site with this slot, whose word is at `toggle`. unexpected_text: no
+    // request has put this value into a slot. After any other error `old_word` is right.
     Status answer(const Change& change, std::uint32_t index, std::uint64_t slot, Address toggle,
                   Transition& out) {
         Transition& known = answers_[slot / sizeof(Ops) % answers_.size()];
@@ -91,7 +91,7 @@ public:
             if (status == Status::unexpected_text) return status;
         }
         out = known;
-        // A list of this site's own is no other's answer.
+        // Only this site may use an answer with a list that has a family's member.
         const bool of_family = out.from.stride != 0 || (out.adds && change.add.stride != 0);
         bool everywhere = !(out.joined != nullptr && of_family);
         if (!everywhere) known.from = nowhere();
@@ -123,7 +123,7 @@ public:
         if (quiescent) lists_.collect();
     }
 
-    // No slot holds that.
+    // A value that no slot holds.
     SlotValues nowhere() const { return {reinterpret_cast<std::uintptr_t>(this), 0}; }
 
     // ---- what there is ----
@@ -133,7 +133,7 @@ public:
     bool uses_far() const { return uses_far_; }
     std::uint32_t lists_in_use() { return lists_.in_use(); }
 
-    // visit(ops) for each member of what a slot holds, in the order of attachment.
+    // Calls visit(ops) for each ops of the object in a slot, in the order of attachment.
     template <typename Visit>
     void for_each_ops(std::uint64_t slot, Visit visit) const {
         if (lists_.contains(slot)) {
@@ -151,7 +151,7 @@ private:
     static SlotValues all_of(const PerSiteOps& family) {
         return {address(family.first), family.stride};
     }
-    // Fills in what the tracer itself wants of an ops. Before any slot holds it.
+    // Sets the fields of an ops that only the tracer uses. Call before any slot holds the ops.
     void adopt(Ops& ops) const {
         if (ops.func == nullptr) ops.func = none_.func;
         ops.unguarded = (ops.flags & ops_unguarded) != 0 ? ops.func : guarded;
@@ -160,18 +160,18 @@ private:
         if (family.first != nullptr && family.first->sites == 0) attached_.forget(family.first);
     }
 
-    // The objects like `ops`, which is no list.
+    // The slot values of `ops` (no list) or its family. nowhere(): it is not attached.
     SlotValues like(const Ops* ops, std::uint32_t index) const {
         const PerSiteOps* const owner = attached_.owner(ops, index);
         return owner != nullptr ? all_of(*owner) : nowhere();
     }
-    // Slots that hold what this one holds; nowhere() if nothing known.
+    // The slot values of this site's object or family. nowhere(): the object is unknown.
     SlotValues known(std::uint64_t slot, std::uint32_t index) const {
         if (slot == address(&none_) || lists_.holds(slot)) return {slot, 0};
         return like(reinterpret_cast<const Ops*>(slot), index);
     }
 
-    // All of a Transition but its words.
+    // Sets all of a Transition but its words.
     Status find(const Change& change, std::uint32_t index, std::uint64_t slot, Transition& out) {
         const SlotValues from = known(slot, index);
         if (from.at(index) != slot) return Status::unexpected_text;
@@ -207,14 +207,14 @@ private:
         }
         return Status::ok;
     }
-    // A bit.
+    // The ops' bit in Transition::removed, or 0.
     static unsigned removed_as(const Change& change, const Ops* ops, std::uint32_t index) {
         for (std::size_t i = 0; i < change.remove.size(); ++i) {
             if (change.remove[i].at(index) == ops) return 1u << i;
         }
         return 0;
     }
-    // At most one direct entry and one that redirects, and not both.
+    // Whether there is at most one direct entry or one ops that redirects, and not both.
     static bool compatible(std::span<Ops* const> members) {
         unsigned special = 0;
         for (const Ops* ops : members) {
@@ -224,8 +224,8 @@ private:
         return special <= 1;
     }
 
-    // The word that goes with an object. False: what it is to call can't be reached from there.
-    // `everywhere` becomes false unless that is the word of all sites.
+    // Sets the word that belongs to the object in a slot. False: the site cannot reach what the
+    // word has to call. Sets `everywhere` to false unless this word is right for all sites.
     bool encode(std::uint64_t slot, Address toggle, arch::ToggleWord& word, bool& everywhere) {
         const auto& object = *reinterpret_cast<const Ops*>(slot);
         if (&object == &none_) {

@@ -14,8 +14,8 @@ class UnguardedCode {
 public:
     UnguardedCode(bool far, bool profile) {
         if (far) add(nopscope_far, nopscope_far_end);
-        // Both entries, and the hook that counts events: it reads no slot, but count_events() waits
-        // for it, too.
+        // Both entries, and the hook that counts events. The hook reads no slot, but count_events()
+        // must wait for it, too.
         if (profile) add(nopscope_profile_entry, nopscope_profile_events_hook_end);
     }
     std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hello: who is speaking. Sent first, and again about once a second, so a host that comes late
-// can decode. Layout in docs/trace-format.md.
+// Hello describes the target and its recording. The target sends it first and again about once a
+// second, so a host that connects late can decode. docs/trace-format.md has the layout.
 //
 // A hello is a head, which each reader needs, and extensions: tag, length, value. extensions_of()
-// is the one list of them. A new field is a member of HelloFields and a line of that list.
+// lists all extensions. A new field is a member of HelloFields and a line of that list.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@
 
 namespace nopscope::protocol {
 
-// A short byte string inside a parsed payload, or of static storage: not owned.
+// A short byte string that it does not own: part of a parsed payload, or in static storage.
 struct Text {
     const Byte* data = nullptr;
     std::uint8_t size = 0;
 
-    // As std::string's.
+    // Like std::string's assign().
     constexpr void assign(const Byte* first, const Byte* last) {
         *this = {first, static_cast<std::uint8_t>(last - first)};
     }
@@ -30,18 +30,18 @@ enum class Clock : std::uint8_t { timer = 0, cycles = 1 };
 
 inline constexpr unsigned overhead_unit = 256;
 
-// What recording one call takes, in 1/256 ticks, as measured at boot.
+// The time that recording one call takes, in 1/256 ticks, as measured at boot.
 struct Overhead {
-    std::int32_t inside = 0;   // of that, what the call's own time has in it
-    std::int32_t outside = 0;  // and what its caller's has
+    std::int32_t inside = 0;   // the part in the call's own time
+    std::int32_t outside = 0;  // the part in its caller's time
 };
 
-// What a call that counts events has of its recorder's instructions: the INST_RETIRED that are not
-// its own.
+// How many of its recorder's instructions a call that counts events executes: those INST_RETIRED
+// events that are not the function's own.
 struct EventCosts {
     bool known = false;
-    std::uint16_t graph_inside = 0;        // in the call's own
-    std::uint16_t graph_outside = 0;       // in its caller's, with one event
+    std::uint16_t graph_inside = 0;        // counted for the call
+    std::uint16_t graph_outside = 0;       // counted for its caller, with one event
     std::uint16_t graph_outside_both = 0;  // and with two
     std::uint16_t profile_inside = 0;
     std::uint16_t profile_outside = 0;
@@ -52,7 +52,7 @@ struct RefusedSites {
     bool known = false;
     std::uint32_t misaligned = 0;  // the slot is not 8-byte aligned
     std::uint32_t outside = 0;     // not in the text
-    std::uint32_t words = 0;       // the words there are no patch site
+    std::uint32_t words = 0;       // the words are not those of a patch site
 };
 
 // `TextType`: Text, or a type that owns its bytes and has the same assign().
@@ -60,9 +60,9 @@ template <typename TextType>
 struct HelloFields {
     // The head.
     std::uint16_t version = format_version;
-    bool lossless = false;  // the mode it began in; neither: stream
+    bool lossless = false;  // the mode in which the recording began; neither: stream
     bool flight = false;
-    bool recovered = false;  // found in memory after a warm reset: what came last may be missing
+    bool recovered = false;  // found in memory after a warm reset: the last records may be missing
     bool takes_commands = false;
     std::uint8_t cores = 1;
     std::uint64_t clock_hz = 0;
@@ -75,25 +75,24 @@ struct HelloFields {
     TextType build_id{};
     TextType board{};
     TextType image{};
-    std::uint32_t line_bytes_per_second = 0;  // what the pump paces itself to; 0: it does not
+    std::uint32_t line_bytes_per_second = 0;  // the limit of the pump; 0: none
     Clock clock = Clock::timer;
     bool calibrated = false;
-    std::int32_t landing_pad =
-        0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
+    std::int32_t landing_pad = 0;  // in 1/256 ticks; `overheads` are for functions with one
     std::array<Overhead, overhead_count> overheads{};  // by overhead_index()
     EventCosts event_costs{};
     RefusedSites refused_sites{};
-    std::uint32_t sequences_from = 0;  // recovered: each stream's number after the reset
+    std::uint32_t sequences_from = 0;  // if recovered: each stream's first number after the reset
 };
 using Hello = HelloFields<Text>;
 
 // The extensions, by ascending tag. A tag is never given to another field.
 //
-//     list.field(tag, name, member)               sent if it has not its default
+//     list.field(tag, name, member)               sent unless it has its default
 //     list.group(tag, name, known, members...)    sent if `known`
 //
-// A group grows at its end: a reader leaves members that it does not get at their defaults, and
-// ignores what follows those that it knows.
+// A group may grow at its end. A reader leaves members that the value does not have at their
+// defaults, and ignores numbers that follow those that it knows.
 template <typename Fields, typename List>
 constexpr void extensions_of(Fields& hello, List&& list) {
     list.field(1, "build_id", hello.build_id);
@@ -123,7 +122,7 @@ constexpr void numbers_of(Member& member, Use&& use) {
     }
 }
 
-// How an extension's number stands on the line: a varint, of a signed one its zigzag.
+// The number that an extension sends as a varint: a signed number's zigzag.
 template <typename Number>
 constexpr std::uint64_t as_varint(Number number) {
     if constexpr (std::is_signed_v<Number>) return zigzag(number);
@@ -133,7 +132,7 @@ constexpr std::uint64_t as_varint(Number number) {
 inline constexpr std::size_t hello_head_bytes = 2 + 1 + 1 + 3 * 8 + 2 * 4;
 inline constexpr std::size_t max_extension_bytes = 255;  // of its value
 
-// What hello's extensions take at most.
+// The bytes that hello's extensions take at most.
 struct ExtensionBounds {
     std::size_t bytes = 0;
     unsigned last_tag = 0;
@@ -199,7 +198,7 @@ private:
         *at_ = tag;
         value_ = at_ += 2;
     }
-    // Not inline: once in the code of a target, for all extensions.
+    // Not inline: the target's code has it once for all extensions.
     [[gnu::noinline]] void number(std::uint64_t value) {
         Writer out(at_);
         out.varint(value);
@@ -238,7 +237,7 @@ private:
     return static_cast<std::size_t>(extensions.at() - to);
 }
 
-// Takes one extension into the member that has its tag, if there is one.
+// Reads one extension into the member that has its tag, if there is one.
 class ExtensionReader {
 public:
     ExtensionReader(std::uint8_t tag, const Byte* value, std::size_t count)
@@ -286,7 +285,7 @@ private:
     bool ok_ = true;
 };
 
-// Reads what versions 2 and 3 have alike, between the version and the first text or extension.
+// Reads the part that versions 2 and 3 share, between the version and the first text or extension.
 template <typename Fields>
 void read_hello_head(Reader& in, Fields& hello) {
     const auto flags = in.fixed<std::uint8_t>();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Empty functions, each as a site that one recorder traces, and loops to call them in: what
-// calibration.cpp measures. They are in no table: nobody can patch them, nothing counts them.
+// Empty functions, and loops that call them: calibration.cpp measures these loops. Each function is
+// a site that one recorder traces. No site table has them: nothing patches or counts them.
 //
-// The pause before each call is longer by 3 instructions each time, up to 45. So, whatever the loop's
-// length, calls begin evenly spread over the ticks of a clock that is slower than the CPU by a power of two
-// up to 16, and the counts of ticks add up to the true time.
+// A pause precedes each call. It has 16 lengths, which differ by 3 instructions. So calls begin
+// evenly spread over the ticks of a clock that is slower than the CPU by a power of two up to 16,
+// whatever the loop's length is. Then the counts of ticks add up to the true time.
 
 #include "tracer/arch/arm64/recorder.h"
 
@@ -12,8 +12,8 @@
 
     .text
 
-// uint64_t name(void (*function)(), uint64_t calls): the ticks that so many calls take, less a clock
-// reading. In, Out, Free: AAPCS.
+// uint64_t name(void (*function)(), uint64_t calls): returns the ticks that this many calls take,
+// between two readings of the clock. In, Out, Free: AAPCS.
 .macro loop name, call:vararg
 function \name
     hint    #34                         // bti c
@@ -46,7 +46,7 @@ loop nopscope_calibrate_calls, blr x19
 loop nopscope_calibrate_local_calls, bl nopscope_calibrated_local
 loop nopscope_calibrate_no_calls, nop
 
-// void name(): a site, with a landing pad or without, its toggling word, and nothing behind it.
+// void name(): a site, with a landing pad or without, its toggling word, and an empty body.
 .macro site name, landing_pad, word:vararg
     .balign 64
     .skip   56

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call hooked by a ReturnOps returns to (return_ops.hpp).
+// The hook to which a call returns that a ReturnOps has hooked (return_ops.hpp).
 
 #include "tracer/arch/arm64/hook.h"
 #include "tracer/arch/arm64/labels.h"
@@ -13,10 +13,10 @@
     .section .text.nopscope_recorders, "ax", %progbits
 begin_hook_words nopscope_callback_hook_words
 
-// void nopscope_callback_hook: exit(...) of the call's ops, and on to the caller.
+// void nopscope_callback_hook: calls exit(...) of the call's ops and goes on to the caller.
 // In: x0-x8, v0-v7 results, SP as at the call's entry; reached by RET. Out: at the caller's return
-// address, x0-x8 as the exit left them. Free: x9-x17, x30. Frame: a record whose return address is this
-// hook, as the call's own was, and ReturnRegs.
+// address, x0-x8 as the exit left them. Free: x9-x17, x30. Frame: ReturnRegs, and a frame record
+// whose return address is this hook, as the call's own return address was.
 function nopscope_callback_hook
     hook_unwinds
     begin_hook

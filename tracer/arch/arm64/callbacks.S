@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trampolines between a site and the ops in its slot (ops.hpp, patcher.hpp).
 //
-// Each finds the slot from the body's address, which is x30: (x30 & ~7) - 16. Whatever object is
-// there has a callback and, perhaps, a direct entry to go on to, so any object is right for any of
-// these: during a change a core may meet the old word and the new slot. The object is read and used
-// only while the guard of this core and depth is taken: that is what synchronize() waits for.
+// Each trampoline finds the slot from the body's address, which is in x30: (x30 & ~7) - 16. Any
+// object in the slot has a callback, and a direct entry to go on to, or none. So every trampoline
+// works with every object: during a change a core may meet the old word and the new slot.
+// nopscope_callback reads and uses the object only while it holds the guard of this core and depth:
+// synchronize() waits for that guard.
 
 #include "tracer/arch/arm64/hook.h"
 #include "tracer/arch/arm64/labels.h"
@@ -12,13 +13,13 @@
 
 #include "nopscope_offsets.h"
 
-// On the stack: Regs, of which the word behind REGS_PC is ours: the object; unguarded: the frame before.
+// On the stack: Regs. The word behind REGS_PC holds the object; unguarded: the preceding frame.
 #define FRAME_GUARD      112
 #define FRAME_BYTES      128
 
     .arch armv8-a
 
-// An entry makes room for Regs, and gives it back.
+// Makes room for Regs on the stack, and gives it back.
 .macro push_regs
     sub     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset FRAME_BYTES
@@ -28,7 +29,7 @@
     .cfi_adjust_cfa_offset -FRAME_BYTES
 .endm
 
-// x0-x8 and x29 to and from Regs at sp.
+// Copies x0-x8 and x29 to Regs at SP, and back.
 .macro save_arguments
     stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
@@ -44,8 +45,8 @@
     ldp     x8, x29, [sp, #REGS_FP - 8]
 .endm
 
-// The rest of Regs, and a callback's arguments: x0 ip, x1 parent_ip, x2 the object in the slot. Stores
-// \beside after Regs. In: x9, x30 as at the entry. Changes x10, x11.
+// Stores the rest of Regs and sets a callback's arguments: x0 ip, x1 parent_ip, x2 the object in
+// the slot. Stores \beside after REGS_PC. In: x9, x30 as at the entry. Changes x10, x11.
 .macro load_object beside
     and     x11, x30, #~7               // the function plus 8
     add     x10, sp, #FRAME_BYTES
@@ -61,8 +62,8 @@
     .section .text.nopscope_recorders, "ax", %progbits
 begin_hook_words nopscope_trampoline_words
 
-// void nopscope_callback: func(ip, parent_ip, object, Regs), unless this context is in a callback
-// already; then the direct entry or the body.
+// void nopscope_callback: calls func(ip, parent_ip, object, Regs), unless this context is in a
+// callback already. Goes on to the direct entry, or else to the body.
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc or the direct
 // entry. Free: x9-x17. Frame: Regs, 128 bytes.
 function nopscope_callback
@@ -96,7 +97,8 @@ label nopscope_callback_made
     .cfi_endproc
 end_of nopscope_callback
 
-// In: x11 a direct entry, x10 the body, x30 the return address. A direct entry wants them in x30, x9.
+// In: x11 a direct entry, x10 the body, x30 the return address. A direct entry expects the body in
+// x30 and the return address in x9.
 .Lto_direct:
     entry_unwinds
     .cfi_register DWARF_PC, 10
@@ -107,7 +109,7 @@ end_of nopscope_callback
     leave   x11
     .cfi_endproc
 
-// A callback, or what it called, called a traced function.
+// A callback, or a function that it called, has called a traced function.
 .Lrecursion:
     entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
@@ -120,8 +122,8 @@ end_of nopscope_callback
     .balign 64
     .cfi_endproc
 
-// void nopscope_far: the direct entry of the object in the slot, or the body. For sites that a BL does
-// not reach from.
+// void nopscope_far: goes on to the direct entry of the object in the slot, or else to the body.
+// For sites from which a BL does not reach the direct entry.
 // In, Out, Free: as a direct entry. Frame: none.
 function nopscope_far
     entry_unwinds
@@ -137,9 +139,10 @@ function nopscope_far
     .cfi_endproc
 end_of nopscope_far
 
-// void nopscope_callback_unguarded: the same for an ops that wants no guard (ops_unguarded), and
-// nothing after it. Open frames form a chain, so synchronize() can tell that a core is in here; what
-// else the slot holds for a moment of change takes the guard itself (Ops::unguarded).
+// void nopscope_callback_unguarded: calls the callback of an ops that needs no guard
+// (ops_unguarded), and goes on to the body. Open frames form a chain, so synchronize() can tell
+// that a core is in here. During a change the slot may hold another object: its Ops::unguarded
+// takes the guard itself.
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc. Free: x9-x17.
 // Frame: Regs, 128 bytes.
 function nopscope_callback_unguarded
@@ -166,8 +169,8 @@ label nopscope_callback_unguarded_made
     .cfi_endproc
 end_of nopscope_callback_unguarded
 
-// void nopscope_walk_list(ip, parent_ip, list, regs): the callback of a site's list: each member's, in
-// the order of attachment. Procedure call standard. Frame: 48 bytes.
+// void nopscope_walk_list(ip, parent_ip, list, regs): the callback of a list. It calls each
+// member's callback, in the order of attachment. In, Out, Free: AAPCS. Frame: 48 bytes.
 function nopscope_walk_list
     .cfi_startproc
     bti     c

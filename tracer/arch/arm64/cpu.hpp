@@ -25,7 +25,8 @@ constexpr std::uint64_t common_cache_type(std::uint64_t one, std::uint64_t other
 static_assert(common_cache_type(0x8444'c004, 0x9444'8003) == 0x0004'0003);
 static_assert(common_cache_type(0x3003'0004, 0x3004'0003) == 0x3003'0003);
 
-// Of all cores that called use_caches_of_this_core(). 0: none; then the reader's own counts.
+// The common_cache_type() of all cores that called use_caches_of_this_core(). 0: none did yet, and
+// each core uses its own CTR_EL0.
 inline constinit std::uint64_t cache_type_of_cores = 0;
 
 struct Cpu {

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The duration recorder: nothing at a call's entry but a shadow frame with the clock, and at its
-// return, if it took Core::min_duration ticks or more, one record with its end, depth and duration.
+// The duration recorder. At a call's entry it only pushes a shadow frame with the clock. At the
+// call's return, if the call took Core::min_duration ticks or more, it makes one record with the
+// call's end, depth and duration. Else it counts the call.
 //
-// The frame stays until the record is in the ring, or is not made. The record may find no room, for no
-// entry has seen to that: then it waits (lossless) or is dropped.
+// The frame stays until the record is in the ring or has been dropped. No entry has reserved room
+// for the record. If the ring is full, the hook waits for room (lossless) or drops the record.
 
 #include "tracer/arch/arm64/recorder.h"
 
-
 #define SHADOW_BODY      SHADOW_POSITION
 #define SHADOW_START     SHADOW_REST
-
 
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
 begin_hook_words nopscope_duration_hook_words
 
-// void nopscope_duration_entry: a shadow frame, then the body with x30 the duration's hook. A call that
-// may not be recorded runs unhooked.
-// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
-// Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
+// void nopscope_duration_entry: pushes a shadow frame and goes on to the body with x30 the
+// duration's hook. A call that may not be recorded runs unhooked.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry. Out: x30 = the
+// hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_duration_entry
     entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
@@ -41,10 +40,10 @@ function nopscope_duration_entry
     .cfi_endproc
 end_of nopscope_duration_entry
 
-// void nopscope_duration_hook: where such a call returns to. Its record or a count, and on to the
-// caller.
-// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
-// Free: x9-x17, x30. Frame: none.
+// void nopscope_duration_hook: such a call returns here. Makes its record or counts it, and goes on
+// to the caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address. Free:
+// x9-x17, x30. Frame: none.
 function nopscope_duration_hook
     hook_unwinds
     begin_hook
@@ -80,7 +79,7 @@ function nopscope_duration_hook
     b.hi    .Lduration_full
     stxr    w14, x13, [x10]
     cbnz    w14, 2b
-    subs    x14, x11, x12               // up to the clock of this record
+    subs    x14, x11, x12               // the duration up to this record's clock
     csel    x14, x14, xzr, pl
     ldr     x12, [x10, #CORE_SHADOW_BASE]
     sub     x12, x17, x12               // depth << 6

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two forms of a hook (hook.h; contract: tracer/arch/hook_forms.hpp): as assembled, its first
-// word is a BL and its last a RET, which the return predictor pairs. Where the CPU has no BTI,
-// these are a B and a BR, of which the predictor knows nothing.
+// The two forms of a hook (hook.h; contract: tracer/arch/hook_forms.hpp). As assembled, its first
+// word is a BL and its last word a RET, which the return predictor pairs. On a CPU without BTI
+// these become a B and a BR, which the return predictor ignores.
 #pragma once
 
 #include "tracer/arch/arm64/instructions.hpp"
@@ -12,7 +12,7 @@
 
 namespace nopscope::arch {
 
-// The word instead of this one. Nothing: a word that no list of hook.h names.
+// The word that replaces this one. Nothing: no list of hook.h names such a word.
 constexpr std::optional<std::uint32_t> indirect_form(std::uint32_t word) {
     constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002;
     constexpr std::uint32_t ret_x0 = 0xd65f0000, br_x0 = 0xd61f0000, number = 0x1f << 5;
@@ -29,8 +29,8 @@ static_assert(!indirect_form(0x94000003) && !indirect_form(0xd61f0120) &&
 inline bool hooks_fit_cpu() { return has_branch_targets(); }
 #endif
 
-// Gives all hooks their indirect form. Before any call is hooked: RET may not change under a core
-// that executes it (Arm ARM, B2.2.5).
+// Gives all hooks their indirect form. Call it before any call is hooked: RET may not change under
+// a core that executes it (Arm ARM, B2.2.5).
 template <MachineConcept M, typename ForEachWord>
 bool adapt_hooks(M& machine, ForEachWord for_each_word) {
     bool as_assembled = true;

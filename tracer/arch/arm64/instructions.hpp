@@ -22,7 +22,7 @@ struct ToggleWord {
     std::uint32_t mask;  // of the offset
     std::uint64_t target;
 
-    // At `base` + `offset`; the two are apart for loops in which only `base` changes.
+    // The word at `base` + `offset`: two parameters, for loops in which only `base` changes.
     constexpr std::uint32_t at(std::uint64_t base, std::uint64_t offset = 0) const {
         return opcode | (static_cast<std::uint32_t>(target - offset - base) >> 2 & mask);
     }
@@ -30,7 +30,7 @@ struct ToggleWord {
 inline constexpr ToggleWord always_idle{idle_word, 0, 0};
 constexpr ToggleWord call_to(std::uint64_t target) { return {0x94000000u, 0x03ffffffu, target}; }
 
-// Both 4-byte aligned, and near enough.
+// Whether `target` is in range, and its distance a multiple of 4.
 constexpr bool call_reaches(std::uint64_t at, std::uint64_t target) {
     const auto offset = static_cast<std::int64_t>(target - at);
     return offset >= -call_reach && offset < call_reach && (offset & 3) == 0;
@@ -41,7 +41,7 @@ constexpr std::optional<std::uint32_t> call_at(std::uint64_t at, std::uint64_t t
 }
 static_assert(always_idle.at(0x1234) == idle_word);
 
-// Both ends of the range, and the words the assembler gives.
+// Both ends of the range, and the words that the assembler gives.
 static_assert(call_at(0x1000, 0x1004) == 0x94000001u);
 static_assert(call_at(0x1000, 0x0ffc) == 0x97ffffffu);
 static_assert(call_at(0, call_reach - 4) == 0x95ffffffu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
-// The register that is the tracer's, in assembly and in C++ (CMake: NOPSCOPE_TPIDR). And for
-// assembly: a function with a label at its end, so that code (and tests) can tell what lies in it.
+// The register that is reserved for the tracer, in assembly and in C++ (CMake: NOPSCOPE_TPIDR). For
+// assembly also functions with a label at their end: code and tests know their extent by it.
 #pragma once
 
 #if defined(NOPSCOPE_TPIDR_EL0)
@@ -24,7 +24,7 @@
 \name\()_end:
     .size \name, . - \name
 .endm
-// A place in one.
+// A global label inside a function.
 .macro label name
     .globl \name
 \name:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What longjmp leaves, told at once: the linker's --wrap=longjmp puts this before the C library's (docs/porting.md).
-// Without it the recording learns of a longjmp with the next record, and until then time counts for the call that
-// was left.
+// Notes a longjmp at once. The linker's --wrap=longjmp puts this before the C library's longjmp
+// (docs/porting.md). Without it the recording learns of a longjmp only with the next record. Until
+// then time counts for the call that longjmp left.
 
 #include "tracer/arch/arm64/recorder.h"
 
@@ -9,9 +9,11 @@
 
     .section .text.nopscope_recorders, "ax", %progbits
 
-// [[noreturn]] void __wrap_longjmp(jmp_buf, int): notes when it was, for unwind() (shadow_stack.hpp), and goes on. No
-// stack pointer: whoever is called or returns next shows what was left. An interrupt that records before makes the note void.
-// In, Free: AAPCS. Frame: none. told_before instructions until the clock is read, told_after behind it.
+// [[noreturn]] void __wrap_longjmp(jmp_buf, int): stores the current position and time for unwind()
+// (shadow_stack.hpp), and goes on to longjmp. It stores no stack pointer: the next call or return
+// shows which calls were left. If an interrupt records before that, the note is void.
+// In, Free: AAPCS. Frame: none. told_before is the number of instructions up to the reading of the
+// clock, told_after the number behind it.
 function __wrap_longjmp
     .cfi_startproc
     hint    #34                         // bti c

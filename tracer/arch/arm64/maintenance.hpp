@@ -4,12 +4,12 @@
 //
 // Arm ARM DDI 0487, B2.2.5 and D7.5: clean each written data line to the point of unification, DSB,
 // invalidate each instruction line, DSB, then a context synchronisation event on every core. The
-// words of a batch are noted as they are written, in ascending order where the caller can, and
-// each line is cleaned and invalidated once; finish() (or the destructor) completes it.
+// caller notes each word as it writes it, in ascending order if it can. finish(), or the
+// destructor, then cleans and invalidates each line once.
 //
-// The stores have all been made before the first invalidate of a batch, for a core may refetch a
-// line between two invalidates. So a batch remembers ranges of lines and maintains them in
-// finish(). A CPU that needs no maintenance has one batch.
+// A core may refetch a line between two invalidates. So a batch makes all its stores before its
+// first invalidate: it remembers ranges of lines, and finish() maintains them. When its ranges are
+// full, a new batch begins. On a CPU that needs no maintenance all stores are one batch.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -34,7 +34,7 @@ public:
     void note(Address address) {
         noted_ = true;
         if (line_bytes_ == 0) [[likely]]
-            return;  // so that the loops of those CPUs stay short
+            return;  // keeps the loops short on such CPUs
         const Address line = address & ~static_cast<Address>(line_bytes_ - 1);
         if (line == open_.end) {
             open_.end += line_bytes_;
@@ -43,8 +43,7 @@ public:
         }
     }
 
-    // False: since the beginning, some core did not take part within the machine's second. It may
-    // still execute the old words.
+    // False: so far some core did not answer within the Machine's timeout. It may run old words.
     [[gnu::noinline]] bool finish() {
         if (!noted_) return all_came_;
         ranges_[count_++] = open_;
@@ -99,8 +98,8 @@ private:
     M& machine_;
     std::size_t dcache_bytes_;
     std::size_t icache_bytes_;
-    std::size_t line_bytes_;  // of ranges; 0: neither side needs anything
-    Range open_{};            // the last one
+    std::size_t line_bytes_;  // granule of ranges; 0: no maintenance is needed
+    Range open_{};            // the last range
     std::array<Range, 64> ranges_;
     std::size_t count_ = 0;
     bool noted_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages to a user say of arm64 (contract: tracer/arch/messages.hpp).
+// The parts of messages that are about arm64 (contract: tracer/arch/messages.hpp).
 #pragma once
 
 namespace nopscope::arch {

@@ -36,10 +36,10 @@ struct PatchSite {
     static constexpr std::uint32_t setup_word() { return arch::save_link; }
 };
 
-// A site in 8 bytes: its slot's address, as the compiler leaves it in the table, with what boot
-// found out in the bits that alignment leaves free. A usable one is 8-byte aligned, so bit 2 is its
-// landing pad: then its words are at the same distance from the entry in both layouts. Bit 0:
-// refused.
+// A site in 8 bytes: its slot's address, as the compiler leaves it in the table, and two flags in
+// bits that alignment leaves free. Bit 0: boot initialisation refused the site. Bit 2: the site has
+// a landing pad. A usable slot is 8-byte aligned, so bit 2 is free. It adds the pad's 4 bytes to
+// the address, so the words are at the same distance from the entry in both layouts.
 class SiteEntry {
 public:
     constexpr explicit SiteEntry(std::uint64_t entry) : entry_(entry) {}
@@ -53,7 +53,7 @@ public:
         return (usable() ? slot() : entry_ & ~refused_bit) + slot_bytes;
     }
     constexpr std::uint64_t raw() const { return entry_; }
-    // Of a usable one.
+    // These four need a usable site.
     constexpr Address slot() const { return entry_ & ~std::uint64_t{7}; }
     constexpr Address setup() const { return entry_ + slot_bytes; }
     constexpr Address toggle() const { return setup() + 4; }
@@ -82,7 +82,7 @@ template <MachineConcept M>
 PatchSite patch_site(M& machine, Address function) {
     return {function, machine.read_word(function) == arch::landing_pad};
 }
-// The word before BL.
+// The word before a site's BL is its setup word.
 template <typename M>
 bool is_site_call(M& machine, Address address) {
     return machine.read_word(address - 8) == arch::save_link;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PMU's event counters, of the core that asks (contract: tracer/arch/pmu.hpp; Arm ARM DDI 0487,
-// D13 and D24.5). The tracer takes 0 and 1; the cycle counter and the others stay as they are.
+// The event counters of this core's PMU (contract: tracer/arch/pmu.hpp; Arm ARM DDI 0487, D13 and
+// D24.5). The tracer uses counters 0 and 1. The cycle counter and the others stay as they are.
 #pragma once
 
 #include "tracer/arch/arm64/system.hpp"
@@ -20,8 +20,8 @@ inline unsigned event_counters() {
     return control >> 11 & 31;
 }
 
-// By PMCEID0_EL0 and PMCEID1_EL0: events 0 to 0x3f, and 0x4000 to 0x403f. Of others nothing says
-// whether the CPU has them.
+// PMCEID0_EL0 and PMCEID1_EL0 have a bit for events 0 to 0x3f and 0x4000 to 0x403f. No register
+// tells whether the CPU has any other event.
 inline bool has_event(std::uint32_t number) {
     if ((number & ~0x403fu) != 0) return false;
     std::uint64_t low, high;
@@ -30,7 +30,7 @@ inline bool has_event(std::uint32_t number) {
     return (((number & 0x20) != 0 ? high : low) >> bit & 1) != 0;
 }
 
-// At EL1 and EL0, without an interrupt when one wraps. From here on, on this core.
+// From here on this core counts at EL1 and EL0, without an interrupt when a counter wraps.
 inline void start_counters(std::uint32_t first, std::uint32_t second, unsigned count) {
     constexpr std::uint64_t e = 1;
     std::uint64_t control;
@@ -44,7 +44,7 @@ inline void start_counters(std::uint32_t first, std::uint32_t second, unsigned c
         : "memory");
 }
 
-// Which of ours were counting; they stand still.
+// Stops our counters. Returns those that were counting.
 inline std::uint64_t pause_counters() {
     std::uint64_t counting;
     asm volatile("mrs %0, pmcntenset_el0\n\tmsr pmcntenclr_el0, %1\n\tisb"
@@ -57,7 +57,7 @@ inline void resume_counters(std::uint64_t which) {
     asm volatile("isb\n\tmsr pmcntenset_el0, %0" ::"r"(which) : "memory");
 }
 
-// Both in one, as read_counters in recorder.h.
+// Both counters in one value, as the macro read_counters in recorder.h has them.
 inline std::uint64_t read_counters() {
     std::uint64_t first, second;
     asm volatile("mrs %0, pmevcntr0_el0\n\tmrs %1, pmevcntr1_el0"

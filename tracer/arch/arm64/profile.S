@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile recorder: a call's duration goes into the cell of its function and core. No record, no
-// search: the slot's object holds the address of core 0's cell, the core its distance from that.
+// The profile recorder adds a call's duration to the cell of its function and core. It makes no
+// record and searches nothing: the slot's object holds the address of core 0's cell, and the core
+// the distance from there to its own cell.
 //
-// Exact however interrupts nest, and none is masked: what an interrupt may change, too, is changed by
-// exclusives, which here cost no more than masking would. The clock is read between the load and the
-// store of Core::profiled, and an interrupt in between clears the monitor. So its time is either in this
-// call's duration and in `profiled`, or in neither.
+// Nested interrupts leave it exact, and it masks none. Exclusives change the data that an interrupt
+// may change, too; here they cost no more than masking would. The clock is read between the load
+// and the store of Core::profiled, and an interrupt in between clears the monitor. So the
+// interrupt's time is in both this call's duration and `profiled`, or in neither.
 //
-// It is here twice: as it is, and counting the PMU's events (events.hpp), for which Core::evented is what
-// `profiled` is for time. Events are read in a stretch of their own, outside of that of time, so what counting
-// takes is in the caller's time alone. CORE_PROFILE_EVENTS, which says what is counted, is read and written
-// with `evented`; the frame keeps the low half of its low half with the cell, and a call over whose time it
-// has changed is not counted.
+// There are two forms: the plain one, and one that counts the PMU's events (events.hpp).
+// Core::evented is for events what `profiled` is for time. Events are read in a section of their
+// own, outside that of time, so the cost of counting is in the caller's time alone.
+// CORE_PROFILE_EVENTS says which events are counted. It is read and written with `evented`. The
+// frame keeps its low 16 bits with the cell. If they change during a call, the call is not counted.
 
 #include "tracer/arch/arm64/recorder.h"
 
 #define SHADOW_CELL      SHADOW_POSITION
-#define SHADOW_START     SHADOW_REST        // clock; and CORE_PROFILED as it was
-#define SHADOW_COUNTERS  SHADOW_REST + 16   // at the entry; and CORE_EVENTED as it was
-#define CELL_BITS        48     // of SHADOW_CELL are the address; above is which events are counted
+#define SHADOW_START     SHADOW_REST        // clock and CORE_PROFILED at the entry
+#define SHADOW_COUNTERS  SHADOW_REST + 16   // counters and CORE_EVENTED at the entry
+#define CELL_BITS        48     // of the address in SHADOW_CELL; the bits above say which events
 
-// A cell is known by the address of its total; self follows, and then the bins, each at 8 times the leading
-// zeros of its durations, 2 to 64. CELL_EVENTS: total and self of the first event, of the second, and calls.
+// A cell's address is that of its total. Its self time follows, and then the bins, each at 8 times
+// the number of leading zeros of its durations, 2 to 64. CELL_EVENTS: total and self of the first
+// event, of the second, and calls.
 
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
 begin_hook_words nopscope_profile_hook_words
 
-// void \entry: a shadow frame, then the body with x30 the profile's hook. A call that
-// may not be recorded runs unhooked.
-// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
-// Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
+// void \entry: pushes a shadow frame and goes on to the body with x30 the profile's hook. A call
+// that may not be recorded runs unhooked.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry. Out: x30 = the
+// hook, or x9; at the body. Free: x9-x17. Frame: none.
 .macro profile_entry entry, hook, counts
 function \entry
     entry_unwinds
@@ -77,9 +79,9 @@ function \entry
 end_of \entry
 .endm
 
-// void \hook: where a profiled call returns to. Adds it to its cell, and on to the caller.
-// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
-// Free: x9-x17, x30. Frame: none.
+// void \hook: a profiled call returns here. Adds the call to its cell and goes on to the caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address. Free:
+// x9-x17, x30. Frame: none.
 .macro profile_hook hook, counts
 function \hook
     hook_unwinds
@@ -94,21 +96,21 @@ function \hook
     ldr     x15, [x17, #SHADOW_CELL]     // read the frame before it is released
     ldp     x12, x14, [x17, #SHADOW_START]
 .if \counts
-    sbfx    x15, x15, #0, #CELL_BITS    // the frame stays until events are counted, too
+    sbfx    x15, x15, #0, #CELL_BITS    // the address; the frame stays until events are counted
     sub     x10, x10, #CORE_TOP - CORE_PROFILED
 .else
     str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10], #CORE_PROFILED - CORE_TOP
 .endif
-1:  ldxp    x16, x30, [x10]             // and its cost
+1:  ldxp    x16, x30, [x10]             // and the cost of recording
     read_clock x11
     subs    x11, x11, x12
     csel    x11, x11, xzr, pl           // the duration; the counter may have been read too early
     add     x13, x14, x11, lsl #PROFILED_SHIFT
-    add     x13, x13, x30               // before the call, the call, and what recording it takes
+    add     x13, x13, x30               // time before the call, the call, and its recording
     stxp    w17, x13, x30, [x10]
     cbnz    w17, 1b
-    sub     x13, x13, x16               // self: less the calls that ended in it
+    sub     x13, x13, x16               // self: minus the calls that ended in it
     ldp     x16, x17, [x15, #CELL_MIN]
     cmp     x11, x16
     ccmp    x11, x17, #CARRY, hs        // not below the minimum: above the maximum?
@@ -133,10 +135,10 @@ function \hook
     add     x11, x10, #CORE_EVENTED
 4:  ldp     x12, x14, [x17, #SHADOW_COUNTERS]
     ldxp    x16, x13, [x11]
-    cbz     x13, .Luncounted_\hook      // nothing is counted any more
+    cbz     x13, .Luncounted_\hook      // no events are counted any more
     eor     x10, x13, x15, lsr #CELL_BITS
     tst     x10, #0xffff
-    b.ne    .Luncounted_\hook           // or not what was at the entry
+    b.ne    .Luncounted_\hook           // or other events than at the entry
 .Lread_\hook:
     read_counters x30, x10
     lsr     x10, x30, #32
@@ -146,14 +148,14 @@ function \hook
     lsr     x12, x14, #32
     add     w14, w14, w30
     add     w12, w12, w10
-    bfi     x14, x12, #32, #32          // those that ended before the call, and its own
+    bfi     x14, x12, #32, #32          // events before the call, and the call's own
     stxp    w12, x14, x13, [x11]
     cbnz    w12, 4b
     str     xzr, [x17, #SHADOW_SP]
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     sbfx    x15, x15, #0, #CELL_BITS
     add     x15, x15, #CELL_EVENTS
-    sub     w17, w14, w16               // self: less those that ended in it
+    sub     w17, w14, w16               // self: minus the calls that ended in it
 5:  ldxp    x12, x13, [x15]
     add     x12, x12, x30
     add     x13, x13, x17
@@ -179,7 +181,7 @@ function \hook
 end_of \hook
 .endm
 
-// In this order: unguarded_code.hpp.
+// unguarded_code.hpp needs this order.
 profile_entry nopscope_profile_entry, nopscope_profile_hook, counts=0
 profile_entry nopscope_profile_events_entry, nopscope_profile_events_hook, counts=1
 profile_hook nopscope_profile_events_hook, counts=1
@@ -188,18 +190,18 @@ profile_hook nopscope_profile_hook, counts=0
 // ---- slow paths ----
 
 .macro profile_slow_entry entry, hook, found
-// A call in the middle of a change, whose cell is not in its slot.
-// In: x10 core, x9 return address, x30 the body; check_call's checks have been made. Free: x9-x17.
+// A call during a change, when the slot does not hold its cell. In: x10 core, x9 return address,
+// x30 the body. check_call has accepted the call. Free: x9-x17.
 .Lwithout_slot_\entry:
     entry_unwinds
     call_cxx nopscope_profile_cell
-// And one of the graph recorder's that found the ring full. In: x11 its cell of core 0; 0: it has none.
+// And a graph recorder's call that found the ring full. In: x11 its cell of core 0; 0: it has none.
 label \found
     cbz     x11, .Lto_body
     mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
     ldr     x15, [x10, #CORE_CELLS]
-    ldr     x17, [x10, #CORE_TOP]       // as it was: what interrupts push, they pop
+    ldr     x17, [x10, #CORE_TOP]       // unchanged: interrupts pop all that they push
     add     x15, x15, x11
     b       .Lframe_\entry
 label \found\()_end
@@ -217,7 +219,7 @@ label \found\()_end
     special_return \hook, before=10
     add     x10, x10, #CORE_TOP
     b       .Lpop_\hook
-// A new minimum, a new maximum, or both. In: x15 the cell, x11 the duration. Keeps x9, x13.
+// Stores a new minimum, a new maximum, or both. In: x15 the cell, x11 the duration. Keeps x9, x13.
 .Lextreme_\hook:
     add     x10, x15, #CELL_MIN
 4:  ldxr    x16, [x10]
@@ -252,8 +254,8 @@ end_hook_words nopscope_profile_hook_words
     to_body
     .cfi_endproc
 
-// u16 nopscope_profile_events_costs[2]: as nopscope_graph_events_costs, with any number of events. A call that
-// takes longer or shorter than each before it has 13 instructions more inside.
+// u16 nopscope_profile_events_costs[2]: like nopscope_graph_events_costs, for any number of events.
+// A call with a new minimum or maximum executes 13 more instructions inside.
     .section .rodata.nopscope_profile_events_costs, "a", %progbits
     .balign 2
     .globl  nopscope_profile_events_costs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
-// Assembly: what the recorders share. core.hpp has the rules; runtime/assembly_offsets.cpp, what CORE_ and the like are.
+// Assembly macros that the recorders share. core.hpp has the rules. runtime/assembly_offsets.cpp
+// defines CORE_ and the other offsets.
 #pragma once
 
 #include "tracer/arch/arm64/hook.h"
@@ -9,9 +10,9 @@
 
 #include "nopscope_offsets.h"
 
-#define CARRY            2      // of NZCV: "higher or same"
+#define CARRY            2      // NZCV that means "higher or same"
 
-// The clock of all records (hal/arm64/machine.hpp has it for C++).
+// The clock of all records (cpu.hpp has it for C++).
 .macro read_clock to
 #ifdef NOPSCOPE_CLOCK_PMCCNTR
     mrs     \to, pmccntr_el0
@@ -20,7 +21,7 @@
 #endif
 .endm
 
-// The PMU's event counters 0 and 1, of which 32 bits count, in one register.
+// Reads 32 bits each of the PMU's event counters 0 (into the low half of \to) and 1 (high half).
 .macro read_counters to, scratch
     mrs     \to, pmevcntr0_el0
     mrs     \scratch, pmevcntr1_el0
@@ -33,8 +34,8 @@
 #define RING_MASK  ((1 << NOPSCOPE_RING_LOG2) - 1)
 #define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
 
-// Stores a word of a record of several. In: \at position of the first, \low and \high the word's
-// halves, \ring. Changes \low, \high and \scratch.
+// Stores word \number of a record that has several words. In: \at position of the record's first
+// word, \low and \high the word's halves, \ring. Changes \low, \high and \scratch.
 .macro store_word at, number, low, high, ring, scratch
     add     \scratch, \at, #8 * \number
     eor     \high, \high, \scratch, lsr #LAP_SHIFT
@@ -43,7 +44,7 @@
     str     \low, [\ring, \scratch]
 .endm
 
-// Leaves a trampoline for the traced function's body, unhooked.
+// Goes on to the traced function's body, and does not hook the call.
 .macro to_body
     .cfi_remember_state
     mov     x10, x30
@@ -53,7 +54,7 @@
     .cfi_restore_state
 .endm
 
-// Adds one to the counter at x10 + \offset, against interrupts. Changes x11-x13.
+// Adds one to the counter at x10 + \offset. An interrupt loses no count. Changes x11-x13.
 .macro count offset
     add     x11, x10, #\offset
 1:  ldxr    x12, [x11]
@@ -62,10 +63,10 @@
     cbnz    w13, 1b
 .endm
 
-// Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
-// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers. \moment:
-// name(core, SP, Moment (ring.hpp), how many of the recorder's instructions came before, return address).
-// \in: entry or hook (unwind.h).
+// Calls the C++ function name(core, SP, return address, body) from a slow path. Its result is in
+// x11. Keeps x0-x9, x18, x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++
+// uses no FP registers. With \moment it calls name(core, SP, Moment (ring.hpp), \before, return
+// address): \before counts the recorder's instructions before it. \in: entry or hook (unwind.h).
 .macro call_cxx name, moment=0, before=0, in=entry
 .if \moment
     ldr     x11, [x10]
@@ -111,9 +112,10 @@
     .cfi_restore_state
 .endm
 
-// May this call be hooked? SP in the stack, a frame left, and the top one an outer call's: else \special
-// (special_call). In: x10 core. Out: x12 SP, x17 the free frame, x13 the SP of the top one, x16 the
-// stack's low end, x11 where hooking stops; \ring the ring, for a recorder that stores it with the top (core.hpp).
+// Goes to \special (special_call) unless this call may be hooked: SP is in the stack, a shadow
+// frame is free, and the top frame belongs to an outer call. In: x10 core. Out: x12 SP, x17 the
+// free frame, x13 the top frame's SP, x16 the stack's low end, x11 where hooking stops. A recorder
+// that stores the ring with the top (core.hpp) names a register for it, \ring.
 .macro check_call special, ring
 .ifnb \ring
     ldp     \ring, x17, [x10, #CORE_RING_AGAIN]
@@ -129,12 +131,13 @@
     b.hs    \special
 .endm
 
-// What an entry's three comparisons found: an SP (x12) outside the stack, no frame left, or a top frame
-// whose SP (x13) is not above ours. The same SP and a hook as return address is a tail call: those nest.
-// Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.
-// In: as check_call leaves it, and x9 return address. Out: the same
-// x9, x10, x12; x17 the free frame to push. Leaves for the body, counted, when there is none, or (not
-// \at_any_depth) there are as many open calls as there may be.
+// Handles a call that check_call sent here: SP (x12) is outside the stack, no frame is free, or the
+// top frame's SP (x13) is not above ours. If both SPs are equal and the return address is this
+// hook, this is a tail call, and those nest. Else longjmp has skipped calls, or the interrupted
+// code is just writing the frame.
+// In: as check_call leaves it, and x9 return address. Out: the same x9, x10, x12; x17 the free
+// frame to push. Counts the call and goes to the body if SP is outside the stack, no frame is free,
+// or (without \at_any_depth) as many calls are open as may be.
 .macro special_call hook, at_any_depth=0
     ldr     x14, [x10, #CORE_STACK_HIGH]
     cmp     x12, x16
@@ -170,10 +173,10 @@
 5:
 .endm
 
-// The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
-// such ones. Out: x10 core, x17 the frame, x9 its return address. If the call's frame is not on
-// this context's shadow stack, returns to the caller (strays.hpp). Panics if the caller is not
-// known. \before: the hook's instructions until the clock is read.
+// Handles a return with another call's frame on top: longjmp skipped calls above it, or an
+// interrupt has just popped such calls. Out: x10 core, x17 the call's frame, x9 its return address.
+// If the call's frame is not on this context's shadow stack, returns to the caller (strays.hpp).
+// Panics if the caller is not known. \before: the hook's instructions until the clock is read.
 .macro special_return hook, before=9
     adr     x9, \hook
     call_cxx nopscope_unwind_at_return, moment=1, before=\before, in=hook

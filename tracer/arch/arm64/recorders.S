@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorders: what an enabled site's BL reaches, and the hook that hooked calls return to.
+// The function and the graph recorder: entries for a site's BL, and hooks for the calls' returns.
 //
-// At a function's entry x9-x17 are free; x0-x8, x18, v0-v7 are not. At its return x0-x8 and v0-v7
-// may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the ring's and
-// the shadow stack's rules. Each hot path ends in RET, not BR: the
-// return predictor has paired the site's BL, and RET needs no landing pad. hook.h has what the hooks do about it.
+// At a function's entry x9-x17 are free; x0-x8, x18 and v0-v7 are not. At its return x0-x8 and
+// v0-v7 may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the rules of
+// the ring and the shadow stack. Each hot path ends in RET, not BR: the return predictor pairs it
+// with the site's BL, and RET needs no landing pad. hook.h has the hooks' part of this.
 //
-// The graph recorder is here twice: as it is, and counting the PMU's events (events.hpp). Counters are read
-// where the clock is, between the exclusives that claim the record's place, so an interrupt in between has
-// its events in none of both. CORE_EVENTS, which says what is counted, lies beside the cursor and is read
-// and written with it: a change of events is such an interrupt, too.
+// There are two forms of the graph recorder: the plain one, and one that counts the PMU's events
+// (events.hpp). It reads the counters where it reads the clock, between the exclusives that claim
+// the record's place. An interrupt in between clears the monitor, and both are read again.
+// CORE_EVENTS says which events are counted. It lies beside the cursor and is read and written with
+// it, so a change of events is such an interrupt, too.
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define SHADOW_COUNTERS  SHADOW_REST    // at the entry; and CORE_EVENTS then
+#define SHADOW_COUNTERS  SHADOW_REST    // counters and CORE_EVENTS at the entry
 
-#define EVENTS_BYTES     16     // of CORE_EVENTS: the first bit of two of how many bytes a return takes;
-#define EVENTS_HEAD      32     // of the head's high word, whose
-#define EVENTS_TWO       63     // highest bit says that there are two events
+#define EVENTS_BYTES     16     // bits of CORE_EVENTS: the first of 16: a return's size in bytes
+#define EVENTS_HEAD      32     // the first of the high word of a return's first word
+#define EVENTS_TWO       63     // set: there are two events
 
     .arch armv8-a
 
-// Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
-// Out: x12 position, x11 clock. Changes x13, x16.
+// Claims a ring slot. In: x10 core, x14 limit. Goes to \full if the position is at or above the
+// limit; without \full there is no limit. Out: x12 position, x11 clock. Changes x13, x16.
 .macro claim full
 1:  ldxr    x12, [x10]
 .ifnb \full
@@ -43,7 +44,8 @@
     str     x11, [x15, x12]
 .endm
 
-// Claims, and stores a `ret`. In: x10 core, x15 ring, x14 position of its entry's record. Changes x11-x13, x16.
+// Claims a slot and stores a `ret`. In: x10 core, x15 ring, x14 position of the entry's record.
+// Changes x11-x13, x16.
 .macro put_ret
     claim
     lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
@@ -54,9 +56,9 @@
     .section .text.nopscope_recorders, "ax", %progbits
 begin_hook_words nopscope_graph_hook_words
 
-// void nopscope_function_entry: one `call` record, then the body.
-// In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body.
-// Free: x9-x17. Frame: none.
+// void nopscope_function_entry: makes one `call` record and goes on to the body.
+// In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body. Free: x9-x17.
+// Frame: none.
 function nopscope_function_entry
     entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
@@ -68,10 +70,10 @@ function nopscope_function_entry
     .cfi_endproc
 end_of nopscope_function_entry
 
-// void \entry: a shadow frame and an `entry` record, then the body with x30 the return
-// hook. A call that may not be recorded runs unhooked.
-// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
-// Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
+// void \entry: pushes a shadow frame, makes an `entry` record and goes on to the body with x30 the
+// return hook. A call that may not be recorded runs unhooked.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry. Out: x30 = the
+// hook, or x9; at the body. Free: x9-x17. Frame: none.
 .macro graph_entry entry, hook, full, counts
 function \entry
     entry_unwinds
@@ -79,7 +81,7 @@ function \entry
     ldr     x14, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
     check_call .Lspecial_\entry, x15
-    // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
+    // From here on every frame below x17 belongs to an open call, so no interrupt changes the top.
 .Lpush_\entry:
     add     x13, x17, #SHADOW_BYTES      // publish the new top, then write the frame
     stp     x15, x13, [x10, #CORE_RING_AGAIN]
@@ -112,9 +114,9 @@ function \entry
 end_of \entry
 .endm
 
-// void \hook: where a hooked call returns to. A `ret` record, and on to the caller.
-// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
-// Free: x9-x17, x30. Frame: none.
+// void \hook: a hooked call returns here. Makes a `ret` record and goes on to the caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address. Free:
+// x9-x17, x30. Frame: none.
 .macro graph_hook hook, counts
 function \hook
     hook_unwinds
@@ -137,7 +139,7 @@ function \hook
     mov     x17, x16
 1:  ldxp    x12, x13, [x10]
     cmp     x13, x30
-    b.ne    .Lplain_\hook               // what is counted has changed since the entry
+    b.ne    .Lplain_\hook               // the chosen events have changed since the entry
     read_clock x11
 .Lread_\hook:
     read_counters x16, x13
@@ -178,8 +180,8 @@ graph_hook nopscope_graph_events_hook, counts=1
 
 // ---- slow paths ----
 
-// Recording is stopped, the ring is full, or (lossless) the pump has to make room.
-// In: x14 the limit that was met. \again: where to try anew. \before: instructions from there to here.
+// Recording is stopped, the ring is full, or (lossless) the pump has to make room. In: x14 the
+// limit that was met. \again: where to retry. \before: instructions from there to here.
 .macro ring_full again, before
     cbz     x14, .Lto_body
     ldr     x11, [x10, #CORE_LOSSLESS]
@@ -192,7 +194,7 @@ graph_hook nopscope_graph_events_hook, counts=1
 .Lfunction_full:
     entry_unwinds
     ring_full nopscope_function_entry, 5
-// Adaptive: nothing is dropped, the call goes to the profile.
+// In adaptive mode no call is dropped: this one goes to the profile.
 label nopscope_graph_full
     str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10, #CORE_TOP]
@@ -243,9 +245,9 @@ graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
     .cfi_endproc
 end_hook_words nopscope_graph_hook_words
 
-// u16 nopscope_graph_events_costs[3]: what a call that counts has of the recorder's instructions, on the usual
-// path: between the two readings, less the site's three before (landing pad, MOV, BL); and outside of them,
-// those three included, with one event and with two.
+// u16 nopscope_graph_events_costs[3]: how many of the recorder's instructions a call that counts
+// events executes on the usual path. First those between the two readings, minus the site's three
+// (landing pad, MOV, BL). Then those outside, with the site's three, for one event and for two.
     .section .rodata.nopscope_graph_events_costs, "a", %progbits
     .balign 2
     .globl  nopscope_graph_events_costs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampled recorder: every n-th call of a core goes on to the graph recorder's entry.
+// The sampled recorder: every n-th call on a core goes on to the graph recorder's entry.
 
 #include "tracer/arch/arm64/recorder.h"
 
@@ -7,9 +7,9 @@
 
     .section .text.nopscope_recorders, "ax", %progbits
 
-// void nopscope_sampled_entry: the body, or nopscope_graph_entry.
-// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
-// Out: x30 = x9, at the body; or as it came in. Free: x9-x17. Frame: none.
+// void nopscope_sampled_entry: goes on to the body, or to nopscope_graph_entry.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry. Out: x30 = x9,
+// at the body; or x30 and x9 as they came in. Free: x9-x17. Frame: none.
 function nopscope_sampled_entry
     entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR

@@ -17,7 +17,7 @@ namespace arch {
 #define NOPSCOPE_TEXT_OF(name) #name
 #define NOPSCOPE_NAME_OF(macro) NOPSCOPE_TEXT_OF(macro)
 #define NOPSCOPE_TPIDR_NAME NOPSCOPE_NAME_OF(NOPSCOPE_TPIDR)
-// This register is the tracer's: the recorders find their core there.
+// This register is reserved for the tracer: the recorders find their core there.
 inline void set_current_core(Core* core) {
     asm volatile("msr " NOPSCOPE_TPIDR_NAME ", %0" ::"r"(core));
 }
@@ -28,8 +28,7 @@ inline Core* current_core() {
     return core;
 }
 
-// EL1. At EL0 the instruction is undefined; where a handler goes on behind it, the level is still
-// 0.
+// Whether this is EL1. At EL0 the MRS is undefined. If a handler skips it, `level` stays 0.
 inline bool at_required_level() {
     std::uint64_t level = 0;
     asm volatile("mrs %0, currentel" : "+r"(level));
@@ -44,14 +43,14 @@ inline bool mmu_and_cache_on() {
     return (sctlr & m_and_c) == m_and_c;
 }
 
-// ID_AA64PFR1_EL1.BT. Without it an indirect branch may go to any instruction.
+// ID_AA64PFR1_EL1.BT. Without BTI an indirect branch may go to any instruction.
 inline bool has_branch_targets() {
     std::uint64_t features;
     asm("mrs %0, id_aa64pfr1_el1" : "=r"(features));
     return (features & 15) != 0;
 }
 
-// What the CPU makes of an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487,
+// How the CPU translates an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487,
 // D19.2).
 struct Translation {
     std::uint64_t par;
@@ -59,8 +58,7 @@ struct Translation {
     std::uint64_t page() const { return par & 0x000f'ffff'ffff'f000; }
     // 10: outer shareable, which is inner shareable, too.
     bool is_shared() const { return (par >> 7 & 2) != 0; }
-    // As in MAIR_EL1, outer and inner alike: 01RW or 11RW, RW not 0 in the first; F0 is tagged
-    // memory.
+    // As in MAIR_EL1. Each half (outer, inner) is 01RW, with RW not 0, or 11RW. F0: tagged memory.
     bool is_write_back() const {
         const auto attributes = static_cast<unsigned>(par >> 56);
         return attributes == 0xf0 ||
@@ -71,7 +69,7 @@ private:
     static bool is_write_back(unsigned policy) { return (policy & 4) != 0 && policy != 4; }
 };
 enum class Access { read, write };
-// EL1, interrupts masked: a handler may translate, too.
+// Call at EL1 with interrupts masked, because a handler may translate, too.
 inline Translation translate(std::uint64_t address, Access access) {
     Translation result;
     if (access == Access::write) {
@@ -90,7 +88,7 @@ inline constexpr bool clock_is_cycles = true;
 inline constexpr bool clock_is_cycles = false;
 #endif
 
-// CNTVCT, which the firmware's timers use, and the PMU's counter (Arm ARM DDI 0487, D13).
+// CNTVCT, which the firmware's timers use, and the PMU's cycle counter (Arm ARM DDI 0487, D13).
 inline std::uint64_t read_ticks() {
     std::uint64_t ticks;
     asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
@@ -111,8 +109,8 @@ inline bool has_cycle_counter() {
     const unsigned version = features >> 8 & 15;
     return version != 0 && version != not_architected;
 }
-// Every cycle (PMCR.D off), 64 bits (LC), also where events must not be counted (DP off); at EL1
-// and EL0, not at EL2 (PMCCFILTR 0). What it has counted stays.
+// Counts every cycle (PMCR.D off) with 64 bits (LC), also where events must not be counted (DP
+// off); at EL1 and EL0, not at EL2 (PMCCFILTR 0). The counter keeps its value.
 inline void start_cycles() {
     constexpr std::uint64_t e = 1 << 0, d = 1 << 3, dp = 1 << 5, lc = 1 << 6;
     std::uint64_t control;
@@ -124,7 +122,7 @@ inline void start_cycles() {
         : "memory");
 }
 
-// In a loop that waits for another core.
+// For a loop that waits for another core.
 inline void relax() { asm volatile("yield" ::: "memory"); }
 
 [[noreturn]] inline void breakpoint() {

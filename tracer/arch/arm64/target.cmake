@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tracer's build has of arm64: options, assembly, flags, and the library with the PMU's clock.
+# The tracer's build for arm64: options, assembly, flags, and the library with the PMU's clock.
 set(NOPSCOPE_TPIDR el1 CACHE STRING "the register that is the tracer's: el1 (TPIDR_EL1), el0 or ro_el0 (TPIDRRO_EL0)")
 set(NOPSCOPE_CLOCK cntvct CACHE STRING "what times are counted in: cntvct, or the PMU's cycles (pmccntr)")
 
-# Sources and flags of the library `target`, which has those of all architectures.
+# Adds arm64's sources and flags to the library `target`, which has those of all architectures.
 function(nopscope_add_arch target)
     set(sources calibration.S callback_hook.S callbacks.S duration.S longjmp.S profile.S recorders.S sampled.S)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     target_sources(${target} PRIVATE ${sources})
     target_compile_options(${target} PRIVATE
         -mgeneral-regs-only -mno-outline-atomics -mbranch-protection=standard
-        # The platform's register: a traced function may be about to use it.
+        # x18 is the platform's register: a traced function may need its value.
         -ffixed-x18)
     if(NOPSCOPE_TPIDR STREQUAL "el0" OR NOPSCOPE_TPIDR STREQUAL "ro_el0")
         string(TOUPPER "NOPSCOPE_TPIDR_${NOPSCOPE_TPIDR}" register)
@@ -20,7 +20,8 @@ function(nopscope_add_arch target)
     endif()
 endfunction()
 
-# The same with the PMU's clock, beside it for tests, or instead of it for the whole image. After all of `target` is set.
+# Adds the library `target`_pmccntr, which has the PMU's clock, for tests. With
+# NOPSCOPE_CLOCK=pmccntr `target` itself has that clock, too. Call it when `target` is complete.
 function(nopscope_add_arch_variants target)
     get_target_property(sources ${target} SOURCES)
     add_library(${target}_pmccntr STATIC EXCLUDE_FROM_ALL ${sources})

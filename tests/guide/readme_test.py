@@ -37,7 +37,7 @@ FIGURES = (
     (r"and ([\d.]+) in cJSON at\s+1 GHz", "docs/codec.md", r"\| bytes an event \|(?: [\d.]+ \|){3} \**([\d.]+)\** \|"),
 )
 # Numbers that are not figures: of products, standards and commands.
-NAMES = re.compile(r"Debian 12|Lua 5\.4|Linux 6\.12|Raspberry Pi [345]|3 B\+?|\b400\b|License 2\.0|at 54 MHz|at\s+1 GHz")
+NAMES = re.compile(r"Debian 12|Lua 5\.4|Linux 6\.12|Raspberry Pi [345](?: and [345])?|3 B\+?|\b400\b|License 2\.0|at 54 MHz|at\s+1 GHz")
 
 
 def compiler_of(tree):

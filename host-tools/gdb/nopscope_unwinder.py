@@ -354,7 +354,7 @@ class InfoNopscope(gdb.Command):
     def lines(image):
         stacks = image.stacks()
         in_force = image.layout("InForce").read(image.at("_ZN8nopscope8in_forceE"))["recorders_"]
-        numbers = [f for f in gdb.lookup_type("nopscope::protocol::Recorder").fields() if in_force << 1 >> f.enumval & 1]
+        numbers = [f for f in gdb.lookup_type("nopscope::Recorder").fields() if in_force << 1 >> f.enumval & 1]
         names = ", ".join(f.name.split("::")[-1] for f in numbers) or "none"
         count = sum(len(calls) for _, calls in stacks if not isinstance(calls, NotFound))
         yield f"nopscope: the tracer of {image.path}; recorders in force: {names}; open hooked calls: {count}."

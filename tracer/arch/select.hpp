@@ -9,6 +9,7 @@
 
 // clang-format off
 #define NOPSCOPE_ARCH_QUOTED(path) #path
+// The argument is a part of a path. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define NOPSCOPE_ARCH_FILE(name) NOPSCOPE_ARCH_QUOTED(tracer/arch/arm64/name)
 // clang-format on
 

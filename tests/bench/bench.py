@@ -24,6 +24,7 @@ sys.path.append(str(HERE.parent / "e2e"))
 from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 
 BASELINE = HERE / "baseline.json"
+FIRST = "virt-max"
 # The machine whose figures another machine must have, if it has none itself. CPUs that need the
 # same maintenance, with cache lines of the same length, execute the same instructions.
 SAME_AS = {name: "rpi4" for name, (board, _) in MACHINES.items() if name == board and not name.startswith("rpi4")}
@@ -274,22 +275,31 @@ def differences(header, rows, baseline):
 
 
 def load_baseline():
-    return json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    """By compiler and machine. Of another machine than FIRST, the file has the rows that differ from FIRST's."""
+    baseline = json.loads(BASELINE.read_text())
+    return {compiler: {machine: machines.get(FIRST, {}) | rows for machine, rows in machines.items()}
+            for compiler, machines in baseline.items()}
 
 
-def update_baseline(header, rows):
-    baseline = load_baseline()
-    baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
-    text = json.dumps(baseline, indent=1, sort_keys=True)
+def write_baseline(baseline):
+    kept = {compiler: {machine: {key: row for key, row in rows.items() if machine == FIRST or row != machines.get(FIRST, {}).get(key)}
+                       for machine, rows in machines.items()} for compiler, machines in baseline.items()}
+    text = json.dumps(kept, indent=1, sort_keys=True)
     for broken, joined in (("[\n    ", "["), (",\n    ", ", "), ("\n   ]", "]")):  # one row on each line
         text = text.replace(broken, joined)
     BASELINE.write_text(text + "\n")
 
 
+def update_baseline(header, rows):
+    baseline = load_baseline()
+    baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
+    write_baseline(baseline)
+
+
 # ---- the README's table, written from the baseline -------------------------------------------------
 
 README = HERE.parent.parent / "README.md"
-README_FROM = ("12.2.0", "virt-max")
+README_FROM = ("12.2.0", FIRST)
 README_MARKS = ("<!-- bench: written by ./dev bench --update-baseline -->\n", "<!-- /bench -->\n")
 README_ROWS = (
     "one ops, empty callback, guarded", "10 ops on the function", "each of I irrelevant ops, R = 1",

@@ -49,6 +49,4 @@ def typed_options(command):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.directory = pathlib.Path(holder.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -24,20 +24,15 @@ ROUNDS = 20
 class Demo(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = machines.Directory()
         begin = time.monotonic()
         # Uses the host's clock: the line's pace follows it, and the plugin makes the target slow.
-        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "demo",
+        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, "demo",
                                    [f"rounds={ROUNDS}", f"baud={BAUD}", "mode=adaptive"],
                                    icount=False, oracle=True)
         cls.seconds = time.monotonic() - begin
         cls.report = cls.run_.report_json()
         cls.functions = cls.report["functions"]
         cls.line = wire.Line(cls.run_.line)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def test_it_ran_to_its_end_and_lost_nothing(self):
         self.assertEqual(self.run_.status, 0, self.run_.errors)

@@ -21,9 +21,7 @@ SHORT = ["--word", "selftest:bti.", "--word", "selftest:receive.", "--word", "de
 
 class Report(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.directory = pathlib.Path(holder.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def command(self, *words):
         return [sys.executable, "-B", HERE / "board_report.py", *words, "--out", self.directory]

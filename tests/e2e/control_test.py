@@ -83,9 +83,7 @@ def demo(*words):
 
 class Steered(unittest.TestCase):
     def setUp(self):
-        temporary = machines.Directory()
-        self.directory = temporary.__enter__()
-        self.addCleanup(temporary.cleanup)
+        self.directory = self.enterContext(machines.Directory())
 
     def record(self, *options, words=()):
         recorder = Recorder(self.directory, "exec:" + shlex.join(demo(*words)), options)
@@ -257,9 +255,7 @@ class LossyProxy(threading.Thread):
 
 class Lossy(unittest.TestCase):
     def test_each_command_is_done_once_however_often_it_is_sent(self):
-        temporary = machines.Directory()
-        directory = temporary.__enter__()
-        self.addCleanup(temporary.cleanup)
+        directory = self.enterContext(machines.Directory())
         host_path = str(directory / "host")
         with target_on(directory / "target"), socket.socket(socket.AF_UNIX) as target, \
                 socket.socket(socket.AF_UNIX) as listener:

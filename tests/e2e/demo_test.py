@@ -23,15 +23,10 @@ INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps
 class Demo(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = machines.Directory()
-        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "demo",
+        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, "demo",
                                    ["interrupts=1"])
         cls.report = cls.run_.report_json()
         cls.line = wire.Line(cls.run_.line)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def test_it_ran_to_its_end(self):
         self.assertEqual(self.run_.status, 0, self.run_.errors)

@@ -88,18 +88,12 @@ def clock_pairs(path):
 
 class End(unittest.TestCase):
     def setUp(self):
-        self.directory = machines.Directory()
-        self.path = self.directory.__enter__()
-        self.recorders = []
-
-    def tearDown(self):
-        for recorder in self.recorders:
-            recorder.kill()
-        self.directory.cleanup()
+        self.path = self.enterContext(machines.Directory())
 
     def start(self, uri, *options, verb="record"):
-        self.recorders.append(Recorder(self.path, uri, *options, verb=verb))
-        return self.recorders[-1]
+        recorder = Recorder(self.path, uri, *options, verb=verb)
+        self.addCleanup(recorder.kill)
+        return recorder
 
     def check_counts(self, recorder, profiled_and_open=()):
         """The trace's and the profile's calls of each function equal the plugin's up to the stop.

@@ -69,12 +69,7 @@ class Target(Halted):
 class Pulled(unittest.TestCase):
     def start(self, image, *words, **more):
         """Makes a Target, which is still stopped."""
-        directory = machines.Directory()
-        at = directory.__enter__()
-        self.addCleanup(directory.cleanup)
-        target = Target(at, image, words, **more)
-        self.addCleanup(target.__exit__)
-        return target
+        return self.enterContext(Target(self.enterContext(machines.Directory()), image, words, **more))
 
     def stopped(self, symbol, *words):
         target = self.start("reset", *words)

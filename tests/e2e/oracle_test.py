@@ -20,8 +20,7 @@ import wire
 class Oracle(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = machines.Directory()
-        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, IMAGE, WORDS, oracle=True)
+        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, IMAGE, WORDS, oracle=True)
         cls.report = cls.run_.report_json()
         cls.add_profile()
         cls.line = wire.Line(cls.run_.line)
@@ -35,10 +34,6 @@ class Oracle(unittest.TestCase):
                 functions[profiled["address"]]["calls"] += profiled["calls"]
             else:
                 cls.report["functions"].append(profiled)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def test_it_ran_to_its_end(self):
         self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)

@@ -34,16 +34,11 @@ def tolerance(known, calls, tick_ns):
 class Overhead(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = machines.Directory()
-        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, IMAGE, oracle=True, own=True)
+        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, IMAGE, oracle=True, own=True)
         cls.report = cls.run_.report_json()
         cls.functions = {f["name"]: f for f in cls.report["functions"]}
         cls.own = own_instructions(cls.run_)
         cls.tick_ns = 1e9 / cls.report["clock_hz"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def instructions(self, name):
         return self.own[int(self.functions[name]["address"], 16)]

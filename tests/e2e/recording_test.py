@@ -49,14 +49,9 @@ class Overload(unittest.TestCase):
 class Recordings(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = machines.Directory()
-        cls.directory = cls.temporary.__enter__()
+        cls.directory = cls.enterClassContext(machines.Directory())
         cls.run_ = machines.record(cls.directory, "virt-max", "torture", ["seed=7"])
         cls.whole = cls.run_.report_json()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def test_another_elf_is_refused_with_one_sentence(self):
         other = machines.elf_of("virt-max", "sweep")

@@ -41,17 +41,13 @@ class Rotate(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        temporary = machines.Directory()
-        cls.addClassCleanup(temporary.cleanup)
-        directory = temporary.__enter__()
+        directory = cls.enterClassContext(machines.Directory())
         run = machines.record(directory, "virt-max", "demo", ["rounds=1", "interrupts=1"])
         assert run.status == 0, run.errors
         cls.whole, cls.line, cls.elf = run.recording, directory / "line.raw", run.elf
 
     def setUp(self):
-        temporary = machines.Directory()
-        self.addCleanup(temporary.cleanup)
-        self.directory = temporary.__enter__()
+        self.directory = self.enterContext(machines.Directory())
 
     def command(self, *options):
         sender = [sys.executable, "-B", SENDER, self.line, PIECES, PAUSE_SECONDS]

@@ -55,14 +55,9 @@ def may_call_itself(image, function):
 class BesideTheGraphRecorder(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = machines.Directory()
-        cls.run_ = record(cls.directory.__enter__(), "rounds=6")
+        cls.run_ = record(cls.enterClassContext(machines.Directory()), "rounds=6")
         cls.report = cls.run_.report_json()
         cls.graph = cls.run_.graph_json()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def test_all_is_there(self):
         self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])

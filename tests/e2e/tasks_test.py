@@ -20,16 +20,11 @@ DECODE = machines.HERE.parent / "conformance" / "decode.py"
 class Tasks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = machines.Directory()
-        cls.at = cls.directory.__enter__()
+        cls.at = cls.enterClassContext(machines.Directory())
         cls.run_ = machines.record(cls.at, MACHINE, "tasks")
         cls.report = cls.run_.report_json()
         cls.graph = json.loads(machines.nopscope("graph", cls.run_.recording, "--image",
                                                  cls.run_.elf, "--format", "json").stdout)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
 
     def paths(self):
         nodes = self.graph["nodes"]

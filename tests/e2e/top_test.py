@@ -57,12 +57,8 @@ class Target:
 
 class Top(unittest.TestCase):
     def setUp(self):
-        temporary = machines.Directory()
-        self.directory = temporary.__enter__()
-        self.addCleanup(temporary.cleanup)
-        self.terminal = tmux.Terminal(self.directory)
-        self.terminal.__enter__()
-        self.addCleanup(self.terminal.__exit__)
+        self.directory = self.enterContext(machines.Directory())
+        self.terminal = self.enterContext(tmux.Terminal(self.directory))
 
     def watch(self, uri, *options):
         words = [machines.NOPSCOPE, "top", "--from", uri, *options]

@@ -32,9 +32,7 @@ cat a.txt
 
 class Guide(unittest.TestCase):
     def setUp(self):
-        self.holder = tempfile.TemporaryDirectory(prefix="nopscope-guide-")
-        self.addCleanup(self.holder.cleanup)
-        self.directory = pathlib.Path(self.holder.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nopscope-guide-")))
 
     def outcome(self, page):
         boxes = guide.boxes(page)

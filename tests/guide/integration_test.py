@@ -69,15 +69,10 @@ def make(out, prefix, *variables, source=FOREIGN, image="foreign"):
 class Integration(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.holder = machines.Directory()
-        cls.directory = cls.holder.__enter__()
+        cls.directory = cls.enterClassContext(machines.Directory())
         cls.prefix = cls.directory / "prefix"
         cmake(ROOT, cls.directory / "package", *PACKAGE, f"-DCMAKE_INSTALL_PREFIX={cls.prefix}")
         run("cmake", "--install", cls.directory / "package")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
 
     def profile(self, elf, *options, said=None, times=False):
         """Records to the end with exactly the oracle's counts. Returns the console, and calls by

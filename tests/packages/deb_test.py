@@ -42,9 +42,7 @@ The first.
 class Deb(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.holder = tempfile.TemporaryDirectory(prefix="nopscope-deb-")
-        cls.addClassCleanup(cls.holder.cleanup)
-        cls.directory = pathlib.Path(cls.holder.name)
+        cls.directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="nopscope-deb-")))
         cls.command, cls.target = cls.debs = packages.make(cls.directory / "first")
         for deb, name in zip(cls.debs, ("command", "target")):
             cli.run("dpkg-deb", "--extract", deb, cls.directory / name)

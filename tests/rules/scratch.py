@@ -26,9 +26,7 @@ class Scratch(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        cls.tree = Path(holder.name) / "tree"
+        cls.tree = Path(cls.enterClassContext(tempfile.TemporaryDirectory())) / "tree"
         tree.copy(ROOT, cls.tree, *cls.PATHS)
         git(cls.tree, "init", "-q", "-b", "main")
         git(cls.tree, "add", "-A")
@@ -36,9 +34,7 @@ class Scratch(unittest.TestCase):
         git(cls.tree, "branch", "first")
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.outside = Path(holder.name)
+        self.outside = Path(self.enterContext(tempfile.TemporaryDirectory()))
         git(self.tree, "checkout", "-q", "-f", "-B", "main", "first")
         git(self.tree, "clean", "-fdq")
 

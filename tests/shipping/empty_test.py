@@ -74,9 +74,7 @@ def remains(elf):
 
 class Empty(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory(prefix="nopscope-empty-")
-        self.addCleanup(holder.cleanup)
-        self.directory = pathlib.Path(holder.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nopscope-empty-")))
 
     def assert_equal_images(self, with_calls, without_calls):
         self.assertEqual(remains(with_calls), [])

@@ -18,8 +18,7 @@ from footprint import integration
 class Footprint(integration.Integration):
     @classmethod
     def setUpClass(cls):
-        cls.holder = machines.Directory()
-        cls.directory = cls.holder.__enter__()
+        cls.directory = cls.enterClassContext(machines.Directory())
         cls.columns, cls.smallest = footprint.measure(cls.directory)
 
     def test_the_page_has_what_is_measured(self):

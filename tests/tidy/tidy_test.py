@@ -15,9 +15,7 @@ MOVED = "#include <string>\n#include <utility>\nstd::size_t f(std::string a) { s
 
 class Tidy(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory(prefix="nopscope-tidy-")
-        self.addCleanup(holder.cleanup)
-        self.root = pathlib.Path(holder.name).resolve()
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nopscope-tidy-"))).resolve()
         (self.root / "hal").mkdir()
 
     def outcome(self, text, command="ccache g++ -std=c++20 -Werror -fno-ipa-ra -c"):

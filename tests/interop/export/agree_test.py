@@ -137,14 +137,10 @@ class Compared:
 class Agree(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.runs = {name: exports.Run(name, pathlib.Path(cls.temporary.name), image)
+        directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.runs = {name: exports.Run(name, directory, image)
                     for name, image in RECORDINGS.items()}
         cls.readings = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def read(self, name):
         """Returns [(kind, Reading)] of a recording."""

@@ -35,9 +35,7 @@ def trace(calls):
 
 class Diff(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.directory = pathlib.Path(holder.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.count = 0
 
     def run_of(self, *calls, names=None):

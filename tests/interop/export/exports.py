@@ -230,9 +230,7 @@ class Case(unittest.TestCase):
     maxDiff = 4000
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.directory = pathlib.Path(temporary.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def export(self, name, *options, to=None):
         out = self.directory / f"{name}.{to or self.FORMAT}"

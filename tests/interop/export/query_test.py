@@ -25,9 +25,8 @@ WRITES = ("DELETE FROM calls", "DROP TABLE calls", "CREATE TABLE x (y)", "PRAGMA
 
 class Query(unittest.TestCase):
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.addCleanup(self.directory.cleanup)
-        self.database = pathlib.Path(self.directory.name) / "run.db"
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.database = self.directory / "run.db"
 
     def export(self, name):
         exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", "sqlite", "-o", self.database)
@@ -91,9 +90,9 @@ class Query(unittest.TestCase):
                 self.assertIn(said, done.stderr.decode(), sql)
                 self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertEqual(database.read_bytes(), before)
-        self.assertEqual([path.name for path in pathlib.Path(self.directory.name).iterdir()], [database.name])
+        self.assertEqual([path.name for path in self.directory.iterdir()], [database.name])
         self.assertIn("self_ns", query(database, "PRAGMA table_info(calls)").stdout.decode())
-        query(self.directory.name + "/none.nsc", "SELECT 1", status=3)
+        query(self.directory / "none.nsc", "SELECT 1", status=3)
 
 
 if __name__ == "__main__":

@@ -94,9 +94,7 @@ class Probed:
 
 class OpenOcd(unittest.TestCase):
     def probed(self, *words):
-        directory = machines.Directory()
-        at = directory.__enter__()
-        self.addCleanup(directory.cleanup)
+        at = self.enterContext(machines.Directory())
         probed = Probed(at, words)
         self.addCleanup(probed.close)
         return probed

@@ -10,7 +10,6 @@ docs/api.md and in the headers' comments must exist: nopscope::init(), Status::o
 
 import re
 import subprocess
-import sys
 import tempfile
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -100,11 +99,5 @@ def breaches(root):
                     yield f"{file.relative_to(root)}:{number}: {name} has no page"
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    tree.tell(breaches(Path(sys.argv[1])))
-
-
 if __name__ == "__main__":
-    main()
+    tree.main(breaches, __doc__)

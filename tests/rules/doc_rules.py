@@ -12,7 +12,6 @@ reader writes: its directory must exist. A list of tasks names as many files as 
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import tree
@@ -109,11 +108,5 @@ def breaches(root, build=None):
             yield f"{file}: {reason}"
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    tree.tell(breaches(*map(Path, sys.argv[1:])))
-
-
 if __name__ == "__main__":
-    main()
+    tree.main(breaches, __doc__, most=2)

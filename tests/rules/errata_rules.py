@@ -18,10 +18,10 @@ may access a wrong address. The linker changes the ADRP to an ADR, or adds a bra
 import argparse
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+import tree
 from disassembly import disassemble, toolchain
 
 ACCUMULATE = {"madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl"}  # into a 64-bit register
@@ -83,10 +83,6 @@ def breaches(function):
                 yield f"{function.name}: erratum 843419 at {at:#x}: adrp {page}, {access}, {later}"
 
 
-def found_in(objdump, path):
-    return [breach for function in disassemble(objdump, path) for breach in breaches(function)]
-
-
 def image_of_both(compiler, flags, directory):
     sources = [Path(directory) / "both.S", Path(directory) / "both.c"]
     for source, text in zip(sources, (ASSEMBLY, C)):
@@ -111,9 +107,8 @@ def main():
         if arguments.both is not None:
             flags = tools["errata_flags"].split(";") if arguments.both == "build" else arguments.both.split()
             images.append(image_of_both(tools["binutils"] + "gcc", flags, directory))
-        found = [breach for image in images for breach in found_in(tools["binutils"] + "objdump", image)]
-    print("\n".join(found))
-    sys.exit(1 if found else 0)
+        tree.tell(breach for image in images for function in disassemble(tools["binutils"] + "objdump", image)
+                  for breach in breaches(function))
 
 
 main()

@@ -7,8 +7,6 @@
 The keys come from GitHub's "Syntax for issue forms" and "Syntax for GitHub's form schema".
 """
 
-import sys
-from pathlib import Path
 
 import tree
 import yaml
@@ -138,11 +136,5 @@ def breaches(root):
         yield ".github/ISSUE_TEMPLATE: no forms"
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    tree.tell(breaches(Path(sys.argv[1])))
-
-
 if __name__ == "__main__":
-    main()
+    tree.main(breaches, __doc__)

@@ -15,6 +15,7 @@ import struct
 import sys
 from pathlib import Path
 
+import tree
 from disassembly import defined_functions, disassemble, toolchain
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "verification/oracle"))
@@ -70,11 +71,5 @@ def breaches(options):
         yield f"only {seen} functions of the tracer and the hal in the image"
 
 
-def main():
-    found = list(breaches(arguments()))
-    print("\n".join(found) if found else "no breach")
-    sys.exit(bool(found))
-
-
 if __name__ == "__main__":
-    main()
+    tree.tell(breaches(arguments()))

@@ -11,8 +11,8 @@ have only the landing pad.
 
 import argparse
 import subprocess
-import sys
 
+import tree
 from disassembly import disassemble, toolchain
 
 NOT_INSTRUMENTED = {"setjmp", "longjmp"}
@@ -70,9 +70,7 @@ def main():
     options = parser.parse_args()
     tools = toolchain(options.build)
     archives = options.archives or [f"{tools['newlib']}/lib/{lib}.a" for lib in ("libc", "libm")]
-    found = [line for archive in archives for line in archive_breaches(tools["binutils"], archive)]
-    print("\n".join(found) if found else "no breach")
-    sys.exit(bool(found))
+    tree.tell(line for archive in archives for line in archive_breaches(tools["binutils"], archive))
 
 
 if __name__ == "__main__":

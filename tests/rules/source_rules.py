@@ -8,8 +8,6 @@ The rooms' includes, where instructions may be, every source file's parts, and b
 """
 
 import re
-import sys
-from pathlib import Path
 
 import tree
 
@@ -189,11 +187,5 @@ def phrase_breaches(path, content):
             yield f"{path}:{number}: '{phrase}': {PHRASES[phrase]}"
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    tree.tell(breaches(Path(sys.argv[1])))
-
-
 if __name__ == "__main__":
-    main()
+    tree.main(breaches, __doc__)

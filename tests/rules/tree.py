@@ -31,6 +31,13 @@ def copy(root, destination, *paths):
     subprocess.run(["tar", "-C", destination, "-xf", "-"], input=packed, check=True)
 
 
+def main(breaches, usage, most=1):
+    """A rule's main(): the words of the command line, 1 to `most`, are the paths that `breaches` takes."""
+    if not 1 <= len(sys.argv[1:]) <= most:
+        sys.exit(usage)
+    tell(breaches(*map(Path, sys.argv[1:])))
+
+
 def tell(breaches):
     """Prints all breaches and exits, with status 1 if there is any."""
     found = list(breaches)

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's timeline, and a function's source and instructions, in headless Chromium.
 //
-//     node --test details_test.mjs, with NOPSCOPE, CHROMIUM, OBJDUMP, and what details_test.py makes
+//     node --test details_test.mjs, with NOPSCOPE, CHROMIUM, OBJDUMP, and what web_test.py makes
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { chromium } from "playwright-core";
+import { launch, newPage, run } from "./browser.mjs";
 
-const { NOPSCOPE, CHROMIUM, OBJDUMP, NOPSCOPE_IMAGE, NOPSCOPE_SOURCE } = process.env;
+const { NOPSCOPE, OBJDUMP, NOPSCOPE_IMAGE, NOPSCOPE_SOURCE } = process.env;
 const directory = mkdtempSync(join(tmpdir(), "nopscope-details-"));
 const pages = {};
 let browser;
 let page;
 const wrong = [];
 
-const run = (...words) => execFileSync(words[0], words.slice(1), { encoding: "utf8", maxBuffer: 1 << 28 });
 const dataOf = (file) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(file, "utf8"))[1]);
 // Returns a page whose data `change` has modified.
 function changed(file, name, change) {
@@ -37,20 +35,14 @@ before(async () => {
     };
     make("demo", "--image", NOPSCOPE_IMAGE, "--source-root", NOPSCOPE_SOURCE);
     for (const name of ["tasks", "gaps", "hostile"]) make(name);
-    browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    browser = await launch();
 });
 after(async () => {
     await browser?.close();
     rmSync(directory, { recursive: true, force: true });
 });
 beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce", colorScheme: "light" });
-    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-    page.on("pageerror", (error) => wrong.push(error.message));
-    page.on("request", (request) => /^(file|data):/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    page = await newPage(browser, wrong);
 });
 afterEach(async () => {
     await page.close();

@@ -5,7 +5,7 @@
 //     node --test names_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { nopscope, openPage } from "./written_page.mjs";
+import { nopscope, openPage } from "./browser.mjs";
 
 let written;
 let page;

@@ -4,14 +4,13 @@
 //
 //     node --test page_test.mjs, with NOPSCOPE, NOPSCOPE_RECORDING (of samples, too) and CHROMIUM
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { chromium } from "playwright-core";
+import { launch, newPage, nopscope } from "./browser.mjs";
 
-const { NOPSCOPE, NOPSCOPE_RECORDING, CHROMIUM } = process.env;
+const { NOPSCOPE_RECORDING } = process.env;
 const directory = mkdtempSync(join(tmpdir(), "nopscope-page-"));
 const file = join(directory, "report.html");
 let browser;
@@ -20,26 +19,18 @@ let report;
 let graph;
 const wrong = [];
 
-const nopscope = (...words) => execFileSync(NOPSCOPE, words, { encoding: "utf8", maxBuffer: 1 << 28 });
-
 before(async () => {
     nopscope("html", NOPSCOPE_RECORDING, "-o", file);
     report = JSON.parse(nopscope("report", NOPSCOPE_RECORDING, "--format", "json"));
     graph = JSON.parse(nopscope("graph", NOPSCOPE_RECORDING, "--format", "json"));
-    browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    browser = await launch();
 });
 after(async () => {
     await browser?.close();
     rmSync(directory, { recursive: true, force: true });
 });
 beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
-    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-    page.on("pageerror", (error) => wrong.push(error.message));
-    page.on("request", (request) => /^(file|data):/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    page = await newPage(browser, wrong);
 });
 afterEach(async () => {
     await page.close();

@@ -2,18 +2,18 @@
 // `nopscope serve` of a running target, in headless Chromium. The page grows in place, requests
 // reach the target, it survives a reset and the loss of the line, and nothing leaves this machine.
 //
-//     node --test serve_test.mjs, with NOPSCOPE, CHROMIUM, and what serve_test.py sets
+//     node --test serve_test.mjs, with NOPSCOPE, CHROMIUM, and what web_test.py sets
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { chromium } from "playwright-core";
+import { launch, newPage, nopscope } from "./browser.mjs";
 
-const { NOPSCOPE, CHROMIUM, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE, NOPSCOPE_HOSTILE } = process.env;
+const { NOPSCOPE, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE, NOPSCOPE_HOSTILE } = process.env;
 const directory = mkdtempSync(join(tmpdir(), "nopscope-serve-"));
 const side = join(directory, "side.nsc");
 let browser;
@@ -57,10 +57,7 @@ before(async () => {
     // Keeps one page open: `serve` ends after its last page, and a slow machine takes seconds from
     // one page to the next.
     follower = http.get(`${served.url}events`, (events) => events.resume()).on("error", () => {});
-    browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    browser = await launch();
 });
 after(async () => {
     follower?.destroy();
@@ -76,10 +73,7 @@ afterEach(async () => {
 });
 
 async function open(fragment = "", url = served.url) {
-    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
-    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-    page.on("pageerror", (error) => wrong.push(error.message));
-    page.on("request", (request) => /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    page = await newPage(browser, wrong, /^(http:\/\/127\.0\.0\.1:|data:)/);
     await page.goto(url + fragment);
 }
 const number = (text) => Number(text.replaceAll(",", ""));
@@ -314,7 +308,7 @@ test("SIGINT ends it, and the recording on the side is whole", async () => {
     await page.close();
     page = null;
     wrong.splice(0); // the browser also reports each failed request of the page
-    const report = JSON.parse(execFileSync(NOPSCOPE, ["report", side, "--format", "json"], { encoding: "utf8", maxBuffer: 1 << 28 }));
+    const report = JSON.parse(nopscope("report", side, "--format", "json"));
     assert.equal(report.sessions, 3);
     const { integrity } = report;
     assert.equal(integrity.damaged_chunks ?? 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page, in headless Chromium, of a recording whose calls the test writes.
+// Headless Chromium, and pages of recordings whose calls the test writes.
 //
 //     const written = await openPage("diff");     with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 //     written.record("run", [[0, 1, 1000], [1, 1, 9000]], "1 8 main\n")
@@ -12,27 +12,34 @@ import { chromium } from "playwright-core";
 
 const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
 
-export const nopscope = (...words) => execFileSync(NOPSCOPE, words);
+export const run = (...words) => execFileSync(words[0], words.slice(1), { encoding: "utf8", maxBuffer: 1 << 28 });
+export const nopscope = (...words) => run(NOPSCOPE, ...words);
 
-// `wrong` lists the errors that the page reports.
-export async function openPage(name) {
-    const directory = mkdtempSync(join(tmpdir(), `nopscope-${name}-`));
-    const browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+export const launch = () => chromium.launch({
+    executablePath: CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+});
+
+// `wrong` gets the errors that the page reports, and its requests beyond `allowed`.
+export async function newPage(browser, wrong, allowed = /^(file|data):/) {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
-    const wrong = [];
     page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
     page.on("pageerror", (error) => wrong.push(error.message));
-    page.on("request", (request) => /^(about|file|data):/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    page.on("request", (request) => allowed.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    return page;
+}
+
+export async function openPage(name) {
+    const directory = mkdtempSync(join(tmpdir(), `nopscope-${name}-`));
+    const browser = await launch();
+    const wrong = [];
     return {
-        page,
+        page: await newPage(browser, wrong),
         wrong,
         file: join(directory, `${name}.html`),
         // Events: [0 (begin) or 1 (end), function, ns]. Names: lines of number, size and name.
-        record(run, events, names) {
-            const [calls, list, out] = ["ev13", "txt", "nsc"].map((suffix) => join(directory, `${run}.${suffix}`));
+        record(name, events, names) {
+            const [calls, list, out] = ["ev13", "txt", "nsc"].map((suffix) => join(directory, `${name}.${suffix}`));
             writeFileSync(calls, Buffer.concat(events.map(([type, fn, at]) => {
                 const record = Buffer.alloc(13);
                 record.writeUInt8(type, 0);
@@ -41,7 +48,7 @@ export async function openPage(name) {
                 return record;
             })));
             writeFileSync(list, names);
-            execFileSync(NOPSCOPE_REPORT_BENCH, [calls, "--tick-hz", "1000000000", "--names", list, "--nsc", out]);
+            run(NOPSCOPE_REPORT_BENCH, calls, "--tick-hz", "1000000000", "--names", list, "--nsc", out);
             return out;
         },
         async close() {

@@ -5,8 +5,6 @@ reader of its own (readers.py); RULES says which figures of two formats must be 
 """
 
 import pathlib
-import re
-import sys
 import tempfile
 import unittest
 

@@ -3,50 +3,27 @@
 """Chrome's trace JSON, read by Python's json in Perfetto's order, and imported by speedscope."""
 
 import collections
-import decimal
-import json
 
 import exports
 import hostile_names
+import readers
 import speedscope_page
 
 DEEPEST = 512  # Perfetto keeps at most so many slices open on a thread; "deep" has more
-
-
-def ns(microseconds):
-    return int(microseconds * 1000)
 
 
 class Chrome(exports.Case):
     FORMAT = "chrome"
 
     def load(self, name, *options):
-        with open(self.export(name, *options), encoding="utf-8") as file:
-            data = json.load(file, parse_float=decimal.Decimal)
-        events = data["traceEvents"]
-        threads = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        data = readers.chrome_data(self.export(name, *options))
         self.assertRegex(data["otherData"]["times"], "^times are raw")
-        return data, events, threads
-
-    def sums(self, events, threads):
-        """Sorts by time, and events of the same time as in the file, like Perfetto's importer."""
-        sums = exports.Sums()
-        for event in sorted((event for event in events if event.get("cat") == "call"), key=lambda event: event["ts"]):
-            tid = event["tid"]
-            core = int(threads[tid].split(",")[0].removeprefix("core "))
-            if event["ph"] == "B":
-                sums.begin(tid, event["name"], ns(event["ts"]), core)
-            elif event["ph"] == "E":
-                sums.end(tid, ns(event["ts"]), core, event["name"])
-            else:
-                self.assertEqual(event["ph"], "i")
-                sums.point(event["name"])
-        return sums
+        return data, data["traceEvents"]
 
     def test_calls_and_times_are_the_report_s(self):
         for name, options in (*exports.RUNS, ("hostile", ())):
-            _, events, threads = self.load(name, *options)
-            self.check_events(name, self.sums(events, threads), options, spelt=hostile_names.without_nul)
+            _, events = self.load(name, *options)
+            self.check_events(name, readers.chrome_sums(events, exports.Sums(), str), options, spelt=hostile_names.without_nul)
             self.check_form(events)
 
     def check_form(self, events):
@@ -62,13 +39,13 @@ class Chrome(exports.Case):
                 last[event["tid"]] = float(event["ts"])
 
     def test_places_are_in_the_file(self):
-        data, _, _ = self.load("torture")
+        data, _ = self.load("torture")
         self.assertEqual({place["name"]: (place["file"], place["line"]) for place in data["otherData"]["functions"]},
                          {row["name"]: (row["file"], row["line"])
                           for row in exports.report("torture")["functions"] if row["file"]})
 
     def test_marks_counters_and_gaps(self):
-        _, events, _ = self.load("captured")
+        _, events = self.load("captured")
         report = exports.report("captured")
         self.assertEqual(sorted(e["args"]["id"] for e in events if e.get("cat") == "mark"),
                          sorted(mark["id"] for mark in report["markers"]))
@@ -76,13 +53,11 @@ class Chrome(exports.Case):
         for event in events:
             if event["ph"] == "C":
                 values[event["name"]].append(event["args"]["value"])
-        self.assertEqual({name: (len(its), min(its), max(its)) for name, its in values.items()},
-                         {f"counter {c['id']}": (c["count"], c["min"], c["max"]) for c in report["counters"]})
+        self.assertEqual(exports.ranges(values), exports.ranges_of(report["counters"], lambda row: f"counter {row['id']}"))
         self.assertRegex(self.said, "has no place for [0-9]+ captured values")
-        _, events, _ = self.load("stream")
+        _, events = self.load("stream")
         self.assertEqual(sorted(tuple(e["args"].values()) for e in events if e.get("cat") == "gap"),
-                         sorted((g["lost"], g["overwritten"], g["dropped"])
-                                for g in exports.report("stream")["gaps_list"]))
+                         exports.gaps_of("stream"))
 
     def test_what_is_left_out_is_said(self):
         self.export("samples")

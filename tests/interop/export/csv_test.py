@@ -6,6 +6,7 @@ import collections
 
 import exports
 import hostile_names
+import readers
 from readers import csv_rows as read
 
 
@@ -16,22 +17,15 @@ class Csv(exports.Case):
         for name, options in exports.RUNS:
             rows = read(self.export(name, *options))
             self.assertRegex(rows[0]["name"], "^times are raw")
-            calls = [row for row in rows if row["kind"] == "call"]
-            sums = exports.sums_of_calls(
-                (f"{row['core']}.{row['context']}", int(row["core"]), row["name"], int(row["begin_ns"]),
-                 int(row["end_ns"]), int(row["depth"])) for row in calls)
-            own, durations = collections.Counter(), collections.Counter()
-            for row in calls:
-                own[row["name"]] += int(row["self_ns"])
-                durations[row["name"]] += int(row["duration_ns"])
-            self.assertEqual(own, sums.self_)
+            sums = readers.csv_sums(rows, exports.Sums(), lambda row: row["name"])
+            durations = collections.Counter()
+            for row in rows:
+                if row["kind"] == "call":
+                    durations[row["name"]] += int(row["duration_ns"])
             for row in exports.functions(name):
                 if exports.is_plain(name, row):  # its calls are not inside each other
                     self.assertAlmostEqual(durations[row["name"]], row["total_ns"], msg=(name, row["name"]),
                                            delta=exports.rounding(name) * (1 + sums.total_lengths[row["name"]]))
-            for row in rows:
-                if row["kind"] == "point":
-                    sums.point(row["name"])
             self.check_events(name, sums, options)
 
     def test_the_other_events(self):
@@ -42,9 +36,8 @@ class Csv(exports.Case):
             for row in rows:
                 if row["kind"] == kind:
                     found[row["name"], row["how"]].append(int(row["value"]))
-            expected = {("" if kind == "counter" else one["name"], str(one["id"]) if kind == "counter" else one["what"]):
-                        (one["count"], one["min"], one["max"]) for one in lists}
-            self.assertEqual({key: (len(values), min(values), max(values)) for key, values in found.items()}, expected)
+            self.assertEqual(exports.ranges(found), exports.ranges_of(
+                lists, lambda row: ("", str(row["id"])) if "id" in row else (row["name"], row["what"])))
         marks = sorted(int(row["value"]) for row in rows if row["kind"] == "mark")
         self.assertEqual(marks, sorted(mark["id"] for mark in report["markers"]))
         gaps = collections.Counter()
@@ -60,8 +53,7 @@ class Csv(exports.Case):
             if last and (row["kind"] != "sample" or row["depth"] == "0"):
                 innermost[last] += 1
             last = row["name"] if row["kind"] == "sample" else None
-        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
-        self.assertEqual(innermost, {name: count for name, (count,) in expected.items() if count})
+        self.assertEqual(innermost, exports.sampled())
 
     def test_hostile_names_are_escaped_and_no_formulas(self):
         names = {row["name"] for row in read(self.export("hostile")) if row["kind"] == "call"}

@@ -63,6 +63,38 @@ def rounding(name):
     return 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else 1
 
 
+def sampled():
+    """Returns {function: samples} of the recording "samples"."""
+    rows = by_name(report("samples")["samples"]["functions"], "self")
+    return {name: count for name, (count,) in rows.items() if count}
+
+
+def calls_of_hostile():
+    return sum(row["calls"] for row in report("hostile")["functions"])
+
+
+def paths(name):
+    """Yields (the names, the outermost first; the node) of each of the graph's paths."""
+    at = {None: ()}
+    for node in graph(name)["nodes"]:
+        at[node["id"]] = (*at[node["parent"]], node["name"])
+        yield at[node["id"]], node
+
+
+def gaps_of(name):
+    return sorted((gap["lost"], gap["overwritten"], gap["dropped"]) for gap in report(name)["gaps_list"])
+
+
+def ranges(series):
+    """Returns {key: (number, least, most)} of lists of values."""
+    return {key: (len(values), min(values), max(values)) for key, values in series.items()}
+
+
+def ranges_of(rows, key):
+    """The same from the report's rows of counters or captured values."""
+    return {key(row): (row["count"], row["min"], row["max"]) for row in rows}
+
+
 def by_name(rows, *keys):
     """Returns {name: sums of the keys}. Functions of the same name are one here."""
     sums = collections.defaultdict(lambda: [0] * len(keys))
@@ -209,13 +241,7 @@ def rows_of(name, directory, table):
 @functools.cache
 def recursive(name):
     """The names of recursive functions."""
-    paths, found = {}, set()
-    for node in graph(name)["nodes"]:
-        above = paths.get(node["parent"], ())
-        if node["name"] in above:
-            found.add(node["name"])
-        paths[node["id"]] = (*above, node["name"])
-    return found
+    return {path[-1] for path, _ in paths(name) if path[-1] in path[:-1]}
 
 
 def is_plain(name, row):

@@ -28,11 +28,10 @@ class Pprof(exports.Case):
                 path = tuple(names[number] for number in reversed(stack))
                 paths[path][0] += values[0]
                 paths[path][1] += values[1]
-            expected, at = collections.defaultdict(lambda: [0, 0]), {}
-            for node in exports.graph(name)["nodes"]:
-                at[node["id"]] = at.get(node["parent"], ()) + (node["name"],)
-                expected[at[node["id"]]][0] += node["calls"]
-                expected[at[node["id"]]][1] += node[key]
+            expected = collections.defaultdict(lambda: [0, 0])
+            for path, node in exports.paths(name):
+                expected[path][0] += node["calls"]
+                expected[path][1] += node[key]
             self.assertEqual(paths, {path: values for path, values in expected.items() if any(values)})
             own, calls = collections.Counter(), collections.Counter()
             for path, values in paths.items():
@@ -47,13 +46,12 @@ class Pprof(exports.Case):
         own = collections.Counter()
         for values, stack in samples:
             own[names[stack[0]]] += values[2]
-        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
-        self.assertEqual(+own, {of: count for of, (count,) in expected.items() if count})
+        self.assertEqual(+own, exports.sampled())
 
     def test_hostile_names(self):
         _, samples, _ = self.raw(self.export("hostile", "--raw"))
         self.assertEqual(sum(values[0] for values, _ in samples),
-                         sum(row["calls"] for row in exports.report("hostile")["functions"]))
+                         exports.calls_of_hostile())
         self.assertIn(f" M=1 {hostile_names.NAMES[0].decode()} ", self.text)
 
 

@@ -10,7 +10,6 @@ import collections
 import csv
 import dataclasses
 import decimal
-import functools
 import json
 import re
 
@@ -148,14 +147,18 @@ def html(run):
     return reading
 
 
-def folded(run):
-    """Splits lines like flamegraph.pl: the number is behind the last space."""
-    paths, own = {}, collections.Counter()
-    for line in run.export("folded").read_text(encoding="utf-8").split("\n")[:-1]:
+def folded_lines(path):
+    """Yields (functions, weight) of each line. As in flamegraph.pl, the last word is the number."""
+    for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
         stack, _, weight = line.rpartition(" ")
-        path = tuple(stack.split(";"))
-        paths.setdefault(path, {"self": 0})["self"] += int(weight)
-        own[path[-1]] += int(weight)
+        yield tuple(stack.split(";")), int(weight)
+
+
+def folded(run):
+    paths, own = {}, collections.Counter()
+    for path, weight in folded_lines(run.export("folded")):
+        paths.setdefault(path, {"self": 0})["self"] += weight
+        own[path[-1]] += weight
     return Reading("folded", "name", {Function(of): {"self": time} for of, time in own.items()}, paths)
 
 
@@ -261,21 +264,28 @@ def pprof(run):
 # Event formats.
 
 def chrome(run):
+    return chrome_sums(chrome_data(run.export("chrome"))["traceEvents"], Events(), function).reading("chrome", "name")
+
+
+def chrome_data(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_float=decimal.Decimal)
+
+
+def chrome_sums(events, sums, key):
     """Sorts events by time, and simultaneous ones as in the file, like Perfetto's importer."""
-    with open(run.export("chrome"), encoding="utf-8") as file:
-        events = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
     cores = {event["tid"]: int(match[1]) for event in events if event["name"] == "thread_name"
              if (match := re.match(r"core (\d+)", event["args"]["name"]))}
-    sums = Events()
     for event in sorted((event for event in events if event.get("cat") == "call"), key=lambda event: event["ts"]):
-        at, tid, of = int(event["ts"] * 1000), event["tid"], function(event["name"])
+        at, tid, of = int(event["ts"] * 1000), event["tid"], key(event["name"])
         if event["ph"] == "B":
             sums.begin(tid, of, at, cores[tid])
         elif event["ph"] == "E":
             sums.end(tid, at, cores[tid], of)
-        elif event["ph"] == "i":
+        else:
+            assert event["ph"] == "i", event
             sums.point(of)
-    return sums.reading("chrome", "name")
+    return sums
 
 
 def csv_rows(path):
@@ -284,32 +294,31 @@ def csv_rows(path):
 
 
 def table(run):
-    rows = csv_rows(run.export("csv"))
-    calls = [(f"{row['core']}.{row['context']}", int(row["core"]),
-              function(row["name"], row["file"], int(row["line"] or 0), address_of(int(row["address"] or "0", 0))),
-              int(row["begin_ns"]), int(row["end_ns"]), int(row["depth"]), int(row["self_ns"]))
-             for row in rows if row["kind"] == "call"]
-    return nested("csv", calls, [function(row["name"], row["file"], int(row["line"] or 0),
-                                          address_of(int(row["address"] or "0", 0)))
-                                 for row in rows if row["kind"] == "point"])
+    return csv_sums(csv_rows(run.export("csv")), Events(), lambda row: function(
+        row["name"], row["file"], int(row["line"] or 0), address_of(int(row["address"] or "0", 0)))).reading("csv", "address")
+
+
+def csv_sums(rows, sums, key):
+    calls = ((f"{row['core']}.{row['context']}", int(row["core"]), key(row), int(row["begin_ns"]), int(row["end_ns"]),
+              int(row["depth"]), int(row["self_ns"])) for row in rows if row["kind"] == "call")
+    return nested(calls, map(key, (row for row in rows if row["kind"] == "point")), sums)
 
 
 def address_of(value):
     return f"0x{value:x}" if value else None
 
 
-def nested(format_, calls, points):
-    """Reads rows of calls with their depth and self time."""
-    sums = exports.sums_of_calls((call[:6] for call in calls), Events())
-    own = collections.Counter()
+def nested(calls, points, sums):
+    """Adds calls with their depth and self time."""
+    calls, own = list(calls), collections.Counter()
+    exports.sums_of_calls((call[:6] for call in calls), sums)
     for call in calls:
         own[call[2]] += call[6]
     for of in points:
         sums.point(of)
-    reading = sums.reading(format_, "address")
-    reading.failures += [f"{format_}: the self times of {of} add up to {own[of]}, and by its calls to {sums.self_[of]}"
-                         for of in own if own[of] != sums.self_[of]]
-    return reading
+    sums.failures += [f"the self times of {of} add up to {own[of]}, and by its calls to {sums.self_[of]}"
+                      for of in own if own[of] != sums.self_[of]]
+    return sums
 
 
 def shell(path, sql):
@@ -322,12 +331,15 @@ PLACE = "functions.name, functions.file, functions.line, functions.address"
 
 
 def sqlite(run):
-    path = run.export("sqlite")
+    return sqlite_sums(run.export("sqlite"), Events(), placed).reading("sqlite", "address")
+
+
+def sqlite_sums(path, sums, key):
     rows = shell(path, f"SELECT track, core, {PLACE}, begin_ns, end_ns, depth, self_ns FROM calls "
                        "JOIN functions ON functions.id = function JOIN tracks ON tracks.id = track")
     points = shell(path, f"SELECT {PLACE} FROM points JOIN functions ON functions.id = function")
-    return nested("sqlite", [(row["track"], row["core"], placed(row), row["begin_ns"], row["end_ns"], row["depth"],
-                              row["self_ns"]) for row in rows], [placed(row) for row in points])
+    return nested(((row["track"], row["core"], key(row), row["begin_ns"], row["end_ns"], row["depth"], row["self_ns"])
+                   for row in rows), map(key, points), sums)
 
 
 def placed(row):
@@ -375,22 +387,34 @@ def ctf_events(path):
 
 
 def ctf(run):
-    sums, places = Events(), {}
-    events = [event for event in ctf_events(run.export("ctf"))[0] if event[0] in ("entry", "return", "point", "function")]
+    events, _ = ctf_events(run.export("ctf"))
+    places = {}
     for kind, _, _, _, fields in events:  # each function has one event, on the file's first core
         if kind == "function":
             places[CTF_FUNCTION.search(fields)[2]] = (re.search(r'file = "((?:[^"\\]|\\.)*)"', fields)[1],
                                                       int(re.search(r"line = (\d+)", fields)[1]))
+    return ctf_sums(events, Events(), lambda name, number_: function(name, *places.get(number_, ("", 0)))).reading("ctf", "place")
+
+
+def ctf_name(label):
+    """Undoes the escapes: babeltrace2 prints a label as a string literal, as in the metadata."""
+    return re.sub(r"\\(.)", r"\1", label)
+
+
+def ctf_sums(events, sums, key):
+    """`key`: gives the sums' key of a function's name and number."""
     for kind, at, core, context, fields in events:
+        if kind not in ("entry", "return", "point"):
+            continue
         label, number_ = CTF_FUNCTION.search(fields).groups()
-        of = function(re.sub(r"\\(.)", r"\1", label), *places.get(number_, ("", 0)))
+        of = key(ctf_name(label), number_)
         if kind == "entry":
             sums.begin((core, context), of, at, core)
         elif kind == "return":
             sums.end((core, context), at, core, of)
-        elif kind == "point":
+        else:
             sums.point(of)
-    return sums.reading("ctf", "place")
+    return sums
 
 
 def perfetto(run):

@@ -2,37 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The database, read by the sqlite3 shell."""
 
-import json
-
 import exports
 import hostile_names
+import readers
 
 
 class Sqlite(exports.Case):
     FORMAT = "sqlite"
 
-    def query(self, path, sql):
-        text = exports.run("sqlite3", "-json", "-readonly", path, sql).stdout.decode()
-        return json.loads(text) if text else []
+    query = staticmethod(readers.shell)
 
     def test_calls_and_times_are_the_report_s(self):
         for name, options in (*exports.RUNS, ("hostile", ())):
             path = self.export(name, *options)
             self.assertEqual(self.query(path, "PRAGMA integrity_check"), [{"integrity_check": "ok"}])
-            calls = self.query(path, "SELECT track, core, name, begin_ns, end_ns, depth FROM calls "
-                                     "JOIN functions ON functions.id = function JOIN tracks ON tracks.id = track")
-            sums = exports.sums_of_calls(tuple(call.values()) for call in calls)
-            own = self.query(path, "SELECT name, SUM(self_ns) own FROM calls "
-                                   "JOIN functions ON functions.id = function GROUP BY name")
-            self.assertEqual({row["name"]: row["own"] for row in own}, sums.self_)
-            for point in self.query(path, "SELECT name FROM points JOIN functions ON functions.id = function"):
-                sums.point(point["name"])
+            sums = readers.sqlite_sums(path, exports.Sums(), lambda row: row["name"])
             if name != "hostile":  # control characters are escaped
                 self.check_events(name, sums, options)
                 self.check_durations(path, name, sums)
             else:
-                self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER],
-                                 sum(row["calls"] for row in exports.report(name)["functions"]))
+                self.assertEqual(sums.failures, [])
+                self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER], exports.calls_of_hostile())
                 self.assertIn(hostile_names.NAMES[0].decode(), sums.calls)
 
     def check_durations(self, path, name, sums):
@@ -86,9 +76,7 @@ class Sqlite(exports.Case):
                           "SELECT name, COUNT(*) n FROM sample_frames f JOIN functions ON functions.id = function "
                           "WHERE depth = (SELECT MAX(depth) FROM sample_frames g WHERE "
                           "g.sample = f.sample) GROUP BY name")
-        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
-        self.assertEqual({row["name"]: row["n"] for row in rows},
-                         {name: count for name, (count,) in expected.items() if count})
+        self.assertEqual({row["name"]: row["n"] for row in rows}, exports.sampled())
 
 
 if __name__ == "__main__":

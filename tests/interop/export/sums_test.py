@@ -5,12 +5,11 @@ times of a row are of one kind. docs/accuracy.md defines the times."""
 
 import collections
 import json
-import pathlib
 import re
 import unittest
 
 import exports
-import folded_test
+import readers
 
 ALL = sorted(path.stem for path in exports.RECORDINGS.glob("*.nsc"))
 
@@ -46,7 +45,7 @@ class Sums(exports.Case):
                 return  # only samples and interrupts: the formats show samples then
             with self.subTest(format="folded"):
                 own = collections.Counter()
-                for functions, weight in folded_test.read(self.export(name, *options, to="folded")):
+                for functions, weight in readers.folded_lines(self.export(name, *options, to="folded")):
                     own[functions[-1].replace(":", ";") if functions[-1] not in expected else functions[-1]] += weight
                 if name != "hostile":  # a line cannot hold its names
                     self.assertEqual(own, expected)

@@ -41,19 +41,17 @@ class TraceCmd(exports.Case):
         counters = collections.defaultdict(list)
         for id, value in re.findall(r": counter (\d+) = (-?\d+)$", text, re.MULTILINE):
             counters[int(id)].append(int(value))
-        self.assertEqual({id: (len(its), min(its), max(its)) for id, its in counters.items()},
-                         {c["id"]: (c["count"], c["min"], c["max"]) for c in report["counters"]})
+        self.assertEqual(exports.ranges(counters), exports.ranges_of(report["counters"], lambda row: row["id"]))
         text = "\n".join(self.lines(self.export("stream")))
         gaps = [tuple(map(int, numbers)) for numbers in re.findall(r"gap: (\d+) lost, (\d+) overwritten, (\d+) dropped", text)]
-        expected = [(g["lost"], g["overwritten"], g["dropped"]) for g in exports.report("stream")["gaps_list"]]
-        self.assertEqual(sorted(gaps), sorted(expected))
+        expected = exports.gaps_of("stream")
+        self.assertEqual(sorted(gaps), expected)
         dropped = [int(count) for count in re.findall(r"\[(\d+) EVENTS DROPPED\]", text)]
         self.assertEqual(sum(dropped), sum(map(sum, expected)))
 
     def test_hostile_names(self):
         sums = self.sums("hostile")
-        self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER],
-                         sum(row["calls"] for row in exports.report("hostile")["functions"]))
+        self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER], exports.calls_of_hostile())
 
 
 if __name__ == "__main__":

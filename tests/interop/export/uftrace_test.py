@@ -52,10 +52,9 @@ class Uftrace(exports.Case):
                     names = tuple(of for _, of in path)[1:]
                     if not {exports.TRACER, exports.AWAY} & set(names):
                         found[names] += int(match[2])
-            expected, at = collections.Counter(), {}
-            for node in exports.graph(name)["nodes"]:
-                at[node["id"]] = at.get(node["parent"], ()) + (node["name"],)
-                expected[at[node["id"]]] += node["calls"]
+            expected = collections.Counter()
+            for path, node in exports.paths(name):
+                expected[path] += node["calls"]
             del found[()]
             self.assertEqual(found, expected)
 
@@ -77,7 +76,7 @@ class Uftrace(exports.Case):
         text = self.uftrace("report", self.export("hostile"))
         calls = sum(int(match[5]) for line in text.splitlines() if (match := REPORT.match(line))
                     and match[6] != exports.TRACER)
-        self.assertEqual(calls, sum(row["calls"] for row in exports.report("hostile")["functions"]))
+        self.assertEqual(calls, exports.calls_of_hostile())
 
 
 def tracks_of(name, directory):

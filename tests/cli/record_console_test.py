@@ -8,7 +8,6 @@
 import fcntl
 import os
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -26,26 +25,13 @@ BYTES_PER_SECOND = 1_200_000  # a line at 12 Mbaud
 ENDS_IN = 2  # seconds
 
 
-def cobs(data):
-    """Encodes bytes without a zero, and adds the zero that ends them."""
-    out, group = bytearray(), bytearray()
-    for byte in data:
-        if byte:
-            group.append(byte)
-        if not byte or len(group) == 254:
-            out += bytes([len(group) + 1]) + group
-            group.clear()
-    return bytes(out + bytes([len(group) + 1]) + group + b"\0")
-
-
 def sessions(count, text):
     """Returns `count` equal sessions, each followed by `text` bytes of a boot loader."""
     frames = [frame for frame in trace2.frames((cli.GOLDEN / "contexts.bin").read_bytes()) if frame]
     line = bytearray()
     for number in range(1, count + 1):
         for stream, core, _, sequence, payload in frames:
-            raw = struct.pack("<BBHI", stream, core, number, sequence) + payload
-            line += cobs(raw + struct.pack("<I", trace2.crc32c(raw)))
+            line += trace2.frame(stream, number, payload, sequence, core)
         line += (b"session %d: text in between\n" % number * (1 + text // 28))[:text] + b"\0"
     return bytes(line)
 

@@ -15,7 +15,7 @@ from collections import defaultdict
 import trace2
 from captured import Captured, summary
 from trace2 import (CALL, CONTEXT, ENTRY, EXTENDED, HELLO, IDENTITY, INTERRUPT, PROFILE, RET, STATS, TRACE,
-                    TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, Varints, frames, stats)
+                    TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, frames, stats)
 
 
 class Context:
@@ -268,23 +268,13 @@ class Added:
         self.sites, self.number, self.next_part, self.whole = {}, 0, 0, False
 
     def frame(self, payload):
-        numbers = Varints(payload)
-        number, part, _now = numbers.next(), numbers.next(), numbers.next()
+        number, part, rows = trace2.profile(payload)
         if number != self.number:
             self.number, self.next_part, self.whole = number, 0, False
         in_order = part >> 1 == self.next_part and not self.whole
         self.next_part = (part >> 1) + 1 if in_order else -1
         self.whole = in_order and bool(part & 1)
-        site = 0
-        while numbers.more():
-            site += numbers.next()
-            total, own = numbers.next(), numbers.signed()
-            least, most, used = (numbers.next() for _ in range(3))
-            bins, last = {}, 0
-            for _ in range(used):
-                last += numbers.next()
-                bins[last] = numbers.next()
-            self.sites[site] = (total, own, least, most, bins)
+        self.sites |= {site: of for site, *of in rows}
 
 
 def add_up(profile, core):

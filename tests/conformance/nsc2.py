@@ -11,7 +11,7 @@ import struct
 import sys
 from collections import Counter, defaultdict
 
-from trace2 import (CONSOLE, CONTEXT, DATA, ENTRY, EXTENDED, HELLO, IDENTITY, PROFILE, RET, STATS, TRACE,
+from trace2 import (CONSOLE, DATA, ENTRY, EXTENDED, HELLO, IDENTITY, PROFILE, RET, STATS, TRACE,
                     TraceDecoder, Varints, crc32c, frames)
 
 ITEM_OF = {STATS: 1, PROFILE: 2, CONSOLE: 3, 7: 8, 8: 9}
@@ -46,10 +46,6 @@ def chunks(data):
         at += 16 + size
 
 
-def unzigzag(value):
-    return value >> 1 ^ -(value & 1)
-
-
 def block(body):
     """Returns (session, core, [(index, word, clock)], {index: (missing, context, base)}). The first
     record's `missing` is the session's sum."""
@@ -59,7 +55,7 @@ def block(body):
     for _ in range(gap_count):
         at += numbers.next()
         gaps[at] = [numbers.next() for _ in range(3)]
-    flags, base = numbers.next(), unzigzag(numbers.next())
+    flags, base = numbers.next(), numbers.signed()
     words = [numbers.next() for _ in range(numbers.next())]
     rare_size = numbers.next()
     rare = Varints(body[numbers.at:numbers.at + rare_size])
@@ -90,7 +86,7 @@ def block(body):
                 low = rare.next()
         if low is None:
             if delta == (1 << 8 * delta_bytes) - 1:
-                clock += unzigzag(rare.next())
+                clock += rare.signed()
             else:
                 clock += base + delta
             clock &= CLOCK

@@ -119,6 +119,27 @@ def stats(payload):
     return fields
 
 
+def profile(payload):
+    """Returns the read-out's number, the part's number << 1 | whether it is the last, and an iterator over rows: (site from
+    text_base, in 8 bytes; total, self, min, max; calls by bin)."""
+    numbers = Varints(payload)
+    number, part, _now = numbers.next(), numbers.next(), numbers.next()
+    return number, part, _profile_rows(numbers)
+
+
+def _profile_rows(numbers):
+    site = 0
+    while numbers.more():
+        site += numbers.next()
+        total, own = numbers.next(), numbers.signed()
+        least, most, used = (numbers.next() for _ in range(3))
+        bins, last = {}, 0
+        for _ in range(used):
+            last += numbers.next()
+            bins[last] = numbers.next()
+        yield site, total, own, least, most, bins
+
+
 def hello(payload):
     """The fields that a second reader needs; those that a hello does not have are empty or 0."""
     fields = dict(zip(HELLO_HEAD_FIELDS, HELLO_HEAD.unpack_from(payload)))

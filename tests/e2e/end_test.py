@@ -9,14 +9,12 @@ import json
 import shlex
 import signal
 import subprocess
-import sys
 import time
 import unittest
 import urllib.request
 
-import machines  # puts tests/verification/oracle on the path
+import machines  # puts tests/verification/oracle and tests/conformance on the path
 import sites
-import wire  # puts tests/conformance on the path  # noqa: F401
 import nsc2
 import trace2
 from trace2 import Varints

@@ -19,7 +19,7 @@ import unittest
 import machines
 import wire
 
-SW_INCR, L1D_CACHE_REFILL, INST_RETIRED, CPU_CYCLES = 0x00, 0x03, 0x08, 0x11
+SW_INCR = 0
 EVENTS = 11  # the kind of extended record
 ROUNDS = range(10)
 

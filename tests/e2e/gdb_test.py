@@ -6,10 +6,7 @@
 """
 
 import json
-import re
-import subprocess
 import sys
-import time
 import unittest
 
 import machines

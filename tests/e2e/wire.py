@@ -15,7 +15,7 @@ from collections import Counter
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "conformance"))
 # pylint: disable=wrong-import-position
 import trace2
-from trace2 import CALL, CONSOLE, ENTRY, EXTENDED, HELLO, INTERRUPT, PROFILE, RET, STATS, TRACE, Varints
+from trace2 import CALL, CONSOLE, ENTRY, EXTENDED, HELLO, INTERRUPT, PROFILE, RET, STATS, TRACE
 
 
 @dataclasses.dataclass
@@ -84,23 +84,15 @@ class Line:
         elif stream == STATS:
             self.stats = trace2.stats(payload)
         elif stream == PROFILE:
-            self._profile(core, Varints(payload))
+            self._profile(core, payload)
 
-    def _profile(self, core, numbers):
-        _number, part, _now = numbers.next(), numbers.next(), numbers.next()
+    def _profile(self, core, payload):
+        _number, part, rows = trace2.profile(payload)
         if part >> 1 == 0:
             self.read_outs[core] = []
         self.read_outs[core] += [part >> 1] + [True] * (part & 1)
-        site = self.hello["text_base"]
-        while numbers.more():
-            site += 8 * numbers.next()
-            total, own = numbers.next(), numbers.signed()
-            least, most, used = (numbers.next() for _ in range(3))
-            bins, bin_ = {}, 0
-            for _ in range(used):
-                bin_ += numbers.next()
-                bins[bin_] = numbers.next()
-            self.profile[core, site] = Added(total, own, least, most, bins)
+        for site, *of in rows:
+            self.profile[core, self.hello["text_base"] + 8 * site] = Added(*of)
 
     def _trace(self, decoder, payload):
         if not decoder.open(payload):

@@ -12,7 +12,7 @@ import exports
 import readers
 from exports import AWAY, TRACER
 
-RECORDINGS = {"begin": "demo", "tasks": "tasks", "cores": "events", "damaged": "demo"}  # name: image
+RECORDINGS = ("begin", "tasks", "cores", "damaged")
 GAPS = ("damaged",)
 CORES = ("cores",)
 MOST_SHOWN = 12
@@ -136,8 +136,7 @@ class Agree(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.runs = {name: exports.Run(name, directory, image)
-                    for name, image in RECORDINGS.items()}
+        cls.runs = {name: exports.Run(name, directory) for name in RECORDINGS}
         cls.readings = {}
 
     def read(self, name):

@@ -9,8 +9,6 @@ import hostile_names
 import readers
 import speedscope_page
 
-DEEPEST = 512  # Perfetto keeps at most so many slices open on a thread; "deep" has more
-
 
 class Chrome(exports.Case):
     FORMAT = "chrome"

@@ -215,8 +215,8 @@ def sums_of_calls(calls, sums=None):
 class Run:
     """A recording and nopscope's output for it. Each output is made once."""
 
-    def __init__(self, name, directory, image=None):
-        self.name, self.directory, self.image = name, directory, image
+    def __init__(self, name, directory):
+        self.name, self.directory = name, directory
         self.recording = recording(name)
         self.report = report(name)
         self.graph = graph(name)["nodes"]

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording with functions whose names may confuse a format."""
 
+import pathlib
 import struct
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "conformance"))
+from trace2 import Varints, crc32c  # noqa: E402
 
 NAMES = [
     b'quote"back\\slash', b"new\nline\rreturn", b"semi;colon;", b"=1+1", b"@SUM(A1)", b"-2", b"+3", b"tab\there",
@@ -16,22 +21,6 @@ FILE_HEADER = 16
 HEADER = 16  # of a chunk
 
 
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-def _entry(value):
-    for _ in range(8):
-        value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
-    return value
-
-
-TABLE = [_entry(value) for value in range(256)]
-
-
 def varint(value):
     out = bytearray()
     while value >= 0x80:
@@ -40,22 +29,9 @@ def varint(value):
     return bytes(out) + bytes([value])
 
 
-class Reader:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def varint(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
+class Reader(Varints):
     def text(self):
-        count = self.varint()
+        count = self.next()
         self.at += count
         return self.data[self.at - count:self.at]
 
@@ -80,12 +56,12 @@ def renamed_symbols(payload):
     reader = Reader(payload)
     out = text(reader.text()) + text(reader.text()) + payload[reader.at:reader.at + 4]
     reader.at += 4
-    count = reader.varint()
+    count = reader.next()
     out += varint(count)
     for number in range(count):
-        out += varint(reader.varint()) + varint(reader.varint())
+        out += varint(reader.next()) + varint(reader.next())
         reader.text(), reader.text()
-        out += text(name(number)) + text(name(number + 1)) + varint(reader.varint())
+        out += text(name(number)) + text(name(number + 1)) + varint(reader.next())
     return out + payload[reader.at:]
 
 

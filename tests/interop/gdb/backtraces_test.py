@@ -10,7 +10,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent

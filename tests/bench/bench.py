@@ -21,7 +21,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "e2e"))
-from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, elf_of, qemu_command  # noqa: E402
 
 BASELINE = HERE / "baseline.json"
 FIRST = "virt-max"
@@ -35,16 +35,11 @@ CALLS = 100  # in a loop of the image
 
 def run_image(machine, image):
     """Returns the header and the rows from the image's lines of JSON."""
-    board, options = MACHINES[machine]
-    elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / f"{image}.elf"
-    command = ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
-               "-serial", "stdio", "-icount", "shift=0,sleep=off", "-semihosting-config",
-               "enable=on,target=native,arg=bench,arg=quiet", "-kernel",
-               str(kernel_of(elf, board))]
+    command = qemu_command(machine, image, ["quiet"])
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run(
             [os.environ["NOPSCOPE"], "record", "--from", "exec:" + shlex.join(command), "--image",
-             str(elf), "-o", str(pathlib.Path(directory) / "line.nsc")],
+             str(elf_of(machine, image)), "-o", str(pathlib.Path(directory) / "line.nsc")],
             capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS,
             stdin=subprocess.DEVNULL)
     if done.returncode != 0 or "bench: done" not in done.stdout:

@@ -22,7 +22,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent / "e2e"), str(HERE.parent / "conformance")]
-from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, qemu_command  # noqa: E402
 from trace2 import crc32c  # noqa: E402
 
 TRACE_OFFSET = 32 << 20  # firmware/bench/encode.cpp
@@ -58,19 +58,13 @@ def program(seed, calls, functions=60):
 
 def measure(machine, trace, hertz, directory):
     """Returns the image's figures, and the host's bytes of the line with their CRC."""
-    board, options = MACHINES[machine]
     records, line = directory / "records", directory / "line"
     subprocess.run([os.environ["NOPSCOPE_CODEC_BENCH"], "--no-bits", "--tick-hz", str(hertz), "--write-records",
                     records, "--write-line", line, trace], check=True, stdout=subprocess.DEVNULL)
-    elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / "bench-encode.elf"
+    at = image_start(MACHINES[machine][0]) + TRACE_OFFSET
     done = subprocess.run(
-        ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
-         "-icount", "shift=0,sleep=off", "-device",
-         f"loader,file={records},addr={image_start(board) + TRACE_OFFSET:#x},force-raw=on",
-         "-semihosting-config",
-         f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel",
-         kernel_of(elf, board)],
-        capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
+        [*qemu_command(machine, "bench-encode", [f"records={records.stat().st_size // 16}"]),
+         "-device", f"loader,file={records},addr={at:#x},force-raw=on"], capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
     found = [json.loads(text.removeprefix("@bench ")) for text in done.stdout.replace("\0", "").splitlines()  # of the boot report
              if text.startswith("@bench ")]
     if done.returncode != 0 or len(found) != 1:

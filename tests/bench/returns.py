@@ -5,6 +5,7 @@ counts the returns that the model mispredicts. It is not a measurement.
 From the environment: NOPSCOPE_BUILD_ROOT (the boards' builds), NOPSCOPE_RETURN_STACK (the plugin).
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ sys.path.append(str(HERE.parent / "e2e"))
 sys.path.append(str(HERE.parent / "verification/oracle"))
 import sites  # noqa: E402
 import truth  # noqa: E402
-from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, elf_of, qemu_command  # noqa: E402
 
 CHAIN_CALLS = 100  # in a row of the image `chain`
 
@@ -26,10 +27,6 @@ def setting(name):
     if name not in os.environ:
         sys.exit(f"{name} is not set: ./dev bench --model sets it")
     return os.environ[name]
-
-
-def elf_of(machine, image):
-    return pathlib.Path(setting("NOPSCOPE_BUILD_ROOT")) / MACHINES[machine][0] / "firmware" / f"{image}.elf"
 
 
 def hooks_of(image):
@@ -75,15 +72,12 @@ def said_by(machine, image, *words):
     return run_both(machine, image, *words)[1]
 
 
+@functools.cache
 def run_both(machine, image, *words):
-    board, options = MACHINES[machine]
     elf = elf_of(machine, image)
     if not elf.exists():
-        sys.exit(f"{elf} is missing: build the image `{image}` for {board} first")
-    arguments = ",".join(f"arg={word}" for word in (image, *words))
-    rows, said = run(["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
-                      "-icount", "shift=0,sleep=off", "-semihosting-config", f"enable=on,target=native,{arguments}",
-                      "-kernel", str(kernel_of(elf, board))], plugin_map(elf))
+        sys.exit(f"{elf} is missing: build the image `{image}` for {MACHINES[machine][0]} first")
+    rows, said = run(qemu_command(machine, image, words), plugin_map(elf))
     if rows is None:
         sys.exit(f"the image `{image}` failed on {machine}:\n{said}")
     return rows, said

@@ -28,7 +28,7 @@ import tty
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE))
 from pseudo_terminal import wait_until_read  # noqa: E402  # pylint: disable=wrong-import-position
-from qemu import MACHINES, in_one_thread, kernel_of  # noqa: E402  # pylint: disable=wrong-import-position
+from qemu import MACHINES, qemu_command  # noqa: E402  # pylint: disable=wrong-import-position
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
@@ -99,14 +99,8 @@ class Qemu(Board):
         self.is_stopped = threading.Event()
 
     def prepare(self, image):
-        _, options = MACHINES["virt-max" if self.board == "virt" else self.board]
-        elf = BUILD_ROOT / self.board / "firmware" / f"{image}.elf"
-        words = "".join(f",arg={word}" for word in [image, *self.words.get(image, [])])
-        self.command = ["qemu-system-aarch64", *options, 
-                        *(["-icount", "shift=0,sleep=off"] if image == "bench" else in_one_thread(self.board)),
-                        "-display", "none", "-monitor", "none", "-serial", "stdio",
-                        "-semihosting-config", f"enable=on,target=native{words}",
-                        "-kernel", str(kernel_of(elf, self.board))]
+        self.command = qemu_command("virt-max" if self.board == "virt" else self.board, image, self.words.get(image, []),
+                                    icount=image == "bench")
         self.master, self.slave = pty.openpty()
         tty.setraw(self.slave)
         os.set_blocking(self.master, False)

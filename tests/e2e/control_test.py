@@ -6,20 +6,17 @@ commands and replies.
     control_test.py MACHINE [TEST]...
 """
 
-import contextlib
-import json
+import functools
 import random
-import re
 import shlex
-import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 import unittest
 
 import machines
+from recorder import Recorder
 
 MACHINE = sys.argv.pop(1)
 SEED = 5
@@ -30,55 +27,10 @@ def functions(report):
     return {f["name"]: f["calls"] for f in report["functions"]}
 
 
-class Recorder:
-    """`nopscope record` of a demo that would run for minutes."""
-
-    def __init__(self, directory, uri, options, words=()):
-        self.path = directory / "line.nsc"
-        self.socket = directory / "control"
-        self.process = subprocess.Popen(
-            [machines.NOPSCOPE, "record", "-q", "--from", uri, "--image", ELF, "-o", self.path,
-             "--control", f"unix:{self.socket}", *options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-    def ctl(self, *words, status=0):
-        done = machines.nopscope("ctl", "--via", f"unix:{self.socket}", *words, status=status)
-        return done.stdout + done.stderr
-
-    def generated(self):
-        return int(re.search("generated ([0-9]+)", self.ctl("stats"))[1])
-
-    def wait_for(self, condition):
-        deadline = time.monotonic() + 60
-        while not condition():
-            if self.process.poll() is not None:
-                raise AssertionError(f"the recorder has ended: {self.process.stderr.read()}")
-            if time.monotonic() > deadline:
-                raise AssertionError("nothing was recorded")
-            time.sleep(0.05)
-
-    def end(self):
-        """Ends it and returns its report."""
-        self.process.send_signal(signal.SIGINT)
-        errors = self.process.communicate(timeout=machines.HANG_SECONDS)[1]
-        assert self.process.returncode == 0, errors
-        return self.json("report")
-
-    def json(self, command):
-        return json.loads(machines.nopscope(command, self.path, "--image", ELF, "--format", "json").stdout)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
-
-
 ELF = machines.elf_of(MACHINE, "demo")
 
 
-def demo(*words):
-    return machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000", *words],
-                                 icount=False)
+demo = functools.partial(machines.endless_demo, MACHINE)
 
 
 class Steered(unittest.TestCase):
@@ -86,10 +38,7 @@ class Steered(unittest.TestCase):
         self.directory = self.enterContext(machines.Directory())
 
     def record(self, *options, words=()):
-        recorder = Recorder(self.directory, "exec:" + shlex.join(demo(*words)), options)
-        self.addCleanup(recorder.kill)
-        recorder.wait_for(recorder.socket.exists)
-        return recorder
+        return self.enterContext(Recorder(self.directory, "exec:" + shlex.join(demo(*words)), ELF, options))
 
     def test_what_is_traced_changes_while_it_is_recorded(self):
         recorder = self.record("--trace", "luaV_*", "--notrace", "luaV_lessthan", "--recorder", "graph",
@@ -98,8 +47,7 @@ class Steered(unittest.TestCase):
         self.assertRegex(recorder.ctl("mark", "4711"), "^ok")
         self.assertRegex(recorder.ctl("trace", "luaH_*", "luaC_step", "--recorder", "function"),
                          "tracing [0-9]+ functions")
-        before = recorder.generated()
-        recorder.wait_for(lambda: recorder.generated() > before + 1000)
+        recorder.wait_for_more(1000)
         self.assertRegex(recorder.ctl("trace", "--also", "main"), "1 function more")
         self.assertRegex(recorder.ctl("untrace", "luaH_*"), "no longer")
         self.assertRegex(recorder.ctl("stats"), "^recording; 2 functions traced")
@@ -183,7 +131,7 @@ class Steered(unittest.TestCase):
 
 class Direct(unittest.TestCase):
     def test_ctl_speaks_to_a_target_that_nobody_records(self):
-        with machines.Directory() as directory, target_on(directory / "target"):
+        with machines.Directory() as directory, machines.Target(directory / "target", demo):
             def ctl(*words, status=0):
                 return machines.nopscope("ctl", "--from", f"unix:{directory / 'target'}", "--image", ELF,
                                          *words, status=status)
@@ -196,23 +144,6 @@ class Direct(unittest.TestCase):
             mute.listen(1)
             said = machines.nopscope("ctl", "--from", f"unix:{directory / 'mute'}", "stats", status=3)
             self.assertRegex(said.stderr, "no byte came in 2.[89] s: is the target on")
-
-
-@contextlib.contextmanager
-def target_on(path):
-    """A demo whose line is a Unix socket."""
-    command = demo()
-    command[command.index("stdio")] = f"unix:{path},server=on,wait=on"
-    qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 30
-        while not path.exists():
-            assert time.monotonic() < deadline, "the emulator has not made its socket"
-            time.sleep(0.05)
-        yield
-    finally:
-        qemu.kill()
-        qemu.wait()
 
 
 class LossyProxy(threading.Thread):
@@ -257,16 +188,14 @@ class Lossy(unittest.TestCase):
     def test_each_command_is_done_once_however_often_it_is_sent(self):
         directory = self.enterContext(machines.Directory())
         host_path = str(directory / "host")
-        with target_on(directory / "target"), socket.socket(socket.AF_UNIX) as target, \
+        with machines.Target(directory / "target", demo), socket.socket(socket.AF_UNIX) as target, \
                 socket.socket(socket.AF_UNIX) as listener:
             target.connect(str(directory / "target"))
             listener.bind(host_path)
             listener.listen(1)
             proxy = LossyProxy(listener, target)
             proxy.start()
-            recorder = Recorder(directory, f"unix:{host_path}", ["--trace", "luaV_*"])
-            self.addCleanup(recorder.kill)
-            recorder.wait_for(recorder.socket.exists)
+            recorder = self.enterContext(Recorder(directory, f"unix:{host_path}", ELF, ["--trace", "luaV_*"]))
             wanted = list(range(1, 31))
             for number in wanted:
                 recorder.ctl("mark", str(number))

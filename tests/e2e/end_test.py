@@ -5,6 +5,7 @@
     end_test.py [TEST]...
 """
 
+import functools
 import json
 import shlex
 import signal
@@ -196,18 +197,9 @@ class End(unittest.TestCase):
 
     def test_keep_tracing_and_start(self):
         line = self.path / "line"
-        command = machines.qemu_command(MACHINE, IMAGE, ["baud=3000000"], icount=False)
-        command[command.index("stdio")] = f"unix:{line},server=on,wait=off"
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as target:
-            try:
-                deadline = time.monotonic() + 60
-                while not line.exists() and time.monotonic() < deadline:
-                    time.sleep(0.05)
-                self.keep_and_stop(f"unix:{line}")
-            finally:
-                target.kill()
+        uri = f"unix:{line}"
+        self.enterContext(machines.Target(line, functools.partial(machines.qemu_command, MACHINE, IMAGE, ["baud=3000000"], icount=False)))
 
-    def keep_and_stop(self, uri):
         def state():
             return machines.nopscope("ctl", "--from", uri, "stats").stdout
 

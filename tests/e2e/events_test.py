@@ -12,12 +12,12 @@ import io
 import json
 import re
 import shlex
-import subprocess
 import sys
 import unittest
 
 import machines
 import wire
+from recorder import Recorder
 
 SW_INCR = 0
 EVENTS = 11  # the kind of extended record
@@ -219,8 +219,7 @@ class Retired(unittest.TestCase):
 class Refused(unittest.TestCase):
     def refused(self, *options, words=(), cpu=(), status=3):
         with machines.Directory() as directory:
-            command = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000", *words], icount=False)
-            command += cpu
+            command = [*machines.endless_demo(MACHINE, *words), *cpu]
             done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
                                      machines.elf_of(MACHINE, "demo"), "-o", directory / "line.nsc", *options,
                                      status=status)
@@ -264,35 +263,16 @@ class Refused(unittest.TestCase):
 
 class Steered(unittest.TestCase):
     def test_events_from_the_host(self):
-        with machines.Directory() as directory:
-            elf = machines.elf_of(MACHINE, "demo")
-            command = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000"], icount=False)
-            control = directory / "control"
-            recorder = subprocess.Popen(
-                [machines.NOPSCOPE, "record", "-q", "--from", "exec:" + shlex.join(command), "--image", elf, "-o",
-                 directory / "line.nsc", "--control", f"unix:{control}", "--events", "0x11", "--duration", "20"],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-            def ctl(*words, status=0):
-                done = machines.nopscope("ctl", "--via", f"unix:{control}", *words, status=status)
-                return done.stdout + done.stderr
-            try:
-                while not control.exists() or recorder.poll() is not None:
-                    self.assertIsNone(recorder.poll())
-                before = int(re.search("generated ([0-9]+)", ctl("stats"))[1])
-                while int(re.search("generated ([0-9]+)", ctl("stats"))[1]) < before + 20000:
-                    self.assertIsNone(recorder.poll())
-                self.assertRegex(ctl("events", "cpu_cycles", "sw_incr"), "counting cpu_cycles and sw_incr")
-                self.assertRegex(ctl("events", "l1d_cache_refill", status=3), "does not count l1d_cache_refill")
-                self.assertRegex(ctl("trace", "*", "--recorder", "function", status=3), "only the graph")
-                self.assertRegex(ctl("events", "none"), "counting no events")
-                self.assertRegex(ctl("trace", "main", "--recorder", "function"), "1 function")
-                errors = recorder.communicate(timeout=machines.HANG_SECONDS)[1]
-                self.assertEqual(recorder.returncode, 0, errors)
-            finally:
-                recorder.kill()
-                recorder.wait()
-            report = json.loads(machines.nopscope("report", directory / "line.nsc", "--format", "json").stdout)
+        demo = "exec:" + shlex.join(machines.endless_demo(MACHINE))
+        with machines.Directory() as directory, \
+                Recorder(directory, demo, machines.elf_of(MACHINE, "demo"), ["--events", "0x11"]) as recorder:
+            recorder.wait_for_more(20_000)
+            self.assertRegex(recorder.ctl("events", "cpu_cycles", "sw_incr"), "counting cpu_cycles and sw_incr")
+            self.assertRegex(recorder.ctl("events", "l1d_cache_refill", status=3), "does not count l1d_cache_refill")
+            self.assertRegex(recorder.ctl("trace", "*", "--recorder", "function", status=3), "only the graph")
+            self.assertRegex(recorder.ctl("events", "none"), "counting no events")
+            self.assertRegex(recorder.ctl("trace", "main", "--recorder", "function"), "1 function")
+            report = recorder.end()
         self.assertEqual(report["integrity"]["commands_refused"], 0)
         self.assertEqual(report["integrity"]["corrupt_frames"], 0)
         cells = [f["events"]["cpu_cycles"] for f in report["functions"] if f["events"]]

@@ -16,12 +16,10 @@ HANG_SECONDS = 120
 
 
 class Halted:
-    """QEMU, stopped before its first instruction, with a debugger on the socket `stub`. `command`:
-    from machines.qemu_command. `serial`: replaces standard output as its line."""
+    """QEMU, stopped before its first instruction, with a debugger on the socket `stub`."""
 
-    def __init__(self, command, stub, serial="null"):
-        self.stub, command = stub, list(command)
-        command[command.index("stdio")] = serial
+    def __init__(self, command, stub):
+        self.stub = stub
         self.process = subprocess.Popen([*command, "-gdb", f"unix:{stub},server=on,wait=off", "-S"],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + HANG_SECONDS

@@ -44,7 +44,7 @@ class Target(Halted):
         self.symbols = Image(self.elf).symbols
         self.line_path = directory / "uart"
         server = ",server=on,wait=off" if serial == "unix" else ""
-        super().__init__(machines.qemu_command(MACHINE, image, words, icount), directory / "gdb", f"{serial}:{self.line_path}{server}")
+        super().__init__(machines.qemu_command(MACHINE, image, words, icount, serial=f"{serial}:{self.line_path}{server}"), directory / "gdb")
 
     def record(self, uri, *options, elf=None, status=0):
         """Returns the recording's line, its report and the command's messages."""

@@ -17,11 +17,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "verification/oracle"))
 sys.path.append(str(HERE.parent / "conformance"))
-from qemu import HANG_SECONDS, MACHINES, in_one_thread, kernel_of  # noqa: E402
+from qemu import HANG_SECONDS, elf_of, qemu_command  # noqa: E402
 import sites  # noqa: E402
 import times  # noqa: E402
 
@@ -55,10 +56,6 @@ class Run:
         return json.loads(nopscope("graph", self.recording, "--image", self.elf, "--format", "json").stdout)
 
 
-def elf_of(machine, image):
-    return BUILD_ROOT / MACHINES[machine][0] / "firmware" / f"{image}.elf"
-
-
 checked = set()
 
 
@@ -89,14 +86,36 @@ def nopscope(*arguments, status=0):
     return done
 
 
-def qemu_command(machine, image, words, icount, elf=None):
-    board, options = MACHINES[machine]
-    elf = elf or elf_of(machine, image)
-    arguments = ",".join(f"arg={word}" for word in [image, *words])
-    return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
-            "-serial", "stdio", *(["-icount", "shift=0,sleep=off"] if icount else in_one_thread(board)),
-            "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel",
-            str(kernel_of(elf, board))]
+def endless_demo(machine, *words, serial="stdio"):
+    """A demo that would run for minutes."""
+    return qemu_command(machine, "demo", ["rounds=100000", "baud=3000000", *words], icount=False, serial=serial)
+
+
+class Target:
+    """A machine whose line is the Unix socket `path`. The test can kill it and start it again."""
+
+    def __init__(self, path, command):
+        """`command`: QEMU's, by the line's -serial."""
+        self.path, self.command = path, command(serial=f"unix:{path},server=on,wait=on")
+
+    def start(self):
+        self.qemu = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while not self.path.exists():
+            assert time.monotonic() < deadline, "the emulator has not made its socket"
+            time.sleep(0.05)
+
+    def kill(self):
+        self.qemu.kill()
+        self.qemu.wait()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
 
 
 def oracle_arguments(elf, site_list, out, own):
@@ -109,10 +128,9 @@ def oracle_arguments(elf, site_list, out, own):
 
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
            own=False, plugin=(), elf=None, plausible=True):
-    """`icount`: deterministic, one instruction a nanosecond; sleep=off makes it independent of the
-    host's time. `options`: more options for `record`. `own`: the oracle also counts each function's
-    own instructions. `plugin`: QEMU's arguments for another plugin. `elf`: an image other than the
-    build's. `plausible` False: the recording is wrong on purpose."""
+    """`icount`, `elf`: as for qemu_command(). `options`: more options for `record`. `own`: the oracle
+    also counts each function's own instructions. `plugin`: QEMU's arguments for another plugin.
+    `plausible` False: the recording is wrong on purpose."""
     elf = elf or elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount, elf)

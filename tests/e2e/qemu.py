@@ -3,8 +3,11 @@
 """The boards and QEMU's machines, from hal/boards/machines.toml.
 
     qemu.py MACHINE     prints its options
+
+As a module, from the environment: NOPSCOPE_BUILD_ROOT (holds the boards' builds).
 """
 
+import os
 import pathlib
 import sys
 import tomllib
@@ -43,15 +46,26 @@ class Machines(dict):
 MACHINES = Machines()
 
 
-def in_one_thread(board):
-    """A Pi's other cores wait with WFE, which QEMU runs as a busy loop. In one thread this costs
-    their turns, not a CPU for each core."""
-    return ["-accel", "tcg,thread=single"] if board.startswith("rpi") else []
+def elf_of(machine, image):
+    return pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / MACHINES[machine][0] / "firmware" / f"{image}.elf"
 
 
-def kernel_of(elf, board):
-    """Returns QEMU's -kernel: for a Pi the raw image, which starts at EL2 as on the board."""
-    return elf.with_suffix(".img") if board.startswith("rpi") else elf
+def qemu_command(machine, image, words=(), icount=True, elf=None, serial="stdio"):
+    """`icount`: deterministic, one instruction a nanosecond; sleep=off makes it independent of the host's time. `elf`: an image
+    other than the build's. `serial`: where the line is."""
+    board, options = MACHINES[machine]
+    is_pi = board.startswith("rpi")
+    elf = elf or elf_of(machine, image)
+    if icount:
+        clock = ["-icount", "shift=0,sleep=off"]
+    else:
+        # A Pi's other cores wait with WFE, which QEMU runs as a busy loop. In one thread this costs their turns, not a CPU for
+        # each core.
+        clock = ["-accel", "tcg,thread=single"] if is_pi else []
+    arguments = ",".join(f"arg={word}" for word in [image, *words])
+    # A Pi's raw image starts at EL2 as on the board.
+    return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", serial, *clock,
+            "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel", str(elf.with_suffix(".img") if is_pi else elf)]
 
 
 if __name__ == "__main__":

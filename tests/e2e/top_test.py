@@ -6,6 +6,7 @@ or the line.
     top_test.py MACHINE [TEST]...
 """
 
+import functools
 import json
 import pathlib
 import re
@@ -33,28 +34,6 @@ def number(text):
     return float(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
 
 
-class Target:
-    """A demo whose line is a Unix socket. The test can kill it and start it again."""
-
-    def __init__(self, path):
-        self.path = path
-        self.qemu = None
-
-    def start(self):
-        command = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000"], icount=False)
-        command[command.index("stdio")] = f"unix:{self.path},server=on,wait=on"
-        self.qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while not self.path.exists():
-            assert time.monotonic() < deadline, "the emulator has not made its socket"
-            time.sleep(0.05)
-
-    def kill(self):
-        self.qemu.kill()
-        self.qemu.wait()
-        self.path.unlink(missing_ok=True)
-
-
 class Top(unittest.TestCase):
     def setUp(self):
         self.directory = self.enterContext(machines.Directory())
@@ -65,9 +44,7 @@ class Top(unittest.TestCase):
         self.terminal.type(f"clear; stty -g > {self.directory}/before; " + shlex.join(map(str, words)) + "\n")
 
     def watch_demo(self, *options):
-        self.target = Target(self.directory / "target")
-        self.target.start()
-        self.addCleanup(self.target.kill)
+        self.target = self.enterContext(machines.Target(self.directory / "target", functools.partial(machines.endless_demo, MACHINE)))
         self.watch(f"unix:{self.target.path}", "--image", ELF, "--interval", "0.5", *options)
         self.terminal.wait_for("running  .*demo on virt" if MACHINE.startswith("virt") else "running  .*demo on")
         self.terminal.wait_for("luaV_execute")

@@ -48,7 +48,7 @@ class Machine(Halted):
         self.directory = machines.Directory()
         self.directory_path, self.elf = self.directory.__enter__(), machines.elf_of(machine, image)
         words = [word for some in words for word in some.split(",")]
-        super().__init__(machines.qemu_command(machine, image, words, icount), self.directory_path / "stub")
+        super().__init__(machines.qemu_command(machine, image, words, icount, serial="null"), self.directory_path / "stub")
 
     def __exit__(self, *_):
         super().__exit__(*_)

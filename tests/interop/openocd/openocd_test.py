@@ -49,8 +49,7 @@ class Probed:
         block = Image(self.elf).symbols["__rtt_start"]
         with self.ram.open("wb") as ram:
             ram.truncate(RAM_BYTES)
-        command = machines.qemu_command("virt-max", "demo", words, icount=False)
-        command[command.index("stdio")] = f"file:{self.uart}"
+        command = machines.qemu_command("virt-max", "demo", words, icount=False, serial=f"file:{self.uart}")
         command[command.index("virt,gic-version=3")] += ",memory-backend=ram"
         command += ["-object", f"memory-backend-file,id=ram,size={RAM_BYTES},mem-path={self.ram},share=on"]
         self.qemu = self.run(command)

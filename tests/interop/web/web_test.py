@@ -42,8 +42,7 @@ def details(directory):
 def serve(directory):
     """The tests start, stop and restart the target themselves."""
     socket, hostile = directory / "target", directory / "hostile.nsc"
-    target = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000"], icount=False)
-    target[target.index("stdio")] = f"unix:{socket},server=on,wait=on"
+    target = machines.endless_demo(MACHINE, serial=f"unix:{socket},server=on,wait=on")
     hostile.write_bytes(hostile_names.renamed(record(directory).recording.read_bytes()))
     return {"NOPSCOPE_TARGET": json.dumps(target), "NOPSCOPE_SOCKET": socket, "NOPSCOPE_HOSTILE": hostile,
             "NOPSCOPE_IMAGE": machines.elf_of(MACHINE, "demo")}

@@ -86,51 +86,21 @@ class Diff(unittest.TestCase):
         self.assertAlmostEqual(p["work"], 2.666e-12, delta=1e-14)
         self.assertAlmostEqual(p["rest"], 0.7748, delta=1e-4)
 
-    def clones(self, before, after, before_names, after_names):
-        _, answer = self.verdicts(self.run_of(*before, names=before_names), self.run_of(*after, names=after_names))
-        self.assertEqual(sum(row["before"]["self_ns"] for row in answer["functions"]), answer["self_ns"]["before"])
-        self.assertEqual(sum(row["after"]["self_ns"] for row in answer["functions"]), answer["self_ns"]["after"])
-        return {row["name"]: (row["verdict"], row["before"], row["after"], row["clones"])
-                for row in answer["functions"]}, {tuple(row["path"]): row for row in answer["paths"]}
-
-    def test_a_clone_is_its_origin_in_the_other_build(self):
-        for clone in ("work.constprop.0", "work.isra.0", "work.constprop.1.isra.0", "work.lto_priv.3",
-                      "work.llvm.123456789", "work.part.0", "work.part.0.cold"):  # with brackets: clones_test.cpp
-            with self.subTest(clone):
-                rows, paths = self.clones([(WORK, 10_000)], [(WORK, 13_000)], {}, {WORK: clone})
-                amounts = [{"calls": 1, "self_ns": ns, "total_ns": ns} for ns in (10_000, 13_000)]
-                self.assertEqual(rows["work"], ("slower", *amounts, ["work", clone]))
-                self.assertEqual(set(rows), {"main", "work"})
-                self.assertEqual(paths["main", "work"]["verdict"], "slower")
-
-    def test_what_only_looks_like_a_clone_is_none(self):
-        for other in ("work.c", "work.0", "work.partial.0", "working", "work.part", ".part.0"):
-            with self.subTest(other):
-                rows, _ = self.clones([(WORK, 10_000)], [(WORK, 13_000)], {}, {WORK: other})
-                expected = {"main": "same", "work": "gone", other: "new"}
-                if other == "work.part":
-                    expected = {"main": "same", "work": "slower"}  # a suffix needs no number
-                self.assertEqual({name: row[0] for name, row in rows.items()}, expected)
-
-    def test_the_same_clones_on_both_sides_are_compared_one_by_one(self):
-        names = {REST: "work.part.0", OLD: "work.constprop.0"}
-        rows, _ = self.clones([(WORK, 1_000, (REST, 500)), (OLD, 300)], [(WORK, 2_000, (REST, 500)), (OLD, 200)], names, names)
-        self.assertEqual({name: row[0] for name, row in rows.items()},
-                         {"main": "same", "work": "slower", "work.part.0": "same", "work.constprop.0": "faster"})
-        self.assertEqual(rows["work"][3], [])
-
-    # Three calls of work: one alone, one that goes on in a piece, and one of another version. The
-    # piece also comes without its origin, because the caller inlines that.
+    # Names of clones: clones_test.cpp. Here: three calls of work, one alone, one that goes on in a piece, and one of another
+    # version. The piece also comes without its origin, because the caller inlines that.
     def test_several_clones_of_one_origin_are_summed(self):
         names = {REST: "work.part.0", OLD: "work.constprop.0"}
-        rows, paths = self.clones(
-            [(WORK, 1_000), (WORK, 1_500), (WORK, 600), (WORK, 50)],
-            [(WORK, 1_000), (WORK, 700, (REST, 800)), (OLD, 500), (REST, 30), (NEW, 10, (WORK, 5, (WORK, 2, (REST, 1))))],
-            {}, names)
-        verdict, before, after, clones = rows["work"]
-        self.assertEqual((verdict, sorted(clones)), ("faster", ["work", "work.constprop.0", "work.part.0"]))
-        self.assertEqual(before, {"calls": 4, "self_ns": 3_150, "total_ns": 3_150})
-        self.assertEqual(after, {"calls": 6, "self_ns": 3_038, "total_ns": 3_038})
+        _, answer = self.verdicts(
+            self.run_of((WORK, 1_000), (WORK, 1_500), (WORK, 600), (WORK, 50)),
+            self.run_of((WORK, 1_000), (WORK, 700, (REST, 800)), (OLD, 500), (REST, 30),
+                        (NEW, 10, (WORK, 5, (WORK, 2, (REST, 1)))), names=names))
+        for side in ("before", "after"):
+            self.assertEqual(sum(row[side]["self_ns"] for row in answer["functions"]), answer["self_ns"][side])
+        work = next(row for row in answer["functions"] if row["name"] == "work")
+        paths = {tuple(row["path"]): row for row in answer["paths"]}
+        self.assertEqual((work["verdict"], sorted(work["clones"])), ("faster", ["work", "work.constprop.0", "work.part.0"]))
+        self.assertEqual(work["before"], {"calls": 4, "self_ns": 3_150, "total_ns": 3_150})
+        self.assertEqual(work["after"], {"calls": 6, "self_ns": 3_038, "total_ns": 3_038})
         self.assertEqual(paths["main", "work"]["after"], {"calls": 4, "self_ns": 3_030, "total_ns": 3_030})
         self.assertEqual(paths["main", "new", "work"]["after"], {"calls": 1, "self_ns": 5, "total_ns": 8})
         before, after = self.run_of((WORK, 1_000)), self.run_of((WORK, 1_000, (REST, 800)), names=names)

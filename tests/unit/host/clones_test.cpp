@@ -9,6 +9,7 @@ namespace {
 
 TEST(CloneName, TakesEachCompilersSuffixesOff) {
     const std::pair<const char*, bool> clones[] = {{"f.part.0", true},
+                                                   {"f.part", true},
                                                    {"f.constprop.0", false},
                                                    {"f.isra.12", false},
                                                    {"f.cold", true},

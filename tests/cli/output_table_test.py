@@ -139,7 +139,15 @@ class Table(Base):
                 continue
             is_directory = any(f"--format {name} " in line for name in export_formats.DIRECTORIES)
             self.check(line, 3, "/dev/full " if is_directory else "cannot write /dev/full: No space left on device", out="/dev/full")
-            self.check(line, 3, "cannot (write|make) ", out=self.directory / "out", preexec_fn=no_room)
+            out = self.directory / "out"
+            self.check(line, 3, "cannot (write|make) ", out=out, preexec_fn=no_room)
+            if not is_directory:
+                out.write_bytes(self.inputs["nsc"])
+                self.there.add("out")
+                self.check(line, 3, "cannot write ", out=out, preexec_fn=no_room)
+                self.assertEqual(out.read_bytes(), self.inputs["nsc"], line)
+                self.there.remove("out")
+                out.unlink()
             self.check(line, 3, "cannot (write|make|create) ", out=self.directory / "no" / "out")
             read, write = os.pipe()
             os.close(read)

@@ -44,7 +44,7 @@ class Rotate(unittest.TestCase):
         directory = cls.enterClassContext(machines.Directory())
         run = machines.record(directory, "virt-max", "demo", ["rounds=1", "interrupts=1"])
         assert run.status == 0, run.errors
-        cls.whole, cls.line, cls.elf = run.recording, directory / "line.raw", run.elf
+        cls.whole, cls.line, cls.elf = records(run.recording), directory / "line.raw", run.elf
 
     def setUp(self):
         self.directory = self.enterContext(machines.Directory())
@@ -64,7 +64,7 @@ class Rotate(unittest.TestCase):
         size = sum(part.stat().st_size for part in parts)
         self.assertIn(f"run.{len(parts):06}.nsc and {len(parts) - 1} before it: {size:,} bytes, from ", done.stderr)
         self.assertEqual([path.name for path in parts], [f"run.{n + 1:06}.nsc" for n in range(len(parts))])
-        self.assert_same(records(*parts), records(self.whole))
+        self.assert_same(records(*parts), self.whole)
         for number, part in enumerate(parts):
             with self.subTest(part.name):
                 report = json.loads(machines.nopscope("report", part, "--format", "json").stdout)
@@ -88,8 +88,8 @@ class Rotate(unittest.TestCase):
         self.assertGreater(int(parts[0].name.split(".")[1]), 2)  # the first file had number 2
         for path in others:
             self.assertEqual(path.read_bytes(), b"a file of the user's")
-        tail, whole = records(*parts), records(self.whole)
-        self.assert_same(tail, {core: whole[core][-len(part):] for core, part in tail.items()})
+        tail = records(*parts)
+        self.assert_same(tail, {core: self.whole[core][-len(part):] for core, part in tail.items()})
 
     def test_a_second_recorder_of_the_series_is_refused_and_a_killed_one_leaves_its_files(self):
         recorder = subprocess.Popen([machines.NOPSCOPE, *map(str, self.command("--rotate", "50kB"))], stdin=subprocess.DEVNULL,
@@ -105,13 +105,12 @@ class Rotate(unittest.TestCase):
         recorder.wait()
         parts = [path for path in self.files() if path.suffix == ".nsc"]
         self.assertGreater(len(parts), 0)
-        whole = records(self.whole)
         head = records(*parts)
-        self.assert_same(head, {core: whole[core][:len(part)] for core, part in head.items()})
+        self.assert_same(head, {core: self.whole[core][:len(part)] for core, part in head.items()})
         machines.nopscope(*self.command("--rotate", "1h"))
         names = [path.name for path in self.files() if path.suffix == ".nsc"]
         self.assertEqual(names[-1], f"run.{len(names):06}.nsc")
-        self.assert_same(records(self.files()[-1]), whole)
+        self.assert_same(records(self.files()[-1]), self.whole)
 
     def test_what_makes_no_sense_is_refused(self):
         for options in (["--keep", "3"], ["--rotate", "50kB", "--save-line", self.directory / "raw"], ["--rotate", "0s"],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code that the tests of the command line share. NOPSCOPE: the command."""
 
+import functools
 import os
 import pathlib
 import re
@@ -27,21 +28,27 @@ def nopscope(*arguments, status=0, **options):
     return run(NOPSCOPE, *arguments, status=status, **options)
 
 
+@functools.cache
+def help_of(command):
+    """A command's --help, without its examples."""
+    return nopscope(command, "--help").stdout.split("Examples:")[0]
+
+
+@functools.cache
 def commands():
     """The commands in --help."""
     return re.findall(r"^  ([a-z][a-z-]*) ", nopscope("--help").stdout, re.MULTILINE)
 
 
 def options_of(command):
-    """The long options in a command's --help, without its examples."""
-    lines = re.findall(r"^ {2,4}(-\S+)", nopscope(command, "--help").stdout.split("Examples:")[0], re.MULTILINE)
+    """The long options in a command's --help."""
+    lines = re.findall(r"^ {2,4}(-\S+)", help_of(command), re.MULTILINE)
     return {name for line in lines for name in re.findall(r"--[a-z][a-z-]*", line)}
 
 
 def typed_options(command):
     """Returns (name, type) of each option except --help and --version. A flag's type is empty."""
-    text = nopscope(command, "--help").stdout.split("Examples:")[0]
-    for names, kind in re.findall(r"^ {2,4}(-\S+)(?: ([A-Z]+|\{\S*\})(?:=\S+)?(?!\S))?", text, re.MULTILINE):
+    for names, kind in re.findall(r"^ {2,4}(-\S+)(?: ([A-Z]+|\{\S*\})(?:=\S+)?(?!\S))?", help_of(command), re.MULTILINE):
         name = re.search(r"--[a-z][a-z-]*", names)
         if name and name.group() not in ("--help", "--version"):
             yield name.group(), kind

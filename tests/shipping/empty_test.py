@@ -5,6 +5,7 @@ tracer, has no byte of nopscope (SHIPPING.md). From the environment: NOPSCOPE (t
 NOPSCOPE_CROSS (the cross compiler's prefix).
 """
 
+import functools
 import os
 import pathlib
 import re
@@ -55,10 +56,15 @@ def compiled(source, directory, *flags):
     return out
 
 
+@functools.cache
+def board(directory):
+    """own-startup's start-up code."""
+    return [compiled(FOREIGN / file, directory, "-O2", "-mstrict-align") for file in ("boot.S", "mmu.c", "uart.c")]
+
+
 def linked(name, directory, sources, *flags, script=OURS):
     """Links an image on own-startup's start-up code, with the linker script if there is one."""
-    board = [compiled(FOREIGN / file, directory, "-O2", "-mstrict-align") for file in ("boot.S", "mmu.c", "uart.c")]
-    objects = board + [compiled(source, directory, *flags) for source in sources]
+    objects = board(directory) + [compiled(source, directory, *flags) for source in sources]
     elf = directory / f"{name}.elf"
     run(CROSS + "gcc", *LINK, *([script] if script else []), f"-Wl,-T,{FOREIGN}/foreign.ld", *objects, "-o", elf)
     return elf
@@ -73,8 +79,9 @@ def remains(elf):
 
 
 class Empty(unittest.TestCase):
-    def setUp(self):
-        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nopscope-empty-")))
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="nopscope-empty-")))
 
     def assert_equal_images(self, with_calls, without_calls):
         self.assertEqual(remains(with_calls), [])

@@ -13,6 +13,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = cli.HOST_BUILD / "share"
 # The completions ask the command for the boards in nopscope.toml.
 ENVIRONMENT = {"PATH": f"{pathlib.Path(cli.NOPSCOPE).parent}:/usr/bin:/bin", "HOME": "/none", "LC_ALL": "C.UTF-8"}
+SCHEMES = {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"}
+# What each shell offers behind the words; a directory without its slash.
+OFFERED = {
+    "report --format ": {"text", "json", "csv"}, "report x.nsc --sort t": {"total"}, "top --sort p": {"p50", "p99"},
+    "export x.nsc --format c": {"callgrind", "chrome", "csv", "ctf"}, "record --mode l": {"lossless"}, "record --recorder g": {"graph"},
+    "record --events cpu_c": {"cpu_cycles"}, "ctl sta": {"stats", "start"}, "ctl mode ": {"adaptive", "flight", "lossless", "stream"},
+    "help gr": {"graph"}, "report ru": {"run.nsc", "runs"}, "report run.t": {"run.txt"}, "report --image ru": {"run.elf", "runs"},
+    "diff run.nsc ru": {"run.nsc", "runs"}, "html -o run.": {"run.nsc", "run.elf", "run.txt"}, "html --source-root ru": {"runs"},
+    "report --top ru": set(), "report --board ": {"desk", "lab"}}
 
 
 class Reference(cli.Case):
@@ -93,13 +102,9 @@ class Reference(cli.Case):
         self.assertLessEqual(set(cli.commands()), self.bash("nopscope", ""))
         for command in cli.commands():
             self.assertLessEqual(cli.options_of(command), self.bash("nopscope", command, "-"))
-        self.assertEqual(self.bash("nopscope", "report", "--format", ""), {"text", "json", "csv"})
-        self.assertEqual(self.bash("nopscope", "report", "x.nsc", "--sort", "t"), {"total"})
-        self.assertEqual(self.bash("nopscope", "export", "x.nsc", "--format", "c"), {"callgrind", "chrome", "csv", "ctf"})
-        self.assertEqual(self.bash("nopscope", "record", "--mode", "l"), {"lossless"})
-        self.assertEqual(self.bash("nopscope", "record", "--recorder", "g"), {"graph"})
-        self.assertEqual(self.bash("nopscope", "top", "--sort", "p"), {"p50", "p99"})
-        self.assertEqual(self.bash("nopscope", "record", "--events", "cpu_c"), {"cpu_cycles"})
+        self.files()
+        for line, words in OFFERED.items():
+            self.assertEqual(self.bash("nopscope", *line.split(" ")), words, line)
         self.assertEqual(self.bash("nopscope", "ctl", "--via", "unix:x", "sta"), {"stats", "start"})
         requests = cli.nopscope("ctl", "--help").stdout.split("Requests:\n")[1]
         self.assertEqual(self.bash("nopscope", "ctl", ""), set(re.findall(r"^  ([a-z-]+) ", requests, re.MULTILINE)))
@@ -108,27 +113,14 @@ class Reference(cli.Case):
         self.assertLess({"trace", "only", "events", "baud", "reset"}, self.bash("nopscope", "ctl", ""))
         self.assertEqual(self.bash("nopscope", "record", "--tr"), {"--trace"})
         self.assertEqual(self.bash("nopscope", "record", "--filt"), set(), "an old name")
-        self.assertEqual(self.bash("nopscope", "help", "gr"), {"graph"})
-        self.assertEqual(self.bash("nopscope", "ctl", "mode", ""), {"adaptive", "flight", "lossless", "stream"})
         self.assertEqual(self.bash("nopscope", "ctl", "events", "cpu_cycles", "inst_r"), {"inst_retired"})
         self.assertEqual(self.bash("nopscope", "ctl", "depth", ""), set())
         self.assertEqual(self.bash("nopscope", "--board", "x", "exp"), {"export"})
         self.assertEqual(self.bash("nopscope", "report", "--format", "=", "t"), {"text"})
-        self.assertEqual(self.bash("nopscope", "record", "--from", ""), {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"})
-
-    def test_bash_offers_files_that_fit(self):
-        self.files()
-        self.assertEqual(self.bash("nopscope", "report", "ru"), {"run.nsc", "runs"})
+        self.assertEqual(self.bash("nopscope", "record", "--from", ""), SCHEMES)
         self.assertEqual(self.bash("nopscope", "report", "--top", "3", "run."), {"run.nsc"})
-        self.assertEqual(self.bash("nopscope", "report", "run.t"), {"run.txt"}, "none fits: all")
-        self.assertEqual(self.bash("nopscope", "report", "--image", "ru"), {"run.elf", "runs"})
-        self.assertEqual(self.bash("nopscope", "html", "-o", "run."), {"run.nsc", "run.elf", "run.txt"})
-        self.assertEqual(self.bash("nopscope", "html", "--source-root", "ru"), {"runs"})
-        self.assertEqual(self.bash("nopscope", "diff", "run.nsc", "ru"), {"run.nsc", "runs"})
-        self.assertEqual(self.bash("nopscope", "record", "--from", "file", ":", "run.t"), {"run.txt"})
-        self.assertEqual(self.bash("nopscope", "report", "--top", "ru"), set(), "a number")
         self.assertEqual(self.bash("nopscope", "callers", "run.nsc", "ru"), set(), "a function")
-        self.assertEqual(self.bash("nopscope", "report", "--board", ""), {"desk", "lab"})
+        self.assertEqual(self.bash("nopscope", "record", "--from", "file", ":", "run.t"), {"run.txt"})
 
     def fish(self, line):
         script = SHARE / "fish/vendor_completions.d/nopscope.fish"
@@ -140,24 +132,10 @@ class Reference(cli.Case):
         self.assertEqual(self.fish("nopscope re"), {"record", "report"})
         for command in cli.commands():
             self.assertLessEqual(cli.options_of(command), self.fish(f"nopscope {command} --"))
-        self.assertEqual(self.fish("nopscope report --format "), {"text", "json", "csv"})
-        self.assertEqual(self.fish("nopscope record --mode l"), {"lossless"})
-        self.assertEqual(self.fish("nopscope ctl sta"), {"stats", "start"})
-        self.assertEqual(self.fish("nopscope ctl mode l"), {"lossless"})
-        self.assertEqual(self.fish("nopscope export x.nsc --format c"), {"callgrind", "chrome", "csv", "ctf"})
-        self.assertEqual(self.fish("nopscope export x.nsc --format=c"), {f"--format={name}" for name in ("callgrind", "chrome", "csv", "ctf")})
-        self.assertEqual(self.fish("nopscope record --recorder g"), {"graph"})
-        self.assertEqual(self.fish("nopscope record --events cpu_c"), {"cpu_cycles"})
-        self.assertEqual(self.fish("nopscope top --sort p"), {"p50", "p99"})
-        self.assertEqual(self.fish("nopscope help gr"), {"graph"})
         self.files()
-        self.assertEqual(self.fish("nopscope report ru"), {"run.nsc", "runs/"})
-        self.assertEqual(self.fish("nopscope report run.t"), {"run.txt"})
-        self.assertEqual(self.fish("nopscope report --image ru"), {"run.elf", "runs/"})
-        self.assertEqual(self.fish("nopscope html --source-root ru"), {"runs/"})
-        self.assertEqual(self.fish("nopscope html -o run."), {"run.nsc", "run.elf", "run.txt"})
-        self.assertEqual(self.fish("nopscope report --top ru"), set())
-        self.assertEqual(self.fish("nopscope report --board "), {"desk", "lab"})
+        for line, words in OFFERED.items():
+            self.assertEqual({word.rstrip("/") for word in self.fish(f"nopscope {line}")}, words, line)
+        self.assertEqual(self.fish("nopscope export x.nsc --format=ct"), {"--format=ctf"})
         self.assertEqual(self.fish("nopscope record --from file:run.t"), {"file:run.txt"})
         self.assertIn("serial:", self.fish("nopscope record --from "))
 
@@ -199,15 +177,8 @@ class Reference(cli.Case):
 
     def test_zsh_completes(self):
         self.files()
-        expected = {
-            "nopscope report --format ": {"text", "json", "csv"}, "nopscope ctl sta": {"stats", "start"},
-            "nopscope ctl mode ": {"adaptive", "flight", "lossless", "stream"},
-            "nopscope export x.nsc --format c": {"callgrind", "chrome", "csv", "ctf"}, "nopscope export x.nsc --format=c": {"callgrind", "chrome", "csv", "ctf"},
-            "nopscope record --mode l": {"lossless"}, "nopscope record --recorder g": {"graph"}, "nopscope record --events cpu_c": {"cpu_cycles"},
-            "nopscope top --sort p": {"p50", "p99"}, "nopscope report ru": {"run.nsc", "runs"}, "nopscope diff run.nsc ru": {"run.nsc", "runs"},
-            "nopscope report --image ru": {"run.elf", "runs"}, "nopscope html --source-root ru": {"runs"},
-            "nopscope html -o run.": {"run.elf", "run.nsc", "run.txt"}, "nopscope report --top ru": set(), "nopscope report --board ": {"desk", "lab"},
-            "nopscope callers run.nsc ru": set(), "nopscope record --from ": {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"}}
+        expected = {f"nopscope {line}": words for line, words in OFFERED.items()} | {
+            "nopscope export x.nsc --format=ct": {"ctf"}, "nopscope callers run.nsc ru": set(), "nopscope record --from ": SCHEMES}
         offered = self.zsh("nopscope re", "nopscope --board x re", "nopscope diff --", *expected)
         for line in ("nopscope re", "nopscope --board x re"):
             self.assertLessEqual({"record", "report"}, offered[line])

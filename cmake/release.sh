@@ -92,7 +92,7 @@ release() {
     local version='' tag=yes checks=yes word
     for word in "$@"; do
         case $word in
-        --check | --dry-run) tag=no ;;
+        --check) tag=no ;;
         --build-only) tag=no checks=no ;;
         -h | --help) usage; exit ;;
         -*) say "./dev release [--check] VERSION, or --build-only: no option $word"; exit 2 ;;

@@ -22,13 +22,15 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "verification/oracle"))
+import sites  # noqa: E402
+
 LEVELS = ("O0", "O1", "O2", "O3", "Os")
 LUA = ("lapi", "lgc", "lstring", "ltable")
 COMPILERS = ("aarch64-linux-gnu-gcc", "aarch64-none-elf-gcc")
 SITES = ("-fpatchable-function-entry=4,2", "-fno-ipa-ra")
 # Lua hides its internal functions. Here some of them are not defined.
 COMMON = ("-mbranch-protection=standard", "-fno-pic", "-ffreestanding", "-w", "-Dvisibility(x)=")
-NOP, BTI_C = 0xd503201f, 0xd503245f
 
 # Name, compiler flags, alignment of the text's input sections, --gc-sections.
 REMEDIES = (
@@ -44,10 +46,10 @@ REMEDIES = (
 
 SCRIPT = """SECTIONS {{
     . = 0x100000;
-    .text : {subalign} {{ *(.text .text.*) }}
+    .text : {subalign} {{ text_begin = .; *(.text .text.*) text_end = .; }}
     .rodata : {{ *(.rodata .rodata.*) }}
     .init_array : {{ KEEP(*(.init_array .init_array.*)) }}
-    .sites : ALIGN(8) {{ {keep_open}*(__patchable_function_entries){keep_close} }}
+    .sites : ALIGN(8) {{ sites_begin = .; {keep_open}*(__patchable_function_entries){keep_close} sites_end = .; }}
     .data : {{ *(.data .data.* .bss .bss.* COMMON) }}
     /DISCARD/ : {{ *(.eh_frame .comment .note.*) }}
 }}
@@ -69,49 +71,23 @@ def compilers():
             yield path
 
 
-class Elf:
-    """Reads the needed parts of a 64-bit little-endian ELF."""
+class Elf(sites.Image):
+    """A linked image of this script."""
 
     def __init__(self, path):
-        self.data = path.read_bytes()
-        offset, = struct.unpack_from("<Q", self.data, 0x28)
-        size, count, names = struct.unpack_from("<HHH", self.data, 0x3a)
-        fields = [struct.unpack_from("<IIQQQQIIQQ", self.data, offset + i * size) for i in range(count)]
-        self.sections = [dict(name=self.text_at(fields[names][4] + f[0]), address=f[3], offset=f[4],
-                              size=f[5], link=f[6], type=f[1]) for f in fields]
-
-    def text_at(self, offset):
-        return self.data[offset:self.data.index(b"\0", offset)].decode()
-
-    def section(self, name):
-        return next((s for s in self.sections if s["name"] == name), None)
+        super().__init__(path)
+        self.text_begin, self.text_end = self.symbols["text_begin"], self.symbols["text_end"]
+        begin, end = self.symbols["sites_begin"], self.symbols["sites_end"]
+        table = self.bytes(begin, end - begin) if end > begin else b""
+        self.entries = {entry + 8 for entry, in struct.iter_unpack("<Q", table) if entry != 0}
 
     def functions(self):
-        """Addresses in .text whose symbol is a function."""
-        table = self.section(".symtab")
-        text = self.sections.index(self.section(".text"))
-        for at in range(table["offset"], table["offset"] + table["size"], 24):
-            _, info, _, section, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
-            if info & 15 == 2 and section == text and size > 0:
-                yield value
-
-    def word(self, address):
-        text = self.section(".text")
-        at = address - text["address"]
-        if not 0 <= at <= text["size"] - 4:
-            return 0
-        return struct.unpack_from("<I", self.data, text["offset"] + at)[0]
-
-    def entries(self):
-        table = self.section(".sites")
-        if table is None:
-            return set()
-        words = struct.unpack_from(f"<{table['size'] // 8}Q", self.data, table["offset"])
-        return {word + 8 for word in words if word != 0}
+        return {address for address in self.ends if self.text_begin <= address < self.text_end}
 
     def has_site(self, function):
-        after = function + (4 if self.word(function) == BTI_C else 0)
-        return all(self.word(at) == NOP for at in (function - 8, function - 4, after, after + 4))
+        after = function + (4 if self.word(function) == sites.BTI_C else 0)
+        around = (function - 8, function - 4, after, after + 4)
+        return all(self.text_begin <= at <= self.text_end - 4 and self.word(at) == sites.NOP for at in around)
 
 
 def headers(compiler, newlib):
@@ -152,11 +128,11 @@ def link(compiler, objects, subalign, collect, into):
 
 
 def counts(elf):
-    entries, functions = elf.entries(), set(elf.functions())
+    functions = elf.functions()
     built = {function for function in functions if elf.has_site(function)}
-    return {"functions": len(functions), "sites": len(entries),
-            "misaligned": sum(entry % 8 != 0 for entry in entries & built),
-            "lost": len(built - entries)}
+    return {"functions": len(functions), "sites": len(elf.entries),
+            "misaligned": sum(entry % 8 != 0 for entry in elf.entries & built),
+            "lost": len(built - elf.entries)}
 
 
 def one_level(compiler, level, sources, newlib):
@@ -175,10 +151,10 @@ def one_level(compiler, level, sources, newlib):
                 continue
             elf = link(compiler, compiled[flags], subalign, collect, pathlib.Path(directory))
             cells.append(counts(elf))
-            sizes[name] = elf.section(".text")["size"], len(elf.entries())
+            sizes[name] = elf.text_end - elf.text_begin, len(elf.entries)
         plain = link(compiler, compiled[None], None, False, pathlib.Path(directory))
-    text, sites = sizes["own sections, SUBALIGN(8)"]
-    return cells, round((text - plain.section(".text")["size"]) / sites, 1)
+    text, count = sizes["own sections, SUBALIGN(8)"]
+    return cells, round((text - (plain.text_end - plain.text_begin)) / count, 1)
 
 
 def version(compiler):

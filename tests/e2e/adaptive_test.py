@@ -8,7 +8,6 @@ call is in the trace or in the profile, as by the oracle. The remaining trace is
 
 import collections
 import copy
-import json
 import sys
 import time
 import unittest
@@ -84,8 +83,7 @@ class Demo(unittest.TestCase):
         self.assertGreater(sum(clock > middle for clock in clocks), 100)
 
     def test_the_tree_keeps_its_upper_part(self):
-        tree = json.loads(machines.nopscope("graph", self.run_.recording, "--image", self.run_.elf,
-                                            "--format", "json").stdout)["nodes"]
+        tree = self.run_.graph_json()["nodes"]
         names = {node["id"]: node["name"] for node in tree}
         edges = {(names.get(node["parent"]), node["name"]) for node in tree}
         # main() makes these calls: it opens a state and loads a script.

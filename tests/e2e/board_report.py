@@ -12,6 +12,7 @@ status 1: a part did not reach its end. 2: wrong usage.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -146,11 +147,8 @@ class Qemu(Board):
 
 # ---- the parts ------------------------------------------------------------------------------------
 
-class Heard:
-    """What a recorder printed and wrote during one boot of an image."""
-
-    def __init__(self, elf, console, recording, raw, errors):
-        self.elf, self.console, self.recording, self.raw, self.errors = elf, console, recording, raw, errors
+# What a recorder printed and wrote during one boot of an image.
+Heard = collections.namedtuple("Heard", "elf console recording raw errors")
 
 
 def listen(machine, part, directory):

@@ -78,7 +78,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(self.line.hello["clock_hz"], self.report["clock_hz"])
 
     def test_interrupts_are_those_of_the_line(self):
-        answer = json.loads(machines.nopscope("irq", self.run_.recording, "--format", "json").stdout)
+        answer = machines.as_json("irq", self.run_.recording)
         told = {row["interrupt"]: row for row in answer["interrupts"]}
         self.assertEqual({number: row["calls"] for number, row in told.items()}, wire.interrupts(self.line))
         self.assertGreater(told[VIRTUAL_TIMER]["calls"], 50)

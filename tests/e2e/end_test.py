@@ -62,7 +62,7 @@ class Recorder:
         return self.process.returncode, errors
 
     def report(self):
-        return json.loads(machines.nopscope("report", self.path, "--image", ELF, "--format", "json").stdout)
+        return machines.as_json("report", self.path, "--image", ELF)
 
     def text(self):
         return machines.nopscope("report", self.path, "--image", ELF).stdout

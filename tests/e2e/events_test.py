@@ -9,7 +9,6 @@ which the oracle counts, too.
 import collections
 import csv
 import io
-import json
 import re
 import shlex
 import sys
@@ -116,8 +115,7 @@ class Known(unittest.TestCase):
             self.assertEqual(second[addresses[name]], numbers, name)
         rows = {row["name"]: row for row in csv.DictReader(io.StringIO(run.report("--format", "csv")))}
         nodes = collections.defaultdict(lambda: [0, 0])
-        graph = json.loads(machines.nopscope("graph", run.recording, "--format", "json").stdout)["nodes"]
-        for node in graph:
+        for node in run.graph_json()["nodes"]:
             nodes[node["name"]][0] += node["events"][event]["calls"]
             nodes[node["name"]][1] += node["events"][event]["self"]
         for name, (calls, total, own) in shown(report["functions"], event).items():

@@ -5,7 +5,6 @@
     gdb_test.py MACHINE
 """
 
-import json
 import sys
 import unittest
 
@@ -53,7 +52,7 @@ class Target(Halted):
                                  "--save-line", raw, *options, status=status)
         if status != 0:
             return None, None, done.stderr
-        report = json.loads(machines.nopscope("report", recording, "--format", "json").stdout)
+        report = machines.as_json("report", recording)
         return raw.read_bytes(), report, done.stderr
 
     def pull(self, *options, **more):

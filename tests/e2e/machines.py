@@ -50,10 +50,10 @@ class Run:
         return nopscope("report", self.recording, "--image", self.elf, *arguments).stdout
 
     def report_json(self):
-        return json.loads(self.report("--format", "json"))
+        return as_json("report", self.recording, "--image", self.elf)
 
     def graph_json(self):
-        return json.loads(nopscope("graph", self.recording, "--image", self.elf, "--format", "json").stdout)
+        return as_json("graph", self.recording, "--image", self.elf)
 
 
 checked = set()
@@ -116,6 +116,10 @@ class Target:
 
     def __exit__(self, *_):
         self.kill()
+
+
+def as_json(*arguments):
+    return json.loads(nopscope(*arguments, "--format", "json").stdout)
 
 
 def oracle_arguments(elf, site_list, out, own):

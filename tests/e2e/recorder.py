@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorder that a test steers."""
 
-import json
 import re
 import signal
 import subprocess
@@ -58,4 +57,4 @@ class Recorder:
         return self.json("report")
 
     def json(self, command):
-        return json.loads(machines.nopscope(command, self.path, "--image", self.elf, "--format", "json").stdout)
+        return machines.as_json(command, self.path, "--image", self.elf)

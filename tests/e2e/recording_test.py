@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a recording survives: a slow line, the wrong ELF, and a killed recorder. Nsc.CutAnywhereItIsValidUpToThere cuts files."""
 
-import json
 import os
 import pathlib
 import re
@@ -77,9 +76,7 @@ class Recordings(unittest.TestCase):
             with self.subTest(signal=number):
                 path = self.directory / f"killed-{number}.nsc"
                 self.record_and_kill(path, number)
-                report = json.loads(machines.nopscope(
-                    "report", path, "--image", machines.elf_of("virt-max", "demo"), "--format",
-                    "json").stdout)
+                report = machines.as_json("report", path, "--image", machines.elf_of("virt-max", "demo"))
                 integrity = report["integrity"]
                 self.assertGreater(integrity["delivered"], 1000)
                 self.assertEqual(integrity["corrupt_frames"], 0)

@@ -5,7 +5,6 @@
     rotate_test.py
 """
 
-import json
 import pathlib
 import shlex
 import signal
@@ -67,10 +66,10 @@ class Rotate(unittest.TestCase):
         self.assert_same(records(*parts), self.whole)
         for number, part in enumerate(parts):
             with self.subTest(part.name):
-                report = json.loads(machines.nopscope("report", part, "--format", "json").stdout)
+                report = machines.as_json("report", part)
                 self.assertEqual(report["integrity"]["lost"], 0)
                 self.assertEqual(report["integrity"]["gaps"], 0)
-                told = json.loads(machines.nopscope("info", part, "--format", "json").stdout)
+                told = machines.as_json("info", part)
                 is_last = number + 1 == len(parts)
                 self.assertEqual(told["ended"] == "the recording goes on in the next file", not is_last)
                 self.assertTrue(told["has_symbols"])

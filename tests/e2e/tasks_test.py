@@ -23,8 +23,7 @@ class Tasks(unittest.TestCase):
         cls.at = cls.enterClassContext(machines.Directory())
         cls.run_ = machines.record(cls.at, MACHINE, "tasks")
         cls.report = cls.run_.report_json()
-        cls.graph = json.loads(machines.nopscope("graph", cls.run_.recording, "--image",
-                                                 cls.run_.elf, "--format", "json").stdout)
+        cls.graph = cls.run_.graph_json()
 
     def paths(self):
         nodes = self.graph["nodes"]

@@ -131,8 +131,8 @@ class Top(unittest.TestCase):
         terminal.type("q")
         self.expect_the_terminal_as_before()
 
-        report = json.loads(machines.nopscope("report", side, "--format", "json").stdout)
-        graph = json.loads(machines.nopscope("graph", side, "--format", "json").stdout)
+        report = machines.as_json("report", side)
+        graph = machines.as_json("graph", side)
         integrity = report["integrity"]
         self.assertEqual(integrity["delivered"], said)
         for name in ("lost", "gaps", "corrupt_frames", "malformed_frames", "unknown_records"):
@@ -212,7 +212,7 @@ class Once(unittest.TestCase):
             done = machines.nopscope("top", "--once", "--delay", "100", "--format", "json", "--from",
                                      "exec:" + shlex.join(command), "--image", ELF, "-o", directory / "side.nsc")
             look = json.loads(done.stdout)
-            report = json.loads(machines.nopscope("report", directory / "side.nsc", "--format", "json").stdout)
+            report = machines.as_json("report", directory / "side.nsc")
             text = machines.nopscope("top", "--once", "--delay", "10", "--from", f"file:{GOLDEN / 'stream.bin'}").stdout
         self.assertEqual(look["state"], "over")
         self.assertGreater(len(report["functions"]), 300)

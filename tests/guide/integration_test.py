@@ -90,8 +90,7 @@ class Integration(unittest.TestCase):
             command += STDIO
         console = machines.nopscope("record", "--from", "exec:" + shlex.join(command), "--image", elf,
                                     "-o", recording).stdout
-        report = json.loads(machines.nopscope("report", recording, "--image", elf,
-                                              "--format", "json").stdout)
+        report = machines.as_json("report", recording, "--image", elf)
         self.assertTrue(report["integrity"]["clean"])
         oracle = json.loads((directory / "counts").read_text())
         self.assertEqual(compare.differences(report, oracle), [])

@@ -6,7 +6,6 @@ virtual JTAG probe. `nopscope` uses OpenOCD's server. Nothing stops the machine.
     openocd_test.py VIRTUAL_PROBE
 """
 
-import json
 import pathlib
 import socket
 import subprocess
@@ -87,7 +86,7 @@ class Probed:
         raw, recording = self.at / "rtt.raw", self.at / "rtt.nsc"
         machines.nopscope("record", "-q", "--from", f"tcp:localhost:{self.port}", "--image", self.elf,
                           "-o", recording, "--save-line", raw, *options, status=status)
-        report = json.loads(machines.nopscope("report", recording, "--format", "json").stdout)
+        report = machines.as_json("report", recording)
         return raw.read_bytes(), report
 
 
@@ -112,7 +111,7 @@ class OpenOcd(unittest.TestCase):
         frames.write_bytes(wire.without_boot_report(probed.uart.read_bytes()))
         self.assertEqual(raw, frames.read_bytes())
         machines.nopscope("record", "-q", "--from", f"file:{frames}", "--image", probed.elf, "-o", line)
-        self.assertEqual(report, json.loads(machines.nopscope("report", line, "--format", "json").stdout))
+        self.assertEqual(report, machines.as_json("report", line))
 
     def test_the_probe_alone(self):
         probed = self.probed("rounds=1", "rtt=only", "baud=0")

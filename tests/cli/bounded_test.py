@@ -16,7 +16,6 @@ import cli
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "memory"))
 import recordings  # noqa: E402  # pylint: disable=wrong-import-position
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "conformance"
 MOST_BYTES = 300_000_000  # docs/cli.md, "Memory"
 TEXT, SITES = 0x40080000, 0x40200000
 PROGBITS, SYMTAB, STRTAB, COMPRESSED = 1, 2, 3, 0x800
@@ -132,7 +131,7 @@ class Bounded(cli.Case):
 
     def test_too_little_memory_is_a_sentence(self):
         recording, page = self.directory / "run.nsc", self.directory / "page.html"
-        cli.nopscope("record", "-q", "--from", f"file:{GOLDEN / 'stream.bin'}", "-o", recording)
+        cli.nopscope("record", "-q", "--from", f"file:{cli.GOLDEN / 'stream.bin'}", "-o", recording)
         said = 0
         for megabytes in range(2, 18, 2):
             def limit(most=megabytes << 20):

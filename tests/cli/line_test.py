@@ -15,8 +15,8 @@ import tty
 import unittest
 
 import cli
+from cli import GOLDEN
 
-GOLDEN = cli.pathlib.Path(__file__).resolve().parents[1] / "conformance"
 sys.path.append(str(GOLDEN))
 import trace2  # noqa: E402  # pylint: disable=wrong-import-position
 sys.path.append(str(GOLDEN.parent / "e2e"))

@@ -7,7 +7,6 @@ Each command of `nopscope --help` has a row in command_lines.py; a command witho
 
 import json
 import os
-import pathlib
 import re
 import resource
 import socket
@@ -20,7 +19,6 @@ import cli
 import command_lines
 import export_formats
 
-GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "stream.bin"
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
 FAULTS = {  # of standard output: the sentence
@@ -69,7 +67,7 @@ class Base(cli.Case):
         (self.directory / "events").write_bytes(events)
         (self.directory / "symbols").write_text("".join(f"{n} 0 f{n}\n" for n in range(5)))
         cli.run(REPORT_BENCH, self.directory / "events", "--names", self.directory / "symbols", "--nsc", self.files["nsc"])
-        self.files["line"].write_bytes(GOLDEN_LINE.read_bytes())
+        self.files["line"].write_bytes((cli.GOLDEN / "stream.bin").read_bytes())
         self.files["elf"].write_bytes(cli.DEMO.read_bytes())
         recorder = Recorder(self.files["socket"])
         self.addCleanup(recorder.socket.close)

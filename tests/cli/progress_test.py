@@ -23,6 +23,15 @@ class Progress(cli.Case):
         self.addCleanup(process.kill)
         return process
 
+    def fed(self, stderr):
+        """Reads a pipe that gets a MB now and then."""
+        process = self.begin(stderr, stdin=subprocess.PIPE)
+        for _ in range(4):
+            process.stdin.write(b"x" * (1 << 20))
+            process.stdin.flush()
+            time.sleep(0.3)
+        return process
+
     def shown(self, pattern, terminal):
         """Returns the terminal's text up to the match of `pattern`."""
         told, end = b"", time.monotonic() + SECONDS
@@ -48,11 +57,7 @@ class Progress(cli.Case):
 
     def test_a_pipe_in_bytes_and_the_line_goes_away(self):
         main, other = self.terminal()
-        process = self.begin(other, stdin=subprocess.PIPE)
-        for _ in range(4):
-            process.stdin.write(b"x" * (1 << 20))
-            process.stdin.flush()
-            time.sleep(0.3)
+        process = self.fed(other)
         self.shown(rb"reading -: [0-9.]+ MB", main)
         process.stdin.close()
         process.wait(SECONDS)
@@ -60,11 +65,7 @@ class Progress(cli.Case):
         self.assertRegex(self.shown(rb"nopscope: [^\r]*\r\n", main).split(b"nopscope:")[0][-8:], rb"\r\x1b\[K$")
 
     def test_what_is_no_terminal_is_told_nothing(self):
-        process = self.begin(subprocess.PIPE, stdin=subprocess.PIPE)
-        for _ in range(4):
-            process.stdin.write(b"x" * (1 << 20))
-            process.stdin.flush()
-            time.sleep(0.3)
+        process = self.fed(subprocess.PIPE)
         process.stdin.close()
         said = process.stderr.read()
         process.stderr.close()

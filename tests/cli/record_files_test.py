@@ -7,15 +7,12 @@
 
 import os
 import pathlib
-import random
-import resource
 import signal
 import subprocess
 import time
 import unittest
 
 import cli
-from line_test import hello_of, trace2
 
 STREAM, PROFILE = cli.GOLDEN / "stream.bin", cli.GOLDEN / "profile.bin"
 NOTHING = {"no byte": b"", "text": b"U-Boot 2024.01\r\n" * 50, "noise": bytes(range(7, 256, 5)) * 40,
@@ -121,24 +118,6 @@ class RecordFiles(cli.Case):
         line.write_bytes(b"")
         self.record(line, "--save-line", raw, status=None)
         self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
-
-    def test_what_was_recorded_until_the_disk_was_full_is_kept(self):
-        line = self.directory / "line"
-        line.write_bytes(trace2.frame(trace2.HELLO, 1, hello_of(STREAM.read_bytes())) + b"".join(
-            trace2.frame(trace2.CONSOLE, 1, random.Random(n).randbytes(100).hex().encode(), n) for n in range(1000)))
-        for room in (0, 4096, 32768):
-            self.record(STREAM)
-            old = self.file.read_bytes()
-            # Works like a full disk.
-            done = cli.nopscope("record", "-q", "--from", f"file:{line}", "-o", self.file, status=3,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
-            self.assertEqual(done.stderr, f"nopscope: cannot write {self.file}: File too large\n")
-            self.assertEqual((self.old if room else self.file).read_bytes(), old)
-            self.assertEqual(self.names(), {"line", "run.nsc", *(["run.nsc.old"] if room else [])})
-            if room:
-                self.assertIn("sessions  1\n", cli.nopscope("info", self.file).stdout)
-            self.old.unlink(missing_ok=True)
-            self.file.unlink()
 
     def refused(self, *command, saying):
         started = self.directory / "started"

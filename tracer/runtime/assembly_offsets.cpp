@@ -42,7 +42,6 @@ constexpr auto line(const char (&name)[N], long value) {
 
 static_assert(offsetof(Core, cursor) == 0);  // exclusive loads and stores have no offset
 PAIR(Core, cursor, events);
-OFFSET(CORE_EVENTS, Core, events);
 OFFSET(CORE_PROFILED, Core, profiled);
 PAIR(Core, profiled, profile_cost);
 OFFSET(CORE_PASSED, Core, calls_skipped);
@@ -75,7 +74,6 @@ OFFSET(CORE_RECURSION, Core, recursions);
 OFFSET(CORE_UNGUARDED, Core, unguarded);
 OFFSET(CORE_FILTERED, Core, filtered);
 PAIR(Core, filtered, min_duration);
-OFFSET(CORE_MIN_DURATION, Core, min_duration);
 OFFSET(CORE_SHADOW_BASE, Core, shadow_base);
 OFFSET(CORE_GUARDS, Core, guards);
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hook to which a call returns that a ReturnOps has hooked (return_ops.hpp).
 
-#include "tracer/arch/arm64/hook.h"
-#include "tracer/arch/arm64/labels.h"
-#include "tracer/arch/arm64/unwind.h"
+#include "tracer/arch/arm64/recorder.h"
 
 #define REGS             16     // ReturnRegs, behind the frame record
 #define FRAME_BYTES      96
@@ -26,20 +24,14 @@ function nopscope_callback_hook
     .cfi_adjust_cfa_offset FRAME_BYTES
     .cfi_rel_offset 29, 0
     mov     x29, sp
-    stp     x0, x1, [sp, #REGS]
-    stp     x2, x3, [sp, #REGS + 16]
-    stp     x4, x5, [sp, #REGS + 32]
-    stp     x6, x7, [sp, #REGS + 48]
+    save_x0_to_x7 REGS
     stp     x8, x9, [sp, #REGS + 64]
     add     x0, sp, #REGS
     bl      nopscope_on_return
     .cfi_register 30, 0
     mov     x9, x0
     .cfi_register 30, 9
-    ldp     x0, x1, [sp, #REGS]
-    ldp     x2, x3, [sp, #REGS + 16]
-    ldp     x4, x5, [sp, #REGS + 32]
-    ldp     x6, x7, [sp, #REGS + 48]
+    load_x0_to_x7 REGS
     ldr     x8, [sp, #REGS + 64]
     ldp     x29, x30, [sp], #FRAME_BYTES
     .cfi_restore 29

@@ -7,11 +7,7 @@
 // nopscope_callback reads and uses the object only while it holds the guard of this core and depth:
 // synchronize() waits for that guard.
 
-#include "tracer/arch/arm64/hook.h"
-#include "tracer/arch/arm64/labels.h"
-#include "tracer/arch/arm64/unwind.h"
-
-#include "nopscope_offsets.h"
+#include "tracer/arch/arm64/recorder.h"
 
 // On the stack: Regs. The word behind REGS_PC holds the object; unguarded: the preceding frame.
 #define FRAME_GUARD      112
@@ -31,17 +27,11 @@
 
 // Copies x0-x8 and x29 to Regs at SP, and back.
 .macro save_arguments
-    stp     x0, x1, [sp]
-    stp     x2, x3, [sp, #16]
-    stp     x4, x5, [sp, #32]
-    stp     x6, x7, [sp, #48]
+    save_x0_to_x7
     stp     x8, x29, [sp, #REGS_FP - 8]
 .endm
 .macro restore_arguments
-    ldp     x0, x1, [sp]
-    ldp     x2, x3, [sp, #16]
-    ldp     x4, x5, [sp, #32]
-    ldp     x6, x7, [sp, #48]
+    load_x0_to_x7
     ldp     x8, x29, [sp, #REGS_FP - 8]
 .endm
 
@@ -113,11 +103,7 @@ end_of nopscope_callback
 .Lrecursion:
     entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
-    add     x11, x10, #CORE_RECURSION
-1:  ldxr    x12, [x11]
-    add     x12, x12, #1
-    stxr    w13, x12, [x11]
-    cbnz    w13, 1b
+    count   CORE_RECURSION
     // Fall through: the direct entry still records.
     .balign 64
     .cfi_endproc

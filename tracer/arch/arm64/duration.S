@@ -61,10 +61,7 @@ function nopscope_duration_hook
     csel    x11, x11, xzr, pl           // the counter may have been read too early
     cmp     x11, x15
     b.hs    .Lduration_record
-1:  ldxr    x13, [x10]
-    add     x13, x13, #1
-    stxr    w14, x13, [x10]
-    cbnz    w14, 1b
+    add_one x10, x13, w14
     str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10, #CORE_TOP - CORE_FILTERED]
     leave   x9
@@ -72,13 +69,13 @@ function nopscope_duration_hook
 .Lduration_record:
     sub     x10, x10, #CORE_FILTERED
     ldp     x15, x16, [x10, #CORE_LIMIT]
-2:  ldxr    x30, [x10]
+1:  ldxr    x30, [x10]
     read_clock x11
     add     x13, x30, #24
     cmp     x13, x15
     b.hi    .Lduration_full
     stxr    w14, x13, [x10]
-    cbnz    w14, 2b
+    cbnz    w14, 1b
     subs    x14, x11, x12               // the duration up to this record's clock
     csel    x14, x14, xzr, pl
     ldr     x12, [x10, #CORE_SHADOW_BASE]

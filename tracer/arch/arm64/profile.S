@@ -123,10 +123,7 @@ function \hook
     cbnz    w12, 2b
     clz     x14, x11
     add     x15, x15, x14, lsl #3
-3:  ldxr    x14, [x15]
-    add     x14, x14, #1
-    stxr    w12, x14, [x15]
-    cbnz    w12, 3b
+    add_one x15, x14, w12
 .if \counts
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
@@ -171,17 +168,14 @@ function \hook
     stxp    w11, x12, x13, [x15]
     cbnz    w11, 6b
     add     x15, x15, #16
-7:  ldxr    x12, [x15]
-    add     x12, x12, #1
-    stxr    w11, x12, [x15]
-    cbnz    w11, 7b
+    add_one x15, x12, w11
 .endif
     leave   x9
     .cfi_endproc
 end_of \hook
 .endm
 
-// unguarded_code.hpp needs this order.
+// UnguardedCode (requests.cpp) needs this order.
 profile_entry nopscope_profile_entry, nopscope_profile_hook, counts=0
 profile_entry nopscope_profile_events_entry, nopscope_profile_events_hook, counts=1
 profile_hook nopscope_profile_events_hook, counts=1
@@ -254,16 +248,6 @@ end_hook_words nopscope_profile_hook_words
     to_body
     .cfi_endproc
 
-// u16 nopscope_profile_events_costs[2]: like nopscope_graph_events_costs, for any number of events.
-// A call with a new minimum or maximum executes 13 more instructions inside.
-    .section .rodata.nopscope_profile_events_costs, "a", %progbits
-    .balign 2
-    .globl  nopscope_profile_events_costs
-nopscope_profile_events_costs:
-#define INSIDE ((nopscope_profile_events_entry_end - .Lread_nopscope_profile_events_entry + \
-                 .Lread_nopscope_profile_events_hook - nopscope_profile_events_hook) / 4 - 3 - UNEXECUTED_AT_BEGIN)
-#define ALL ((nopscope_profile_events_entry_end - nopscope_profile_events_entry + \
-              nopscope_profile_events_hook_end - nopscope_profile_events_hook) / 4 - UNEXECUTED_AT_BEGIN)
-    .hword  INSIDE
-    .hword  ALL - INSIDE
-    .size   nopscope_profile_events_costs, . - nopscope_profile_events_costs
+// u16[2], for any number of events. A new minimum or maximum takes 13 more instructions inside.
+events_costs nopscope_profile_events_costs, nopscope_profile_events_entry, \
+    nopscope_profile_events_hook

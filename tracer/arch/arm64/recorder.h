@@ -54,13 +54,33 @@
     .cfi_restore_state
 .endm
 
-// Adds one to the counter at x10 + \offset. An interrupt loses no count. Changes x11-x13.
+// Adds one to the word at \at. An interrupt loses no count. Changes \word and \failed.
+.macro add_one at, word, failed
+.Ladd_one_\@:
+    ldxr    \word, [\at]
+    add     \word, \word, #1
+    stxr    \failed, \word, [\at]
+    cbnz    \failed, .Ladd_one_\@
+.endm
+
+// Adds one to the counter at x10 + \offset. Changes x11-x13.
 .macro count offset
     add     x11, x10, #\offset
-1:  ldxr    x12, [x11]
-    add     x12, x12, #1
-    stxr    w13, x12, [x11]
-    cbnz    w13, 1b
+    add_one x11, x12, w13
+.endm
+
+// Stores x0 to x7 at SP + \at, or loads them.
+.macro save_x0_to_x7 at=0
+    stp     x0, x1, [sp, #\at]
+    stp     x2, x3, [sp, #\at + 16]
+    stp     x4, x5, [sp, #\at + 32]
+    stp     x6, x7, [sp, #\at + 48]
+.endm
+.macro load_x0_to_x7 at=0
+    ldp     x0, x1, [sp, #\at]
+    ldp     x2, x3, [sp, #\at + 16]
+    ldp     x4, x5, [sp, #\at + 32]
+    ldp     x6, x7, [sp, #\at + 48]
 .endm
 
 // Calls the C++ function name(core, SP, return address, body) from a slow path. Its result is in
@@ -75,10 +95,7 @@
     .cfi_remember_state
     sub     sp, sp, #96
     .cfi_adjust_cfa_offset 96
-    stp     x0, x1, [sp]
-    stp     x2, x3, [sp, #16]
-    stp     x4, x5, [sp, #32]
-    stp     x6, x7, [sp, #48]
+    save_x0_to_x7
     stp     x8, x9, [sp, #64]
     stp     x18, x30, [sp, #80]
 .ifc \in, entry
@@ -98,10 +115,7 @@
 .endif
     bl      \name
     mov     x11, x0
-    ldp     x0, x1, [sp]
-    ldp     x2, x3, [sp, #16]
-    ldp     x4, x5, [sp, #32]
-    ldp     x6, x7, [sp, #48]
+    load_x0_to_x7
     ldp     x8, x9, [sp, #64]
     ldp     x18, x30, [sp, #80]
 .ifc \in, entry
@@ -190,4 +204,24 @@
     sub     x17, x11, #SHADOW_BYTES
     ldr     x9, [x17]
     .cfi_register 30, 9
+.endm
+
+// u16 \name[]: how many of the recorder's instructions a call that counts events executes on the
+// usual path. First those between the two readings (.Lread_), minus the site's three (landing pad,
+// MOV, BL). Then those outside, with the site's three. \second: the part for a second event; with
+// it the last number is for two events, and the number before it for one.
+.macro events_costs name, entry, hook, second
+    .section .rodata.\name, "a", %progbits
+    .balign 2
+    .globl  \name
+\name:
+    .set    unexecuted, UNEXECUTED_AT_BEGIN
+    .set    inside, (\entry\()_end - .Lread_\entry + .Lread_\hook - \hook) / 4 - 3 - unexecuted
+    .set    all, (\entry\()_end - \entry + \hook\()_end - \hook) / 4 - unexecuted
+    .hword  inside
+.ifnb \second
+    .hword  all - inside - (\second) / 4
+.endif
+    .hword  all - inside
+    .size   \name, . - \name
 .endm

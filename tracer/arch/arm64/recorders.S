@@ -9,14 +9,14 @@
 // There are two forms of the graph recorder: the plain one, and one that counts the PMU's events
 // (events.hpp). It reads the counters where it reads the clock, between the exclusives that claim
 // the record's place. An interrupt in between clears the monitor, and both are read again.
-// CORE_EVENTS says which events are counted. It lies beside the cursor and is read and written with
-// it, so a change of events is such an interrupt, too.
+// Core::events says which events are counted. It lies beside the cursor and is read and written
+// with it, so a change of events is such an interrupt, too.
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define SHADOW_COUNTERS  SHADOW_REST    // counters and CORE_EVENTS at the entry
+#define SHADOW_COUNTERS  SHADOW_REST    // counters and Core::events at the entry
 
-#define EVENTS_BYTES     16     // bits of CORE_EVENTS: the first of 16: a return's size in bytes
+#define EVENTS_BYTES     16     // bits of Core::events: the first of 16: a return's size in bytes
 #define EVENTS_HEAD      32     // the first of the high word of a return's first word
 #define EVENTS_TWO       63     // set: there are two events
 
@@ -245,19 +245,5 @@ graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
     .cfi_endproc
 end_hook_words nopscope_graph_hook_words
 
-// u16 nopscope_graph_events_costs[3]: how many of the recorder's instructions a call that counts
-// events executes on the usual path. First those between the two readings, minus the site's three
-// (landing pad, MOV, BL). Then those outside, with the site's three, for one event and for two.
-    .section .rodata.nopscope_graph_events_costs, "a", %progbits
-    .balign 2
-    .globl  nopscope_graph_events_costs
-nopscope_graph_events_costs:
-#define INSIDE ((nopscope_graph_events_entry_end - .Lread_nopscope_graph_events_entry + \
-                 .Lread_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4 - 3 - UNEXECUTED_AT_BEGIN)
-#define ALL ((nopscope_graph_events_entry_end - nopscope_graph_events_entry + \
-              nopscope_graph_events_hook_end - nopscope_graph_events_hook) / 4 - UNEXECUTED_AT_BEGIN)
-#define SECOND ((.Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook) / 4)
-    .hword  INSIDE
-    .hword  ALL - SECOND - INSIDE
-    .hword  ALL - INSIDE
-    .size   nopscope_graph_events_costs, . - nopscope_graph_events_costs
+events_costs nopscope_graph_events_costs, nopscope_graph_events_entry, nopscope_graph_events_hook, \
+    .Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook

@@ -45,23 +45,84 @@ struct ProfileEntry {
     }
 };
 
-// put() adds entries, finish() writes the header. `last` is known only then, so put() leaves room
-// for the longest header, and finish() moves the entries up to the real one.
-class ProfileWriter {
+// The part of a payload that profile and profile_events frames share. A derived class has put(),
+// which adds entries, and finish(), which writes the header. `last` is known only then, so there is
+// room for the longest header, and finish() moves the entries up to the real one.
+template <std::size_t header_numbers, std::size_t max_entry_bytes>
+class ReadOutWriter {
 public:
-    static constexpr std::size_t header_room = 3 * max_varint_bytes;
-
-    explicit ProfileWriter(Byte* payload) : payload_(payload), out_(payload + header_room) {}
-
     bool has_room() const {
-        return header_room + out_.size() + max_profile_entry_bytes <= max_payload_bytes;
+        return header_room + out_.size() + max_entry_bytes <= max_payload_bytes;
     }
-    // Adds a function. Call it in ascending order of sites. `bin(n)` returns the count of bin n.
+
+protected:
+    explicit ReadOutWriter(Byte* payload) : out_(payload + header_room), payload_(payload) {}
+
+    // Call it in ascending order of sites.
+    void put_site(std::uint32_t site_offset) {
+        out_.varint((site_offset - before_) >> 3);
+        before_ = site_offset;
+    }
+    // `others`: the header's numbers after `part`. Returns the payload bytes.
+    template <typename Header, typename... Numbers>
+    std::size_t finish(const Header& header, Numbers... others) {
+        Writer head(payload_);
+        head.varint(header.number);
+        head.varint(header.part << 1 | (header.last ? 1 : 0));
+        (head.varint(others), ...);
+        head.bytes(payload_ + header_room, out_.size());
+        return head.size();
+    }
+
+    Writer out_;
+
+private:
+    static constexpr std::size_t header_room = header_numbers * max_varint_bytes;
+
+    Byte* payload_;
+    std::uint32_t before_ = 0;
+};
+
+// A derived class reads the header's numbers after `part`, and has next(), which reads an entry. It
+// returns false at the end of the payload, or if it is malformed: then ok() is false.
+template <typename Header>
+class ReadOutReader {
+public:
+    const Header& header() const { return header_; }
+    bool ok() const { return ok_ && in_.ok(); }
+
+protected:
+    ReadOutReader(const Byte* payload, std::size_t count) : in_(payload, count) {
+        header_.number = in_.varint();
+        const std::uint64_t part = in_.varint();
+        header_.part = part >> 1;
+        header_.last = (part & 1) != 0;
+    }
+    bool next_site(std::uint32_t& site_offset) {
+        if (!ok() || in_.left() == 0) return false;
+        site_ += in_.varint();
+        ok_ = site_ >> 29 == 0;
+        site_offset = static_cast<std::uint32_t>(site_) << 3;
+        return ok();
+    }
+
+    Reader in_;
+    Header header_;
+    bool ok_ = true;
+
+private:
+    std::uint64_t site_ = 0;
+};
+
+class ProfileWriter : public ReadOutWriter<3, max_profile_entry_bytes> {
+public:
+    explicit ProfileWriter(Byte* payload) : ReadOutWriter(payload) {}
+
+    // `bin(n)` returns the count of bin n.
     template <typename Bin>
     void put(std::uint32_t site_offset, std::uint64_t total, std::int64_t self, std::uint64_t min,
              std::uint64_t max, Bin bin) {
-        out_.varint((site_offset - before_) >> 3);
-        before_ = site_offset;
+        put_site(site_offset);
         out_.varint(total);
         out_.varint(zigzag(self));
         out_.varint(min);
@@ -78,66 +139,34 @@ public:
             out_.varint(counts[n]);
         }
     }
-    // Returns the payload bytes.
     std::size_t finish(const ProfileHeader& header) {
-        Writer head(payload_);
-        head.varint(header.number);
-        head.varint(header.part << 1 | (header.last ? 1 : 0));
-        head.varint(header.now);
-        head.bytes(payload_ + header_room, out_.size());
-        return head.size();
+        return ReadOutWriter::finish(header, header.now);
     }
-
-private:
-    Byte* payload_;
-    Writer out_;
-    std::uint32_t before_ = 0;
 };
 
-class ProfileReader {
+class ProfileReader : public ReadOutReader<ProfileHeader> {
 public:
-    ProfileReader(const Byte* payload, std::size_t count) : in_(payload, count) {
-        header_.number = in_.varint();
-        const std::uint64_t part = in_.varint();
-        header_.part = part >> 1;
-        header_.last = (part & 1) != 0;
+    ProfileReader(const Byte* payload, std::size_t count) : ReadOutReader(payload, count) {
         header_.now = in_.varint();
     }
-    const ProfileHeader& header() const { return header_; }
-    bool ok() const { return in_.ok(); }
-
-    // Returns false at the end of the payload, or if it is malformed: then ok() is false.
     bool next(ProfileEntry& entry) {
-        if (!in_.ok() || in_.left() == 0) return false;
         entry = {};
-        site_ += in_.varint();
+        if (!next_site(entry.site_offset)) return false;
         entry.total = in_.varint();
         entry.self = unzigzag(in_.varint());
         entry.min = in_.varint();
         entry.max = in_.varint();
         std::uint64_t bin = 0;
         const std::uint64_t used = in_.varint();
-        if (site_ >> 29 != 0 || used > profile_bins) return fail();
-        entry.site_offset = static_cast<std::uint32_t>(site_) << 3;
-        for (std::uint64_t i = 0; i < used; ++i) {
+        ok_ = used <= profile_bins;
+        for (std::uint64_t i = 0; ok_ && i < used; ++i) {
             bin += in_.varint();
             const std::uint64_t count = in_.varint();
-            if (bin >= profile_bins) return fail();
-            entry.bins[bin] = count;
+            ok_ = bin < profile_bins;
+            if (ok_) entry.bins[bin] = count;
         }
-        return in_.ok();
+        return ok();
     }
-
-private:
-    bool fail() {
-        in_ = Reader(nullptr, 0);
-        in_.fixed<std::uint8_t>();  // makes ok() false
-        return false;
-    }
-
-    Reader in_;
-    ProfileHeader header_;
-    std::uint64_t site_ = 0;
 };
 
 }  // namespace nopscope::protocol

@@ -10,9 +10,8 @@
 //                     entry that this return closes
 //       extended      bits 35..38: Extended; bits 39..63: its argument
 //
-// Data records may follow an `extended` record; the recorder claims all of them together. A data
-// record carries 57 bits in place of clock and argument: the word's bits 0..31, and above them its
-// bits 39..63.
+// Data records may follow an `extended` record; the recorder claims all together. A data record has
+// 57 bits in place of clock and argument: the word's bits 0..31, and above them its bits 39..63.
 //
 // The function recorder writes a `call`: a point in time, without a return. The graph recorder
 // writes an `entry`, which has exactly one `ret` unless the function never returned. A `ret` names
@@ -27,7 +26,7 @@ namespace nopscope::protocol {
 enum class Kind : std::uint8_t { call = 0, entry = 1, ret = 2, extended = 3 };
 
 enum class Extended : std::uint8_t {
-    sync = 0,          // argument: the 25 bits of the clock above the low 32
+    sync = 0,          // argument: bits 32..56 of the clock, which wraps after 4.5 years at 1 GHz
     tracer_begin = 1,  // from here to tracer_end the core worked for the tracer: the pump ran
     tracer_end = 2,
     context = 3,    // argument: number of the context that the core runs from here on
@@ -59,7 +58,6 @@ inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // an extended r
 inline constexpr std::uint32_t several_contexts = argument_mask;
 inline constexpr unsigned data_bits = 32 + 25;
 inline constexpr std::uint64_t data_mask = (std::uint64_t{1} << data_bits) - 1;
-inline constexpr unsigned sync_clock_bits = 32 + 25;  // wraps after 4.5 years at 1 GHz
 
 struct Record {
     std::uint64_t word = 0;
@@ -93,14 +91,11 @@ constexpr Record make_extended(Extended what, std::uint32_t argument, std::uint6
                        (argument & argument_mask) << 4 | static_cast<std::uint32_t>(what), clock);
 }
 constexpr Record make_sync(std::uint64_t clock) {
-    const auto high = static_cast<std::uint32_t>(clock >> 32) & argument_mask;
-    return make_record(Kind::extended, high << 4, clock);
+    return make_extended(Extended::sync, static_cast<std::uint32_t>(clock >> 32), clock);
 }
 // The low data_bits of `value`.
 constexpr Record make_data(std::uint64_t value) {
-    const auto high = static_cast<std::uint32_t>(value >> 32) & argument_mask;
-    const auto what = static_cast<std::uint32_t>(Extended::data);
-    return make_record(Kind::extended, high << 4 | what, value);
+    return make_extended(Extended::data, static_cast<std::uint32_t>(value >> 32), value);
 }
 
 // True if the first data record holds the function's site, in the form of a call's payload.
@@ -138,7 +133,6 @@ constexpr std::int64_t sampled_offset(std::uint64_t data) {
 
 // A record can name the PMU's events below 0x800 and from 0x4000 to 0x47ff.
 inline constexpr unsigned max_events = 2;
-constexpr bool has_event_code(std::uint32_t number) { return (number & ~0x47ffu) == 0; }
 constexpr std::uint32_t event_code(std::uint32_t number) {
     return (number & 0x7ff) | (number >> 14 & 1) << 11;
 }

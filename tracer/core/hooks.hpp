@@ -6,32 +6,34 @@
 
 #include <cstdint>
 
-extern "C" const char nopscope_return_hook[],
-    nopscope_graph_events_hook[];                // arch/arm64/recorders.S
-extern "C" const char nopscope_callback_hook[];  // arch/arm64/callback_hook.S
-extern "C" const char nopscope_profile_hook[],
-    nopscope_profile_events_hook[];              // arch/arm64/profile.S
-extern "C" const char nopscope_duration_hook[];  // arch/arm64/duration.S
-
-// arch/arm64/recorders.S, profile.S, duration.S and sampled.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[],
-    nopscope_graph_events_entry[], nopscope_profile_events_entry[],
-    nopscope_profile_events_entry_end[], nopscope_profile_events_hook_end[];
-// arch/arm64/recorders.S and profile.S: instructions, as in protocol::EventCosts.
-extern "C" const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
+extern "C" {
+// arch/arm64/recorders.S, callback_hook.S, profile.S, duration.S and sampled.S.
+extern const char nopscope_return_hook[], nopscope_graph_events_hook[], nopscope_callback_hook[],
+    nopscope_profile_hook[], nopscope_profile_events_hook[], nopscope_profile_events_hook_end[],
+    nopscope_duration_hook[];
+extern const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
+    nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
+    nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
+    nopscope_sampled_entry_end[], nopscope_graph_events_entry[], nopscope_graph_events_entry_end[],
+    nopscope_profile_events_entry[], nopscope_profile_events_entry_end[];
+// arch/arm64/callbacks.S. `made`: behind the call of the callback.
+extern const char nopscope_callback[], nopscope_callback_made[], nopscope_callback_unguarded[],
+    nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[];
+// Instructions, as in protocol::EventCosts.
+extern const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
 // Lists of the hooks' words (arch/arm64/hook.h). An entry is the word's offset from the entry.
-extern "C" const std::int32_t nopscope_graph_hook_words[],
-    nopscope_graph_hook_words_end[],  // recorders.S
+extern const std::int32_t nopscope_graph_hook_words[], nopscope_graph_hook_words_end[],
     nopscope_profile_hook_words[], nopscope_profile_hook_words_end[],
     nopscope_duration_hook_words[], nopscope_duration_hook_words_end[],
     nopscope_callback_hook_words[], nopscope_callback_hook_words_end[], nopscope_trampoline_words[],
-    nopscope_trampoline_words_end[];  // callbacks.S
-// arch/arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
-    nopscope_far_end[];
+    nopscope_trampoline_words_end[];
+}
 
 namespace nopscope {
+
+inline std::uint64_t address_of(const char* label) {
+    return reinterpret_cast<std::uintptr_t>(label);
+}
 
 enum class Hook : std::uint8_t {
     none,
@@ -45,13 +47,12 @@ enum class Hook : std::uint8_t {
 
 inline std::uint64_t hook_address(Hook hook) {
     switch (hook) {
-    case Hook::graph: return reinterpret_cast<std::uintptr_t>(nopscope_return_hook);
-    case Hook::callback: return reinterpret_cast<std::uintptr_t>(nopscope_callback_hook);
-    case Hook::profile: return reinterpret_cast<std::uintptr_t>(nopscope_profile_hook);
-    case Hook::duration: return reinterpret_cast<std::uintptr_t>(nopscope_duration_hook);
-    case Hook::graph_events: return reinterpret_cast<std::uintptr_t>(nopscope_graph_events_hook);
-    case Hook::profile_events:
-        return reinterpret_cast<std::uintptr_t>(nopscope_profile_events_hook);
+    case Hook::graph: return address_of(nopscope_return_hook);
+    case Hook::callback: return address_of(nopscope_callback_hook);
+    case Hook::profile: return address_of(nopscope_profile_hook);
+    case Hook::duration: return address_of(nopscope_duration_hook);
+    case Hook::graph_events: return address_of(nopscope_graph_events_hook);
+    case Hook::profile_events: return address_of(nopscope_profile_events_hook);
     case Hook::none: break;
     }
     return 0;
@@ -69,8 +70,7 @@ inline Hook hook_of(std::uint64_t address) {
     if (address == hook_address(Hook::profile_events)) return Hook::profile_events;
     return Hook::none;
 }
-// In a hook, the link register is a hook's address, or the address after its first
-// instruction, a call.
+// In a hook, the link register is the hook's address, or the address after its first word, a call.
 inline bool is_hook_or_behind_its_call(std::uint64_t address) {
     return hook_of(address) != Hook::none || hook_of(address - arch::call_bytes) != Hook::none;
 }

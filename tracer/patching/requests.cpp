@@ -11,7 +11,6 @@
 #include "tracer/patching/patcher.hpp"
 #include "tracer/patching/request_lock.hpp"
 #include "tracer/patching/site_name_filter.hpp"
-#include "tracer/patching/unguarded_code.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/profile.hpp"
@@ -23,8 +22,6 @@
 namespace nopscope {
 
 namespace {
-
-Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
 // The callback of `none_ops` (the object of sites without ops) and of an ops without a callback.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -50,6 +47,25 @@ constinit RequestLock<Machine> request_lock(machine);
 constinit Recorder last_recorder = Recorder::graph;
 constinit Adaptation adaptation{[] { return false; }, [] { return std::uint32_t{0}; },
                                 [](std::uint32_t, std::uint32_t) {}};
+
+// Code in use that reads slots without taking a guard (quiescence.hpp).
+class UnguardedCode {
+public:
+    UnguardedCode(bool far, bool profile) {
+        if (far) add(nopscope_far, nopscope_far_end);
+        // Both entries, and the hook that counts events. The hook reads no slot, but count_events()
+        // must wait for it, too.
+        if (profile) add(nopscope_profile_entry, nopscope_profile_events_hook_end);
+    }
+    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
+
+private:
+    void add(const char* begin, const char* end) {
+        code_[count_++] = {address_of(begin), address_of(end)};
+    }
+    Quiescence<Machine>::Code code_[2];
+    std::size_t count_ = 0;
+};
 
 UnguardedCode unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
 bool wait_until_quiescent() {
@@ -100,9 +116,8 @@ std::uint64_t profile_entry() {
     return address_of(events_chosen().any() ? nopscope_profile_events_entry
                                             : nopscope_profile_entry);
 }
-// Gives the graph and the profile recorder their forms for the events that are chosen now. While
-// the profile's family changes, `parked_ops` replaces it on its sites. That ops finds the cells by
-// the functions' addresses.
+// Gives the graph and the profile recorder their forms for the chosen events. While the profile's
+// family changes, its sites have `parked_ops`, which finds cells by functions' addresses.
 Status take_recorders_of_events() {
     Ops& graph = events_chosen().any() ? graph_events_ops : graph_ops;
     Steps steps;
@@ -291,7 +306,7 @@ bool try_request(void (*request)(void* user), void* user) {
     const Core& core = all_cores()[machine.core()];
     const bool may = may_request<Machine>(core, interrupt_depth_of(core), interrupted_pc(),
                                           unmarked_code().all());
-    if (may) run_as_tracers(request, user);
+    if (may) charge_to_tracer(request, user);
     request_lock.unlock();
     return may;
 }

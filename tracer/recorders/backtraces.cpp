@@ -2,23 +2,14 @@
 // Functions for backtraces: they find the addresses that the tracer's hooks and entries hide.
 #include "nopscope/nopscope.hpp"
 #include "tracer/core/cores.hpp"
+#include "tracer/core/hooks.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
-
-// Labels in the architecture's assembly: code in which the link register holds the traced
-// function's body or a hook, and another register its return address (arch::site_link()).
-extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
-    nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_duration_entry_end[],
-    nopscope_sampled_entry[], nopscope_sampled_entry_end[], nopscope_callback[],
-    nopscope_callback_made[], nopscope_callback_unguarded[], nopscope_callback_unguarded_made[],
-    nopscope_far[], nopscope_far_end[], nopscope_graph_events_entry[],
-    nopscope_graph_events_entry_end[], nopscope_profile_events_entry[],
-    nopscope_profile_events_entry_end[];
 
 namespace nopscope {
 
 bool is_return_hook(std::uint64_t address) { return is_hook_or_behind_its_call(address); }
 
+// There the link register holds the function's body, and another its return address (site_link()).
 bool is_entry_code(std::uint64_t pc) {
     const auto within = [pc](const char* begin, const char* end) {
         return pc >= reinterpret_cast<std::uintptr_t>(begin) &&

@@ -7,6 +7,7 @@
 #include "tracer/core/cores.hpp"
 #include "tracer/core/descriptor.hpp"
 #include "tracer/core/guard.hpp"
+#include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/patching/requests.hpp"
 #include "tracer/recorders/event_choice.hpp"
@@ -25,8 +26,6 @@ constinit nopscope_machine given_machine{};
 #endif
 
 namespace {
-
-Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
 [[gnu::section(".nopscope.ring")]] WarmResetHeader kept;
 
@@ -214,7 +213,7 @@ Status set_mode(Mode mode) {
     return Status::ok;
 }
 
-void run_as_tracers(void (*work)(void* user), void* user) {
+void charge_to_tracer(void (*work)(void* user), void* user) {
     line_pump.charge_to_tracer([&] { work(user); });
 }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }

@@ -14,9 +14,8 @@ void send_hello_soon();
 void send_stats_soon();
 
 // Runs work(user) and charges its time to the tracer.
-void run_as_tracers(void (*work)(void* user), void* user);
-// Runs `use`, which returns the line's new pace in bytes a second, when all bytes have left. False:
-// not now.
+void charge_to_tracer(void (*work)(void* user), void* user);
+// When all bytes have left: runs `use`, which returns the new pace, bytes a second. False: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
 // Bytes of payload in trace frames so far.
 std::uint64_t trace_bytes_sent();

@@ -33,7 +33,7 @@ constinit Machine machine;
 
 // Finds a site by the low half of its address, which records hold.
 std::optional<std::uint32_t> site_of(std::uint32_t low) {
-    const auto base = reinterpret_cast<std::uintptr_t>(__text_start);
+    const std::uint64_t base = address_of(__text_start);
     return lookup(base + (low - static_cast<std::uint32_t>(base)));
 }
 // True if the recorder with this entry is on the site.
@@ -41,7 +41,7 @@ bool is_recorded_by(const char* entry, std::uint32_t index) {
     struct Search {
         std::uint64_t entry;
         bool found;
-    } search{reinterpret_cast<std::uintptr_t>(entry), false};
+    } search{address_of(entry), false};
     for_each_ops(
         index,
         [](Ops& ops, void* user) {
@@ -93,7 +93,7 @@ public:
     }
 
     void run() {
-        const bool wanted = __atomic_load_n(&wanted_, __ATOMIC_RELAXED);
+        const bool wanted = is_wanted();
         if (wanted == is_on() && (!wanted || machine.clock() - begun_ < window_)) return;
         if (!demoted_sites.try_lock()) return;
         if (wanted != is_on()) to_do_ = wanted ? ToDo::begin : ToDo::end;
@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    enum class ToDo : std::uint8_t { nothing, begin, end, go, come_back };
+    enum class ToDo : std::uint8_t { nothing, begin, end, demote, promote };
     using Site = DemotedSites::Site;
 
     // ---- when to move ----
@@ -144,9 +144,9 @@ private:
         begun_ = now.clock;
         switch (meter_.judge(load)) {
         case LoadMeter::State::steady: break;
-        case LoadMeter::State::overloaded: to_do_ = ToDo::go; break;
+        case LoadMeter::State::overloaded: to_do_ = ToDo::demote; break;
         case LoadMeter::State::underused:
-            if (demoted_sites.away() != 0) to_do_ = ToDo::come_back;
+            if (demoted_sites.demoted_count() != 0) to_do_ = ToDo::promote;
             break;
         }
     }
@@ -160,26 +160,26 @@ private:
             if (begin() != Status::ok) want(false);
             return;
         case ToDo::end: return end();
-        case ToDo::go: go(); break;
-        case ToDo::come_back: come_back(); break;
+        case ToDo::demote: demote(); break;
+        case ToDo::promote: promote(); break;
         }
         begin_window();
     }
 
     void end() {
-        Site* away[at_once];
+        Site* demoted[at_once];
         std::size_t count = 0;
         for (Site& site : demoted_sites.all()) {
-            if (site.state == DemotedSites::State::moved) away[count++] = &site;
+            if (site.state == DemotedSites::State::moved) demoted[count++] = &site;
             if (count < at_once && &site != &demoted_sites.all().back()) continue;
-            bring_back({away, count});
+            promote_all({demoted, count});
             count = 0;
         }
         for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&on_, false, __ATOMIC_RELAXED);
     }
 
-    void go() {
+    void demote() {
         sample_.clear();
         for (unsigned n = 0; n < all_cores().size(); ++n) {
             const Core& core = all_cores()[n];
@@ -198,38 +198,38 @@ private:
         const std::span room(chosen, std::min(at_once, demoted_sites.room()));
         const std::size_t count = sample_.choose(meter_.excess(), room, [](std::uint32_t low) {
             std::optional<std::uint32_t> index = site_of(low);
-            if (index &&
-                (!is_recorded_by(nopscope_graph_entry, *index) || !demoted_sites.may_go(*index))) {
+            if (index && (!is_recorded_by(nopscope_graph_entry, *index) ||
+                          !demoted_sites.may_demote(*index))) {
                 index = std::nullopt;
             }
             return index;
         });
         const std::span indexes(chosen, count);
         if (move(Recorder::profile, indexes)) {
-            for (const std::uint32_t index : indexes) note_gone(index);
+            for (const std::uint32_t index : indexes) note_demoted(index);
             return;
         }
         // Moves each alone, so that one that cannot be moved does not stop the others.
         for (const std::uint32_t index : indexes) {
             if (move(Recorder::profile, {&index, 1}))
-                note_gone(index);
-            else if (demoted_sites.may_go(index))
+                note_demoted(index);
+            else if (demoted_sites.may_demote(index))
                 demoted_sites.bar(index);
         }
     }
-    static void note_gone(std::uint32_t index) {
-        demoted_sites.went(index, machine.clock(), profiled_calls(index));
+    static void note_demoted(std::uint32_t index) {
+        demoted_sites.demote(index, machine.clock(), profiled_calls(index));
     }
 
-    void come_back() {
+    void promote() {
         const std::uint64_t now = machine.clock();
         const bool is_new = demoted_sites.note_calls(now, profiled_calls);
         meter_.ask_again();
         if (!is_new) return;
         Site* chosen[at_once];
-        bring_back({chosen, demoted_sites.choose_back(meter_.spare(), now, chosen)});
+        promote_all({chosen, demoted_sites.choose_to_promote(meter_.spare(), now, chosen)});
     }
-    static void bring_back(std::span<Site* const> sites) {
+    static void promote_all(std::span<Site* const> sites) {
         std::uint32_t indexes[at_once];
         std::size_t count = 0;
         for (const Site* site : sites) {
@@ -237,7 +237,7 @@ private:
         }
         // If it fails, they stay in the profile.
         if (!move(Recorder::graph, {indexes, count})) return;
-        for (Site* site : sites) demoted_sites.came_back(*site, machine.clock());
+        for (Site* site : sites) demoted_sites.promote(*site, machine.clock());
     }
 
     static bool move(Recorder recorder, std::span<const std::uint32_t> indexes) {
@@ -267,7 +267,7 @@ void open_adaptive(const Config& config) {
     adaptive.open(hello.clock_hz);
     demoted_sender.open(hello.text_base, hello.clock_hz);
     set_adaptation({.is_active = [] { return adaptive.is_wanted() || adaptive.is_on(); },
-                    .moved = [] { return demoted_sites.away(); },
+                    .moved = [] { return demoted_sites.demoted_count(); },
                     .forget = [](std::uint32_t first,
                                  std::uint32_t last) { demoted_sites.forget(first, last); }});
     if (config.mode != Mode::adaptive) return;

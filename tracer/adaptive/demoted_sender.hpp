@@ -27,7 +27,7 @@ public:
         if (at_ != 0 || __atomic_load_n(&requested_, __ATOMIC_RELAXED)) return true;
         const std::uint64_t since = now - sent_;
         return since >= again_seconds * clock_hz_ ||
-               (moved_.moves() != said_ && since >= clock_hz_);
+               (moved_.moves() != sent_moves_ && since >= clock_hz_);
     }
     // Writes the next payload (room for protocol::max_payload_bytes) and returns its size; 0: not
     // now. Only the pump calls it, while waits() is true.
@@ -35,7 +35,7 @@ public:
         if (!moved_.try_lock()) return 0;
         if (at_ == 0) {
             __atomic_store_n(&requested_, false, __ATOMIC_RELAXED);
-            said_ = moved_.moves();
+            sent_moves_ = moved_.moves();
             sent_ = now;
         }
         protocol::MovedWriter out(payload, moved_.moves());
@@ -61,8 +61,8 @@ private:
     std::uint64_t text_base_ = 0;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t sent_ = 0;  // clock
-    std::uint64_t said_ = 0;  // moves
-    std::size_t at_ = 0;      // the next site to send; 0: none is being sent
+    std::uint64_t sent_moves_ = 0;
+    std::size_t at_ = 0;  // the next site to send; 0: none is being sent
     bool begun_ = false;
     bool requested_ = false;
 };

@@ -38,7 +38,7 @@ public:
     bool try_lock() { return !__atomic_exchange_n(&locked_, true, __ATOMIC_ACQUIRE); }
     void unlock() { __atomic_store_n(&locked_, false, __ATOMIC_RELEASE); }
 
-    bool may_go(std::uint32_t index) const {
+    bool may_demote(std::uint32_t index) {
         const Site* const known = find(index);
         return known == nullptr || is_here(*known);
     }
@@ -48,8 +48,8 @@ public:
         for (const Site& site : sites_) room += is_here(site);
         return room;
     }
-    // The site was moved. Needs may_go() and room(). `calls`: in the profile so far.
-    void went(std::uint32_t index, std::uint64_t now, std::uint64_t calls) {
+    // The site was moved. Needs may_demote() and room(). `calls`: in the profile so far.
+    void demote(std::uint32_t index, std::uint64_t now, std::uint64_t calls) {
         Site& site = place(index);
         const std::uint8_t times = site.times;
         site.state = State::moved;
@@ -58,22 +58,22 @@ public:
         site.calls = calls;
         site.rate = ~std::uint64_t{0};
         ++moves_;
-        ++away_;
+        ++demoted_count_;
     }
     // The site cannot be moved.
     void bar(std::uint32_t index) { place(index).state = State::barred; }
-    void came_back(Site& site, std::uint64_t now) {
+    void promote(Site& site, std::uint64_t now) {
         site.state = State::back;
         site.since = now;
         ++moves_;
-        --away_;
+        --demoted_count_;
     }
     // Another request has changed the recorder of the sites [first, last). Only within a request.
     void forget(std::uint32_t first, std::uint32_t last) {
         for (Site& site : sites_) {
             if (site.state != State::moved || site.index < first || site.index >= last) continue;
             site.state = State::forgotten;
-            --away_;
+            --demoted_count_;
         }
     }
 
@@ -95,9 +95,9 @@ public:
     }
     // Chooses the coldest of the functions that have been moved for long enough, as many as make at
     // most `spare` records a second.
-    std::size_t choose_back(std::uint64_t spare, std::uint64_t now, std::span<Site*> out) {
+    std::size_t choose_to_promote(std::uint64_t spare, std::uint64_t now, std::span<Site*> out) {
         std::size_t chosen = 0;
-        for (bool more = true; more && chosen < out.size();) {
+        while (chosen < out.size()) {
             Site* coldest = nullptr;
             for (Site& site : sites_) {
                 if (site.state != State::moved || now - site.since < stay(site)) continue;
@@ -105,26 +105,24 @@ public:
                 for (std::size_t i = 0; i < chosen; ++i) taken |= out[i] == &site;
                 if (!taken && (coldest == nullptr || site.rate < coldest->rate)) coldest = &site;
             }
-            more = coldest != nullptr;
-            if (!more) break;
+            if (coldest == nullptr) break;
             spare -= 2 * coldest->rate;
             out[chosen++] = coldest;
         }
         return chosen;
     }
 
-    unsigned away() const { return away_; }
+    unsigned demoted_count() const { return demoted_count_; }
     std::uint64_t moves() const { return moves_; }  // both ways
     std::span<Site> all() { return sites_; }
-    std::span<const Site> all() const { return sites_; }
 
 private:
     static constexpr std::uint8_t most_times = 8;
 
     std::uint64_t stay(const Site& site) const { return clock_hz_ << site.times; }  // 2 s at first
 
-    const Site* find(std::uint32_t index) const {
-        for (const Site& site : sites_) {
+    Site* find(std::uint32_t index) {
+        for (Site& site : sites_) {
             if (site.state != State::free && site.index == index) return &site;
         }
         return nullptr;
@@ -132,33 +130,25 @@ private:
     static bool is_here(const Site& site) {
         return site.state == State::back || site.state == State::forgotten;
     }
-    const Site* oldest_here() const {
-        const Site* oldest = nullptr;
-        for (const Site& site : sites_) {
+    Site* oldest_here() {
+        Site* oldest = nullptr;
+        for (Site& site : sites_) {
             if (!is_here(site)) continue;
             if (oldest == nullptr || site.since < oldest->since) oldest = &site;
         }
         return oldest;
     }
     Site& place(std::uint32_t index) {
-        if (const Site* const known = find(index)) return const_cast<Site&>(*known);
-        Site* site = nullptr;
-        for (Site& one : sites_) {
-            if (one.state == State::free) {
-                site = &one;
-                ++count_;
-                break;
-            }
-        }
-        if (site == nullptr) site = const_cast<Site*>(oldest_here());
-        site->index = index;
-        site->times = 0;
-        return *site;
+        if (Site* const known = find(index)) return *known;
+        Site& site = count_ < capacity ? sites_[count_++] : *oldest_here();
+        site.index = index;
+        site.times = 0;
+        return site;
     }
 
     Site sites_[capacity]{};
-    unsigned count_ = 0;
-    unsigned away_ = 0;
+    unsigned count_ = 0;  // sites that are not free: the first ones
+    unsigned demoted_count_ = 0;
     std::uint64_t moves_ = 0;
     std::uint64_t noted_ = 0;
     std::uint64_t clock_hz_ = 0;

@@ -57,8 +57,7 @@ public:
     // After State::underused: the same state comes again after half the time.
     void ask_again() { quiet_ = clock_hz_; }
 
-    // At the last load, in records a second: what was recorded, and what the line can carry.
-    std::uint64_t demand() const { return demand_; }
+    // How many records a second the line could carry at the last load.
     std::uint64_t carried() const { return carried_; }
     // If overloaded: the part of the records to remove, in 1024ths.
     std::uint64_t excess() const { return 1024 - carried_ * 4 / 5 * 1024 / demand_; }
@@ -98,8 +97,8 @@ private:
     std::uint64_t record_cost_ = 0;  // 0: not known yet
     std::uint64_t bytes_ = 0;
     std::uint64_t records_ = 0;
-    std::uint64_t quiet_ = 0;  // ticks
-    std::uint64_t demand_ = 0;
+    std::uint64_t quiet_ = 0;   // ticks
+    std::uint64_t demand_ = 0;  // records a second
     std::uint64_t carried_ = 0;
 };
 

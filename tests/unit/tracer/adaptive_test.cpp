@@ -80,17 +80,17 @@ private:
         const std::size_t count = sample.choose(
             meter.excess(), std::span(chosen).first(std::min<std::size_t>(32, moved->room())),
             [&](std::uint32_t site) {
-                return moved->may_go(site) ? std::optional(site) : std::nullopt;
+                return moved->may_demote(site) ? std::optional(site) : std::nullopt;
             });
-        for (std::size_t i = 0; i < count; ++i) moved->went(chosen[i], now, calls_[chosen[i]]);
+        for (std::size_t i = 0; i < count; ++i) moved->demote(chosen[i], now, calls_[chosen[i]]);
     }
     void come_back() {
         const bool is_new =
             moved->note_calls(now, [&](std::uint32_t site) { return calls_[site]; });
         meter.ask_again();
         DemotedSites::Site* chosen[32];
-        const std::size_t count = is_new ? moved->choose_back(meter.spare(), now, chosen) : 0;
-        for (std::size_t i = 0; i < count; ++i) moved->came_back(*chosen[i], now);
+        const std::size_t count = is_new ? moved->choose_to_promote(meter.spare(), now, chosen) : 0;
+        for (std::size_t i = 0; i < count; ++i) moved->promote(*chosen[i], now);
     }
 
     std::map<std::uint32_t, std::uint64_t> rates_;
@@ -228,25 +228,25 @@ TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();
     moved->open(hz);
     for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
-        ASSERT_TRUE(moved->may_go(i));
-        moved->went(i, hz + i, 0);
+        ASSERT_TRUE(moved->may_demote(i));
+        moved->demote(i, hz + i, 0);
     }
     EXPECT_EQ(moved->room(), 0u);
-    moved->came_back(moved->all()[7], 5 * hz);
+    moved->promote(moved->all()[7], 5 * hz);
     moved->forget(3, 4);
     EXPECT_EQ(moved->room(), 2u);
-    EXPECT_EQ(moved->away(), DemotedSites::capacity - 2);
-    moved->went(1'000'000, 6 * hz, 0);
-    moved->went(1'000'001, 6 * hz, 0);
+    EXPECT_EQ(moved->demoted_count(), DemotedSites::capacity - 2);
+    moved->demote(1'000'000, 6 * hz, 0);
+    moved->demote(1'000'001, 6 * hz, 0);
     EXPECT_EQ(moved->room(), 0u);
-    EXPECT_EQ(moved->away(), DemotedSites::capacity);
+    EXPECT_EQ(moved->demoted_count(), DemotedSites::capacity);
 }
 
 TEST(Moved, AFunctionThatCannotMoveIsNotAskedAgain) {
     const auto moved = std::make_unique<DemotedSites>();
     moved->bar(5);
-    EXPECT_FALSE(moved->may_go(5));
-    EXPECT_EQ(moved->away(), 0u);
+    EXPECT_FALSE(moved->may_demote(5));
+    EXPECT_EQ(moved->demoted_count(), 0u);
 }
 
 TEST(Moved, AllOfItIsToldAgainAndAgain) {
@@ -256,8 +256,8 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
     sites.prepare(entries);
     const auto moved = std::make_unique<DemotedSites>();
     moved->open(hz);
-    for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) moved->went(i, hz << 20, 0);
-    moved->came_back(moved->all()[1], hz << 21);
+    for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) moved->demote(i, hz << 20, 0);
+    moved->promote(moved->all()[1], hz << 21);
     moved->forget(2, 3);
 
     DemotedSender sender(*moved, sites);

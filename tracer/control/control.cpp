@@ -147,8 +147,7 @@ private:
         }
     }
 
-    // Result: the clock of the stop, and for each core the index of its next record. Makes all
-    // records due.
+    // Makes all records due. Result: the stop's clock, and the index of each core's next record.
     static void stop_and_say(protocol::Writer& result) {
         stop();
         send_soon();
@@ -166,8 +165,7 @@ private:
         const Counters now = counters();
         const Core* const here = joined_core();
         result.varint(Machine().clock());
-        result.varint(here != nullptr && __atomic_load_n(&here->limit, __ATOMIC_RELAXED) != 0 ? 1
-                                                                                              : 0);
+        result.varint(here != nullptr && !is_stopped(*here) ? 1 : 0);
         result.varint(now.enabled);
         result.varint(selected.count());
         result.varint(now.generated);

@@ -21,9 +21,8 @@ constexpr std::uint64_t record_index(std::uint64_t position) {
     return (position - ring_bytes) / record_bytes;
 }
 
-// What the pump subtracts from a record in the ring. The recorders store what they have: the body's
-// address rounded down (site + body_offset), and the position of a return's entry, which counts
-// from lap 1.
+// What the pump subtracts from a record in the ring. The recorders store the body's address rounded
+// down (site + body_offset), and the position of a return's entry, which counts from lap 1.
 constexpr std::uint64_t recorder_excess(protocol::Record record) {
     switch (record.kind()) {
     case protocol::Kind::call:
@@ -149,13 +148,17 @@ constexpr std::uint64_t clock_of(protocol::Record record, std::uint64_t before) 
 }
 
 inline void add_one(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
-// Calls that a filter left out.
 inline std::uint64_t filtered_of(const Core& core) {
     return __atomic_load_n(&core.filtered, __ATOMIC_RELAXED) +
            __atomic_load_n(&core.calls_skipped, __ATOMIC_RELAXED);
 }
 
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+
+// True if this core records no calls.
+inline bool is_stopped(const Core& core) {
+    return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0;
+}
 
 // The limit of records that the tracer adds: it leaves room for the returns of all open calls.
 inline std::uint64_t own_limit(const Core& core) {
@@ -253,8 +256,7 @@ void switch_context(M& machine, Core& core, std::uint32_t number) {
     core.context_record_pending = 1;
 }
 
-// No later record has an earlier clock than this: now, or, if the record of a switch comes next,
-// the clock of that switch.
+// No later record has an earlier clock: now, or that of a switch whose record comes next.
 template <MachineConcept M>
 std::uint64_t clock_of_next(M& machine, Core& core) {
     const std::uint64_t now = machine.clock();
@@ -264,13 +266,11 @@ std::uint64_t clock_of_next(M& machine, Core& core) {
     return is_next ? core.left_context_clock : now;
 }
 
-// Puts the record of the last switch of context into the ring, if it is not there. The lock is
-// held. False: no room.
+// Puts the last switch's record in the ring, if it is not there. The lock is held. False: no room.
 //
 // The record may come late, because the ring was full or recording was stopped. If nothing was
 // recorded since, it still has the clock of the switch. If other contexts ran in between, one
-// record stands for all of them (several_contexts), so their time does not count for the previous
-// context.
+// record stands for all (several_contexts): the previous context does not get their time.
 //
 // In flight mode a record of the previous context comes first. So the first such record that the
 // ring still holds names the context that the ring begins in.

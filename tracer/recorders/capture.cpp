@@ -40,7 +40,6 @@ void put(Core& core, protocol::Extended what, std::uint32_t argument, const Data
     });
     if (!done) add_one(core.dropped);
 }
-bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0; }
 
 struct Arguments : Ops {
     std::uint32_t mask = 0;

@@ -58,11 +58,7 @@ std::uint64_t reserve_for(const Core& core, std::uint64_t return_bytes) {
 
 // Runs follow_choice() on all cores. False: a core did not answer.
 bool follow_everywhere() {
-    {
-        const std::uint64_t interrupts = machine.mask_interrupts();
-        follow_choice(*joined_core());
-        machine.restore_interrupts(interrupts);
-    }
+    count_events_here();
     return machine.run_on_other_cores(
         [](void*, const Interrupted&) {
             if (Core* const core = joined_core()) follow_choice(*core);

@@ -11,15 +11,12 @@ namespace {
 
 constinit Machine machine;
 
-// Returns the caller's address if `address` is a hook, as in a traced function. `sp`: below that
-// function's frame.
+// Returns the caller's address if `address` is a hook. `sp`: below the traced function's frame.
 std::uint64_t real_address(std::uint64_t address, std::uint64_t sp) {
     if (!is_return_hook(address)) return address;
     const std::uint64_t real = hooked_return_address_of(sp, ~std::uint64_t{0});
     return real != 0 ? real : address;
 }
-
-bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0; }
 
 }  // namespace
 

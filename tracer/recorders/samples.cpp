@@ -91,7 +91,7 @@ private:
 
 void sample(const Interruption& at) {
     Core* const core = joined_core();
-    if (core == nullptr || __atomic_load_n(&core->limit, __ATOMIC_RELAXED) == 0) return;
+    if (core == nullptr || is_stopped(*core)) return;
     Walk walk(*core);
     walk.run(at);
     const bool done = put_in_context(machine, *core, [&](std::uint64_t limit) {

@@ -6,7 +6,6 @@
 
 #include "tracer/arch/arm64/instructions.hpp"
 #include "tracer/arch/arm64/maintenance.hpp"
-#include "tracer/arch/arm64/system.hpp"
 
 #include <optional>
 
@@ -26,11 +25,15 @@ static_assert(!indirect_form(0x94000003) && !indirect_form(0xd61f0120) &&
               !indirect_form(idle_word));
 
 #if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
-inline bool hooks_fit_cpu() { return has_branch_targets(); }
+// ID_AA64PFR1_EL1.BT. Without BTI an indirect branch may go to any instruction.
+inline bool hooks_fit_cpu() {
+    std::uint64_t features;
+    asm("mrs %0, id_aa64pfr1_el1" : "=r"(features));
+    return (features & 15) != 0;
+}
 #endif
 
-// Gives all hooks their indirect form. Call it before any call is hooked: RET may not change under
-// a core that executes it (Arm ARM, B2.2.5).
+// RET may not change under a core that executes it (Arm ARM, B2.2.5).
 template <MachineConcept M, typename ForEachWord>
 bool adapt_hooks(M& machine, ForEachWord for_each_word) {
     bool as_assembled = true;

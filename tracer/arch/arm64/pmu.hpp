@@ -3,8 +3,6 @@
 // D24.5). The tracer uses counters 0 and 1. The cycle counter and the others stay as they are.
 #pragma once
 
-#include "tracer/arch/arm64/system.hpp"
-
 #include <cstdint>
 
 namespace nopscope::arch {
@@ -44,7 +42,6 @@ inline void start_counters(std::uint32_t first, std::uint32_t second, unsigned c
         : "memory");
 }
 
-// Stops our counters. Returns those that were counting.
 inline std::uint64_t pause_counters() {
     std::uint64_t counting;
     asm volatile("mrs %0, pmcntenset_el0\n\tmsr pmcntenclr_el0, %1\n\tisb"

@@ -17,7 +17,6 @@ namespace arch {
 #define NOPSCOPE_TEXT_OF(name) #name
 #define NOPSCOPE_NAME_OF(macro) NOPSCOPE_TEXT_OF(macro)
 #define NOPSCOPE_TPIDR_NAME NOPSCOPE_NAME_OF(NOPSCOPE_TPIDR)
-// This register is reserved for the tracer: the recorders find their core there.
 inline void set_current_core(Core* core) {
     asm volatile("msr " NOPSCOPE_TPIDR_NAME ", %0" ::"r"(core));
 }
@@ -43,15 +42,7 @@ inline bool mmu_and_cache_on() {
     return (sctlr & m_and_c) == m_and_c;
 }
 
-// ID_AA64PFR1_EL1.BT. Without BTI an indirect branch may go to any instruction.
-inline bool has_branch_targets() {
-    std::uint64_t features;
-    asm("mrs %0, id_aa64pfr1_el1" : "=r"(features));
-    return (features & 15) != 0;
-}
-
-// How the CPU translates an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487,
-// D19.2).
+// How the CPU translates an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM, D19.2).
 struct Translation {
     std::uint64_t par;
     bool is_mapped() const { return (par & 1) == 0; }  // for that access
@@ -122,7 +113,6 @@ inline void start_cycles() {
         : "memory");
 }
 
-// For a loop that waits for another core.
 inline void relax() { asm volatile("yield" ::: "memory"); }
 
 [[noreturn]] inline void breakpoint() {

@@ -25,8 +25,7 @@ struct Machine : Cpu {
     }
     NOPSCOPE_INLINE bool run_on_other_cores(CoreCall call, void* argument) {
         if (is_alone()) return true;
-        // Every calling convention passes a reference as a pointer; c_api.cpp asserts the structs'
-        // layouts.
+        // A reference is passed as a pointer. c_api.cpp asserts that the structs are alike.
         return given_machine.run_on_other_cores(reinterpret_cast<nopscope_core_call>(call),
                                                 argument);
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction words that the tracer writes, and those that it looks for. Each word has 4
-// bytes. In nopscope::arch:
+// The instruction words that the tracer writes or looks for, 4 bytes each. In nopscope::arch:
 //
 //     unset_word              a word of a patch site as the compiler leaves it
 //     idle_word               the toggling word while nobody traces the function: does nothing

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of messages to a user that differ between architectures. In nopscope::arch, each a
-// sentence of describe():
+// The sentences of describe() that differ between architectures. In nopscope::arch:
 //
 //     wrong_level_text, wrong_memory_text, out_of_reach_text
 //     no_pmu_text, too_few_counters_text, absent_event_text

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A patch site: the slot of 8 bytes before a function, and the words at its entry. The compiler
-// leaves NOPs there. Boot initialisation writes the setup word, which nobody changes afterwards.
-// Later only the toggling word changes, by one aligned store of 4 bytes, while other cores may
-// execute it. In nopscope:
+// leaves NOPs there. Boot initialisation writes the setup word, once. Later only the toggling word
+// changes, by one aligned store of 4 bytes, while other cores may execute it. In nopscope:
 //
 //     slot_bytes              from the slot to the function
 //     unset_slot              the slot as the compiler leaves it

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two event counters of this core's PMU that the tracer uses. Each has 32 bits. In
-// nopscope::arch:
+// The two 32-bit event counters of this core's PMU that the tracer uses. In nopscope::arch:
 //
 //     event_counters()        how many counters software at this level may use
 //     has_event(number)       false if the CPU does not say that it has this event

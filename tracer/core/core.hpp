@@ -65,8 +65,7 @@ inline constexpr std::size_t shadow_frames = NOPSCOPE_SHADOW_FRAMES;
 inline constexpr std::uint64_t record_bytes = 8;
 inline constexpr unsigned max_interrupt_depth = 32;
 
-// Room for records that the tracer adds (sync, tracer_begin, tracer_end) when the ring is full of
-// calls.
+// Room for the tracer's records (sync, tracer_begin, tracer_end) when the ring is full of calls.
 inline constexpr std::uint64_t own_reserve_bytes = 64 * record_bytes;
 // Room for the returns of the core's main context. Other contexts add theirs (contexts.cpp).
 inline constexpr std::uint64_t return_reserve_bytes = shadow_frames * record_bytes;

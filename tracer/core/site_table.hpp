@@ -54,8 +54,7 @@ public:
         return find((text & ~Address{0xffff'ffff}) | low).has_value();
     }
 
-    // CRC-32C of the functions' link-time addresses, as u64 little-endian. The host computes the
-    // same from the ELF file.
+    // CRC-32C of the link-time addresses, u64 little-endian. The host has it from the ELF file.
     std::uint32_t crc(std::uint64_t load_bias) const {
         if (arch::has_crc_instruction()) {
             std::uint32_t crc = ~std::uint32_t{0};

@@ -39,9 +39,9 @@ public:
 
     void set_trampolines(const Trampolines& trampolines) { planner_.set_trampolines(trampolines); }
 
-    // Changes each site from its compiled form to idle. Refuses and counts each site whose address,
-    // slot or words are not as expected. Call once, on the boot core, before any other core runs
-    // instrumented code.
+    // Changes each site from its compiled form to idle. Refuses and counts sites whose address,
+    // slot or words are not as expected. Once, on the boot core, before others run instrumented
+    // code.
     Refusals initialise(TextBounds text) {
         planner_.set_text(text);
         Refusals refused;

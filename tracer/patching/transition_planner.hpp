@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans what a request changes at a site: the next object in its slot, and its next word.
-// docs/ops.md has the table.
+// Plans what a request changes at a site: the slot's next object and the next word (docs/ops.md).
 //
 // Nothing here reads or writes text. Neighbouring sites mostly have the same set of ops. So the
 // answer is a Transition, which is valid for each site whose slot holds `from`. The patcher asks

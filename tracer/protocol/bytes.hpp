@@ -23,7 +23,6 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-// The caller makes sure that there is room.
 class Writer {
 public:
     constexpr explicit Writer(Byte* at) : begin_(at), at_(at) {}

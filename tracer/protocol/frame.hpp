@@ -70,9 +70,8 @@ struct ParsedFrame {
     std::size_t payload_bytes = 0;
 };
 
-// Decodes the `count` bytes between two delimiters, in place. If the bytes are not COBS, are too
-// short or have a wrong CRC, `ok` is false and the other fields mean nothing. An unknown stream is
-// ok: a reader skips it.
+// Decodes the `count` bytes between two delimiters, in place. Not ok: not COBS, too short, or a
+// wrong CRC; then the other fields mean nothing. An unknown stream is ok: a reader skips it.
 inline ParsedFrame parse_frame(Byte* bytes, std::size_t count) {
     const CobsResult raw = cobs_decode(bytes, count, bytes);
     if (!raw.ok || raw.count < frame_header_bytes + frame_crc_bytes) return {};

@@ -176,8 +176,8 @@ public:
     // Records that this core has dropped, by the frames of this group so far.
     std::uint64_t dropped() const { return dropped_; }
 
-    // Calls each(record, clock) for the frame's records. False: the frame is malformed, and the
-    // rest of its group is lost.
+    // Calls each(record, clock) for the frame's records. False: malformed; the group's rest is
+    // lost.
     template <typename Each>
     bool read(Each each) {
         TraceWalk<RangeDecoder> walk = walk_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adaptive model of formats 2 and 3: it predicts what a core does next, on both sides of the
-// line.
+// The adaptive model of formats 2 and 3: both sides of the line predict what a core does next.
 //
 // Programs repeat themselves. The function on top of the stack, and the last two calls that it
 // completed, nearly decide the next record. They and the last time step nearly decide its time. So

@@ -48,9 +48,8 @@ Status bind(Core& core, Context& context) {
     return Status::ok;
 }
 
-// True if no core has room for the returns of a new context's calls, or if all cores together lack
-// room for these and for the contexts that have not run yet. It is not known on which core a
-// context will run.
+// True if no core has room for a new context's returns, or if all cores together lack room for
+// these and for the contexts that have not run yet: any core may run them.
 bool lacks_room(std::size_t frames) {
     std::uint64_t most = 0, all = 0;
     for (unsigned n = 0; n < hello.cores; ++n) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The duration recorder's slow paths: the ring is full, recording is stopped, or longjmp ended the
-// call. arch/arm64/duration.S has the hot path. In its frame, `position` is the body and `rest[0]`
-// the clock at the entry.
+// call. A frame's `position` is the body, `rest[0]` the clock at the entry (arch/arm64/duration.S).
 #pragma once
 
 #include "tracer/arch/patch_site.hpp"

@@ -16,8 +16,7 @@
 //     exit:  profiled = before + duration + cost
 //            self = duration + cost - inside                    (self_ticks() subtracts the cost)
 //
-// `profiled`, `cost` and `self` are in 1/256 ticks, because the cost is less than a tick of some
-// clocks.
+// `profiled`, `cost` and `self` are in 1/256 ticks: the cost is less than a tick of some clocks.
 //
 // "At one instant": a profiled interrupt changes `profiled`. So if no interrupt came between a load
 // and a store of it, with the clock read in the middle, they are one instant. The recorder uses
@@ -48,8 +47,7 @@ struct alignas(16) ProfileCell {
     std::uint64_t self;      // 1/256 ticks; includes Core::profile_cost for each call
     std::uint64_t bins[63];  // by a duration's leading zeros, from 2 on; the sum is all calls
 
-    // Self time of all `calls` calls: without the profiled calls inside and the overhead of
-    // recording these.
+    // Self time of all `calls` calls: without profiled calls inside and the cost of recording them.
     std::int64_t self_ticks(std::uint64_t calls, std::uint64_t cost) const {
         const std::uint64_t all = __atomic_load_n(&self, __ATOMIC_RELAXED) - calls * cost;
         return static_cast<std::int64_t>(all + (1u << (profiled_shift - 1))) >> profiled_shift;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow paths of the shadow stack: calls that longjmp ended, and real return addresses. core.hpp
-// has the rules.
+// The shadow stack's slow paths (core.hpp): calls that longjmp ended, and real return addresses.
 #pragma once
 
 #include "tracer/core/hooks.hpp"
@@ -57,8 +56,7 @@ public:
         : machine_(machine), core_(core), finder_(finder) {}
     // Call it before a return is recorded.
     Moment& ended() {
-        // A return may come before the record of its switch, because it names its entry. A bracket
-        // may not.
+        // A return names its entry, so it may precede its switch's record. A bracket may not.
         if (core_.left_position == core_.cursor && core_.context_record_pending == 0) {
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
@@ -88,8 +86,7 @@ private:
     bool told_ = false;
 };
 
-// As nopscope_graph_events_hook, for a call that longjmp ended. Interrupts are masked. False: its
-// events are not known.
+// As nopscope_graph_events_hook, after longjmp. Interrupts are masked. False: events are not known.
 template <MachineConcept M>
 bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret,
                              Moment& ended) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements nopscope.h with nopscope.hpp. C and C++ share objects, so this file asserts that their
-// layouts are the same.
+// Implements nopscope.h with nopscope.hpp. Asserts that shared objects have the same layout.
 #include "nopscope/nopscope.h"
 
 #include "nopscope/capture.hpp"

@@ -28,8 +28,7 @@ const char* describe(Status status) {
     case Status::wrong_memory: return arch::wrong_memory_text;
     case Status::text_not_writable:
         return "text is neither writable nor is there an alias that is: map one, both write-back, "
-               "and "
-               "give its distance in Config::machine";
+               "and give its distance in Config::machine";
     case Status::cores_running:
         return "other cores are on already: call init() before they are started, and join() on "
                "each";
@@ -43,8 +42,7 @@ const char* describe(Status status) {
         return "a function can have one direct entry, or one ops that redirects, not two of these";
     case Status::ring_too_small:
         return "the ring has no room for the returns of all contexts' calls: give contexts fewer "
-               "frames, or "
-               "a larger ring (NOPSCOPE_RING_LOG2)";
+               "frames, or a larger ring (NOPSCOPE_RING_LOG2)";
     case Status::timeout:
         return "a core did not leave the tracer's code within a second, or took no inter-processor "
                "call";

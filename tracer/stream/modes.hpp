@@ -103,8 +103,7 @@ public:
         machine_.restore_interrupts(interrupts);
         return true;
     }
-    // True if a producer has overwritten the records that were just read. Then they count as
-    // overwritten.
+    // True if the records that were just read had been overwritten: they count as overwritten.
     bool skip_lap(Core& core) {
         if (mode_ != Mode::flight || lapped_records(core) == 0) return false;
         overwrite(machine_, core, true);

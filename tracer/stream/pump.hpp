@@ -72,8 +72,7 @@ public:
         release_lock(interrupts);
     }
 
-    // Changes the mode now, or when the running pump has finished its frame. Any context. False: no
-    // such mode.
+    // Changes the mode now, or after the running pump's frame. Any context. False: no such mode.
     bool set_mode(Mode mode) {
         if (mode > Mode::adaptive) return false;
         modes_.want(mode);
@@ -320,8 +319,7 @@ private:
         }
         return true;
     }
-    // The lock and the limit change together: an interrupt in between could find the ring full, and
-    // no pump could empty it.
+    // Lock and limit change together: else an interrupt may find a full ring that no pump empties.
     bool try_lock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
         unsigned free = 0;

@@ -50,9 +50,8 @@ public:
         }
     }
 
-    // Call before the records of the frame on the line are taken off the ring. Until the frame has
-    // left, headers contain the tail before it: if a reset cuts the frame, the next boot sends it
-    // again.
+    // Call before the frame's records are taken off the ring. Until the frame has left, headers
+    // contain the tail before it: if a reset cuts the frame, the next boot sends it again.
     void hold(const Core& core) {
         held_ = &core;
         keep_tail(held_tail_, core);

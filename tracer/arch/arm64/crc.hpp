@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C (contract: tracer/arch/crc.hpp), where ID_AA64ISAR0_EL1.CRC32 says that the CPU has the
-// instruction.
+// CRC-32C (contract: tracer/arch/crc.hpp). ID_AA64ISAR0_EL1.CRC32 says whether the CPU has it.
 #pragma once
 
 #include <cstdint>

@@ -4,12 +4,10 @@
 //
 // The traced function's RET took the entry that the caller's BL had pushed. The hook's own RET
 // would take the next one, which belongs to the caller's caller, so the CPU would predict each
-// ancestor wrong. So a hook begins with a BL, which pushes an entry for its RET. x30 is free in a
-// hook.
+// ancestor wrong. So a hook begins with a BL, which pushes an entry for its RET. x30 is free there.
 //
 // Without BTI, BR may go to any address and takes no entry. There init() changes the words
-// (hook_forms.hpp): the BL becomes a B, the RET a BR. Each file lists its words here, as offsets
-// from the list's own entry.
+// (hook_forms.hpp): the BL becomes a B, the RET a BR. Each file lists its words: core/hooks.hpp.
 #pragma once
 
 #define HOOK_WORDS .rodata.nopscope_hook_words
@@ -35,8 +33,7 @@
 .endm
 
 // The first instructions of a hook, at its label; the CPU executes only the BL. Some cores push no
-// entry for a BL to the next instruction. So a BRK lies between, which stops speculation. Changes
-// x30.
+// entry for a BL to the next instruction. So a BRK lies between: it stops speculation. Changes x30.
 #define UNEXECUTED_AT_BEGIN 1       // instructions
 .macro begin_hook
 .Lbegin_\@:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The A64 instruction words (contract: tracer/arch/instructions.hpp). Encodings: Arm ARM DDI 0487,
-// C6.2.
+// A64 instruction words (contract: tracer/arch/instructions.hpp; Arm ARM DDI 0487, C6.2).
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,7 @@
 // tracer/arch/maintenance.hpp).
 //
 // Arm ARM DDI 0487, B2.2.5 and D7.5: clean each written data line to the point of unification, DSB,
-// invalidate each instruction line, DSB, then a context synchronisation event on every core. The
-// caller notes each word as it writes it, in ascending order if it can. finish(), or the
-// destructor, then cleans and invalidates each line once.
+// invalidate each instruction line, DSB, then a context synchronisation event on every core.
 //
 // A core may refetch a line between two invalidates. So a batch makes all its stores before its
 // first invalidate: it remembers ranges of lines, and finish() maintains them. When its ranges are
@@ -30,7 +28,6 @@ public:
     Maintenance(const Maintenance&) = delete;
     Maintenance& operator=(const Maintenance&) = delete;
 
-    // The word at `address` has been written. Ascending addresses make few ranges.
     void note(Address address) {
         noted_ = true;
         if (line_bytes_ == 0) [[likely]]
@@ -43,7 +40,6 @@ public:
         }
     }
 
-    // False: so far some core did not answer within the Machine's timeout. It may run old words.
     [[gnu::noinline]] bool finish() {
         if (!noted_) return all_came_;
         ranges_[count_++] = open_;

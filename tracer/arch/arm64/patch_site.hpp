@@ -24,7 +24,6 @@ inline constexpr std::uint64_t unset_slot =
 inline constexpr std::uint64_t site_bytes = slot_bytes + 12;
 inline constexpr std::uint64_t body_offset = 8;
 
-// Where the words of the site of `function` are.
 struct PatchSite {
     Address function;
     bool landing_pad;

@@ -188,6 +188,15 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     return Status::ok;
 }
 
+void stop() {
+    for (Core& core : all_cores()) {
+        stop_core(core, stopped_by_request);
+        // A start() meanwhile may have seen a limit that was not 0 yet.
+        if (stops_of(core) == 0) apply_stops(machine, core);
+    }
+    in_force.set_stopped_at(machine.clock());
+    if (initialised) send_stats_soon();
+}
 void start() {
     if (!initialised) return;
     in_force.set_stopped_at(0);
@@ -271,7 +280,16 @@ bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
     return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
 }
 
-void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
+void send_soon() {
+    for (Core& core : all_cores()) {
+        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+    }
+}
+void send_snapshot() {
+    send_soon();
+    line_pump.send_snapshot();
+}
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
     const Guard guard(core);

@@ -30,10 +30,12 @@ void counter(std::uint32_t id, std::int64_t value);
 /// Contexts and errors are those of attach(). Status::too_many: more than 8 different masks are in
 /// use. After an error both masks may be attached.
 Status capture_arguments(const Sites& sites, std::uint8_t mask);
-/// Records x0 at each return of these functions, after the recorder's own record, if the tracer
-/// sees the return, as for a ReturnOps. Contexts and errors are those of attach().
+/// Records x0 at each return of these functions, after the recorder's own record. It sees only
+/// calls whose return the tracer sees, as a ReturnOps does. Contexts and errors are those of
+/// attach().
 Status capture_result(const Sites& sites);
-/// Ends both captures of these functions. Contexts and errors are those of detach().
+/// Ends the capture of arguments and results of these functions. Contexts and errors are those of
+/// detach().
 Status capture_nothing(const Sites& sites);
 
 /// \}

@@ -31,7 +31,8 @@ struct alignas(64) ContextFrame {
     std::uint64_t words[8];  ///< For the tracer.
 };
 
-/// A context. Its storage must live as long as the task. The tracer writes all fields.
+/// A context. The firmware gives the storage, static or as long-lived as the task; the tracer
+/// writes all fields.
 struct Context {
     std::uint64_t top = 0;            ///< The shadow stack's top while another context runs.
     std::uint64_t shadow_base = 0;    ///< The shadow stack's begin.
@@ -84,7 +85,8 @@ Context& main_context();
 /// Ends a context: its open calls end with the flag `unwound`, and its storage is free. Call it on
 /// the context's core, or on any core if the context never ran.
 ///
-/// Status::conflict: it is running, or belongs to another core. Status::bad_config: not created.
+/// Status::conflict: the context is running, or belongs to another core. Status::bad_config: it has
+/// not been created.
 Status context_destroy(Context& context);
 
 /// \}

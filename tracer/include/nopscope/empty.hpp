@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of nopscope.hpp in a build without the tracer (enabled.h). Each request succeeds at
-// once. There are no sites, names, counts and hooks. tests/shipping checks that none is missing.
+// once. There are no sites, names, counts and hooks. tests/shipping compares this file with the
+// declarations.
 #pragma once
 
 #include "nopscope/nopscope.hpp"

@@ -28,7 +28,8 @@ namespace nopscope {
 /// counting. The sites stay as they are. Calls that are open meanwhile are recorded without events.
 /// New events clear the profile's counts, so read these first, for example with send_profile().
 ///
-/// Contexts and errors are those of enable(). For Status::events_refused see events_refusal().
+/// Contexts and errors are those of enable(). Status::events_refused: nothing was changed, and
+/// events_refusal() says why.
 Status count_events(std::span<const std::uint16_t> numbers);
 
 /// Why the tracer refused to count events.

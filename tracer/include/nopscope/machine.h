@@ -30,14 +30,16 @@ struct nopscope_machine {
     /// The distance in bytes from the text to its writable alias. 0: the text itself is writable.
     /// Both mappings must be Normal write-back inner shareable.
     int64_t text_alias;
-    /// Returns the cores that are on, bit n for core n, with this one. Null: there is no other.
+    /// Returns the cores that are on, this one included: bit n stands for core n. Null: this core
+    /// is the only one.
     uint32_t (*online_cores)(void);
     /// Runs call(argument, here) on every other core that is on, in an interrupt, and returns when
     /// all have run it. Returns false if a core did not take the interrupt within a second. `call`
     /// may be null: the interrupt alone is then enough. This pointer is null only if `online_cores`
     /// is. tracer/arch/machine.hpp says what the tracer relies on.
     bool (*run_on_other_cores)(nopscope_core_call call, void* argument);
-    /// Returns this core's number, from 0. Null: affinity 0 of MPIDR_EL1; with one core, 0.
+    /// Returns this core's number, from 0. Null: affinity 0 of MPIDR_EL1, or 0 if there is one
+    /// core.
     unsigned (*core)(void);
 };
 

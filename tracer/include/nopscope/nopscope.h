@@ -132,7 +132,8 @@ struct nopscope_config {
     const volatile uint32_t* (*interrupt_depth)(unsigned core);
     void (*panic)(const char* message);  ///< Prints the message and stops the machine.
 };
-/// Starts the tracer, once, on the boot core: nopscope::init(). After an error nothing is traced.
+/// Starts the tracer, once, on the boot core: nopscope::init(). On an error the image runs
+/// untraced.
 NOPSCOPE_API enum nopscope_status nopscope_init(const struct nopscope_config* config);
 /// Makes another core record; call it on that core: nopscope::join().
 NOPSCOPE_API enum nopscope_status nopscope_join(uint64_t stack_low, uint64_t stack_high);

@@ -40,7 +40,8 @@ enum class [[nodiscard]] Status : std::uint8_t{
     no_sites,             ///< Nothing in the image was built with patch sites.
     already_initialised,  ///< init() has been called, or this core has joined.
     not_initialised,      ///< init() has not been called, or this core has not joined.
-    /// A function has no usable patch site, or no site has such a name. Nothing was changed.
+    /// A function of the request has no usable patch site, or no site has such a name. Nothing was
+    /// changed.
     unknown_function,
     /// The image has no name table, or its table belongs to another image. Nothing was changed.
     no_names,
@@ -62,12 +63,14 @@ enum class [[nodiscard]] Status : std::uint8_t{
     cores_running,      ///< Other cores are on. They may run the words that init() writes.
     /// The PMU's events cannot be counted: see events_refusal(). Nothing was changed.
     events_refused,
-    /// The ring has no room for all contexts' returns (contexts.hpp). Nothing was changed.
+    /// The ring has no room for the returns of all contexts' calls (contexts.hpp). Nothing was
+    /// changed.
     ring_too_small,
 };
 /// Returns one sentence about a status, in static storage. Any context.
 const char* describe(Status status);
-/// True if the request was carried out: Status::ok, or Status::timeout (a core may not see it yet).
+/// True if the request was carried out: Status::ok, or Status::timeout, where one core may not have
+/// seen it yet.
 constexpr bool carried_out(Status status) {
     return status == Status::ok || status == Status::timeout;
 }
@@ -119,7 +122,8 @@ struct Config {
     const char* board = "";  ///< The board's name, as `image`.
     /// Rate of CNTVCT_EL0 in Hz, even if records hold another clock (NOPSCOPE_CLOCK).
     std::uint64_t clock_hz = 0;
-    /// How many cores will ever record: core 0 and those that join(). At most NOPSCOPE_CORES.
+    /// How many cores will ever record: core 0 and those that call join(). At most the library's
+    /// NOPSCOPE_CORES.
     unsigned cores = 1;
     /// How the tracer writes text and calls other cores. Only a library that was built with
     /// NOPSCOPE_MACHINE=given reads it. init() copies it.
@@ -183,8 +187,9 @@ struct Config {
     bool keep_over_reset = true;
 
     /// Returns the address of a core's count of exceptions below the running code: 0 in thread
-    /// context. By it the tracer tells an interrupt during a callback from a callback's own
-    /// recursion. Null: it cannot, and callbacks do not see the calls of such interrupts.
+    /// context. The tracer needs it to tell an interrupt during a callback from a callback's own
+    /// recursion. Null: the two look the same, and callbacks do not see the calls of such
+    /// interrupts.
     const volatile std::uint32_t* (*interrupt_depth)(unsigned core) = nullptr;
 
     /// Called when the tracer finds an impossible state (a return that matches no open call). It
@@ -204,7 +209,8 @@ struct Config {
 /// Status::wrong_memory, Status::text_not_writable, Status::cores_running and
 /// Status::no_profile_memory. If only enabling Config::recorder fails, init() returns the error of
 /// enable(), and the tracer runs without that recorder. Status::bad_config has two more causes: the
-/// boot core's number is not below Config::cores, or records hold cycles and the CPU has no PMU.
+/// boot core's number is not below Config::cores, or records are to hold cycles and the CPU has no
+/// PMU.
 Status init(const Config& config);
 
 /// Makes the sites record with `recorder`, which replaces the recorder that each had. Traced
@@ -304,13 +310,16 @@ Status set_mode(Mode mode);
 /// the two requests trace_only_below() and trace_everywhere().
 /// \{
 
-/// Makes the duration recorder leave out calls below `ticks` of the recorded clock. Initially 0.
+/// Makes the duration recorder leave out calls that are shorter than `ticks` of the recorded clock.
+/// Initially 0.
 void set_min_duration(std::uint64_t ticks);
 /// Limits the depth: the graph, sampled and duration recorders leave out a call if `calls` or more
 /// hooked calls are open in its context already. In an interrupt, the interrupted calls count too.
-/// A function with a ReturnOps counts twice. Initially 0: only the shadow stack's size is a limit.
+/// A function with a ReturnOps counts twice. Initially 0: only the shadow stack's size limits the
+/// depth.
 void set_max_depth(std::uint32_t calls);
-/// Makes the sampled recorder record every n-th call of each core from now on. Initially 1.
+/// Makes the sampled recorder record every n-th call of each core, from the next call on. Initially
+/// 1.
 void set_sample(std::uint32_t n);
 
 /// Makes each core record only while a call of one of these functions is open in the running
@@ -343,7 +352,8 @@ std::size_t profile_bytes(unsigned cores);
 /// Makes the pump send the whole profile once: about 30 bytes for each called function and core.
 /// The pump reads a function's values when it sends them. Open calls are not included. Any context.
 void send_profile();
-/// The profile recorder's sums for one function on one core. Times are ticks of the recorded clock.
+/// What the profile recorder has added up for one function on one core. Times are ticks of the
+/// recorded clock.
 struct SiteProfile {
     std::uint64_t calls;  ///< Calls that have returned.
     std::uint64_t total;  ///< Sum of the calls' times from entry to return.
@@ -388,7 +398,8 @@ void enter_panic();
 /// \}
 /// \name Backtraces
 /// While a traced call is open, its return address in memory or x30 is one of the tracer's hooks.
-/// They find the caller in this core's running context. Any context, also an exception reporter.
+/// These functions find the caller in the running context of this core. Any context, also an
+/// exception reporter.
 /// \{
 
 /// True if a return address is one of the tracer's hooks instead of the caller.

@@ -43,18 +43,21 @@ using Callback = void (*)(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, R
 
 /// Values of Ops::flags, or 0.
 enum OpsFlags : std::uint32_t {
-    /// The callback may change Regs::pc. A function has one such ops or direct entry at most.
+    /// The callback may change Regs::pc. A function has one such ops at most, and none beside a
+    /// direct entry.
     ops_redirects = 1,
     /// Neither the callback nor what it calls ever calls a traced function, so the tracer need not
     /// stop that recursion. It saves 7 instructions a call where the ops is alone on a function.
     ops_unguarded = 2,
 };
 
-/// A callback and its settings, in static storage: slots hold its address until detach() returns.
+/// Your callback and its settings. It needs static storage: slots hold its address until detach()
+/// has returned.
 struct alignas(16) Ops {
     Callback func = nullptr;  ///< The callback. Null only with a direct entry.
     /// Address of code that the BL reaches without a trampoline. x9 is the return address, x30 the
-    /// body, x9 to x17 are free; it ends with RET to the body. At most one a function. 0: none.
+    /// body, x9 to x17 are free; it leaves through RET to the body. A function has one such ops at
+    /// most. 0: none.
     std::uint64_t direct = 0;
     void* user = nullptr;     ///< For the callback.
     std::uint32_t flags = 0;  ///< ::OpsFlags.

@@ -48,7 +48,8 @@ struct ReturnOps : Ops {
     using Exit = void (*)(std::uint64_t ip, std::uint64_t return_address, ReturnOps* ops,
                           ReturnRegs* regs, CallData* data);
 
-    /// If `at_entry` is null, `at_exit` is called for every call. `argument` becomes Ops::user.
+    /// `at_entry` may be null: `at_exit` is then called for every call. `argument` becomes
+    /// Ops::user.
     constexpr ReturnOps(Entry at_entry, Exit at_exit, void* argument = nullptr);
 
     Entry entry;  ///< The callback at entries, or null.

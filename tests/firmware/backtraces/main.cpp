@@ -5,21 +5,18 @@
 //     ops=callback|unguarded|return   events=1   sample=2
 //
 // ops: on all functions, beside the recorder. events: counts one. sample: every second call.
-#include <cstdlib>
-#include <cstring>
-
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tests/firmware/backtraces/calls.hpp"
+#include "tests/firmware/image.hpp"
 
 namespace hal = nopscope::hal;
 
+using image::is_given;
+using image::must;
 using nopscope::Recorder;
 using nopscope::Sites;
-using nopscope::Status;
 
 extern "C" void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
@@ -28,8 +25,6 @@ namespace {
 constexpr std::uint16_t instructions_retired = 8;
 constexpr unsigned sgi = 3;
 
-bool is_given(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
-
 Recorder recorder() {
     if (is_given("recorder=function")) return Recorder::function;
     if (is_given("recorder=graph")) return Recorder::graph;
@@ -37,10 +32,6 @@ Recorder recorder() {
     if (is_given("recorder=duration")) return Recorder::duration;
     if (is_given("recorder=sampled")) return Recorder::sampled;
     return Recorder::none;
-}
-
-void must(Status status) {
-    if (status != Status::ok) hal::panic(nopscope::describe(status));
 }
 
 unsigned entries, exits;
@@ -58,9 +49,6 @@ void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Return
 nopscope::Ops callback{.func = on_entry};
 nopscope::Ops unguarded{.func = on_entry, .flags = nopscope::ops_unguarded};
 nopscope::ReturnOps at_return(on_begin, on_end);
-
-// Drops the line's bytes: only gdb looks.
-bool swallow(std::uint8_t) { return true; }
 
 std::uint64_t main_sp, task_sp;
 alignas(16) unsigned char task_stack[16384];
@@ -95,14 +83,12 @@ void run_core(unsigned) {
 
 void start_tracing() {
     nopscope::Config config = board_config("backtraces");
-    config.output = {swallow, nullptr};
+    config.output = {image::swallow, nullptr};  // only gdb looks
     config.cores = hal::core_count();
     config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
-    if (recorder() == Recorder::profile) {
-        const std::size_t bytes = nopscope::profile_bytes(config.cores);
-        config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
-    }
+    if (recorder() == Recorder::profile)
+        config.profile_memory = image::profile_memory(config.cores);
     must(nopscope::init(config));
     if (is_given("ops=callback")) must(nopscope::attach(callback, Sites::all()));
     if (is_given("ops=unguarded")) must(nopscope::attach(unguarded, Sites::all()));

@@ -3,15 +3,15 @@
 // functions (chain.S). tests/bench/model.py runs it under a model of a return predictor. It sends
 // no recording. For each row it prints a line of JSON (after "@chain ") with the PMU's counts: on a
 // board these are measurements (docs/bench.md).
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tests/firmware/counts/functions.hpp"
+#include "tests/firmware/image.hpp"
 
 #include <cstdio>
 
 namespace hal = nopscope::hal;
+using image::must;
 
 extern "C" {
 using ChainFunction = void (*)();
@@ -37,10 +37,6 @@ constexpr Top tops[] = {
 const void* const traced[] = {reinterpret_cast<const void*>(counts_empty)};
 
 alignas(128) std::byte profile_memory[1 << 20];
-
-NOPSCOPE_NOTRACE void need(nopscope::Status status) {
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-}
 
 NOPSCOPE_NOTRACE std::uint64_t lost() {
     const nopscope::Counters counters = nopscope::counters();
@@ -117,9 +113,9 @@ NOPSCOPE_NOTRACE void run_rows(const char* recorder) {
 }
 
 NOPSCOPE_NOTRACE void run_recorder(nopscope::Recorder recorder, const char* name) {
-    need(nopscope::enable(recorder, nopscope::Sites::of(traced)));
+    must(nopscope::enable(recorder, nopscope::Sites::of(traced)));
     run_rows(name);
-    need(nopscope::disable(nopscope::Sites::of(traced)));
+    must(nopscope::disable(nopscope::Sites::of(traced)));
 }
 
 NOPSCOPE_NOTRACE void run_return_callback() {
@@ -127,9 +123,9 @@ NOPSCOPE_NOTRACE void run_return_callback() {
                                       nopscope::Regs*, nopscope::CallData*) { return true; },
                                    [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
                                       nopscope::ReturnRegs*, nopscope::CallData*) {});
-    need(nopscope::attach(ops, nopscope::Sites::of(traced)));
+    must(nopscope::attach(ops, nopscope::Sites::of(traced)));
     run_rows("return callback");
-    need(nopscope::detach(ops));
+    must(nopscope::detach(ops));
 }
 
 }  // namespace
@@ -138,7 +134,7 @@ NOPSCOPE_NOTRACE int main() {
     using nopscope::Recorder;
     nopscope::Config config = board_config("chain");
     config.profile_memory = profile_memory;
-    need(nopscope::init(config));
+    must(nopscope::init(config));
     start_counters();
     hal::print("\n");
 
@@ -149,10 +145,10 @@ NOPSCOPE_NOTRACE int main() {
     run_recorder(Recorder::duration, "duration");
     run_return_callback();
     constexpr std::uint16_t inst_retired[] = {0x08};
-    need(nopscope::count_events(inst_retired));
+    must(nopscope::count_events(inst_retired));
     run_recorder(Recorder::graph, "graph, one event");
     run_recorder(Recorder::profile, "profile, one event");
-    need(nopscope::count_events({}));
+    must(nopscope::count_events({}));
     hal::print("chain: done\n");
     return 0;
 }

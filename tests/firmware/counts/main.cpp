@@ -4,20 +4,14 @@
 // end. Arguments: `profile` or `duration`: that recorder instead of graph. `events`: also counts
 // INST_RETIRED. `interrupts`: a timer whose handler calls traced functions. `unmeasured`: boots
 // without calibration.
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/events.hpp"
 #include "tests/firmware/counts/functions.hpp"
-
-#include <cstring>
+#include "tests/firmware/image.hpp"
 
 namespace hal = nopscope::hal;
+using image::is_given;
 
 namespace {
-
-NOPSCOPE_NOTRACE bool given(const char* word) {
-    return std::strstr(hal::command_line(), word) != nullptr;
-}
 
 std::uint64_t interrupts = 0;
 
@@ -30,20 +24,18 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
 alignas(128) std::byte profile_memory[1 << 20];
 
 NOPSCOPE_NOTRACE void start() {
-    const bool interrupted = given("interrupts"), counted = given("events");  // strstr() is traced
+    const bool interrupted = is_given("interrupts"),
+               counted = is_given("events");  // strstr() is traced
     nopscope::Config config = board_config("counts");
-    config.recorder = given("profile")    ? nopscope::Recorder::profile
-                      : given("duration") ? nopscope::Recorder::duration
-                                          : nopscope::Recorder::graph;
+    config.recorder = is_given("profile")    ? nopscope::Recorder::profile
+                      : is_given("duration") ? nopscope::Recorder::duration
+                                             : nopscope::Recorder::graph;
     config.interrupt_depth = hal::interrupt_depth_of;
-    config.calibrate = !given("unmeasured");
+    config.calibrate = !is_given("unmeasured");
     config.profile_memory = profile_memory;
-    const auto status = nopscope::init(config);
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    image::start_tracer(config);
     constexpr std::uint16_t inst_retired[] = {8};
-    if (counted && nopscope::count_events(inst_retired) != nopscope::Status::ok)
-        hal::panic("no INST_RETIRED");
+    if (counted) image::must(nopscope::count_events(inst_retired));
     if (!interrupted) return;
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());

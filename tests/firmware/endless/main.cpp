@@ -3,19 +3,11 @@
 // runs in thread context, also the pump. So when a command stops tracing, only forever() is open.
 // Command-line words: adaptive: that mode instead of lossless. profile: that recorder instead of
 // graph. deaf: takes no commands. baud=N: the line's pace (0: none).
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
-
-#include <cstdlib>
-#include <cstring>
+#include "tests/firmware/image.hpp"
 
 namespace hal = nopscope::hal;
 
 namespace {
-
-NOPSCOPE_NOTRACE const char* word(const char* name) {
-    return std::strstr(hal::command_line(), name);
-}
 
 alignas(128) std::byte profile_memory[1 << 20];
 volatile std::uint32_t sink;
@@ -42,12 +34,12 @@ volatile std::uint32_t sink;
 }
 
 NOPSCOPE_NOTRACE void start() {
-    const char* const baud = word("baud=");
-    const bool adaptive = word("adaptive") != nullptr, profiles = word("profile") != nullptr;
+    const char* const baud = std::strstr(hal::command_line(), "baud=");
+    const bool adaptive = image::is_given("adaptive"), profiles = image::is_given("profile");
     nopscope::Config config = board_config("endless");
     config.line_bytes_per_second =
         (baud != nullptr ? std::strtoul(baud + 5, nullptr, 10) : hal::uart_baud()) / 10;
-    if (word("deaf") == nullptr) {
+    if (!image::is_given("deaf")) {
         config.input.try_read = hal::uart_try_read;
         config.input.interrupted_pc = hal::interrupted_pc;
     }
@@ -55,9 +47,7 @@ NOPSCOPE_NOTRACE void start() {
     config.recorder = profiles ? nopscope::Recorder::profile : nopscope::Recorder::graph;
     config.profile_memory = profile_memory;
     config.interrupt_depth = hal::interrupt_depth_of;
-    const auto status = nopscope::init(config);
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    image::start_tracer(config);
     hal::uart_listen(7);
     hal::enable_interrupts();
 }

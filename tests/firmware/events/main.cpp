@@ -3,22 +3,18 @@
 // that recorder instead of graph. `cores`: runs on all cores; each joins after the events were
 // chosen. `change`: chooses the events again half way, in the other order.
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/events.hpp"
 #include "tests/firmware/events/functions.hpp"
+#include "tests/firmware/image.hpp"
 
 namespace hal = nopscope::hal;
+using image::is_given;
 
 namespace {
 
 constexpr std::uint64_t rounds = 10;
 std::atomic<unsigned> at_work;
-
-bool given(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
 
 struct Events {
     std::uint16_t numbers[2] = {};
@@ -41,7 +37,7 @@ void need(nopscope::Status status) {
     if (status == nopscope::Status::events_refused) {
         hal::panic(nopscope::describe(nopscope::events_refusal().why));
     }
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    image::must(status);
 }
 
 void work() {
@@ -64,17 +60,15 @@ void join_and_work(unsigned core) {
 }
 
 void start() {
-    const unsigned cores = given("cores") ? hal::core_count() : 1;
+    const unsigned cores = is_given("cores") ? hal::core_count() : 1;
     nopscope::Config config = board_config("events");
     config.cores = cores;
     config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
-    const std::size_t bytes = nopscope::profile_bytes(cores);
-    config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
-    need(nopscope::init(config));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    config.profile_memory = image::profile_memory(cores);
+    image::start_tracer(config);
     const auto recorder =
-        given("profile") ? nopscope::Recorder::profile : nopscope::Recorder::graph;
+        is_given("profile") ? nopscope::Recorder::profile : nopscope::Recorder::graph;
     need(nopscope::enable(recorder, nopscope::Sites::all()));
     hal::enable_interrupts();
 }
@@ -86,14 +80,14 @@ int main() {
     events_leaf(1000);  // not counted
     Events wanted = wanted_events();
     need(nopscope::count_events({wanted.numbers, wanted.count}));
-    if (given("cores")) {
+    if (is_given("cores")) {
         for (unsigned core = 1; core < hal::core_count(); ++core) {
             ++at_work;
             if (!hal::start_core(core, join_and_work)) hal::panic("events: a core did not start");
         }
     }
     work();
-    if (given("change")) {
+    if (is_given("change")) {
         const std::uint16_t other_order[] = {wanted.numbers[1], wanted.numbers[0]};
         nopscope::send_profile();
         nopscope::pump();

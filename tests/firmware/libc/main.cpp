@@ -3,8 +3,7 @@
 // x9-x17 at a function's entry: code that keeps a value there over a call fails the second time.
 #include <cstdio>
 
-#include "hal/hal.hpp"
-#include "nopscope/nopscope.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/libc/checks.hpp"
 
 namespace {
@@ -24,17 +23,10 @@ int main() {
     const unsigned untraced = check_all("untraced");
 
     // The line drops what it cannot send at once: only the functions' results matter here.
-    const auto [low, high] = hal::stack_bounds();
-    auto status = nopscope::init({.image = "libc",
-                                  .board = hal::board_name(),
-                                  .clock_hz = hal::clock_hz(),
-                                  .output = {hal::uart_try_write, hal::uart_drain},
-                                  .line_bytes_per_second = hal::uart_baud() / 10,
-                                  .stack_low = low,
-                                  .stack_high = high,
-                                  .recorder = nopscope::Recorder::graph});
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    nopscope::Config config = board_config("libc");
+    config.line_bytes_per_second = hal::uart_baud() / 10;
+    config.recorder = nopscope::Recorder::graph;
+    image::start_tracer(config);
 
     const unsigned traced = check_all("traced");
     if (nopscope::counters().generated == 0) hal::panic("nothing was traced");

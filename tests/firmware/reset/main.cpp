@@ -3,14 +3,12 @@
 // no prepare_reset. `header`, `records`: spoils the header, or three records, as a reset might.
 // `forget`: keeps nothing over a reset. `crash`: faults instead.
 #include <cstdio>
-#include <cstring>
 
-#include "firmware/config.hpp"
 #include "nopscope/triggers.hpp"
+#include "tests/firmware/image.hpp"
 
 namespace hal = nopscope::hal;
-
-static bool has_word(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
+using image::is_given;
 
 extern "C" {
 
@@ -28,7 +26,7 @@ extern std::uint64_t __ring_start[], __ring_end[];
 [[gnu::noinline]] void before_the_reset() {
     branch(20);
     nopscope::mark(77);
-    if (has_word("crash")) asm volatile("udf #1");
+    if (is_given("crash")) asm volatile("udf #1");
 }
 [[gnu::noinline]] void after_the_reset() { branch(30); }
 }
@@ -65,9 +63,9 @@ static void run_first() {
         if (i % 100 == 0) nopscope::pump();
     }
     before_the_reset();
-    if (!has_word("sudden")) nopscope::prepare_reset();
-    if (has_word("header")) header()[9] ^= 1;
-    if (has_word("records")) spoil_records();
+    if (!is_given("sudden")) nopscope::prepare_reset();
+    if (is_given("header")) header()[9] ^= 1;
+    if (is_given("records")) spoil_records();
     hal::uart_drain();
     hal::reset();
 }
@@ -76,12 +74,10 @@ int main() {
     auto config = board_config("reset");
     config.mode = nopscope::Mode::flight;
     config.recorder = nopscope::Recorder::graph;
-    config.keep_over_reset = !has_word("forget");  // QEMU's memory survives on each board
+    config.keep_over_reset = !is_given("forget");  // QEMU's memory survives on each board
     const bool again = boots++ == 1;
     if (!again) boots = 1;
-    const auto status = nopscope::init(config);
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    image::start_tracer(config);
     if (!again) run_first();
     const auto counters = nopscope::counters();
     std::printf("reset: %u records of before, %u refused, %u headers refused\n",

@@ -2,11 +2,6 @@
 // A storm from a host, by commands over the line (tests/verification/endurance/line_storm.py). All
 // cores record, and core 0 pumps, for ever. The word mode=lossless, flight or adaptive selects the
 // mode; without it: stream.
-#include <cstdlib>
-#include <cstring>
-
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "tests/firmware/storm/storm.hpp"
 
 namespace storm {
@@ -14,12 +9,9 @@ namespace storm {
 namespace hal = nopscope::hal;
 
 static nopscope::Mode mode() {
-    const auto has = [](const char* word) {
-        return std::strstr(hal::command_line(), word) != nullptr;
-    };
-    if (has("mode=lossless")) return nopscope::Mode::lossless;
-    if (has("mode=flight")) return nopscope::Mode::flight;
-    return has("mode=adaptive") ? nopscope::Mode::adaptive : nopscope::Mode::stream;
+    if (image::is_given("mode=lossless")) return nopscope::Mode::lossless;
+    if (image::is_given("mode=flight")) return nopscope::Mode::flight;
+    return image::is_given("mode=adaptive") ? nopscope::Mode::adaptive : nopscope::Mode::stream;
 }
 
 void run_line(unsigned bytes_per_second) {
@@ -33,14 +25,11 @@ void run_line(unsigned bytes_per_second) {
                     .reset = hal::reset};
     config.mode = mode();
     config.recorder = nopscope::Recorder::graph;
-    if (config.mode == nopscope::Mode::adaptive) {
-        const std::size_t bytes = nopscope::profile_bytes(used);
-        config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
-    }
+    if (config.mode == nopscope::Mode::adaptive)
+        config.profile_memory = image::profile_memory(used);
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
-    const nopscope::Status status = nopscope::init(config);
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    image::must(nopscope::init(config));
     hal::uart_listen(7);
     if (!start_victims()) hal::panic("storm: a core does not start");
     Random random(5);

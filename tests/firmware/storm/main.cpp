@@ -6,12 +6,8 @@
 // host, over a line of N bytes a second (line.cpp). Exit status 0: no call was lost or foreign, and
 // every word of text is right.
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
-#include "firmware/config.hpp"
 #include "hal/arm64/machine.hpp"
-#include "hal/hal.hpp"
 #include "tests/firmware/storm/storm.hpp"
 #include "tracer/arch/patch_site.hpp"
 
@@ -38,21 +34,16 @@ std::uint32_t first_site;  // the storm's functions have consecutive sites
 bool attached[all_ops][functions];
 unsigned timeouts = 0;
 
-// Drops the line's bytes: recorders run and drop what the ring cannot hold.
-bool swallow(std::uint8_t) { return true; }
-
 bool start() {
     nopscope::Config config = board_config("storm");
     config.cores = used;
-    config.output = {swallow, nullptr};
+    config.output = {image::swallow, nullptr};  // recorders drop what the ring cannot hold
     // As slow as a real line: rings fill up, and most of a run is requests, not encoding.
     config.line_bytes_per_second = 300'000;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
-    const std::size_t bytes = nopscope::profile_bytes(used);
-    config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
-    const Status status = nopscope::init(config);
-    if (status != Status::ok) hal::panic(nopscope::describe(status));
+    config.profile_memory = image::profile_memory(used);
+    image::must(nopscope::init(config));
     first_site = *nopscope::lookup(address_of(0));
     if (nopscope::attach(steady, Sites::range(first_site, steady_functions)) != Status::ok)
         return false;
@@ -105,13 +96,16 @@ void one_operation(Random& random, unsigned long long operation) {
     const auto number = static_cast<unsigned>(random.below(all_ops));
     const Range range = random_range(random);
     bool* own = attached[number];
+    const auto allow = [&] {
+        for (unsigned i = 0; i < functions; ++i) {
+            if (range.has(i)) may_see[number][i] = true;
+        }
+    };
     switch (random.below(8)) {
     case 0:
     case 1:
     case 2:
-        for (unsigned i = 0; i < functions; ++i) {
-            if (range.has(i)) may_see[number][i] = true;
-        }
+        allow();
         change(
             number, operation, [&](unsigned i) { return own[i] || range.has(i); },
             nopscope::attach(ops[number], range.sites()));
@@ -124,9 +118,7 @@ void one_operation(Random& random, unsigned long long operation) {
             nopscope::detach(ops[number], range.sites()));
         break;
     case 6:
-        for (unsigned i = 0; i < functions; ++i) {
-            if (range.has(i)) may_see[number][i] = true;
-        }
+        allow();
         change(
             number, operation, [&](unsigned i) { return range.has(i); },
             nopscope::set_filter(ops[number], range.sites()));

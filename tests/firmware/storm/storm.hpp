@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "nopscope/nopscope.hpp"
+#include "tests/firmware/image.hpp"
 
 namespace storm {
 
@@ -19,20 +19,7 @@ Function function(unsigned index);  // the thunk to call
 std::uint64_t address_of(unsigned index);
 unsigned index_of(std::uint64_t address);
 
-// 64-bit xorshift (Marsaglia 2003).
-class Random {
-public:
-    explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t below(std::uint64_t bound) {
-        state_ ^= state_ << 13;
-        state_ ^= state_ >> 7;
-        state_ ^= state_ << 17;
-        return (state_ >> 20) % bound;
-    }
-
-private:
-    std::uint64_t state_;
-};
+using image::Random;
 
 // ---- victims.cpp: the other cores ----
 

@@ -326,11 +326,7 @@ uint64_t quad_precision(uint64_t seed) {
     return mix(seed, got);
 }
 
-}  // namespace
-
-extern const Case call_cases[];
-extern const unsigned call_case_count;
-const Case call_cases[] = {
+const Case cases[] = {
     {"many_integers", many_integers},
     {"many_doubles", many_doubles},
     {"mixed_arguments", mixed_arguments},
@@ -342,6 +338,10 @@ const Case call_cases[] = {
     {"wide_integers", wide_integers},
     {"quad_precision", quad_precision},
 };
-const unsigned call_case_count = sizeof call_cases / sizeof call_cases[0];
+
+}  // namespace
+
+extern const std::span<const Case> call_cases;
+const std::span<const Case> call_cases = cases;
 
 }  // namespace torture::TORTURE_LEVEL

@@ -58,11 +58,3 @@ torture_leaf:
     .globl  torture_direct_calls
 torture_direct_calls:
     .skip   8
-
-// GNU property note for BTI and PAC: without it the linker drops the mark from the image.
-    .pushsection .note.gnu.property, "a"
-    .balign 8
-    .long   4, 16, 5
-    .asciz  "GNU"
-    .long   0xc0000000, 4, 3, 0
-    .popsection

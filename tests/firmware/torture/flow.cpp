@@ -318,15 +318,15 @@ uint64_t library(uint64_t seed) {
     return mix(seed, number);
 }
 
-}  // namespace
-
-extern const Case flow_cases[];
-extern const unsigned flow_case_count;
-const Case flow_cases[] = {
+const Case cases[] = {
     {"recursion", recursion},     {"tail_calls", tail_calls},       {"long_jumps", long_jumps},
     {"sorting", sorting},         {"leaving_qsort", leaving_qsort}, {"callbacks", callbacks},
     {"jump_tables", jump_tables}, {"moving_stack", moving_stack},   {"library", library},
 };
-const unsigned flow_case_count = sizeof flow_cases / sizeof flow_cases[0];
+
+}  // namespace
+
+extern const std::span<const Case> flow_cases;
+const std::span<const Case> flow_cases = cases;
 
 }  // namespace torture::TORTURE_LEVEL

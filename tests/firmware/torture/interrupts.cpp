@@ -118,17 +118,11 @@ void stop_interrupts() {
 
 }  // namespace
 
-extern const Case call_cases[], flow_cases[];
-extern const unsigned call_case_count, flow_case_count;
+extern const std::span<const Case> call_cases, flow_cases;
 
 #define TORTURE_TEXT(x) #x
 #define TORTURE_STRING(x) TORTURE_TEXT(x)
-const Suite suite = {TORTURE_STRING(TORTURE_LEVEL),
-                     call_cases,
-                     call_case_count,
-                     flow_cases,
-                     flow_case_count,
-                     start_interrupts,
+const Suite suite = {TORTURE_STRING(TORTURE_LEVEL), call_cases, flow_cases, start_interrupts,
                      stop_interrupts};
 
 }  // namespace torture::TORTURE_LEVEL

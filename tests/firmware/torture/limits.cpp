@@ -2,10 +2,9 @@
 // limits.elf: calls that the recorders must refuse, because the ring is full, recording is stopped,
 // the shadow stack is full, or the stack is not the context's. Such a call must run as if it were
 // not traced, and be counted. All registers are checked. Not instrumented. Exit status 0: passed.
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
-#include "nopscope/nopscope.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
@@ -14,10 +13,6 @@
 namespace hal = nopscope::hal;
 
 namespace torture {
-
-uint64_t deep(unsigned depth, void (*then)());
-volatile uint32_t interrupts[4];
-void toggle() {}
 
 namespace {
 
@@ -101,9 +96,7 @@ int run() {
     nopscope::Config config = board_config("limits");
     config.stack_low = config.stack_high - own_stack;
     config.mode = nopscope::Mode::stream;
-    const nopscope::Status status = nopscope::init(config);
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    image::start_tracer(config);
     const auto stack = hal::stack_bounds();
     if (stack.high - stack.low < own_stack + 64 * 1024)
         hal::panic("limits: the stack is too small");

@@ -11,19 +11,15 @@
 //
 // events=1: counts PMU events, too; the same must hold for them. adaptive=1: the graph recorder in
 // adaptive mode with a full ring; the sums must be the same.
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/events.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/profile.hpp"
 
-#include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[],
     nopscope_profile_hook[], nopscope_profile_hook_end[], nopscope_graph_full[],
@@ -34,14 +30,6 @@ extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[],
 namespace hal = nopscope::hal;
 
 namespace torture {
-
-void on_profile_landing(unsigned interrupt);
-void shared();
-void leap(unsigned depth, jmp_buf back);
-const char* run_inside(const char* (*run)(const void*), const void* argument);
-
-volatile uint32_t interrupts[4];
-void toggle() {}
 
 namespace {
 
@@ -246,31 +234,25 @@ unsigned sweep(const Run& run) {
 void start(bool adaptive) {
     nopscope::Config config = board_config("profile_sweep");
     config.mode = adaptive ? nopscope::Mode::adaptive : nopscope::Mode::lossless;
-    const size_t bytes = nopscope::profile_bytes(1);
-    config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
+    config.profile_memory = image::profile_memory(1);
     config.calibrate = false;
-    const nopscope::Status status = nopscope::init(config);
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    image::start_tracer(config);
     nopscope::profile_memory.set_cost(cost_ticks << nopscope::profiled_shift);
     nopscope::all_cores()[0].profile_cost = nopscope::profile_memory.cost();
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_profile_landing);
     hal::enable_interrupts();
 }
 
 int run() {
-    const bool adaptive = strstr(hal::command_line(), "adaptive=1") != nullptr;
+    const bool adaptive = image::is_given("adaptive=1");
     start(adaptive);
     const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
     slack_ticks = cost_ticks + 24 / tick + (tick == 1 ? 2 : 8);  // several roundings
     const auto recorder = adaptive ? nopscope::Recorder::graph : nopscope::Recorder::profile;
-    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
-        hal::panic("profile_sweep: enable failed");
-    }
-    if (strstr(hal::command_line(), "events=1") != nullptr) {
+    image::must(nopscope::enable(recorder, Sites::all()));
+    if (image::is_given("events=1")) {
         constexpr uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
-        if (nopscope::count_events(events) != nopscope::Status::ok)
-            hal::panic("profile_sweep: no events");
+        image::must(nopscope::count_events(events));
         paths = of_events;
     }
     if (adaptive) {
@@ -288,9 +270,7 @@ int run() {
         for (const bool abandoned : {false, true}) runs += sweep({callee, abandoned});
     }
     torture_delay = 0;
-    if (nopscope::disable(Sites::all()) != nopscope::Status::ok) {
-        hal::panic("profile_sweep: disable failed");
-    }
+    image::must(nopscope::disable(Sites::all()));
     hal::disable_interrupts();
     failures = failures + report_hits("profile_sweep", paths);
     const nopscope::Counters counters = nopscope::counters();

@@ -54,6 +54,19 @@
     ldp     q6, q7, [x16, #v0_at + 96]
 .endm
 
+// In: \op, stp or ldp. Saves or restores the callee-saved registers above the frame record.
+.macro callee_saved op
+    \op     x19, x20, [sp, #16]
+    \op     x21, x22, [sp, #32]
+    \op     x23, x24, [sp, #48]
+    \op     x25, x26, [sp, #64]
+    \op     x27, x28, [sp, #80]
+    \op     d8, d9, [sp, #96]
+    \op     d10, d11, [sp, #112]
+    \op     d12, d13, [sp, #128]
+    \op     d14, d15, [sp, #144]
+.endm
+
 // A function with a patch site like the compiler's.
 .macro traced name
     .section .text.\name, "ax", %progbits
@@ -86,15 +99,7 @@ torture_call_registers:
     paciasp
     stp     x29, x30, [sp, #-176]!
     mov     x29, sp
-    stp     x19, x20, [sp, #16]
-    stp     x21, x22, [sp, #32]
-    stp     x23, x24, [sp, #48]
-    stp     x25, x26, [sp, #64]
-    stp     x27, x28, [sp, #80]
-    stp     d8, d9, [sp, #96]
-    stp     d10, d11, [sp, #112]
-    stp     d12, d13, [sp, #128]
-    stp     d14, d15, [sp, #144]
+    callee_saved stp
     str     x18, [sp, #160]
     adrp    x16, torture_saved
     add     x16, x16, :lo12:torture_saved
@@ -157,15 +162,7 @@ torture_call_registers:
     adrp    x16, torture_saved
     ldr     x17, [x16, :lo12:torture_saved]
     mov     sp, x17
-    ldp     x19, x20, [sp, #16]
-    ldp     x21, x22, [sp, #32]
-    ldp     x23, x24, [sp, #48]
-    ldp     x25, x26, [sp, #64]
-    ldp     x27, x28, [sp, #80]
-    ldp     d8, d9, [sp, #96]
-    ldp     d10, d11, [sp, #112]
-    ldp     d12, d13, [sp, #128]
-    ldp     d14, d15, [sp, #144]
+    callee_saved ldp
     ldr     x18, [sp, #160]
     ldp     x29, x30, [sp], #176
     autiasp
@@ -234,47 +231,6 @@ traced torture_leaper
     ret
     .size   torture_leaper, . - torture_leaper
 
-// uint64_t torture_hold_vectors(uint64_t rounds, const Vectors* in, Vectors* out)
-// Keeps all 32 vector registers (not FPCR) live in a loop of `rounds` turns that calls nothing, so
-// only an interrupt can change them. Returns the sum of the turns.
-    .text
-    .globl  torture_hold_vectors
-    .type   torture_hold_vectors, %function
-    .balign 8
-torture_hold_vectors:
-    bti     c
-    stp     d8, d9, [sp, #-64]!
-    stp     d10, d11, [sp, #16]
-    stp     d12, d13, [sp, #32]
-    stp     d14, d15, [sp, #48]
-    .irp    n, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-    ldr     q\n, [x1], #16
-    .endr
-    .irp    n, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-    ldr     q\n, [x1], #16
-    .endr
-    mov     x3, #0
-1:  add     x3, x3, x0
-    eor     x4, x3, x0, ror #7
-    cmp     x3, x4
-    cset    x5, hi                      // the flags must survive an interrupt
-    add     x3, x3, x5
-    subs    x0, x0, #1
-    b.ne    1b
-    .irp    n, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-    str     q\n, [x2], #16
-    .endr
-    .irp    n, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-    str     q\n, [x2], #16
-    .endr
-    mov     x0, x3
-    ldp     d10, d11, [sp, #16]
-    ldp     d12, d13, [sp, #32]
-    ldp     d14, d15, [sp, #48]
-    ldp     d8, d9, [sp], #64
-    ret
-    .size   torture_hold_vectors, . - torture_hold_vectors
-
     .bss
     .balign 8
 torture_saved:
@@ -294,11 +250,3 @@ torture_jitter:
 torture_\name:
     .skip   384
     .endr
-
-// GNU property note for BTI and PAC: without it the linker drops the mark from the image.
-    .pushsection .note.gnu.property, "a"
-    .balign 8
-    .long   4, 16, 5
-    .asciz  "GNU"
-    .long   0xc0000000, 4, 3, 0
-    .popsection

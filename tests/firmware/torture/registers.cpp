@@ -49,19 +49,4 @@ const char* check_registers(void (*function)(), uint64_t seed, uint64_t from_sp)
     return nullptr;
 }
 
-bool check_vectors(uint64_t seed, uint64_t rounds) {
-    uint64_t in[64], out[64] = {};
-    for (unsigned n = 0; n < 64; ++n) in[n] = draw(seed, n);
-    const uint64_t sum = torture_hold_vectors(rounds, in, out);
-    uint64_t expected = 0;
-    for (uint64_t turn = rounds; turn > 0; --turn) {
-        expected += turn;
-        expected += expected > (expected ^ (turn >> 7 | turn << 57)) ? 1 : 0;
-    }
-    for (unsigned n = 0; n < 64; ++n) {
-        if (in[n] != out[n]) return false;
-    }
-    return sum == expected;
-}
-
 }  // namespace torture

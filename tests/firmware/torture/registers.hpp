@@ -24,9 +24,6 @@ static_assert(offsetof(RegisterFile, d) == 320 && sizeof(RegisterFile) == 384);
 // below; returns the name of the first register that was wrong inside or after, or nullptr.
 const char* check_registers(void (*function)(), uint64_t seed, uint64_t from_sp);
 
-// All vector registers over a loop of `rounds` turns, against interrupts.
-bool check_vectors(uint64_t seed, uint64_t rounds);
-
 }  // namespace torture
 
 extern "C" {
@@ -36,7 +33,6 @@ void torture_tail();     // tail-calls one without
 void torture_nested();   // calls one without
 void torture_leaping();  // calls one that jumps back into it instead of returning
 void torture_call_registers(void (*function)(), uint64_t from_sp);
-uint64_t torture_hold_vectors(uint64_t rounds, const uint64_t* in, uint64_t* out);
 extern torture::RegisterFile torture_arguments, torture_results, torture_before_call,
     torture_arrived, torture_returned;
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorders' hot paths: both entries and the return hook.
 #include "tests/firmware/torture/sweep.hpp"
-#include "firmware/config.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
-#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
@@ -33,26 +31,18 @@ Path paths[] = {
     {"graph_events_entry", nopscope_graph_events_entry, nopscope_graph_events_entry_end},
     {"graph_events_hook", nopscope_graph_events_hook, nopscope_graph_events_hook_end},
 };
-constexpr Callee callees[] = {
-    {"landing", torture_landing, 1},
-    {"tail", torture_tail, 2},
-    {"nested", torture_nested, 2},
-    {"leaping", torture_leaping, 3},
-};
 
 void sweep_with(Recorder recorder, const char* name, bool hooked) {
-    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
-        hal::panic("sweep: enable failed");
-    }
+    must(nopscope::enable(recorder, Sites::all()), "enable");
     sweep_all(name, hooked);
 }
 
 // The graph recorder is enabled on the sites.
 void sweep_events() {
     constexpr uint16_t events[] = {0x00, 0x11};  // SW_INCR, CPU_CYCLES
-    if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("sweep: no events");
+    must(nopscope::count_events(events), "count events");
     sweep_all("graph with events", true);
-    if (nopscope::count_events({}) != nopscope::Status::ok) hal::panic("sweep: events stay");
+    must(nopscope::count_events({}), "count no events");
 }
 
 uint64_t entries, exits;
@@ -69,10 +59,9 @@ void count_exit(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
 // (tests/e2e/oracle_test.py) counts the same calls.
 void sweep_return_callbacks() {
     static nopscope::ReturnOps counting(count_entry, count_exit);
-    if (nopscope::attach(counting, Sites::all()) != nopscope::Status::ok)
-        hal::panic("sweep: attach failed");
+    must(nopscope::attach(counting, Sites::all()), "attach");
     sweep_with(Recorder::graph, "callbacks and graph", true);
-    if (nopscope::detach(counting) != nopscope::Status::ok) hal::panic("sweep: detach failed");
+    must(nopscope::detach(counting), "detach");
     printf("sweep: callbacks: %lu entries, %lu exits\n", static_cast<unsigned long>(entries),
            static_cast<unsigned long>(exits));
     if (exits == 0 || exits > entries) fail(__FILE__, __LINE__);
@@ -86,19 +75,14 @@ nopscope::Config config() {
 }
 
 int run() {
-    const nopscope::Status status = nopscope::init(config());
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook(
-        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
-    start_sweep({paths, 6, callees, 4, nullptr, nullptr});
+    image::start_tracer(config());
+    start_sweep({paths, register_callees});
     sweep_with(Recorder::function, "function", true);
     sweep_with(Recorder::graph, "graph", true);
     sweep_events();
     sweep_return_callbacks();
 
-    if (nopscope::disable(Sites::all()) != nopscope::Status::ok)
-        hal::panic("sweep: disable failed");
+    must(nopscope::disable(Sites::all()), "disable");
     const nopscope::Counters counters = nopscope::counters();
     if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) {
         printf("sweep: dropped %lu, shadow_stack_full %lu, off_stack %lu: must be 0\n",

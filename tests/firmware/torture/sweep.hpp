@@ -9,11 +9,13 @@
 // A tick is 1e9 / clock_hz() instructions; NOPs shift the call within it.
 #pragma once
 
+#include <setjmp.h>
 #include <stdint.h>
 
 #include <span>
 
 #include "nopscope/nopscope.hpp"
+#include "tests/firmware/torture/registers.hpp"
 
 namespace torture {
 
@@ -33,21 +35,29 @@ struct Callee {
     void (*function)();
     unsigned calls = 0;  // traced calls of one call, including its own; if checked
 };
-inline constexpr unsigned max_callees = 8;
+// For recorders that trace all of these.
+inline constexpr Callee register_callees[] = {
+    {"landing", torture_landing, 1},
+    {"tail", torture_tail, 2},
+    {"nested", torture_nested, 2},
+    {"leaping", torture_leaping, 3},
+};
 
 struct SweepPlan {
-    Path* paths;
-    unsigned path_count;
-    const Callee* callees;
-    unsigned callee_count;
+    std::span<Path> paths;
+    std::span<const Callee> callees;
     // Before and after each run with its interrupt; may be null. `finish`: an error, or null.
-    void (*start)();
-    const char* (*finish)(const Callee& callee, bool abandoned);
+    void (*start)() = nullptr;
+    const char* (*finish)(const Callee& callee, bool abandoned) = nullptr;
 };
 
 // How many traced calls a run makes besides the callee's, and how many its interrupt makes.
 inline constexpr unsigned run_calls = 1 + 7, abandoned_calls = 3, interrupt_calls = 10;
 
+// For sweeps whose recording nobody reads: drops the line's bytes.
+nopscope::Config silent_config(const char* image);
+// Panics if a request fails.
+void must(nopscope::Status status, const char* what);
 // Call it once, after nopscope::init().
 void start_sweep(const SweepPlan& plan);
 // Sweeps each callee, after a call that returned and after one that longjmp abandoned. `hooked`:
@@ -76,6 +86,15 @@ unsigned report_hits(const char* image, std::span<const Path> paths);
 extern volatile uint64_t landed_at;
 extern volatile uint32_t landings;
 extern volatile bool landed_after;  // after the call's return
-void on_landing(unsigned interrupt);
+// These are instrumented.
+void on_landing(unsigned interrupt);          // the interrupt
+void on_profile_landing(unsigned interrupt);  // the same, then calls shared()
+void shared();
+// Opens depth + 1 calls, and calls `then` in the innermost. Returns depth.
+uint64_t deep(unsigned depth, void (*then)());
+// Opens depth + 1 calls, and leaves them by longjmp.
+void leap(unsigned depth, jmp_buf back);
+// Calls run(argument). When it returns, all frames above its own must be gone.
+const char* run_inside(const char* (*run)(const void*), const void* argument);
 
 }  // namespace torture

@@ -2,14 +2,10 @@
 // The trampolines of callbacks. Callbacks and the graph recorder trace the interrupts, too, so each
 // case meets itself one depth up. Each callback must run exactly once for each traced call of its
 // context. The line's bytes are dropped; the console is raw on the UART.
-#include "firmware/config.hpp"
 #include "hal/hal.hpp"
-#include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/sweep_ops.hpp"
 #include "tests/firmware/torture/torture.hpp"
-
-#include <stdio.h>
 
 // Labels in tracer/arch/arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_end[], nopscope_far[],
@@ -25,7 +21,6 @@ namespace {
 using nopscope::Ops;
 using nopscope::Recorder;
 using nopscope::Sites;
-using nopscope::Status;
 
 Path paths[] = {
     {"callback", nopscope_callback, nopscope_callback_end},
@@ -66,12 +61,6 @@ constexpr Way ways[] = {
 const Way* way;
 uint64_t recursions_before;
 uint64_t direct_before;
-
-void must(Status status, const char* what) {
-    if (status == Status::ok) return;
-    printf("sweep: %s: ", what);
-    hal::panic(nopscope::describe(status));
-}
 
 bool is_attached(const Ops* ops) { return way->attached[0] == ops || way->attached[1] == ops; }
 
@@ -114,24 +103,12 @@ void sweep_one_way(const Way& one) {
     }
 }
 
-bool swallow(uint8_t) { return true; }
-
-nopscope::Config config() {
-    nopscope::Config config = board_config("sweep-callbacks");
-    config.output = {swallow, nullptr};
-    config.mode = nopscope::Mode::lossless;
-    config.interrupt_depth = hal::interrupt_depth_of;
-    config.panic = hal::panic;
-    return config;
-}
-
 int run() {
     torture_far_ops.direct = reinterpret_cast<uint64_t>(torture_direct);
-    must(nopscope::init(config()), "init");
-    hal::set_return_hook(
-        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
-    start_sweep({paths, sizeof paths / sizeof paths[0], callees, sizeof callees / sizeof callees[0],
-                 start, finish});
+    nopscope::Config config = silent_config("sweep-callbacks");
+    config.interrupt_depth = hal::interrupt_depth_of;
+    must(nopscope::init(config), "init");
+    start_sweep({paths, callees, start, finish});
     for (const Way& one : ways) sweep_one_way(one);
     must(nopscope::disable(Sites::all()), "disable");
     if (nopscope::counters().enabled != 0) fail(__FILE__, __LINE__);

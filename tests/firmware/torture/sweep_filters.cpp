@@ -2,13 +2,9 @@
 // The recorders that leave calls out: duration, sampled, and graph with a depth limit. After each
 // run each call, also the interrupt's, must have made its records or be counted as filtered. The
 // line's bytes are dropped; the console is raw on the UART.
-#include "firmware/config.hpp"
 #include "hal/hal.hpp"
-#include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
-
-#include <stdio.h>
 
 // Labels in tracer/arch/arm64/duration.S and sampled.S.
 extern "C" const char nopscope_duration_entry[], nopscope_duration_entry_end[],
@@ -22,18 +18,11 @@ namespace {
 
 using nopscope::Recorder;
 using nopscope::Sites;
-using nopscope::Status;
 
 Path paths[] = {
     {"duration_entry", nopscope_duration_entry, nopscope_duration_entry_end},
     {"duration_hook", nopscope_duration_hook, nopscope_duration_hook_end},
     {"sampled_entry", nopscope_sampled_entry, nopscope_sampled_entry_end},
-};
-constexpr Callee callees[] = {
-    {"landing", torture_landing, 1},
-    {"tail", torture_tail, 2},
-    {"nested", torture_nested, 2},
-    {"leaping", torture_leaping, 3},
 };
 
 struct Way {
@@ -56,12 +45,6 @@ constexpr Way ways[] = {
 };
 const Way* way;
 nopscope::Counters before;
-
-void must(Status status, const char* what) {
-    if (status == Status::ok) return;
-    printf("sweep: %s: ", what);
-    hal::panic(nopscope::describe(status));
-}
 
 uint64_t records(const nopscope::Counters& counters) {
     return counters.generated - counters.dropped - counters.filtered;
@@ -121,22 +104,9 @@ void fill_the_ring() {
     if (made < wanted || made > wanted + 1000 || after.dropped != 0) fail(__FILE__, __LINE__);
 }
 
-bool swallow(uint8_t) { return true; }
-
-nopscope::Config config() {
-    nopscope::Config config = board_config("sweep-filters");
-    config.output = {swallow, nullptr};
-    config.mode = nopscope::Mode::lossless;
-    config.panic = hal::panic;
-    return config;
-}
-
 int run() {
-    must(nopscope::init(config()), "init");
-    hal::set_return_hook(
-        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
-    start_sweep({paths, sizeof paths / sizeof paths[0], callees, sizeof callees / sizeof callees[0],
-                 start, finish});
+    must(nopscope::init(silent_config("sweep-filters")), "init");
+    start_sweep({paths, register_callees, start, finish});
     for (const Way& one : ways) sweep_one_way(one);
     nopscope::set_min_duration(0);
     fill_the_ring();

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep's interrupt: an instrumented handler. It calls functions that move the shadow stack,
+// The sweeps' interrupt: an instrumented handler. It calls functions that move the shadow stack,
 // whatever instruction it interrupted. sweep.hpp has the number of its calls.
 #include "hal/hal.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
 
-#include <setjmp.h>
-
 namespace torture {
 
 volatile uint64_t landed_at;
 volatile uint32_t landings;
 volatile bool landed_after;
-void leap(unsigned depth, jmp_buf back);
-uint64_t dig(unsigned depth);
 
 namespace {
 
@@ -34,7 +30,11 @@ TORTURE_CALL void catch_leap() {
 
 }  // namespace
 
-TORTURE_CALL uint64_t dig(unsigned depth) { return depth == 0 ? 0 : opaque(dig(depth - 1)) + 1; }
+TORTURE_CALL uint64_t deep(unsigned depth, void (*then)()) {
+    if (depth > 0) return opaque(deep(depth - 1, then)) + 1;
+    then();
+    return 0;
+}
 
 TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     if (depth > 0) {
@@ -45,7 +45,6 @@ TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     TORTURE_EXPECT(false);
 }
 
-// A traced caller of each run. When it returns, all frames above its own must be gone.
 TORTURE_CALL const char* run_inside(const char* (*run)(const void*), const void* argument) {
     const char* result = run(argument);
     asm volatile("" ::: "memory");  // not a tail call
@@ -62,6 +61,15 @@ void on_landing(unsigned) {
     landed_at = elr;
     landed_after = torture_returned.sp != 0;
     landings = landings + 1;
+}
+
+TORTURE_CALL void shared() { asm volatile("" ::: "memory"); }
+
+// The call is of a function that it may have interrupted, so that both add to the same cell.
+TORTURE_CALL void on_profile_landing(unsigned interrupt) {
+    on_landing(interrupt);
+    shared();
+    asm volatile("" ::: "memory");  // not a tail call
 }
 
 }  // namespace torture

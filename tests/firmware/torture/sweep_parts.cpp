@@ -6,13 +6,9 @@
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
 
-#include <setjmp.h>
 #include <stdio.h>
 
 namespace torture {
-
-void leap(unsigned depth, jmp_buf back);
-uint64_t dig(unsigned depth);
 
 namespace {
 
@@ -38,7 +34,7 @@ TORTURE_CALL void abandon_frames() {
 TORTURE_CALL void use_frames() {
     auto* room = static_cast<volatile char*>(__builtin_alloca(8192));
     room[0] = 1;
-    if (dig(6) != 6) fail(__FILE__, __LINE__);
+    if (deep(6, [] {}) != 6) fail(__FILE__, __LINE__);
 }
 
 unsigned sweep_delays(bool (*run)(const void*), const void* argument) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hal/hal.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
@@ -10,15 +10,9 @@ namespace hal = nopscope::hal;
 
 namespace torture {
 
-const char* run_inside(const char* (*run)(const void*), const void* argument);
-
-volatile uint32_t interrupts[4];
-void toggle() {}
-
 namespace {
 
 volatile unsigned failures;
-constexpr bool both[] = {false, true};
 
 SweepPlan plan;
 bool callees_hooked;
@@ -63,26 +57,42 @@ bool run_once(const void* argument) {
     wrong = plan.finish != nullptr ? plan.finish(callee, abandoned) : nullptr;
     if (wrong != nullptr) complain(callee, wrong);
     if (nopscope::hooked_return_address(0) != 0) complain(callee, "a call is still open");
-    note_landing({plan.paths, plan.path_count});
+    note_landing(plan.paths);
     return landed_after;
 }
 
 }  // namespace
 
+nopscope::Config silent_config(const char* image) {
+    nopscope::Config config = board_config(image);
+    config.output = {image::swallow, nullptr};
+    config.mode = nopscope::Mode::lossless;
+    config.panic = hal::panic;
+    return config;
+}
+
+void must(nopscope::Status status, const char* what) {
+    if (status == nopscope::Status::ok) return;
+    printf("sweep: %s: ", what);
+    hal::panic(nopscope::describe(status));
+}
+
 void start_sweep(const SweepPlan& given) {
     plan = given;
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_landing);
     hal::enable_interrupts();
 }
 
 void sweep_all(const char* name, bool hooked) {
     callees_hooked = hooked;
-    for (unsigned n = 0; n < plan.callee_count; ++n) {
-        for (const bool abandoned : both) {
-            const Run run{plan.callees[n], abandoned};
+    for (const Callee& callee : plan.callees) {
+        for (const bool abandoned : {false, true}) {
+            const Run run{callee, abandoned};
             const unsigned runs = sweep_delays(run_once, &run);
-            if (runs == 0) complain(run.callee, "the interrupt never came after the call");
-            printf("sweep: %s, %s%s: %u runs\n", name, plan.callees[n].name,
+            if (runs == 0) complain(callee, "the interrupt never came after the call");
+            printf("sweep: %s, %s%s: %u runs\n", name, callee.name,
                    abandoned ? " after a longjmp" : "", runs);
         }
     }
@@ -91,7 +101,7 @@ void sweep_all(const char* name, bool hooked) {
 
 unsigned end_sweep() {
     hal::disable_interrupts();
-    failures = failures + report_hits("sweep", {plan.paths, plan.path_count});
+    failures = failures + report_hits("sweep", plan.paths);
     printf("sweep: %s: %u landings, %u failures\n", failures == 0 ? "passed" : "FAILED",
            static_cast<unsigned>(landings), failures);
     fflush(stdout);

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <span>
+
 // Never inlined, cloned or specialised: a real call to a patch site.
 #define TORTURE_CALL __attribute__((noipa))
 // The same, but the compiler may see which registers the callee uses: -fipa-ra would use that.
@@ -26,10 +28,8 @@ struct Case {
 // The cases at one optimisation level.
 struct Suite {
     const char* level;
-    const Case* calls;
-    unsigned call_count;
-    const Case* flow;
-    unsigned flow_count;
+    const std::span<const Case>& calls;
+    const std::span<const Case>& flow;
     void (*start_interrupts)(uint64_t seed);
     void (*stop_interrupts)();
 };

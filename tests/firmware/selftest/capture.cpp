@@ -111,14 +111,10 @@ void pump_out() {
 void on_line_byte(void (*run)()) { run_on_byte = run; }
 void shut_line(bool shut) { line_shut = shut; }
 
-// The compiled-in filter: these are traced from the first instruction after init().
-const void* const from_boot[] = {reinterpret_cast<const void*>(leaf),
-                                 reinterpret_cast<const void*>(calls_leaf)};
-const void* const not_from_boot[] = {reinterpret_cast<const void*>(calls_leaf)};
-
 bool tracer_is_up() {
     static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
     static void* const profile = std::malloc(bytes);
+    static const void* const caller_only[] = {pointer(calls_leaf)};
     static const Status status =
         init({.image = "selftest",
               .board = hal::board_name(),
@@ -129,12 +125,25 @@ bool tracer_is_up() {
               .stack_low = hal::stack_bounds().low,
               .stack_high = hal::stack_bounds().high,
               .recorder = Recorder::function,
-              .trace = Sites::of(from_boot),
-              .except = not_from_boot,
+              .trace = Sites::of(both),  // from the first instruction after init()
+              .except = caller_only,
               .profile_memory = {static_cast<std::byte*>(profile), bytes},
               .interrupt_depth = hal::interrupt_depth_of,
               .panic = hal::panic});
     return status == Status::ok;
+}
+
+bool nothing_traced() { return tracer_is_up() && is_ok(disable(Sites::all())); }
+bool only_traced(Recorder recorder, const Sites& sites) {
+    return nothing_traced() && is_ok(enable(recorder, sites));
+}
+bool nothing_left() {
+    start();
+    return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
+}
+
+std::uint32_t index_of(const void* function) {
+    return lookup(hal::address_of(function)).value_or(~0u);
 }
 
 bool joined_here() {
@@ -152,14 +161,13 @@ Recording record(void (*run)()) {
 }
 
 bool is_of(const protocol::Event& event, const void* function) {
-    const auto address = reinterpret_cast<std::uintptr_t>(function);
     std::uint64_t offset = event.site_offset;
     if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::data) {
         offset = event.data << 3;
     } else if (event.kind != protocol::Kind::entry && event.kind != protocol::Kind::call) {
         return false;
     }
-    return hal::address_of(__text_start) + offset == address;
+    return hal::address_of(__text_start) + offset == hal::address_of(function);
 }
 
 }  // namespace nopscope::selftest

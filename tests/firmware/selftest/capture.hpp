@@ -17,6 +17,17 @@ namespace nopscope::selftest {
 // False: init() failed.
 bool tracer_is_up();
 
+inline bool is_ok(Status status) { return status == Status::ok; }
+// The tracer is up and traces nothing. False: it is not up, or refuses.
+bool nothing_traced();
+// The same, but one recorder traces these functions.
+bool only_traced(Recorder recorder, const Sites& sites);
+// Starts recording and disables the recorders. False: an ops is still attached, or a call is open.
+bool nothing_left();
+
+// The index of a function's site; ~0: it has none.
+std::uint32_t index_of(const void* function);
+
 // Call it on another core: joins on first use.
 bool joined_here();
 

@@ -11,16 +11,10 @@ using namespace nopscope::selftest;
 
 namespace {
 
-const void* const leaf_address = reinterpret_cast<const void*>(leaf);
-const void* const sum_address = reinterpret_cast<const void*>(sum_to);
-const void* const both[] = {leaf_address, sum_address};
+const void* const traced[] = {pointer(leaf), pointer(sum_to)};
 unsigned other = 0;
 
-bool is_ok(Status status) { return status == Status::ok; }
-bool begin() {
-    return tracer_is_up() && is_ok(disable(Sites::all())) &&
-           is_ok(enable(Recorder::function, Sites::of(both)));
-}
+bool begin() { return only_traced(Recorder::function, Sites::of(traced)); }
 
 // Calls leaf here, sum_to on the other core, leaf here, one after the other.
 void here_there_here() {
@@ -42,14 +36,14 @@ SELFTEST("clock.cores_share_one_time_base") {
         const Recording recording = record(here_there_here);
         std::uint64_t before = 0, there = 0, after = 0;
         for (const protocol::Event& event : recording.events) {
-            if (is_of(event, sum_address)) there = event.clock;
-            if (is_of(event, leaf_address)) (before == 0 ? before : after) = event.clock;
+            if (is_of(event, pointer(sum_to))) there = event.clock;
+            if (is_of(event, pointer(leaf))) (before == 0 ? before : after) = event.clock;
         }
         ordered = ordered && recording.events.size() == 3 && before <= there && there <= after;
     });
     REQUIRE(ordered);
     REQUIRE(is_ok(disable(Sites::all())));
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 SELFTEST("clock.runs_on_while_nobody_records") {
@@ -69,5 +63,4 @@ SELFTEST("clock.runs_on_while_nobody_records") {
     // On every machine here PMU cycles are at least as fast as the counter.
     REQUIRE(between >= waited);
     REQUIRE(is_ok(disable(Sites::all())));
-    return passed();
 }

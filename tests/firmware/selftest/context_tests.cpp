@@ -20,7 +20,6 @@ namespace {
 
 const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
                               pointer(throws), pointer(catches),    pointer(calls_back)};
-const void* const back_only[] = {pointer(calls_back)};
 
 struct Task {
     Context context;
@@ -37,7 +36,10 @@ unsigned rounds;
 std::uint64_t linger_ticks;  // each task spends them before it ends
 bool wrong;
 
-bool is_ok(Status status) { return status == Status::ok; }
+unsigned exits;
+ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
+    ++exits;
+});
 
 // Switches from a task to the other one if it is not done, else to main.
 void give_way() {
@@ -68,9 +70,7 @@ void run_task() {
         calls_back(give_way_twice);
         wrong |= calls_leaf(round) != round + 2;
     }
-    const std::uint64_t end = hal::clock() + linger_ticks;
-    while (hal::clock() < end) {
-    }
+    wait_ticks(linger_ticks);
     self.done = true;
     give_way();
 }
@@ -126,35 +126,17 @@ bool nests(std::span<const protocol::Event> events, unsigned& switches, bool all
     return depth[0] == 0 && depth[1] == 0 && depth[2] == 0;
 }
 
-bool begin() {
-    return tracer_is_up() && is_ok(disable(Sites::all())) &&
-           is_ok(enable(Recorder::graph, Sites::of(traced)));
-}
-bool ended() {
-    return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
-}
+bool begin() { return only_traced(Recorder::graph, Sites::of(traced)); }
 
 }  // namespace
 
-SELFTEST("contexts.each_has_its_calls") {
-    REQUIRE(begin() && create_tasks());
-    rounds = 3;
-    const std::uint64_t off_stack = counters().off_stack;
-    const Recording recording = record([] { calls_back(run_tasks); });
-    unsigned switches = 0;
-    REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
-    REQUIRE(tasks[0].done && tasks[1].done && running == nullptr);
-    REQUIRE(switches == 2 * 3 * 3 + 3 && counters().off_stack == off_stack);
-    REQUIRE(destroy_tasks() && ended());
-    return passed();
-}
-
-SELFTEST("contexts.interrupts_meanwhile") {
+SELFTEST("contexts.each_has_its_calls_and_interrupts") {
     constexpr unsigned timer = hal::virtual_timer_interrupt;
     static unsigned interrupts;
     REQUIRE(begin() && create_tasks());
     interrupts = 0;
     rounds = 300;
+    const std::uint64_t off_stack = counters().off_stack;
     hal::set_handler(timer, 8, [](unsigned) {
         ++interrupts;
         (void)calls_leaf(1);
@@ -169,9 +151,9 @@ SELFTEST("contexts.interrupts_meanwhile") {
     });
     unsigned switches = 0;
     REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
-    REQUIRE(switches == 2 * 3 * 300 + 3 && interrupts > 3);
-    REQUIRE(destroy_tasks() && ended());
-    return passed();
+    REQUIRE(tasks[0].done && tasks[1].done && running == nullptr);
+    REQUIRE(switches == 2 * 3 * 300 + 3 && interrupts > 3 && counters().off_stack == off_stack);
+    REQUIRE(destroy_tasks() && nothing_left());
 }
 
 // The ring fills up in the middle. The recorded events still nest.
@@ -197,30 +179,22 @@ SELFTEST("contexts.a_full_ring_confuses_nothing") {
         if (event.kind == Kind::extended) said = &event;
     }
     REQUIRE(said->argument == 0);
-    REQUIRE(destroy_tasks() && ended());
-    return passed();
+    REQUIRE(destroy_tasks() && nothing_left());
 }
 
 SELFTEST("contexts.callbacks_return_in_theirs") {
-    static unsigned exits;
-    static ReturnOps counting(
-        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++exits; });
-    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
+    REQUIRE(nothing_traced() && create_tasks());
     REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
     exits = 0;
     rounds = 2;
     calls_back(run_tasks);
     REQUIRE(!wrong && exits == 1 + 2 * 2 * 3);
-    REQUIRE(is_ok(detach(counting)) && destroy_tasks() && ended());
-    return passed();
+    REQUIRE(is_ok(detach(counting)) && destroy_tasks() && nothing_left());
 }
 
 // The ops is detached while two of the task's calls are open.
 SELFTEST("contexts.callbacks_are_detached_from_them") {
-    static unsigned exits;
-    static ReturnOps counting(
-        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++exits; });
-    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
+    REQUIRE(nothing_traced() && create_tasks());
     REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
     exits = 0;
     rounds = 1;
@@ -229,15 +203,13 @@ SELFTEST("contexts.callbacks_are_detached_from_them") {
     REQUIRE(!wrong && !tasks[0].done && is_ok(detach(counting)));
     while (!tasks[0].done) run_tasks();
     REQUIRE(!wrong && exits == 0);
-    REQUIRE(destroy_tasks() && ended());
-    return passed();
+    REQUIRE(destroy_tasks() && nothing_left());
 }
 
 // A task is switched out in the middle of a call, and never continues.
 SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
-    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
-    REQUIRE(is_ok(enable(Recorder::profile, Sites::of(back_only))));
-    const std::uint32_t site = *lookup(reinterpret_cast<std::uintptr_t>(pointer(calls_back)));
+    REQUIRE(only_traced(Recorder::profile, Sites::of(back_only)));
+    const std::uint32_t site = index_of(pointer(calls_back));
     // An emulator that pauses adds to some function's own time now and then.
     bool nobodys = false;
     for (unsigned tries = 0; !nobodys && tries < 10; ++tries) {
@@ -252,13 +224,10 @@ SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
         nobodys = after.self - before.self < away / 4;
         REQUIRE(!wrong && destroy_tasks());
     }
-    REQUIRE(nobodys && ended());
-    return passed();
+    REQUIRE(nobodys && nothing_left());
 }
 
 SELFTEST("contexts.destroyed_with_open_calls") {
-    static ReturnOps counting(
-        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
     REQUIRE(begin() && create_tasks());
     REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
     tasks[1].done = true;
@@ -271,8 +240,7 @@ SELFTEST("contexts.destroyed_with_open_calls") {
     unsigned unwound = 0;
     for (const protocol::Event& event : recording.events) unwound += event.unwound;
     REQUIRE(unwound == 2);
-    REQUIRE(is_ok(detach(counting)) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(counting)) && nothing_left());
 }
 
 SELFTEST("contexts.misuse_is_refused") {
@@ -304,8 +272,7 @@ SELFTEST("contexts.misuse_is_refused") {
         REQUIRE(context_destroy(tasks[0].context) == Status::conflict);
         REQUIRE(is_ok(context_switch(main_context())));
     }
-    REQUIRE(destroy_tasks() && ended());
-    return passed();
+    REQUIRE(destroy_tasks() && nothing_left());
 }
 
 SELFTEST("contexts.stay_on_their_core") {
@@ -317,6 +284,6 @@ SELFTEST("contexts.stay_on_their_core") {
         if (core == 1 && joined_here()) elsewhere = context_switch(tasks[0].context);
     });
     REQUIRE(workers_done() && elsewhere == Status::conflict);
-    REQUIRE(destroy_tasks() && ended());
-    return passed(cores_note());
+    REQUIRE(destroy_tasks() && nothing_left());
+    passed(cores_note());
 }

@@ -65,7 +65,7 @@ SELFTEST("core.calls_reach_every_other_core") {
         REQUIRE(each_other_was_called_once(0));
     }
     REQUIRE(machine.online_cores() == hal::online_cores());
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 SELFTEST("core.calls_reach_a_spinning_core") {
@@ -74,10 +74,7 @@ SELFTEST("core.calls_reach_a_spinning_core") {
         ++ready;
         selftest_spin(&released);
     }));
-    const std::uint64_t until = hal::clock() + hal::clock_hz() / 100;  // until all of them spin
-    while (hal::clock() < until) {
-        hal::yield();
-    }
+    wait_ticks(hal::clock_hz() / 100);  // until all of them spin
     forget();
     const bool came = machine.run_on_other_cores(note, called);
     bool in_the_loop = true;
@@ -90,7 +87,7 @@ SELFTEST("core.calls_reach_a_spinning_core") {
     REQUIRE(release());
     REQUIRE(came && each_other_was_called_once(0));
     REQUIRE(in_the_loop);
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 SELFTEST("core.calls_interrupt_a_long_handler") {
@@ -111,7 +108,7 @@ SELFTEST("core.calls_interrupt_a_long_handler") {
     const bool once = each_other_was_called_once(1);
     REQUIRE(release());
     REQUIRE(came && once);
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 SELFTEST("core.calls_of_all_cores_at_once") {
@@ -140,7 +137,7 @@ SELFTEST("core.calls_of_all_cores_at_once") {
         const unsigned all = 2 * rounds * (hal::core_count() - 1);
         REQUIRE(called[core].count <= all && called[core].count + failures >= all);
     }
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 SELFTEST("core.calls_wait_for_a_masked_core") {
@@ -148,10 +145,7 @@ SELFTEST("core.calls_wait_for_a_masked_core") {
     REQUIRE(occupy([](unsigned) {
         const hal::InterruptsMasked masked;
         ++ready;
-        const std::uint64_t until = hal::clock() + hal::clock_hz() / 20;
-        while (hal::clock() < until) {
-            hal::yield();
-        }
+        wait_ticks(hal::clock_hz() / 20);
         released = 1;
     }));
     forget();
@@ -159,7 +153,7 @@ SELFTEST("core.calls_wait_for_a_masked_core") {
     REQUIRE(released == (hal::core_count() > 1));
     REQUIRE(came && each_other_was_called_once(0));
     REQUIRE(workers_done());
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 SELFTEST("core.calls_that_are_not_answered_end") {
@@ -180,10 +174,20 @@ SELFTEST("core.calls_that_are_not_answered_end") {
     REQUIRE(each_other_was_called_once(0));
     if (hal::core_count() == 1) return passed(cores_note());
     REQUIRE(!came && taken >= hal::clock_hz());
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 // ---- text ----
+
+void selftest::patch_once(std::uint64_t word, std::uint32_t instruction) {
+    machine.write_word(word, instruction);
+    if (machine.dcache_line_bytes() != 0) machine.clean_dcache_line(word);
+    machine.data_barrier();
+    if (machine.icache_line_bytes() != 0) machine.invalidate_icache_line(word);
+    machine.data_barrier();
+    machine.instruction_barrier();
+    if (!machine.synchronize_other_cores()) hal::panic("a core did not take part");
+}
 
 namespace {
 
@@ -199,16 +203,6 @@ void check_toggle(unsigned core) {
     const auto result = static_cast<unsigned>(selftest_toggle());
     if (before % 2 != 0 || generation != before) return;
     ++(result == (before >> 1 & 1) ? checks[core].right : checks[core].wrong);
-}
-
-void patch_once(Address word, std::uint32_t instruction) {
-    machine.write_word(word, instruction);
-    if (machine.dcache_line_bytes() != 0) machine.clean_dcache_line(word);
-    machine.data_barrier();
-    if (machine.icache_line_bytes() != 0) machine.invalidate_icache_line(word);
-    machine.data_barrier();
-    machine.instruction_barrier();
-    if (!machine.synchronize_other_cores()) hal::panic("a core did not take part");
 }
 
 // Twice, because of QEMU with a thread for each core. QEMU drops its translations of a word
@@ -254,7 +248,7 @@ SELFTEST("core.patched_text_is_seen_by_all") {
     REQUIRE(machine.read_word(word) == words[0]);
     REQUIRE(all_checked);
     for (const Checked& one : checks) REQUIRE(one.wrong == 0);
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 // ---- last in this file: a core goes offline ----
@@ -277,5 +271,5 @@ SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
     REQUIRE(called[last].count == 0);
     REQUIRE(each_other_was_called_once(0));
     REQUIRE(!hal::start_core(last, [](unsigned) {}));
-    return passed(cores_note());
+    passed(cores_note());
 }

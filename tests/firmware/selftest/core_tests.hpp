@@ -7,14 +7,7 @@
 
 #include <cstdint>
 
-#include "hal/hal.hpp"
-
-extern "C" {
-int selftest_toggle();
-extern const std::uint32_t selftest_toggle_branch;
-void selftest_spin(const volatile std::uint32_t* until);
-extern const char selftest_spin_end[];
-}
+#include "tests/firmware/selftest/selftest.hpp"
 
 namespace nopscope::selftest {
 
@@ -33,20 +26,10 @@ void dismiss(unsigned core);
 bool began_masked(unsigned core);
 // Whether TPIDR_EL1 and FPCR were zero when it began.
 bool began_zeroed(unsigned core);
+// Changes a word of text, and waits until all cores have the new one.
+void patch_once(std::uint64_t word, std::uint32_t instruction);
 // How many cores are online, as a static text: "one core", "4 cores".
 const char* cores_note();
-
-// Only to detect a hang.
-inline constexpr std::uint64_t patience_seconds = 20;
-template <typename Condition>
-bool wait_for(Condition condition) {
-    const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
-    while (!condition()) {
-        if (hal::clock() > limit) return false;
-        hal::yield();
-    }
-    return true;
-}
 
 template <typename Visit>
 void for_each_other_core(Visit visit) {

@@ -40,18 +40,14 @@ static void crash_handler(unsigned) {
     selftest_undefined();
     asm volatile("");
 }
-static void crash_interrupt() {
+[[gnu::always_inline]] static inline void take_interrupt(hal::Handler handler) {
     hal::disable_interrupts();
-    hal::set_handler(0, 8, crash_handler);
+    hal::set_handler(0, 8, handler);
     hal::raise_sgi(0);
     asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // the interrupt comes here
 }
-static void crash_no_handler() {
-    hal::disable_interrupts();
-    hal::set_handler(0, 8, nullptr);
-    hal::raise_sgi(0);
-    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");
-}
+static void crash_interrupt() { take_interrupt(crash_handler); }
+static void crash_no_handler() { take_interrupt(nullptr); }
 
 // A console that faults, and then the reporter that uses it.
 static void faulting_sink(const char*, std::size_t) { crash_read_null(); }
@@ -100,14 +96,14 @@ static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallD
 static void hook_everything() {
     static ReturnOps first(nullptr, no_exit);
     static ReturnOps second(nullptr, no_exit);
-    static const void* const nested[] = {reinterpret_cast<const void*>(selftest::calls_back)};
     static const void* const leaf[] = {reinterpret_cast<const void*>(selftest::breaks),
                                        reinterpret_cast<const void*>(selftest::breaks_in_frame)};
     static const void* const tail[] = {reinterpret_cast<const void*>(selftest::jumps_back)};
-    const bool done = selftest::tracer_is_up() && attach(first, Sites::of(nested)) == Status::ok &&
-                      attach(second, Sites::of(nested)) == Status::ok &&
+    const bool done = selftest::tracer_is_up() &&
+                      attach(first, Sites::of(selftest::back_only)) == Status::ok &&
+                      attach(second, Sites::of(selftest::back_only)) == Status::ok &&
                       attach(second, Sites::of(leaf)) == Status::ok &&
-                      enable(Recorder::graph, Sites::of(nested)) == Status::ok &&
+                      enable(Recorder::graph, Sites::of(selftest::back_only)) == Status::ok &&
                       enable(Recorder::graph, Sites::of(tail)) == Status::ok;
     hal::set_return_hook({is_return_hook, hooked_return_address_of, is_entry_code});
     if (!done) hal::panic("not traced");

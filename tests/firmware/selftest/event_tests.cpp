@@ -22,11 +22,10 @@ constexpr std::uint16_t twice[] = {0x11, 0x11};
 constexpr std::uint16_t three_events[] = {0x00, 0x11, 0x08};
 constexpr std::uint16_t absent[] = {0x00, 0x03};  // L1D_CACHE_REFILL: QEMU counts none
 constexpr std::uint16_t out_of_range[] = {0xc001};
-constexpr std::span<const std::uint16_t> one(two_events, 1), both(two_events, 2);
+constexpr std::span<const std::uint16_t> one(two_events, 1), two(two_events, 2);
 
 const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to),
                               pointer(leaf)};
-const void* const back_only[] = {pointer(calls_back)};
 
 // Raises `first` events on the first counter, `second` on the second one.
 void raise(unsigned first, unsigned second) {
@@ -40,17 +39,13 @@ Status count(std::span<const std::uint16_t> events) {
     if (events.size() == 2) raise_second_counter_too();
     return status;
 }
-bool is_ok(Status status) { return status == Status::ok; }
 bool is_refused(Status status, EventRefusal why) {
     return status == Status::events_refused && events_refusal().why == why;
 }
 bool begin(Recorder recorder, std::span<const std::uint16_t> events) {
-    return tracer_is_up() && is_ok(disable(Sites::all())) && is_ok(count(events)) &&
-           is_ok(enable(recorder, Sites::of(traced)));
+    return nothing_traced() && is_ok(count(events)) && is_ok(enable(recorder, Sites::of(traced)));
 }
-bool ended() {
-    return is_ok(disable(Sites::all())) && is_ok(count_events({})) && hooked_return_address(0) == 0;
-}
+bool ended() { return nothing_left() && is_ok(count_events({})); }
 
 struct Returned {
     std::uint32_t entry;
@@ -90,7 +85,7 @@ bool is(const Returned& call, std::uint64_t first, std::uint64_t second = 0, boo
 
 SiteEvents charged(const void* function, unsigned core = 0) {
     SiteEvents events{};
-    (void)read_profile_events(*lookup(reinterpret_cast<std::uintptr_t>(function)), core, events);
+    (void)read_profile_events(index_of(function), core, events);
     return events;
 }
 bool is(const SiteEvents& events, std::uint64_t calls, std::uint64_t total, std::uint64_t self,
@@ -140,7 +135,7 @@ void interrupt_while_open() {
 }  // namespace
 
 SELFTEST("events.what_cannot_be_counted_is_refused") {
-    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
+    REQUIRE(nothing_traced());
     REQUIRE(is_refused(count_events(absent), EventRefusal::absent) && events_refusal().event == 3);
     REQUIRE(is_refused(count_events(out_of_range), EventRefusal::absent));
     REQUIRE(is_refused(count_events(twice), EventRefusal::twice) && events_refusal().event == 0x11);
@@ -154,11 +149,10 @@ SELFTEST("events.what_cannot_be_counted_is_refused") {
     REQUIRE(is_refused(set_mode(Mode::adaptive), EventRefusal::mode) && counters().enabled == 0);
     REQUIRE(is_ok(count_events({})) && is_ok(enable(Recorder::sampled, Sites::of(back_only))));
     REQUIRE(ended());
-    return passed();
 }
 
 SELFTEST("events.of_a_call_are_those_while_it_is_open") {
-    REQUIRE(begin(Recorder::graph, both));
+    REQUIRE(begin(Recorder::graph, two));
     Returns found = returns_of(record(call_nested), 2);
     REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
     REQUIRE(is(found.calls[0], 3, 0) && is(found.calls[1], 0, 0) && is(found.calls[2], 4, 24));
@@ -171,25 +165,23 @@ SELFTEST("events.of_a_call_are_those_while_it_is_open") {
     found = returns_of(record([] { jumps_back([] { calls_back([] { raise(6, 6); }); }); }), 1);
     REQUIRE(found.counted == 2 && is(found.calls[0], 6) && is(found.calls[1], 6));
     REQUIRE(ended());
-    return passed();
 }
 
 SELFTEST("events.of_calls_that_longjmp_left") {
-    REQUIRE(begin(Recorder::graph, both));
+    REQUIRE(begin(Recorder::graph, two));
     const Returns found = returns_of(record(call_and_leap), 2);
     REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
     REQUIRE(is(found.calls[0], 7, 1, true) && is(found.calls[1], 9, 1, true) &&
             is(found.calls[2], 0, 0));
-    REQUIRE(begin(Recorder::profile, both));
+    REQUIRE(begin(Recorder::profile, two));
     (void)record(call_and_leap);
     REQUIRE(is(charged(pointer(calls_back)), 2, 7 + 9, 9, 2, 1) &&
             charged(pointer(leaf)).calls == 1);
     REQUIRE(ended());
-    return passed();
 }
 
 SELFTEST("events.in_the_profile_are_total_and_self") {
-    REQUIRE(begin(Recorder::profile, both));
+    REQUIRE(begin(Recorder::profile, two));
     (void)record(call_nested);
     REQUIRE(is(charged(pointer(calls_back)), 3, 3 + 0 + 4, 4, 24, 24));
     REQUIRE(sum_to(5) == 15 && is(charged(pointer(sum_to)), 6, 0, 0, 0, 0));
@@ -197,13 +189,12 @@ SELFTEST("events.in_the_profile_are_total_and_self") {
     // The total of the interrupted call includes the interrupt's events.
     REQUIRE(is(charged(pointer(calls_back)), 5, 7 + 100 + 110, 4 + 110, 24 + 2, 24 + 1));
     REQUIRE(ended());
-    return passed();
 }
 
 SELFTEST("events.others_while_calls_are_open") {
     static const auto change = [] {
         raise(1, 0);
-        (void)count(both);
+        (void)count(two);
         raise(1, 0);
         calls_back([] { raise(2, 3); });
     };
@@ -218,11 +209,10 @@ SELFTEST("events.others_while_calls_are_open") {
     // Between the recorders' variants with and without events: the enabled functions stay enabled.
     REQUIRE(is_ok(count_events({})) && counters().enabled == std::size(traced));
     calls_back([] { raise(5, 5); });
-    REQUIRE(is_ok(count(both)) && is(charged(pointer(calls_back)), 0, 0, 0, 0, 0));
+    REQUIRE(is_ok(count(two)) && is(charged(pointer(calls_back)), 0, 0, 0, 0, 0));
     calls_back([] { raise(5, 6); });
     REQUIRE(is(charged(pointer(calls_back)), 1, 5, 5, 6, 6));
     REQUIRE(ended());
-    return passed();
 }
 
 SELFTEST("events.the_tracer_s_own_are_nobody_s") {
@@ -239,13 +229,12 @@ SELFTEST("events.the_tracer_s_own_are_nobody_s") {
     on_line_byte(nullptr);
     REQUIRE(found.well_formed && found.counted == 1 && is(found.calls[0], 2));
     REQUIRE(ended());
-    return passed();
 }
 
 SELFTEST("events.of_another_context_are_its_own") {
     static Context other;
     static ContextFrame frames[9];
-    REQUIRE(begin(Recorder::graph, both));
+    REQUIRE(begin(Recorder::graph, two));
     REQUIRE(
         is_ok(context_create(other, frames, hal::stack_bounds().low, hal::stack_bounds().high)));
     const Returns found = returns_of(record([] {
@@ -263,25 +252,18 @@ SELFTEST("events.of_another_context_are_its_own") {
     REQUIRE(found.well_formed && found.counted == 2);
     REQUIRE(is(found.calls[0], 4, 4) && is(found.calls[1], 1, 1));
     REQUIRE(is_ok(context_destroy(other)) && ended());
-    return passed();
 }
 
 SELFTEST("events.the_cycle_counter_goes_on") {
     REQUIRE(tracer_is_up());
     constexpr std::uint64_t cycle_counter = std::uint64_t{1} << 31;
     // The HAL has started the boot core's cycle counter.
-    const auto read_cycles = [] {
-        std::uint64_t cycles;
-        asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(cycles)::"memory");
-        return cycles;
-    };
-    const std::uint64_t before = read_cycles();
-    REQUIRE(is_ok(count_events(both)) && is_ok(count_events({})));
+    const std::uint64_t before = hal::cycles();
+    REQUIRE(is_ok(count_events(two)) && is_ok(count_events({})));
     std::uint64_t counting;
     asm volatile("mrs %0, pmcntenset_el0" : "=r"(counting));
-    const std::uint64_t after = read_cycles();
+    const std::uint64_t after = hal::cycles();
     REQUIRE((counting & cycle_counter) != 0 && after > before);
-    return passed();
 }
 
 // Each core has its own counters, also a core that joins later.
@@ -303,7 +285,7 @@ SELFTEST("events.each_core_counts_its_own") {
                   2 * second + 100, second + 100);
     };
     constexpr std::uint16_t cycles[] = {0x11};
-    for (const auto events : {std::span<const std::uint16_t>(cycles), both}) {  // last: all joined
+    for (const auto events : {std::span<const std::uint16_t>(cycles), two}) {  // last: all joined
         REQUIRE(begin(Recorder::profile, events) && start_workers());
         on_other_cores([](unsigned) {
             if (joined_here())
@@ -319,5 +301,5 @@ SELFTEST("events.each_core_counts_its_own") {
         for_each_other_core([&](unsigned core) { all &= is_of(core); });
         REQUIRE(all && ended());
     }
-    return passed(cores_note());
+    passed(cores_note());
 }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "hal/hal.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
 
@@ -15,14 +16,8 @@ namespace {
 
 constexpr unsigned timer = hal::virtual_timer_interrupt;
 
-// Only to detect a hang.
-constexpr std::uint64_t patience_seconds = 20;
 bool wait_until(const volatile unsigned& counter, unsigned wanted) {
-    const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
-    while (counter < wanted) {
-        if (hal::clock() > limit) return false;
-    }
-    return true;
+    return wait_for([&] { return counter >= wanted; });
 }
 
 volatile unsigned fired;
@@ -48,7 +43,6 @@ SELFTEST("interrupt.timer_fires_and_not_early") {
         REQUIRE(fired == 1);
     }
     hal::disable_interrupt(timer);
-    return passed();
 }
 
 SELFTEST("interrupt.wfi_wakes") {
@@ -64,15 +58,12 @@ SELFTEST("interrupt.wfi_wakes") {
     REQUIRE(wait_until(fired, 1));
     hal::disable_interrupt(timer);
     REQUIRE(fired == 1);
-    return passed();
 }
 
 SELFTEST("interrupt.a_disarmed_or_disabled_timer_is_silent") {
     hal::set_handler(timer, 8, note_timer);
     const auto stays_silent = [] {
-        const std::uint64_t until = hal::clock() + hal::clock_hz() / 50;
-        while (hal::clock() < until) {
-        }
+        wait_ticks(hal::clock_hz() / 50);
         return fired == 0;
     };
     fired = 0;
@@ -88,7 +79,6 @@ SELFTEST("interrupt.a_disarmed_or_disabled_timer_is_silent") {
     hal::set_handler(timer, 8, note_timer);  // now it is taken
     REQUIRE(wait_until(fired, 1));
     hal::disable_interrupt(timer);
-    return passed();
 }
 
 SELFTEST("interrupt.masked_means_pending") {
@@ -99,16 +89,13 @@ SELFTEST("interrupt.masked_means_pending") {
         const hal::InterruptsMasked masked;
         REQUIRE(!hal::interrupts_enabled());
         hal::raise_sgi(3);
-        const std::uint64_t until = hal::clock() + hal::clock_hz() / 1000;
-        while (hal::clock() < until) {
-        }
+        wait_ticks(hal::clock_hz() / 1000);
         REQUIRE(taken == 0);
     }
     REQUIRE(hal::interrupts_enabled());
     REQUIRE(wait_until(taken, 1));
     hal::disable_interrupt(3);
     REQUIRE(taken == 1);
-    return passed();
 }
 
 // ---- nesting ----
@@ -157,7 +144,6 @@ SELFTEST("interrupt.fifteen_priorities_nest") {
         REQUIRE(deepest == levels);
         for (unsigned i = 0; i < levels; ++i) REQUIRE(order[i] == i);
     }
-    return passed();
 }
 
 SELFTEST("interrupt.a_less_urgent_one_waits") {
@@ -174,9 +160,7 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
     hal::set_handler(4, 5, [](unsigned) {
         inside = true;
         hal::raise_sgi(5);
-        const std::uint64_t until = hal::clock() + hal::clock_hz() / 1000;
-        while (hal::clock() < until) {
-        }
+        wait_ticks(hal::clock_hz() / 1000);
         inside = false;
     });
     hal::raise_sgi(4);
@@ -184,7 +168,6 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
     hal::disable_interrupt(4);
     hal::disable_interrupt(5);
     REQUIRE(!nested);
-    return passed();
 }
 
 // ---- registers ----
@@ -209,7 +192,7 @@ struct Holding {
 };
 
 alignas(16) Holding holding;
-Random handler_random(0x5eed);
+image::Random handler_random(0x5eed);
 volatile unsigned hits;
 volatile unsigned timer_hits;
 
@@ -232,7 +215,7 @@ void spoil_nested(unsigned) {
     selftest_clobber(0xdead'beef'dead'beef);
 }
 
-void fill(Registers& registers, Random& random) {
+void fill(Registers& registers, image::Random& random) {
     for (auto& x : registers.x) x = random.next();
     for (auto& q : registers.q) q[0] = random.next(), q[1] = random.next();
     registers.nzcv = random.next() & 0xf000'0000;
@@ -247,7 +230,7 @@ SELFTEST("interrupt.no_register_changes") {
     constexpr unsigned wanted_hits = 300;
     constexpr unsigned wanted_timer_hits = 50;  // each may cost a time slice on a busy host
     constexpr std::uint64_t loops = 3'000;
-    Random random(20221117);
+    image::Random random(20221117);
     hal::set_handler(1, 2, spoil_nested);
     hal::set_handler(timer, 8, spoil);
     hits = 0;
@@ -270,5 +253,4 @@ SELFTEST("interrupt.no_register_changes") {
     hal::disable_interrupt(1);
     REQUIRE(same);
     REQUIRE(hits >= wanted_hits && timer_hits >= wanted_timer_hits);
-    return passed();
 }

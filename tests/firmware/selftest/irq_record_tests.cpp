@@ -74,7 +74,6 @@ SELFTEST("irq_records.one_in_another") {
     REQUIRE(events[2].kind == protocol::Kind::ret && events[3].kind == protocol::Kind::ret);
     // The inner one's end comes first.
     REQUIRE(events[2].entry_index - events[3].entry_index == events[1].index - events[0].index);
-    return passed();
 }
 
 SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
@@ -93,17 +92,15 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     protocol::Event events[2];
     REQUIRE(without_masked(recording, events, 2) == 2);
     REQUIRE(begins(events[0], inner) && events[1].kind == protocol::Kind::ret);
-    return passed();
 }
 
 // A traced function's return address is a hook. The record names the real caller behind the hook,
 // with any recorder or ops on the function.
 SELFTEST("irq_records.a_traced_function_names_its_caller") {
-    REQUIRE(tracer_is_up() && disable(Sites::all()) == Status::ok);
+    REQUIRE(nothing_traced());
     static ReturnOps noting(
         nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
-    static const void* const traced[] = {reinterpret_cast<const void*>(masks),
-                                         reinterpret_cast<const void*>(calls_back)};
+    static const void* const traced[] = {pointer(masks), pointer(calls_back)};
     constexpr Recorder recorders[] = {Recorder::none,     Recorder::graph,   Recorder::profile,
                                       Recorder::duration, Recorder::sampled, Recorder::graph};
     std::uint64_t where[std::size(recorders)] = {};
@@ -124,7 +121,6 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
                 where[n] == where[0]);
     }
     REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok);
-    return passed();
 }
 
 SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
@@ -137,9 +133,7 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
             hal::disable_interrupts();
             hal::disable_interrupts();  // already masked: the first call counts
             // After the masking: the host may stop this core before it.
-            const std::uint64_t end = hal::clock() + ticks;
-            while (hal::clock() < end) {
-            }
+            wait_ticks(ticks);
             hal::enable_interrupts();
         };
         for (const unsigned times : {2, 4, 1}) mask_for(times * least);
@@ -157,5 +151,4 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     REQUIRE(count == 2);
     hal::disable_interrupt(outer);
     hal::disable_interrupt(inner);
-    return passed();
 }

@@ -16,24 +16,13 @@ const Test* first_test;
 Test* last_test;
 constexpr const char* crash_word = "crash=";
 
-struct Words {
-    // The next word, or null. It cuts the text in place.
-    char* next() {
-        char* word = strtok_r(text, " ", &rest);
-        text = nullptr;
-        return word;
-    }
-    char* text;
-    char* rest = nullptr;
-};
-
 bool is_chosen(const char* name, const char* command_line) {
     char copy[256];
     std::snprintf(copy, sizeof copy, "%s", command_line);
-    Words words{.text = copy};
-    words.next();  // the program's name
+    char* rest = nullptr;
+    strtok_r(copy, " ", &rest);  // the program's name
     bool any = false;
-    for (const char* word = words.next(); word != nullptr; word = words.next()) {
+    while (const char* word = strtok_r(nullptr, " ", &rest)) {
         any = true;
         if (std::strncmp(name, word, std::strlen(word)) == 0) return true;
     }
@@ -43,15 +32,16 @@ bool is_chosen(const char* name, const char* command_line) {
 unsigned run_all() {
     unsigned ok = 0;
     unsigned bad = 0;
-    for (const Test* test = Test::first(); test != nullptr; test = test->next()) {
-        if (!is_chosen(test->name(), hal::command_line())) continue;
-        const Outcome outcome = test->run();
+    for (const Test* test = first_test; test != nullptr; test = test->next) {
+        if (!is_chosen(test->name, hal::command_line())) continue;
+        outcome = {};
+        test->run();
         if (outcome.failure != nullptr) {
             ++bad;
-            std::printf("FAIL %s: %s\n", test->name(), outcome.failure);
+            std::printf("FAIL %s: %s\n", test->name, outcome.failure);
         } else {
             ++ok;
-            std::printf("ok %s%s%s%s\n", test->name(), outcome.note != nullptr ? " (" : "",
+            std::printf("ok %s%s%s%s\n", test->name, outcome.note != nullptr ? " (" : "",
                         outcome.note != nullptr ? outcome.note : "",
                         outcome.note != nullptr ? ")" : "");
         }
@@ -62,16 +52,14 @@ unsigned run_all() {
 
 }  // namespace
 
-Test::Test(const char* name, Outcome (*run)()) : name_(name), run_(run) {
+Test::Test(const char* name, void (*run)()) : name(name), run(run) {
     if (last_test != nullptr) {
-        last_test->next_ = this;
+        last_test->next = this;
     } else {
         first_test = this;
     }
     last_test = this;
 }
-
-const Test* Test::first() { return first_test; }
 
 }  // namespace nopscope::selftest
 

@@ -11,15 +11,13 @@ using namespace nopscope::selftest;
 
 namespace {
 
-const void* const leaf_only[] = {pointer(leaf)};
-const void* const throws_only[] = {pointer(throws)};
 const void* const catches_only[] = {pointer(catches)};
 const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
                             pointer(sum_to), pointer(throws),     pointer(catches)};
 
 SiteProfile of(const void* function) {
     SiteProfile profile{};
-    (void)read_profile(*lookup(reinterpret_cast<std::uintptr_t>(function)), 0, profile);
+    (void)read_profile(index_of(function), 0, profile);
     return profile;
 }
 
@@ -70,13 +68,12 @@ unsigned seen;
 void count_call(std::uint64_t, std::uint64_t, Ops*, Regs*) { ++seen; }
 Ops counting{.func = count_call};
 
-bool is_ok(Status status) { return status == Status::ok; }
 bool is_profiled(const Sites& sites) { return is_ok(enable(Recorder::profile, sites)); }
 
 }  // namespace
 
 SELFTEST("profile.adds_up_calls_and_times") {
-    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
+    REQUIRE(nothing_traced());
     start();
     REQUIRE(is_profiled(Sites::of(some)) && of(pointer(leaf)).calls == 0);  // first profile test
     const Since since;
@@ -91,7 +88,6 @@ SELFTEST("profile.adds_up_calls_and_times") {
         return ticks == 0 ? 0 : 64 - __builtin_clzl(ticks);
     };
     REQUIRE(outer.bins[bits(outer.min)] != 0 && outer.bins[bits(outer.max)] != 0);
-    return passed();
 }
 
 SELFTEST("profile.knows_recursion_tail_calls_and_longjmp") {
@@ -113,7 +109,6 @@ SELFTEST("profile.knows_recursion_tail_calls_and_longjmp") {
         REQUIRE(adds_up(since.self(), since(pointer(catches)).total, since.calls() - 1) &&
                 hooked_return_address(0) == 0);
     }
-    return passed();
 }
 
 SELFTEST("profile.is_one_recorder_of_a_site") {
@@ -129,7 +124,6 @@ SELFTEST("profile.is_one_recorder_of_a_site") {
     REQUIRE(is_ok(disable(Sites::of(leaf_only))));
     REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1 &&
             since(pointer(calls_leaf)).calls == 3);
-    return passed();
 }
 
 SELFTEST("profile.shares_a_site_with_callbacks") {
@@ -141,7 +135,6 @@ SELFTEST("profile.shares_a_site_with_callbacks") {
     REQUIRE(since(pointer(leaf)).calls == 1 && since(pointer(calls_leaf)).calls == 1);
     REQUIRE(is_ok(detach(counting)));
     REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 2);
-    return passed();
 }
 
 SELFTEST("profile.leaves_calls_on_unknown_stacks_alone") {
@@ -151,7 +144,6 @@ SELFTEST("profile.leaves_calls_on_unknown_stacks_alone") {
     const auto top = reinterpret_cast<std::uintptr_t>(elsewhere + 512);
     REQUIRE(selftest_call_on_stack(calls_leaf, 1, top) == 3);
     REQUIRE(since.calls() == 0 && counters().off_stack == before.off_stack + 2);
-    return passed();
 }
 
 SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
@@ -164,7 +156,6 @@ SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
         REQUIRE(since(pointer(throws)).calls == (inner == Recorder::profile ? 4 : 0));
         REQUIRE(since(pointer(catches)).calls == (outer == Recorder::profile ? 1 : 0));
     }
-    return passed();
 }
 
 extern "C" const char nopscope_profile_entry[];  // tracer/arch/arm64/profile.S
@@ -177,7 +168,6 @@ SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {
     const Since since;
     REQUIRE(leaf(1) == 2 && since(pointer(leaf)).calls == 1 && hooked_return_address(0) == 0);
     REQUIRE(is_ok(detach(without_cell)));
-    return passed();
 }
 
 SELFTEST("profile.has_the_calls_that_find_no_room_in_adaptive_mode") {
@@ -198,7 +188,6 @@ SELFTEST("profile.has_the_calls_that_find_no_room_in_adaptive_mode") {
         REQUIRE(leaf(1) == 2);
     REQUIRE(counters().overflowed == before.overflowed + 101 &&
             counters().dropped == before.dropped + 1);
-    return passed();
 }
 
 SELFTEST("profile.is_sent_on_request") {
@@ -215,5 +204,4 @@ SELFTEST("profile.is_sent_on_request") {
     REQUIRE(sent.well_formed && sent.read_outs == 1 && sent.profiled == called);
     REQUIRE(sent.profiled_calls >= 2000);
     REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
-    return passed();
 }

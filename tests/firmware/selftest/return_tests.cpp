@@ -25,12 +25,9 @@ template <typename F>
 std::uint64_t address(F* function) {
     return reinterpret_cast<std::uintptr_t>(function);
 }
-const void* const leaf_only[] = {pointer(leaf)};
-const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
 const void* const tails[] = {pointer(leaf), pointer(tail_calls_leaf)};
 const void* const throwing[] = {pointer(leaf), pointer(throws), pointer(catches)};
 const void* const deep[] = {pointer(sum_to)};
-const void* const back_only[] = {pointer(calls_back)};
 
 // What entry and exit callbacks saw, in order.
 struct Seen {
@@ -85,12 +82,10 @@ ReturnOps abandoning(nullptr, abandon);
 ReturnOps counting(nullptr, count_exit);
 
 std::uint64_t result;
-bool is_ok(Status status) { return status == Status::ok; }
 bool begin() {
     seen_count = 0;
-    return tracer_is_up() && is_ok(disable(Sites::all()));
+    return nothing_traced();
 }
-bool ended() { return counters().enabled == 0 && hooked_return_address(0) == 0; }
 
 }  // namespace
 
@@ -108,22 +103,19 @@ SELFTEST("returns.entry_and_exit_are_seen") {
     REQUIRE(out.is_exit && out.ip == in.ip && out.caller == in.caller && out.value == 42);
     REQUIRE(out.word == 141 && seen[3].word == 141 && seen[3].value == 43);
     REQUIRE(seen[3].ip == caller && seen[3].caller == seen[0].caller);
-    REQUIRE(is_ok(detach(one)) && calls_leaf(1) == 3 && seen_count == 4 && ended());
-    return passed();
+    REQUIRE(is_ok(detach(one)) && calls_leaf(1) == 3 && seen_count == 4 && nothing_left());
 }
 
 SELFTEST("returns.an_entry_may_want_no_exit") {
     REQUIRE(begin() && is_ok(attach(refusing, Sites::of(both))));
     REQUIRE(calls_leaf(1) == 3 && seen_count == 2);
-    REQUIRE(is_ok(detach(refusing)) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(refusing)) && nothing_left());
 }
 
 SELFTEST("returns.an_exit_may_change_the_result") {
     REQUIRE(begin() && is_ok(attach(adding, Sites::of(both))));
     REQUIRE(leaf(1) == 1002 && calls_leaf(1) == 2003);
-    REQUIRE(is_ok(detach(adding)) && leaf(1) == 2 && ended());
-    return passed();
+    REQUIRE(is_ok(detach(adding)) && leaf(1) == 2 && nothing_left());
 }
 
 SELFTEST("returns.several_nest_with_the_recorder") {
@@ -142,8 +134,7 @@ SELFTEST("returns.several_nest_with_the_recorder") {
     // One is detached; the others stay.
     REQUIRE(is_ok(detach(one)) && calls_leaf(1) == 3 && seen_count == 12);
     REQUIRE(is_ok(disable(Sites::all())) && calls_leaf(1) == 3 && seen_count == 16);
-    REQUIRE(is_ok(detach(two)) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(two)) && nothing_left());
 }
 
 SELFTEST("returns.tail_calls_nest") {
@@ -156,8 +147,7 @@ SELFTEST("returns.tail_calls_nest") {
         REQUIRE(seen[i].ops == seen[7 - i].ops && seen[i].ip == seen[7 - i].ip);
         REQUIRE(seen[i].caller == seen[0].caller && !is_return_hook(seen[i].caller));
     }
-    REQUIRE(is_ok(detach(one)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(one)) && is_ok(detach(two)) && nothing_left());
 }
 
 // catches(n) calls throws() n + 1 times, and leaf(). Calls left by longjmp have no exit callback.
@@ -173,9 +163,8 @@ SELFTEST("returns.longjmp_skips_exits") {
             REQUIRE(last[0].is_exit && last[0].ip == address(leaf) && last[0].word == depth + 100);
             REQUIRE(last[1].is_exit && last[1].ip == address(catches));
         }
-        REQUIRE(is_ok(detach(one)) && is_ok(disable(Sites::all())) && ended());
+        REQUIRE(is_ok(detach(one)) && nothing_left());
     }
-    return passed();
 }
 
 // longjmp lands with the SP of the call that it left. That call's frame must be removed.
@@ -185,8 +174,7 @@ SELFTEST("returns.longjmp_to_the_same_sp") {
     const std::uint64_t before = counters().shadow_stack_full;
     REQUIRE(catches_often(2 * NOPSCOPE_SHADOW_FRAMES) == 2 * NOPSCOPE_SHADOW_FRAMES);
     REQUIRE(counters().shadow_stack_full == before && seen_count == 1);
-    REQUIRE(is_ok(detach(counting)) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(counting)) && nothing_left());
 }
 
 SELFTEST("returns.an_exit_may_leave_frames_behind") {
@@ -197,8 +185,7 @@ SELFTEST("returns.an_exit_may_leave_frames_behind") {
     unsigned unwound = 0;
     for (const protocol::Event& event : recording.events) unwound += event.unwound;
     REQUIRE(unwound == 3);
-    REQUIRE(is_ok(detach(abandoning)) && is_ok(disable(Sites::all())) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(abandoning)) && nothing_left());
 }
 
 SELFTEST("returns.too_deep_is_unhooked_and_counted") {
@@ -206,8 +193,7 @@ SELFTEST("returns.too_deep_is_unhooked_and_counted") {
     const std::uint64_t before = counters().shadow_stack_full;
     REQUIRE(sum_to(600) == 600 * 601 / 2 && seen_count == NOPSCOPE_SHADOW_FRAMES);
     REQUIRE(counters().shadow_stack_full == before + 601 - NOPSCOPE_SHADOW_FRAMES);
-    REQUIRE(is_ok(detach(counting)) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(counting)) && nothing_left());
 }
 
 SELFTEST("returns.an_exit_may_call_traced_functions") {
@@ -219,9 +205,7 @@ SELFTEST("returns.an_exit_may_call_traced_functions") {
     REQUIRE(leaf(5) == 6 && hooked_return_address(0) == 0);
     // two's entry and exit of leaf(5), and the exit callback; calls inside that one are recursions.
     REQUIRE(seen_count == 3 && counters().recursions > before);
-    REQUIRE(is_ok(detach(calling)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) &&
-            ended());
-    return passed();
+    REQUIRE(is_ok(detach(calling)) && is_ok(detach(two)) && nothing_left());
 }
 
 SELFTEST("returns.detached_in_the_middle_of_a_call") {
@@ -230,8 +214,7 @@ SELFTEST("returns.detached_in_the_middle_of_a_call") {
     static bool done;
     calls_back([] { done = is_ok(detach(counting)); });
     REQUIRE(done && seen_count == 2 && seen[1].is_exit);
-    REQUIRE(is_ok(detach(one)) && ended());
-    return passed();
+    REQUIRE(is_ok(detach(one)) && nothing_left());
 }
 
 SELFTEST("returns.detached_from_another_core") {
@@ -256,7 +239,7 @@ SELFTEST("returns.detached_from_another_core") {
     REQUIRE(seen_count == 1 && is_ok(detach(counting)) && counters().enabled == 0);
     leave = true;
     REQUIRE(workers_done() && seen_count == 1);
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 // Hooks as in tracer/arch/arm64/hook.h, or as changed by init(). No compiler emits RET X9.
@@ -276,5 +259,5 @@ SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
         returns += *reinterpret_cast<const volatile std::uint32_t*>(at) == ret_x9;
     }
     REQUIRE(returns == (is_paired ? exits : 0));
-    return passed(is_paired ? "paired by the return predictor" : "unknown to the return predictor");
+    passed(is_paired ? "paired by the return predictor" : "unknown to the return predictor");
 }

@@ -3,7 +3,7 @@
 //
 //     SELFTEST("timer.fires") {
 //         REQUIRE(fired == 1);
-//         return passed();                  // or passed("a note shown beside ok")
+//         passed("after a millisecond");    // optional: a note beside `ok`
 //     }
 //
 // A test runs in thread context with interrupts enabled. It leaves handlers and the timer disabled.
@@ -12,48 +12,44 @@
 
 #include <cstdint>
 
+#include "hal/hal.hpp"
+
 namespace nopscope::selftest {
 
 struct Outcome {
-    const char* failure;  // null: passed
-    const char* note;     // may be null; static storage
+    const char* failure = nullptr;  // null: passed
+    const char* note = nullptr;     // may be null; static storage
 };
-constexpr Outcome passed(const char* note = nullptr) { return {.failure = nullptr, .note = note}; }
-constexpr Outcome failed(const char* why) { return {.failure = why, .note = nullptr}; }
+inline Outcome outcome;  // of the running test
+inline void passed(const char* note) { outcome.note = note; }
+inline void failed(const char* why) { outcome.failure = why; }
 
 // Its constructor registers it before main, which also tests static constructors.
-class Test {
-public:
-    Test(const char* name, Outcome (*run)());
-    const char* name() const { return name_; }
-    Outcome run() const { return run_(); }
-    const Test* next() const { return next_; }
-    static const Test* first();
-
-private:
-    const char* name_;
-    Outcome (*run_)();
-    Test* next_ = nullptr;
+struct Test {
+    Test(const char* name, void (*run)());
+    const char* name;
+    void (*run)();
+    const Test* next = nullptr;
 };
+
+// Only to detect a hang.
+inline constexpr std::uint64_t patience_seconds = 20;
+template <typename Condition>
+bool wait_for(Condition condition) {
+    const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
+    while (!condition()) {
+        if (hal::clock() > limit) return false;
+        hal::yield();
+    }
+    return true;
+}
+inline void wait_ticks(std::uint64_t ticks) {
+    const std::uint64_t until = hal::clock() + ticks;
+    while (hal::clock() < until) hal::yield();
+}
 
 // Runs case `crash=NAME`, which must end in the exception reporter. Returns if there is none.
 void crash(const char* name);
-
-// 64-bit xorshift (Marsaglia 2003): the same sequence in every run.
-class Random {
-public:
-    explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next() {
-        state_ ^= state_ << 13;
-        state_ ^= state_ >> 7;
-        state_ ^= state_ << 17;
-        return state_;
-    }
-    std::uint64_t below(std::uint64_t bound) { return next() % bound; }
-
-private:
-    std::uint64_t state_;
-};
 
 }  // namespace nopscope::selftest
 
@@ -62,9 +58,9 @@ private:
 #define SELFTEST_LINE_(line) #line
 #define SELFTEST_LINE(line) SELFTEST_LINE_(line)
 #define SELFTEST_AS_(NAME, ID)                                                                     \
-    static nopscope::selftest::Outcome SELFTEST_JOIN(run_, ID)();                                  \
+    static void SELFTEST_JOIN(run_, ID)();                                                         \
     static const nopscope::selftest::Test SELFTEST_JOIN(test_, ID)(NAME, SELFTEST_JOIN(run_, ID)); \
-    static nopscope::selftest::Outcome SELFTEST_JOIN(run_, ID)()
+    static void SELFTEST_JOIN(run_, ID)()
 #define SELFTEST(NAME) SELFTEST_AS_(NAME, __LINE__)
 #define REQUIRE(CONDITION)                                                                       \
     do {                                                                                         \

@@ -10,7 +10,6 @@
 #include "tests/firmware/selftest/traced.hpp"
 #include "tracer/core/cores.hpp"
 
-#include <cstdio>
 #include <utility>
 
 using namespace nopscope;
@@ -29,15 +28,11 @@ struct Task {
 Task tasks[2];
 bool wrong;
 
-bool is_ok(Status status) { return status == Status::ok; }
 bool create_task() {
     wrong = false;
     const auto low = reinterpret_cast<std::uintptr_t>(tasks[0].stack);
     return is_ok(
         context_create(tasks[0].context, tasks[0].frames, low, low + sizeof tasks[0].stack));
-}
-bool ended() {
-    return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
 }
 
 // run_stray()'s task: it switches away within open calls, and continues where its context may not
@@ -71,32 +66,26 @@ ReturnOps stray_ops(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, Return
     ++stray_exits;
 });
 
-// Prints where it failed.
-bool is_passed(const Outcome& outcome) {
-    if (outcome.failure != nullptr) std::printf("%s\n", outcome.failure);
-    return outcome.failure == nullptr;
-}
 // Calls `run` with each recorder on these functions, and with callbacks.
 template <typename Run>
-Outcome with_each_hook(Run run) {
+void with_each_hook(Run run) {
     for (const Recorder recorder :
          {Recorder::graph, Recorder::profile, Recorder::duration, Recorder::sampled}) {
-        REQUIRE(is_ok(disable(Sites::all())) && is_ok(enable(recorder, Sites::of(traced))));
-        const Outcome outcome = run();
-        if (outcome.failure != nullptr) return outcome;
+        REQUIRE(only_traced(recorder, Sites::of(traced)));
+        run();
+        if (outcome.failure != nullptr) return;
     }
     constexpr std::uint16_t events[] = {0x00};
     for (const Recorder recorder : {Recorder::graph, Recorder::profile}) {
-        REQUIRE(is_ok(disable(Sites::all())) && is_ok(count_events(events)));
+        REQUIRE(nothing_traced() && is_ok(count_events(events)));
         REQUIRE(is_ok(enable(recorder, Sites::of(traced))));
-        const Outcome outcome = run();
-        if (outcome.failure != nullptr) return outcome;
+        run();
+        if (outcome.failure != nullptr) return;
         REQUIRE(is_ok(count_events({})));
     }
-    REQUIRE(is_ok(disable(Sites::all())) && is_ok(attach(stray_ops, Sites::of(traced))));
-    const Outcome outcome = run();
-    REQUIRE(is_ok(detach(stray_ops)));
-    return outcome;
+    REQUIRE(nothing_traced() && is_ok(attach(stray_ops, Sites::of(traced))));
+    run();
+    if (outcome.failure == nullptr) REQUIRE(is_ok(detach(stray_ops)) && nothing_left());
 }
 
 }  // namespace
@@ -104,8 +93,7 @@ Outcome with_each_hook(Run run) {
 // The task's context belongs to another core. The task's open calls return and are counted; this
 // core's open calls stay open.
 SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
-    REQUIRE(tracer_is_up());
-    const Outcome outcome = with_each_hook([]() -> Outcome {
+    with_each_hook([] {
         REQUIRE(create_task());
         Task& task = tasks[0];
         begin_stray(task);
@@ -129,18 +117,14 @@ SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
         REQUIRE(refused == Status::conflict && stray_sum == stray_result && !wrong);
         REQUIRE(counters().stray_returns - strays == 2 && recording.well_formed);
         REQUIRE(hooked_return_address(0) == 0 && is_ok(context_destroy(tasks[0].context)));
-        return passed();
     });
-    REQUIRE(is_passed(outcome));
-    REQUIRE(ended());
-    return passed();
 }
 
 // The task continues on the other core. That core's calls are not affected.
 SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
     REQUIRE(tracer_is_up() && start_workers());
     if ((hal::online_cores() & 2) == 0) return passed(cores_note());
-    const Outcome outcome = with_each_hook([]() -> Outcome {
+    with_each_hook([] {
         REQUIRE(create_task());
         begin_stray(tasks[0]);
         const std::uint64_t strays = counters().stray_returns;
@@ -160,17 +144,13 @@ SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
         REQUIRE(workers_done() && refused == Status::conflict && stray_sum == stray_result &&
                 !wrong);
         REQUIRE(counters().stray_returns - strays == 2 && is_ok(context_destroy(tasks[0].context)));
-        return passed();
     });
-    REQUIRE(is_passed(outcome));
-    REQUIRE(ended());
-    return passed(cores_note());
+    passed(cores_note());
 }
 
 // Without stack bounds and contexts, the calls of three stacks are on one shadow stack.
 SELFTEST("contexts.stacks_that_nobody_told_of") {
-    REQUIRE(tracer_is_up());
-    const Outcome outcome = with_each_hook([]() -> Outcome {
+    with_each_hook([] {
         Core& core = *joined_core();
         const std::uint64_t low = std::exchange(core.stack_low, 0);
         const std::uint64_t high = std::exchange(core.stack_high, ~std::uint64_t{0});
@@ -194,9 +174,5 @@ SELFTEST("contexts.stacks_that_nobody_told_of") {
         core.stack_high = sentinel.sp = high;
         REQUIRE(sums == 2 * stray_result && hooked_return_address(0) == 0);
         REQUIRE(counters().stray_returns != strays && counters().off_stack != off_stack);
-        return passed();
     });
-    REQUIRE(is_passed(outcome));
-    REQUIRE(ended());
-    return passed();
 }

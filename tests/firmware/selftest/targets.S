@@ -3,11 +3,15 @@
 
     .text
 
-// Targets that return to x30. The first is no landing pad.
-.macro landing name, instruction:vararg
+.macro function name
     .balign 8
     .global \name
 \name:
+.endm
+
+// Targets that return to x30. The first is no landing pad.
+.macro landing name, instruction:vararg
+function \name
     \instruction
     ret
 .endm
@@ -15,42 +19,32 @@
     landing selftest_land_c, hint #34       // bti c
     landing selftest_land_j, hint #36       // bti j
     landing selftest_land_jc, hint #38      // bti jc
-    .balign 8
-    .global selftest_land_paciasp
-selftest_land_paciasp:
+function selftest_land_paciasp
     hint    #25                             // paciasp
     hint    #29                             // autiasp
     ret
 
 // In: x0 the target. The three kinds of indirect branch that BTI distinguishes. Free: x9, x16.
 // Frame: a record, because a target may use x30.
-    .balign 8
-    .global selftest_jump_blr
-selftest_jump_blr:
+function selftest_jump_blr
     hint    #34
     stp     x29, x30, [sp, #-16]!
     blr     x0
     ldp     x29, x30, [sp], #16
     ret
 
-    .balign 8
-    .global selftest_jump_br
-selftest_jump_br:
+function selftest_jump_br
     hint    #34
     br      x0
 
-    .balign 8
-    .global selftest_jump_br_x16
-selftest_jump_br_x16:
+function selftest_jump_br_x16
     hint    #34
     mov     x16, x0
     br      x16
 
 // In: x0 bits to flip in the signed return address before it is authenticated. Returns on a CPU
 // without PAC. Else faults at the AUTIASP (FEAT_FPAC) or at the RET to a poisoned address.
-    .balign 8
-    .global selftest_tamper_return
-selftest_tamper_return:
+function selftest_tamper_return
     hint    #25                             // paciasp
     eor     x30, x30, x0
     hint    #29                             // autiasp
@@ -58,17 +52,13 @@ selftest_tamper_return:
     ret
 
 // A trap to EL2, if the image was entered there.
-    .balign 8
-    .global selftest_hvc
-selftest_hvc:
+function selftest_hvc
     hint    #34
     hvc     #0
     ret
 
 // A function to patch: returns 1 until its first word changes.
-    .balign 8
-    .global selftest_patchable
-selftest_patchable:
+function selftest_patchable
     mov     w0, #1
     ret
 
@@ -82,21 +72,24 @@ selftest_patchable:
 #define HOLD_FPCR 784
 #define HOLD_BYTES 800
 
-    .balign 8
-    .global selftest_hold
-selftest_hold:
+// In: \op, stp or ldp. Saves or restores the callee-saved registers.
+.macro callee_saved op
+    \op     x19, x20, [sp]
+    \op     x21, x22, [sp, #16]
+    \op     x23, x24, [sp, #32]
+    \op     x25, x26, [sp, #48]
+    \op     x27, x28, [sp, #64]
+    \op     x29, x30, [sp, #80]
+    \op     d8, d9, [sp, #96]
+    \op     d10, d11, [sp, #112]
+    \op     d12, d13, [sp, #128]
+    \op     d14, d15, [sp, #144]
+.endm
+
+function selftest_hold
     hint    #34
     sub     sp, sp, #192
-    stp     x19, x20, [sp, #0]
-    stp     x21, x22, [sp, #16]
-    stp     x23, x24, [sp, #32]
-    stp     x25, x26, [sp, #48]
-    stp     x27, x28, [sp, #64]
-    stp     x29, x30, [sp, #80]
-    stp     d8, d9, [sp, #96]
-    stp     d10, d11, [sp, #112]
-    stp     d12, d13, [sp, #128]
-    stp     d14, d15, [sp, #144]
+    callee_saved stp
     mrs     x9, fpcr
     stp     x0, x9, [sp, #160]
 
@@ -141,24 +134,13 @@ selftest_hold:
 
     ldr     x9, [sp, #168]
     msr     fpcr, x9
-    ldp     x19, x20, [sp, #0]
-    ldp     x21, x22, [sp, #16]
-    ldp     x23, x24, [sp, #32]
-    ldp     x25, x26, [sp, #48]
-    ldp     x27, x28, [sp, #64]
-    ldp     x29, x30, [sp, #80]
-    ldp     d8, d9, [sp, #96]
-    ldp     d10, d11, [sp, #112]
-    ldp     d12, d13, [sp, #128]
-    ldp     d14, d15, [sp, #144]
+    callee_saved ldp
     add     sp, sp, #192
     ret
 
 // Changes all registers that AAPCS64 lets a function change, and flags and FPCR: a handler's worst
 // case. In: x0 a seed. The callee-saved halves d8-d15 stay.
-    .balign 8
-    .global selftest_clobber
-selftest_clobber:
+function selftest_clobber
     hint    #34
     .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18
     sub     x\n, x0, #\n
@@ -177,34 +159,52 @@ selftest_clobber:
     ret
 
 // Where crash= faults. Frame: none, like a leaf function.
-    .balign 8
-    .global selftest_undefined
-selftest_undefined:
+function selftest_undefined
     hint    #34
     udf     #0
     ret
-    .balign 8
-    .global selftest_brk
-selftest_brk:
+function selftest_brk
     hint    #34
     brk     #42
     ret
 // All registers except x29 and SP hold 0x1000 + their number at the BRK.
-    .balign 8
-    .global selftest_known_registers
-selftest_known_registers:
+function selftest_known_registers
     hint    #34
     .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,30
     mov     x\n, #0x1000 + \n
     .endr
     brk     #0
 // In: x0 the value of SP for one load. Returns only if the load does not fault.
-    .balign 8
-    .global selftest_load_from_sp
-selftest_load_from_sp:
+function selftest_load_from_sp
     hint    #34
     mov     x9, sp
     mov     sp, x0
     ldr     x10, [sp]
     mov     sp, x9
     ret
+
+// Out: w0 = 0; 1 when its first word is selftest_toggle_branch. NOP and B may change while another
+// core executes them.
+function selftest_toggle
+    nop
+    mov     w0, #0
+    ret
+toggled:
+    mov     w0, #1
+    ret
+
+// In: x0 the address of a 32-bit word. Spins until the word is not zero.
+function selftest_spin
+    yield                               // with -icount: lets the other cores run
+    ldr     w1, [x0]
+    cbz     w1, selftest_spin
+    ret
+    .global selftest_spin_end
+selftest_spin_end:
+
+// B toggled, as the first word of selftest_toggle.
+    .section .rodata
+    .balign 8
+    .global selftest_toggle_branch
+selftest_toggle_branch:
+    .inst   0x14000000 | ((toggled - selftest_toggle) / 4)

@@ -23,4 +23,9 @@ void selftest_hvc();
 void selftest_brk();
 void selftest_known_registers();
 void selftest_load_from_sp(std::uint64_t sp);
+
+int selftest_toggle();
+extern const std::uint32_t selftest_toggle_branch;
+void selftest_spin(const volatile std::uint32_t* until);
+extern const char selftest_spin_end[];
 }

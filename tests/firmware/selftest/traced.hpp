@@ -31,6 +31,10 @@ template <typename F>
 const void* pointer(F* function) {
     return reinterpret_cast<const void*>(function);
 }
+inline const void* const leaf_only[] = {pointer(leaf)};
+inline const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
+inline const void* const back_only[] = {pointer(calls_back)};
+inline const void* const throws_only[] = {pointer(throws)};
 
 }  // namespace nopscope::selftest
 

@@ -7,9 +7,9 @@
 
 WORDs are the semihosting command line; with --no-semihosting there is none. Before comparing, what
 may differ from run to run or CPU to CPU is made equal: the boot report's lines go (boot_report_test.py
-looks at those); a backtrace line shows the function's name
-instead of its address, other 64-bit numbers become 0x*, the notes in parentheses behind `ok NAME`
-go. --contains asks for text in what was printed before that. --update writes the expected file.
+looks at those); a backtrace line shows the function's name instead of its address, other 64-bit numbers
+become 0x*, all registers become one line, the notes in parentheses behind `ok NAME` go. --contains asks
+for text in what was printed before that. --update writes the expected file.
 --input is sent to the UART when the first line after the boot report has been printed.
 --dirty-bss (raw images) fills what the image must zero itself with 0xa5 before it starts.
 On a machine hostile-... the hostile stub (tests/verification/hostile) stands in front of the image.
@@ -32,6 +32,9 @@ import hostile  # noqa: E402
 from qemu import MACHINES  # noqa: E402
 
 HANG_SECONDS = 100
+# The exception reporter's lines with registers.
+REGISTERS = "  ESR  0x*   ELR  0x*   FAR  0x*\n  SPSR 0x*   SP   0x*\n" + "".join(
+    "  " + "   ".join(f"x{n:<4}0x*" for n in range(row, min(row + 3, 31))) + "\n" for row in range(0, 31, 3))
 
 
 class Functions:
@@ -75,7 +78,7 @@ def normalised(text, functions):
     text = text.replace("\r", "")
     text = re.sub(r"^boot: .*\n\0?", "", text, flags=re.M)
     text = re.sub(r"^( +(?:#\d+ +|x30 |x9 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
-    text = re.sub(r"0x[0-9a-f]{16}", "0x*", text)
+    text = re.sub(r"0x[0-9a-f]{16}", "0x*", text).replace(REGISTERS, "  (all registers)\n")
     text = re.sub(r" on core \d", " on core *", text)
     text = re.sub(r"^( +#\d+ +\w+)\.(isra|constprop|part)\S*", r"\1", text, flags=re.M)
     return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)

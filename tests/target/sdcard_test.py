@@ -15,6 +15,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from qemu import MACHINES  # noqa: E402
+
 SDCARD = pathlib.Path(__file__).resolve().parents[2] / "firmware/tools/sdcard"
 IMAGE = pathlib.Path(sys.argv.pop(1))
 MINI_UART = pathlib.Path(sys.argv.pop(1))
@@ -219,32 +223,32 @@ class Card(unittest.TestCase):
         lines = self.content("config.txt").decode().splitlines()
         return {line for line in lines if line and not line.startswith("#")}
 
-    def boots(self, board, machine, image, console, *first_serial):
+    def boots(self, machine, image, console):
+        board = machine.removesuffix("-mini-uart")
         self.put(*NEEDED[board], *ALSO)
         self.make(board, image, console)
         kernel = self.root / "kernel8.img"
         kernel.write_bytes(self.content("kernel8.img"))
         self.assertEqual(kernel.read_bytes(), image.read_bytes())
         done = subprocess.run(
-            ["qemu-system-aarch64", "-M", machine, "-display", "none", "-monitor", "none",
-             *first_serial, "-serial", "stdio", "-semihosting-config",
-             "enable=on,target=native,arg=selftest,arg=boot", "-kernel", kernel],
+            ["qemu-system-aarch64", *MACHINES[machine][1], "-display", "none", "-monitor", "none", "-serial", "stdio",
+             "-semihosting-config", "enable=on,target=native,arg=selftest,arg=boot", "-kernel", kernel],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=100, check=True)
         self.assertIn("entered at EL2", done.stdout)
 
     COMMON = {"arm_64bit=1", "kernel=kernel8.img", "kernel_address=0x80000", "force_turbo=1"}
 
     def test_its_kernel_boots(self):
-        self.boots("rpi4", "raspi4b", IMAGE, "pl011")
+        self.boots("rpi4", IMAGE, "pl011")
         self.assertEqual(self.settings(), self.COMMON | {"enable_gic=1", "init_uart_clock=64000000"})
 
     def test_it_boots_with_the_mini_uart(self):
-        self.boots("rpi4", "raspi4b", MINI_UART, "mini-uart", "-serial", "null")
+        self.boots("rpi4-mini-uart", MINI_UART, "mini-uart")
         self.assertEqual(self.settings(), self.COMMON | {"enable_gic=1", "enable_uart=1", "core_freq=500",
                                                          "core_freq_min=500"})
 
     def test_the_3_boots(self):
-        self.boots("rpi3", "raspi3b", PI_3, "pl011")
+        self.boots("rpi3", PI_3, "pl011")
 
 
 if __name__ == "__main__":

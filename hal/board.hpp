@@ -22,7 +22,7 @@ struct UartConfig {
     std::uint32_t baud;  // after the boot report, which is always at 115200
     // Sets up pins and clocks, and returns the UART's clock in Hz. Zero, or a null pointer: an
     // emulated UART, whose divisors have no effect. Called once, MMU and caches off, UART disabled.
-    std::uint32_t (*prepare_clock_hz)();
+    std::uint32_t (*prepare_clock_hz)() = nullptr;
 };
 
 enum class Controller : std::uint8_t { gic_v2, gic_v3, bcm2836 };
@@ -65,11 +65,11 @@ struct BoardTable {
     std::span<const DeviceRange> devices;
     // The end of our memory, if only the running board knows it; null: the linker script says it.
     // Called once, MMU and caches off.
-    std::uint64_t (*ram_end)();
+    std::uint64_t (*ram_end)() = nullptr;
     // Null: no such firmware. Called once, after prepare_clock_hz, MMU and caches off.
     FirmwareClocks (*firmware_clocks)() = nullptr;
     // Resets the machine if PSCI cannot; null: the board has no other way.
-    void (*reset)();
+    void (*reset)() = nullptr;
     // RAM keeps its contents over a reset, and the loader does not overwrite them.
     bool memory_survives_reset = false;
 };

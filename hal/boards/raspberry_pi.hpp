@@ -13,6 +13,22 @@ template <std::uint64_t peripherals, PinPulls pulls>
 struct RaspberryPi {
     static constexpr VideocoreMailbox mailbox{peripherals + 0xb880};
 
+    static constexpr BoardTable table(const char* name, unsigned first_interrupt,
+                                      const InterruptConfig& interrupts,
+                                      std::span<const DeviceRange> devices) {
+        return {
+            .name = name,
+            .uart = console(first_interrupt),
+            .interrupts = interrupts,
+            .psci = Psci::none,
+            .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstub8.S
+            .devices = devices,
+            .ram_end = arm_memory_end,
+            .firmware_clocks = clocks,
+            .reset = reset_by_watchdog,
+        };
+    }
+
     // On the header's pins 8 and 10. `first_interrupt`: the number of VideoCore interrupt 0 here.
     static constexpr UartConfig console(unsigned first_interrupt) {
         if constexpr (NOPSCOPE_MINI_UART) {

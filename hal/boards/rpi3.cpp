@@ -17,16 +17,8 @@ constexpr DeviceRange devices[] = {
 
 }  // namespace
 
-constinit const BoardTable board = {
-    .name = "rpi3",
-    .uart = Pi::console(32),
-    .interrupts = {.controller = Controller::bcm2836, .base = 0x4000'0000, .second = 0x3f00'b200},
-    .psci = Psci::none,
-    .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S
-    .devices = devices,
-    .ram_end = Pi::arm_memory_end,
-    .firmware_clocks = Pi::clocks,
-    .reset = Pi::reset_by_watchdog,
-};
+constinit const BoardTable board = Pi::table(
+    "rpi3", 32, {.controller = Controller::bcm2836, .base = 0x4000'0000, .second = 0x3f00'b200},
+    devices);
 
 }  // namespace nopscope::hal

@@ -17,16 +17,8 @@ constexpr DeviceRange devices[] = {
 
 }  // namespace
 
-constinit const BoardTable board = {
-    .name = "rpi4",
-    .uart = Pi::console(96),
-    .interrupts = {.controller = Controller::gic_v2, .base = 0xff84'1000, .second = 0xff84'2000},
-    .psci = Psci::none,
-    .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S
-    .devices = devices,
-    .ram_end = Pi::arm_memory_end,
-    .firmware_clocks = Pi::clocks,
-    .reset = Pi::reset_by_watchdog,
-};
+constinit const BoardTable board = Pi::table(
+    "rpi4", 96, {.controller = Controller::gic_v2, .base = 0xff84'1000, .second = 0xff84'2000},
+    devices);
 
 }  // namespace nopscope::hal

@@ -53,8 +53,6 @@ constinit const BoardTable board = {
     // TF-A's PSCI. The cores' MPIDR_EL1 is 0x000, 0x100, 0x200, 0x300, and MT is set.
     .psci = Psci::by_smc,
     .devices = devices,
-    .ram_end = nullptr,
-    .reset = nullptr,
 };
 
 }  // namespace nopscope::hal

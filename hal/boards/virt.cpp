@@ -18,13 +18,10 @@ constinit const BoardTable board = {
     .uart = {.kind = UartKind::pl011,
              .base = 0x0900'0000,
              .interrupt = 33,  // SPI 1
-             .baud = 3'000'000,
-             .prepare_clock_hz = nullptr},
+             .baud = 3'000'000},
     .interrupts = {.controller = Controller::gic_v3, .base = 0x0800'0000, .second = 0x080a'0000},
     .psci = Psci::from_above,
     .devices = devices,
-    .ram_end = nullptr,
-    .reset = nullptr,
     .memory_survives_reset = true,
 };
 

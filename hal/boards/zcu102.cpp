@@ -27,8 +27,6 @@ constinit const BoardTable board = {
     .interrupts = {.controller = Controller::gic_v2, .base = 0xf901'0000, .second = 0xf902'0000},
     .psci = Psci::by_smc,
     .devices = devices,
-    .ram_end = nullptr,
-    .reset = nullptr,
     .memory_survives_reset = true,
 };
 

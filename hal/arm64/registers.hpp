@@ -21,8 +21,6 @@ namespace nopscope::hal {
 
 NOPSCOPE_SYSTEM_REGISTER(ctr_el0, "ctr_el0")
 NOPSCOPE_SYSTEM_REGISTER(daif, "daif")
-NOPSCOPE_SYSTEM_REGISTER(esr_el1, "esr_el1")
-NOPSCOPE_SYSTEM_REGISTER(far_el1, "far_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64isar1_el1, "id_aa64isar1_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64isar2_el1, "S3_0_C0_C6_2")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64pfr0_el1, "id_aa64pfr0_el1")
@@ -122,11 +120,9 @@ static_assert(Tcr{.t0sz = 25, .physical_address_size = 2}.bits() == 0x2'8080'351
 struct Esr {
     std::uint64_t value;
     constexpr unsigned exception_class() const { return field(value, 26, 6); }
-    constexpr unsigned iss() const { return field(value, 0, 25); }
     // Data and instruction aborts.
     constexpr unsigned fault_status() const { return field(value, 0, 6); }
     constexpr bool is_write() const { return field(value, 6, 1) != 0; }
-    constexpr bool far_is_valid() const { return field(value, 10, 1) == 0; }
 };
 
 // ESR_ELx.EC, the classes named in code.

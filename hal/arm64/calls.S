@@ -3,6 +3,19 @@
 
     .text
 
+// In: \op, stp or ldp. Saves or restores the callee-saved registers above the frame record.
+.macro callee_saved op
+    \op     x19, x20, [sp, #16]
+    \op     x21, x22, [sp, #32]
+    \op     x23, x24, [sp, #48]
+    \op     x25, x26, [sp, #64]
+    \op     x27, x28, [sp, #80]
+    \op     d8, d9, [sp, #96]
+    \op     d10, d11, [sp, #112]
+    \op     d12, d13, [sp, #128]
+    \op     d14, d15, [sp, #144]
+.endm
+
 // In: w0 operation, x1 argument. Out: x0. Free: none. If nothing answers, the HLT is undefined:
 // nopscope_exception then resumes at the next instruction, x0 unchanged.
     .global nopscope_semihosting
@@ -39,15 +52,7 @@ nopscope_guarded_call:
     bti     c
     stp     x29, x30, [sp, #-160]!
     mov     x29, sp
-    stp     x19, x20, [sp, #16]
-    stp     x21, x22, [sp, #32]
-    stp     x23, x24, [sp, #48]
-    stp     x25, x26, [sp, #64]
-    stp     x27, x28, [sp, #80]
-    stp     d8, d9, [sp, #96]
-    stp     d10, d11, [sp, #112]
-    stp     d12, d13, [sp, #128]
-    stp     d14, d15, [sp, #144]
+    callee_saved stp
     mov     x9, sp
     str     x9, [x2]
     mov     x9, x0
@@ -57,14 +62,6 @@ nopscope_guarded_call:
     b       1f
 nopscope_guarded_call_recovery:
     mov     w0, #0
-1:  ldp     x19, x20, [sp, #16]
-    ldp     x21, x22, [sp, #32]
-    ldp     x23, x24, [sp, #48]
-    ldp     x25, x26, [sp, #64]
-    ldp     x27, x28, [sp, #80]
-    ldp     d8, d9, [sp, #96]
-    ldp     d10, d11, [sp, #112]
-    ldp     d12, d13, [sp, #128]
-    ldp     d14, d15, [sp, #144]
+1:  callee_saved ldp
     ldp     x29, x30, [sp], #160
     ret

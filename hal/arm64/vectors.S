@@ -21,7 +21,7 @@
 #define DWARF_PC 32
 #define DWARF_V0 64
 
-// In: \op, stp or ldp; SP at the frame. Saves or restores x4 to x29.
+// In: \op, stp or ldp; SP at the frame. Each saves or restores some registers.
 .macro x4_to_x29 op
     \op     x4, x5, [sp, #FRAME_X(4)]
     \op     x6, x7, [sp, #FRAME_X(6)]
@@ -36,6 +36,25 @@
     \op     x24, x25, [sp, #FRAME_X(24)]
     \op     x26, x27, [sp, #FRAME_X(26)]
     \op     x28, x29, [sp, #FRAME_X(28)]
+.endm
+
+.macro q0_to_q31 op
+    \op     q0, q1, [sp, #FRAME_Q(0)]
+    \op     q2, q3, [sp, #FRAME_Q(2)]
+    \op     q4, q5, [sp, #FRAME_Q(4)]
+    \op     q6, q7, [sp, #FRAME_Q(6)]
+    \op     q8, q9, [sp, #FRAME_Q(8)]
+    \op     q10, q11, [sp, #FRAME_Q(10)]
+    \op     q12, q13, [sp, #FRAME_Q(12)]
+    \op     q14, q15, [sp, #FRAME_Q(14)]
+    \op     q16, q17, [sp, #FRAME_Q(16)]
+    \op     q18, q19, [sp, #FRAME_Q(18)]
+    \op     q20, q21, [sp, #FRAME_Q(20)]
+    \op     q22, q23, [sp, #FRAME_Q(22)]
+    \op     q24, q25, [sp, #FRAME_Q(24)]
+    \op     q26, q27, [sp, #FRAME_Q(26)]
+    \op     q28, q29, [sp, #FRAME_Q(28)]
+    \op     q30, q31, [sp, #FRAME_Q(30)]
 .endm
 
 // Call frame information after x2 to x30 and SP are saved.
@@ -197,22 +216,7 @@ interrupt:
     mrs     x0, fpsr
     mrs     x1, fpcr
     stp     x0, x1, [sp, #FRAME_FPSR]
-    stp     q0, q1, [sp, #FRAME_Q(0)]
-    stp     q2, q3, [sp, #FRAME_Q(2)]
-    stp     q4, q5, [sp, #FRAME_Q(4)]
-    stp     q6, q7, [sp, #FRAME_Q(6)]
-    stp     q8, q9, [sp, #FRAME_Q(8)]
-    stp     q10, q11, [sp, #FRAME_Q(10)]
-    stp     q12, q13, [sp, #FRAME_Q(12)]
-    stp     q14, q15, [sp, #FRAME_Q(14)]
-    stp     q16, q17, [sp, #FRAME_Q(16)]
-    stp     q18, q19, [sp, #FRAME_Q(18)]
-    stp     q20, q21, [sp, #FRAME_Q(20)]
-    stp     q22, q23, [sp, #FRAME_Q(22)]
-    stp     q24, q25, [sp, #FRAME_Q(24)]
-    stp     q26, q27, [sp, #FRAME_Q(26)]
-    stp     q28, q29, [sp, #FRAME_Q(28)]
-    stp     q30, q31, [sp, #FRAME_Q(30)]
+    q0_to_q31 stp
     saved_vectors
     msr     fpcr, xzr                   // handlers round to nearest
     mov     x0, sp
@@ -221,22 +225,7 @@ interrupt:
     ldp     x0, x1, [sp, #FRAME_FPSR]
     msr     fpsr, x0
     msr     fpcr, x1
-    ldp     q0, q1, [sp, #FRAME_Q(0)]
-    ldp     q2, q3, [sp, #FRAME_Q(2)]
-    ldp     q4, q5, [sp, #FRAME_Q(4)]
-    ldp     q6, q7, [sp, #FRAME_Q(6)]
-    ldp     q8, q9, [sp, #FRAME_Q(8)]
-    ldp     q10, q11, [sp, #FRAME_Q(10)]
-    ldp     q12, q13, [sp, #FRAME_Q(12)]
-    ldp     q14, q15, [sp, #FRAME_Q(14)]
-    ldp     q16, q17, [sp, #FRAME_Q(16)]
-    ldp     q18, q19, [sp, #FRAME_Q(18)]
-    ldp     q20, q21, [sp, #FRAME_Q(20)]
-    ldp     q22, q23, [sp, #FRAME_Q(22)]
-    ldp     q24, q25, [sp, #FRAME_Q(24)]
-    ldp     q26, q27, [sp, #FRAME_Q(26)]
-    ldp     q28, q29, [sp, #FRAME_Q(28)]
-    ldp     q30, q31, [sp, #FRAME_Q(30)]
+    q0_to_q31 ldp
     ldp     x0, x1, [sp, #FRAME_ELR]
     msr     elr_el1, x0
     msr     spsr_el1, x1

@@ -42,16 +42,6 @@ void measure_recorder(Recorder recorder, const char* recording, const char* stop
     need_ok(nopscope::disable(Sites::of(only)));
 }
 
-// Compiles with a tracer that has no profile recorder.
-template <typename Recorders>
-void measure_profile() {
-    if constexpr (requires { Recorders::profile; }) {
-        measure_recorder(Recorders::profile, "profile", "profile, stopped");
-    } else {
-        print_missing({"profile", "", 1, 0}, "the tracer has no profile recorder");
-    }
-}
-
 // The bench counts instructions with the counter of the first event, so that event is INST_RETIRED.
 void measure_events() {
     static constexpr std::uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
@@ -168,7 +158,7 @@ void measure_recorders() {
     print({"off", "", 0, 0}, loop_of(traced), loop_of(bench_plain), calls);
     measure_recorder(Recorder::function, "function", "function, stopped");
     measure_recorder(Recorder::graph, "graph", "graph, stopped");
-    measure_profile<Recorder>();
+    measure_recorder(Recorder::profile, "profile", "profile, stopped");
     measure_events();
     measure_filters();
     measure_unguarded();

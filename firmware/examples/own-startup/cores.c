@@ -21,8 +21,7 @@ enum { CALL = 0 };                             /* the software-generated interru
 enum { GICD_CTLR = 0, GICD_SGIR = 0xf00 / 4 }; /* GICv2: IHI 0048 */
 enum { GICC_CTLR = 0, GICC_PMR = 1, GICC_IAR = 3, GICC_EOIR = 4 };
 
-/* ---- one call at a time
- * ------------------------------------------------------------------------------- */
+/* ---- one call at a time ---- */
 
 static struct {
     atomic_flag in_use;
@@ -86,8 +85,7 @@ bool cores_call(nopscope_core_call call, void* argument) {
     return all_came;
 }
 
-/* ---- the cores
- * ---------------------------------------------------------------------------------------- */
+/* ---- the cores ---- */
 
 uint32_t cores_online(void) { return online; }
 

@@ -31,8 +31,7 @@ static bool start_tracing(void) {
     return nopscope_init(&config) == NOPSCOPE_OK;
 }
 
-/* ---- the firmware itself
- * ---------------------------------------------------------------------------- */
+/* ---- the firmware itself ---- */
 
 __attribute__((noipa)) unsigned fibonacci(unsigned n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);

@@ -224,7 +224,7 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
 
 // ---- what the table remembers ----
 
-TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
+TEST(DemotedSitesTest, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();
     moved->open(hz);
     for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
@@ -242,14 +242,14 @@ TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     EXPECT_EQ(moved->demoted_count(), DemotedSites::capacity);
 }
 
-TEST(Moved, AFunctionThatCannotMoveIsNotAskedAgain) {
+TEST(DemotedSitesTest, AFunctionThatCannotMoveIsNotAskedAgain) {
     const auto moved = std::make_unique<DemotedSites>();
     moved->bar(5);
     EXPECT_FALSE(moved->may_demote(5));
     EXPECT_EQ(moved->demoted_count(), 0u);
 }
 
-TEST(Moved, AllOfItIsToldAgainAndAgain) {
+TEST(DemotedSitesTest, AllOfItIsToldAgainAndAgain) {
     std::vector<std::uint64_t> entries;
     for (std::uint64_t i = 0; i < DemotedSites::capacity; ++i) entries.push_back(0x10000 + 64 * i);
     SiteTable sites;
@@ -296,7 +296,7 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
     EXPECT_EQ(sender.next(now, payload), 0u);
 }
 
-TEST(Moved, AReaderRefusesWhatIsNoMove) {
+TEST(DemotedSitesTest, AReaderRefusesWhatIsNoMove) {
     protocol::Byte payload[2 * protocol::max_varint_bytes + 1];
     const auto is_ok = [&](std::uint64_t site, std::uint64_t clock) {
         protocol::Writer out(payload);

@@ -40,18 +40,18 @@ protected:
             for (std::uint64_t& guard : core.guards) guard = 1;
         }
     }
-    bool wait(Found& machine, std::span<const Code> unmarked = {}) {
-        return Quiescence<Found>(machine, cores, unmarked).wait(machine.now + 1000);
+    bool wait(Found& machine, std::span<const Code> unguarded = {}) {
+        return Quiescence<Found>(machine, cores, unguarded).wait(machine.now + 1000);
     }
     // Returns how many calls the wait makes until it ends; 0: it never ends.
-    std::size_t calls(std::vector<Interrupted> places, std::span<const Code> unmarked) {
+    std::size_t calls(std::vector<Interrupted> places, std::span<const Code> unguarded) {
         Found machine(std::move(places));
-        return wait(machine, unmarked) ? machine.calls : 0;
+        return wait(machine, unguarded) ? machine.calls : 0;
     }
     Core cores[2]{};
 };
 
-TEST_F(QuiescenceTest, WaitsForEachUnmarkedPieceOfCode) {
+TEST_F(QuiescenceTest, WaitsForEachPieceOfUnguardedCode) {
     const Code both[] = {{0x1000, 0x1040}, {0x3000, 0x3080}};
     EXPECT_EQ(calls({{1, 0x2000, 0}}, both), 1u);
     EXPECT_EQ(calls({{1, 0x1000, 0}, {1, 0x307c, 0}, {1, 0x3080, 0}}, both), 3u);

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-KILLER = 'killed_by = ["unit requests_test *"]\n'
+KILLER = 'killed_by = ["unit request_lock_test *"]\n'
 HEAD = 'file = "tracer/patching/request_lock.hpp"\n' + KILLER
 STEP = 'step = "Something."\n'
 
@@ -72,10 +72,10 @@ class Run(unittest.TestCase):
         status, output = run(HEAD + "[a]\n" + STEP + 'text = ".depth = depth - 1}"\nby = "x}"\n')
         self.assertEqual(status, 2, output)
         self.assertIn("a does not compile, so nothing was tried", output)
-        status, output = run(HEAD.replace("requests_test *", "requests_test Nothing.*") + "[a]\n" + STEP +
+        status, output = run(HEAD.replace("request_lock_test *", "request_lock_test Nothing.*") + "[a]\n" + STEP +
                              'text = ".depth = depth - 1}"\nby = ".depth = depth}"\n')
         self.assertEqual(status, 2, output)
-        self.assertIn("no test of requests_test is Nothing.*", output)
+        self.assertIn("no test of request_lock_test is Nothing.*", output)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ struct TenSites : Text {
     }
 };
 
-TEST(Sets, NoneOneSeveralOneNone) {
+TEST(TransitionPlannerTest, NoneOneSeveralOneNone) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     EXPECT_EQ(&t.object(4), &t.callback_ops);
@@ -72,7 +72,7 @@ TEST(Sets, NoneOneSeveralOneNone) {
     }
 }
 
-TEST(Sets, DirectAndCallbacks) {
+TEST(TransitionPlannerTest, DirectAndCallbacks) {
     TenSites t;
     ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
     EXPECT_EQ(t.word(3), t.bl(3, testing::graph_entry));
@@ -88,7 +88,7 @@ TEST(Sets, DirectAndCallbacks) {
 }
 
 // An ops with a callback and a direct entry goes through the trampoline, even alone.
-TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
+TEST(TransitionPlannerTest, OneOpsWithCallbackAndDirectEntry) {
     TenSites t;
     t.callback_ops.direct = testing::graph_entry;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
@@ -101,7 +101,7 @@ TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
     EXPECT_TRUE(t.calls(0));
 }
 
-TEST(Sets, OutOfReachGoesThroughTheSlot) {
+TEST(TransitionPlannerTest, OutOfReachGoesThroughTheSlot) {
     TenSites t;
     ASSERT_EQ(t.change(&t.far_ops, nullptr), Status::ok);
     EXPECT_EQ(t.word(2), t.bl(2, testing::far_trampoline));
@@ -115,7 +115,7 @@ TEST(Sets, OutOfReachGoesThroughTheSlot) {
     EXPECT_EQ(t.word(2), t.bl(2, testing::far_trampoline));
 }
 
-TEST(Sets, SitesOfDifferentSetsInOneRequest) {
+TEST(TransitionPlannerTest, SitesOfDifferentSetsInOneRequest) {
     TenSites t;
     ASSERT_EQ(t.change(&t.graph_ops, nullptr, 0, 6), Status::ok);
     ASSERT_EQ(t.change(&t.callback_ops, nullptr, 3, 6), Status::ok);
@@ -136,7 +136,7 @@ TEST(Sets, SitesOfDifferentSetsInOneRequest) {
 }
 
 // As set_filter() does: attach to the new sites, then detach from the others.
-TEST(Sets, AFilterThatMoves) {
+TEST(TransitionPlannerTest, AFilterThatMoves) {
     TenSites t;
     ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
     ASSERT_EQ(t.change(&t.callback_ops, nullptr, 0, 5), Status::ok);
@@ -150,7 +150,7 @@ TEST(Sets, AFilterThatMoves) {
     EXPECT_EQ(t.patcher.lists_in_use(), 1u);
 }
 
-TEST(Sets, AttachedAgainOrNeverAttachedIsNoChange) {
+TEST(TransitionPlannerTest, AttachedAgainOrNeverAttachedIsNoChange) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
@@ -161,7 +161,7 @@ TEST(Sets, AttachedAgainOrNeverAttachedIsNoChange) {
 }
 
 // The last site refuses. The other sites have not changed, and the next request works.
-TEST(Sets, ConflictsChangeNothing) {
+TEST(TransitionPlannerTest, ConflictsChangeNothing) {
     for (const unsigned kind : {0u, 1u, 2u, 3u, 4u}) {
         SCOPED_TRACE(kind);
         TenSites t;
@@ -181,7 +181,7 @@ TEST(Sets, ConflictsChangeNothing) {
     }
 }
 
-TEST(Sets, ARedirectBesideCallbacksIsNoConflict) {
+TEST(TransitionPlannerTest, ARedirectBesideCallbacksIsNoConflict) {
     TenSites t;
     Ops redirecting{.func = a_callback, .flags = ops_redirects};
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
@@ -189,7 +189,7 @@ TEST(Sets, ARedirectBesideCallbacksIsNoConflict) {
     EXPECT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
 }
 
-TEST(Sets, SurprisesChangeNothing) {
+TEST(TransitionPlannerTest, SurprisesChangeNothing) {
     for (const bool corrupt_word : {false, true}) {
         TenSites t;
         ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
@@ -214,7 +214,7 @@ TEST(Sets, SurprisesChangeNothing) {
 }
 
 // A core may still be reading the list, so later requests do not reuse its memory either.
-TEST(Sets, AListIsKeptWhileACoreDoesNotComeOut) {
+TEST(TransitionPlannerTest, AListIsKeptWhileACoreDoesNotComeOut) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
@@ -231,7 +231,7 @@ TEST(Sets, AListIsKeptWhileACoreDoesNotComeOut) {
     EXPECT_EQ(t.patcher.lists_in_use(), 1u);
 }
 
-TEST(Sets, AsManyOpsAsASiteCanHave) {
+TEST(TransitionPlannerTest, AsManyOpsAsASiteCanHave) {
     TenSites t(2);
     std::deque<Ops> many(max_list_members + 1, Ops{.func = a_callback});
     for (std::size_t i = 0; i < max_list_members; ++i) {
@@ -250,7 +250,7 @@ TEST(Sets, AsManyOpsAsASiteCanHave) {
 }
 
 // The sets are small, but too many ops are attached.
-TEST(Sets, AsManyOpsAsThereCanBe) {
+TEST(TransitionPlannerTest, AsManyOpsAsThereCanBe) {
     TenSites t;
     std::deque<Ops> many(max_attached + 1, Ops{.func = a_callback});
     for (std::uint32_t i = 0; i < max_attached; ++i) {
@@ -265,7 +265,7 @@ TEST(Sets, AsManyOpsAsThereCanBe) {
 }
 
 // A refused ops takes no place.
-TEST(Sets, ARefusedOpsIsNotAttached) {
+TEST(TransitionPlannerTest, ARefusedOpsIsNotAttached) {
     TenSites t;
     std::deque<Ops> many(max_attached - 1, Ops{.func = a_callback});
     for (std::uint32_t i = 1; i < many.size(); ++i) {
@@ -277,7 +277,7 @@ TEST(Sets, ARefusedOpsIsNotAttached) {
 }
 
 // The patcher waits for other cores only if a request gives up an object or an ops.
-TEST(Sets, WaitsForReadersOfWhatIsRemoved) {
+TEST(TransitionPlannerTest, WaitsForReadersOfWhatIsRemoved) {
     TenSites t;
     const auto waits = [&](Ops* add, Ops* remove) {
         const unsigned before = t.synchronized;
@@ -293,7 +293,7 @@ TEST(Sets, WaitsForReadersOfWhatIsRemoved) {
 }
 
 // If the set changes but the word does not, the patcher does not touch the word's cache line.
-TEST(Sets, AWordThatStaysIsNotWritten) {
+TEST(TransitionPlannerTest, AWordThatStaysIsNotWritten) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     const unsigned writes = t.machine.word_writes;
@@ -304,7 +304,7 @@ TEST(Sets, AWordThatStaysIsNotWritten) {
 }
 
 // A request that names a site twice changes it once.
-TEST(Sets, TheSameSiteTwice) {
+TEST(TransitionPlannerTest, TheSameSiteTwice) {
     TenSites t;
     const auto twice = [](auto visit) { (void)(visit(3, 4) && visit(3, 5)); };
     const auto at_once = [] { return true; };
@@ -320,7 +320,7 @@ TEST(Sets, TheSameSiteTwice) {
     EXPECT_EQ(t.patcher.enabled(), 0u);
 }
 
-TEST(Sets, SeveralGoAtOnce) {
+TEST(TransitionPlannerTest, SeveralGoAtOnce) {
     TenSites t;
     const PerSiteOps all[] = {PerSiteOps::of(t.graph_ops), PerSiteOps::of(t.callback_ops),
                               PerSiteOps::of(t.function_ops)};
@@ -336,7 +336,7 @@ TEST(Sets, SeveralGoAtOnce) {
 }
 
 // Each of 300 sites gets a different set. The pool cannot hold so many lists.
-TEST(Sets, TooManyDifferentSetsChangeNothing) {
+TEST(TransitionPlannerTest, TooManyDifferentSetsChangeNothing) {
     TenSites t(300);
     std::deque<Ops> many(20, Ops{.func = a_callback});
     for (unsigned i = 9; i < 14; ++i) ASSERT_EQ(t.change(&many[i], nullptr), Status::ok);

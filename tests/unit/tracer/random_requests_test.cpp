@@ -14,14 +14,14 @@ using testing::a_callback;
 using testing::Text;
 using Set = std::vector<Ops*>;
 
-class RandomSets : public ::testing::TestWithParam<unsigned> {
+class RandomRequests : public ::testing::TestWithParam<unsigned> {
 protected:
     static constexpr std::uint32_t sites = 60;
     struct Member : Ops {
         std::uint64_t calls[4];
     };
 
-    RandomSets() : random_(GetParam()) {
+    RandomRequests() : random_(GetParam()) {
         text_.add_many(sites);
         text_.initialise();
         for (unsigned i = 0; i < 8; ++i) singles_.push_back({.func = a_callback});
@@ -154,7 +154,7 @@ private:
     std::map<std::uint32_t, Set> model_;
 };
 
-TEST_P(RandomSets, MatchTheModel) {
+TEST_P(RandomRequests, MatchTheModel) {
     for (unsigned i = 0; i < 3000; ++i) {
         request();
         check();
@@ -164,7 +164,7 @@ TEST_P(RandomSets, MatchTheModel) {
     EXPECT_GT(results_[Status::conflict], 100u);
     EXPECT_GT(results_[Status::unexpected_text], 20u);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomSets, ::testing::Range(1u, 5u));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomRequests, ::testing::Range(1u, 5u));
 
 }  // namespace
 }  // namespace nopscope

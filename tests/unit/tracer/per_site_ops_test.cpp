@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families: each site has its own ops (tracer/recorders/per_site_ops.hpp).
+// PerSiteOps: each site has its own ops.
 #include "tests/unit/tracer/text_fixture.hpp"
 
 namespace nopscope {
@@ -12,11 +12,11 @@ struct Counts : Ops {
     std::uint64_t calls = 0;
 };
 
-class FamilyTest : public ::testing::Test, protected Text {
+class PerSiteOpsTest : public ::testing::Test, protected Text {
 protected:
     static constexpr std::uint32_t count = 40;
 
-    FamilyTest() {
+    PerSiteOpsTest() {
         add_many(count);
         initialise();
         for (Counts& one : members) one.direct = testing::graph_entry + 0x40;
@@ -31,7 +31,7 @@ protected:
     const PerSiteOps family = PerSiteOps::each(members.data(), count);
 };
 
-TEST_F(FamilyTest, EachSiteHasItsOwn) {
+TEST_F(PerSiteOpsTest, EachSiteHasItsOwn) {
     ASSERT_EQ(attach(), Status::ok);
     for (std::uint32_t i = 0; i < count; ++i) {
         EXPECT_EQ(&object(i), &members[i]);
@@ -54,7 +54,7 @@ TEST_F(FamilyTest, EachSiteHasItsOwn) {
     EXPECT_EQ(patcher.enabled(), 0u);
 }
 
-TEST_F(FamilyTest, IsReplacedByAnotherRecorderAndBack) {
+TEST_F(PerSiteOpsTest, IsReplacedByAnotherRecorderAndBack) {
     const PerSiteOps recorders[] = {PerSiteOps::of(graph_ops), PerSiteOps::of(function_ops),
                                     family};
     ASSERT_EQ(change({.add = recorders[0], .remove = recorders}), Status::ok);
@@ -72,7 +72,7 @@ TEST_F(FamilyTest, IsReplacedByAnotherRecorderAndBack) {
     EXPECT_EQ(patcher.enabled(), 0u);
 }
 
-TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
+TEST_F(PerSiteOpsTest, BesideCallbacksTheListIsTheSitesOwn) {
     for (const bool family_first : {false, true}) {
         SCOPED_TRACE(family_first);
         for (Counts& one : members) one.data = &one.calls;
@@ -114,7 +114,7 @@ TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
 }
 
 // This member belongs to another site.
-TEST_F(FamilyTest, AMemberOfAnotherSiteIsUnexpected) {
+TEST_F(PerSiteOpsTest, AMemberOfAnotherSiteIsUnexpected) {
     ASSERT_EQ(attach(), Status::ok);
     machine.write_slot(placed[20].slot(), slot_of(members[21]));
     EXPECT_EQ(change(&callback_ops, nullptr), Status::unexpected_text);
@@ -124,7 +124,7 @@ TEST_F(FamilyTest, AMemberOfAnotherSiteIsUnexpected) {
     EXPECT_EQ(change(&callback_ops, nullptr), Status::ok);
 }
 
-TEST_F(FamilyTest, ConflictsAsOneOpsDoes) {
+TEST_F(PerSiteOpsTest, ConflictsAsOneOpsDoes) {
     ASSERT_EQ(change(&graph_ops, nullptr, 39), Status::ok);
     EXPECT_EQ(attach(), Status::conflict);
     EXPECT_EQ(members[0].sites, 0u);
@@ -133,7 +133,7 @@ TEST_F(FamilyTest, ConflictsAsOneOpsDoes) {
 }
 
 // Two sets in turn, so that neighbouring sites have different ones.
-TEST_F(FamilyTest, InTurns) {
+TEST_F(PerSiteOpsTest, InTurns) {
     for (std::uint32_t i = 0; i < count; i += 2) ASSERT_EQ(attach(i, 1), Status::ok);
     for (std::uint32_t i = 1; i < count; i += 2) {
         ASSERT_EQ(change(&callback_ops, nullptr, i, 1), Status::ok);

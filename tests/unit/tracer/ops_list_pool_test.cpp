@@ -15,9 +15,9 @@ void noted(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     static_cast<std::vector<Ops*>*>(ops->user)->push_back(ops);
 }
 
-class SiteListsTest : public ::testing::Test {
+class OpsListPoolTest : public ::testing::Test {
 protected:
-    SiteListsTest() {
+    OpsListPoolTest() {
         for (Ops& one : ops) one = {.func = noted, .user = &called};
     }
     // Takes a list of ops[first] to ops[first + count - 1], which a site then holds.
@@ -36,7 +36,7 @@ protected:
 
 std::uint64_t slot(const OpsList* list) { return reinterpret_cast<std::uintptr_t>(list); }
 
-TEST_F(SiteListsTest, SameMembersShareAListAndOrderMatters) {
+TEST_F(OpsListPoolTest, SameMembersShareAListAndOrderMatters) {
     OpsListPool<64> lists;
     OpsList* ab = lists.get(std::vector{&ops[0], &ops[1]});
     OpsList* ba = lists.get(std::vector{&ops[1], &ops[0]});
@@ -49,14 +49,14 @@ TEST_F(SiteListsTest, SameMembersShareAListAndOrderMatters) {
     EXPECT_EQ(ab->func, nopscope_walk_list);
 }
 
-TEST_F(SiteListsTest, DirectIsThatOfTheMemberThatHasOne) {
+TEST_F(OpsListPoolTest, DirectIsThatOfTheMemberThatHasOne) {
     OpsListPool<64> lists;
     ops[1].direct = 0x4000;
     EXPECT_EQ(take(lists, 0, 3)->direct, 0x4000u);
     EXPECT_EQ(take(lists, 2, 2)->direct, 0u);
 }
 
-TEST_F(SiteListsTest, WalkCallsEachMemberInOrderWithItself) {
+TEST_F(OpsListPoolTest, WalkCallsEachMemberInOrderWithItself) {
     OpsListPool<64> lists;
     OpsList* list = lists.get(std::vector{&ops[3], &ops[0], &ops[2]});
     Regs regs{};
@@ -65,7 +65,7 @@ TEST_F(SiteListsTest, WalkCallsEachMemberInOrderWithItself) {
     EXPECT_EQ(called, (std::vector{&ops[3], &ops[0], &ops[2]}));
 }
 
-TEST_F(SiteListsTest, CollectFreesWhatNoSlotHolds) {
+TEST_F(OpsListPoolTest, CollectFreesWhatNoSlotHolds) {
     OpsListPool<64> lists;
     OpsList* held = take(lists, 0, 2);
     OpsList* dropped = take(lists, 1, 2);
@@ -80,14 +80,14 @@ TEST_F(SiteListsTest, CollectFreesWhatNoSlotHolds) {
     EXPECT_FALSE(lists.contains(0));
 }
 
-TEST_F(SiteListsTest, AnEmptyPoolHoldsNothing) {
+TEST_F(OpsListPoolTest, AnEmptyPoolHoldsNothing) {
     OpsListPool<64> lists;
     EXPECT_EQ(lists.in_use(), 0u);
     EXPECT_FALSE(lists.holds(slot(reinterpret_cast<OpsList*>(&lists))));
     lists.collect();
 }
 
-TEST_F(SiteListsTest, FullPoolSaysSoAndKeepsItsLists) {
+TEST_F(OpsListPoolTest, FullPoolSaysSoAndKeepsItsLists) {
     OpsListPool<64> lists;
     std::vector<OpsList*> all;
     while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
@@ -99,7 +99,7 @@ TEST_F(SiteListsTest, FullPoolSaysSoAndKeepsItsLists) {
     }
 }
 
-TEST_F(SiteListsTest, FreeBlocksJoin) {
+TEST_F(OpsListPoolTest, FreeBlocksJoin) {
     OpsListPool<64> lists;
     std::vector<OpsList*> all;
     while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
@@ -116,7 +116,7 @@ TEST_F(SiteListsTest, FreeBlocksJoin) {
 }
 
 // A remainder that is too small for a header stays with the list's block.
-TEST_F(SiteListsTest, EveryRemainderFits) {
+TEST_F(OpsListPoolTest, EveryRemainderFits) {
     for (unsigned count = 2; count <= 40; ++count) {
         OpsListPool<24> lists;
         OpsList* list = take(lists, 0, count);

@@ -18,8 +18,8 @@ protected:
     MayRequest() {
         for (std::uint64_t& guard : core.guards) guard = 1;
     }
-    bool at(unsigned depth, Address pc, std::span<const Code> unmarked) {
-        return may_request<sim::SimMachine>(core, depth, pc, unmarked);
+    bool at(unsigned depth, Address pc, std::span<const Code> unguarded) {
+        return may_request<sim::SimMachine>(core, depth, pc, unguarded);
     }
     Core core{};
     const Code code[2] = {{0x1000, 0x1040}, {0x3000, 0x3080}};
@@ -37,7 +37,7 @@ TEST_F(MayRequest, NotOnTopOfACallback) {
     EXPECT_FALSE(at(1, 0x2000, {}));
 }
 
-TEST_F(MayRequest, NotOnTopOfUnmarkedCode) {
+TEST_F(MayRequest, NotOnTopOfUnguardedCode) {
     EXPECT_TRUE(at(0, 0x1000, code));  // thread context: the pc has no meaning
     EXPECT_TRUE(at(1, 0xffc, code));
     EXPECT_FALSE(at(1, 0x1000, code));

@@ -189,9 +189,9 @@ TEST(NameTable, CorruptBytesDoNoHarm) {
     EXPECT_GT(differ, 1000u);
 }
 
-class NamedSelectionTest : public ::testing::Test {
+class SiteNameFilterTest : public ::testing::Test {
 protected:
-    NamedSelectionTest() {
+    SiteNameFilterTest() {
         for (unsigned i = 0; i < 20; ++i) entries.push_back(0x1000 + 16 * i - 8);
         sites.prepare(entries);
         sites.set(15, sites[15].refused());
@@ -234,7 +234,7 @@ protected:
     protocol::NameTable table{bytes.data(), bytes.size(), 20, crc};
 };
 
-TEST_F(NamedSelectionTest, VisitsWhatThePatternMatches) {
+TEST_F(SiteNameFilterTest, VisitsWhatThePatternMatches) {
     EXPECT_EQ(chosen(Sites::named("fn_7")), (std::vector<std::uint32_t>{7}));
     EXPECT_EQ(chosen(Sites::named("fn_1?")),
               (std::vector<std::uint32_t>{10, 11, 12, 13, 14, 16, 17, 18, 19}));
@@ -243,7 +243,7 @@ TEST_F(NamedSelectionTest, VisitsWhatThePatternMatches) {
     EXPECT_EQ(chosen(Sites::all()).size(), 19u);
 }
 
-TEST_F(NamedSelectionTest, LessThoseOfAnother) {
+TEST_F(SiteNameFilterTest, LessThoseOfAnother) {
     using Indexes = std::vector<std::uint32_t>;
     EXPECT_EQ(chosen(Sites::named("fn_1*").without(Sites::range(0, 17))), (Indexes{17, 18, 19}));
     EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::named("*5"))), (Indexes{3, 4, 6}));
@@ -260,7 +260,7 @@ TEST_F(NamedSelectionTest, LessThoseOfAnother) {
     chosen(Sites::all().without(Sites::named("*")), Status::no_names);
 }
 
-TEST_F(NamedSelectionTest, NoSuchNameOrNoNames) {
+TEST_F(SiteNameFilterTest, NoSuchNameOrNoNames) {
     chosen(Sites::named("fn_20"), Status::unknown_function);
     chosen(Sites::named("fn_15"), Status::unknown_function);  // this site is refused
     table = {};

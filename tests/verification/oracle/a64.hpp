@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The A64 instructions that coherence depends on. Encodings: Arm ARM DDI 0487, C5.3, C5.4 and C6.2.
+// The A64 instructions that the oracles know. Encodings: Arm ARM DDI 0487, C5.3, C5.4 and C6.2.
 // They deliberately do not use the tracer's encoders.
 #pragma once
 
@@ -27,9 +27,21 @@ enum class Op : std::uint8_t {
 constexpr std::uint32_t nop = 0xd503201f;
 constexpr bool is_b(std::uint32_t word) { return word >> 26 == 0x05; }
 constexpr bool is_bl(std::uint32_t word) { return word >> 26 == 0x25; }
-// BLR and its variants with PAC, such as BLRAA.
-constexpr bool is_call(std::uint32_t word) {
-    return is_bl(word) || (word & 0xfffffc1f) == 0xd63f0000 || (word & 0xfefff800) == 0xd63f0800;
+
+// Unconditional branches (C4.1.66).
+enum class Branch : std::uint8_t { none, call, jump, ret };
+constexpr Branch branch_of(std::uint32_t word) {
+    if (is_bl(word)) return Branch::call;
+    if (is_b(word)) return Branch::jump;
+    if ((word & 0xfe1f0000) != 0xd61f0000) return Branch::none;
+    switch (word >> 21 & 0xf) {  // without bit 24, which is set if there is a PAC modifier
+    case 0:
+    case 8: return Branch::jump;  // BR, BRAA, BRAAZ
+    case 1:
+    case 9: return Branch::call;   // BLR, BLRAA, BLRAAZ
+    case 2: return Branch::ret;    // RET, RETAA
+    default: return Branch::none;  // ERET, DRPS
+    }
 }
 constexpr std::uint64_t bl_target(std::uint32_t word, std::uint64_t at) {
     const auto offset = static_cast<std::int32_t>(word << 6) >> 4;
@@ -79,6 +91,8 @@ static_assert(op_of(0xd5033a9f) == Op::weaker_dsb && op_of(0xd503379f) == Op::we
 static_assert(op_of(0xd5033fdf) == Op::isb && op_of(0xd69f03e0) == Op::eret);
 static_assert(op_of(0xd50b7b23) == Op::clean && op_of(0xd50b7525) == Op::invalidate);
 static_assert(op_of(0xd508871f) == Op::translation && op_of(0xd5033bbf) == Op::other /* DMB */);
+static_assert(branch_of(0xd65f03c0) == Branch::ret && branch_of(0xd63f0120) == Branch::call);
+static_assert(branch_of(0xd61f0120) == Branch::jump && branch_of(0xd69f03e0) == Branch::none);
 static_assert(bl_target(0x94000001, 0x1000) == 0x1004 && bl_target(0x97ffffff, 0x1000) == 0xffc);
 
 }  // namespace a64

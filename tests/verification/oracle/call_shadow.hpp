@@ -23,6 +23,8 @@
 //   service    Counted: the tracer does work for the program, such as printing to the console.
 #pragma once
 
+#include "tests/verification/oracle/a64.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -50,7 +52,7 @@ struct Counted {
     std::uint64_t open = 0;  // not ended at the end
 };
 
-enum class Branch : std::uint8_t { none, call, jump, ret };
+using a64::Branch;
 
 struct Range {
     std::uint64_t low = 0, high = 0;

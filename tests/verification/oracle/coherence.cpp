@@ -11,19 +11,13 @@
 // return there); and words of text that are sites or were modified.
 #include "tests/verification/oracle/coherence_events.hpp"
 
-#include <cstdio>
-#include <cstring>
-
-extern "C" {
-__attribute__((visibility("default"))) int qemu_plugin_version = 4;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
-                                                               int argc, char** argv);
-}
+int qemu_plugin_version = 4;
 
 namespace {
 
 using namespace coherence;
 using a64::Op;
+using plugin::call_before;
 
 bool is_vector(Address address) {
     for (const Address base : oracle.vectors) {
@@ -40,18 +34,17 @@ bool reads_slots(Address address) {
 
 void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t word) {
     Model& model = *oracle.model;
-    const auto call = [&](qemu_plugin_vcpu_udata_cb_t callback, qemu_plugin_cb_flags flags,
-                          void* user) {
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, user);
-    };
-    if (model.holds(address - 4) && a64::is_call(model.value(address - 4))) {
-        call(on_return_address, QEMU_PLUGIN_CB_R_REGS, reinterpret_cast<void*>(address));
+    if (model.holds(address - 4) && a64::branch_of(model.value(address - 4)) == a64::Branch::call) {
+        call_before(instruction, on_return_address, reinterpret_cast<void*>(address),
+                    QEMU_PLUGIN_CB_R_REGS);
     }
-    if (oracle.image.requests.count(address) != 0) call(on_request, QEMU_PLUGIN_CB_R_REGS, nullptr);
+    if (oracle.image.requests.count(address) != 0) {
+        call_before(instruction, on_request, nullptr, QEMU_PLUGIN_CB_R_REGS);
+    }
     // With threads, the store that changed the word may not be reported yet.
     if (word != model.value(address)) model.watch(address);
-    if (Word* const known = model.find(address)) call(on_word, QEMU_PLUGIN_CB_NO_REGS, known);
-    if (address == oracle.image.made) call(on_callback_made, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    if (Word* const known = model.find(address)) call_before(instruction, on_word, known);
+    if (address == oracle.image.made) call_before(instruction, on_callback_made);
     const bool holds = oracle.image.holder.has(address);
     if (holds || reads_slots(address)) {
         qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS,
@@ -61,24 +54,16 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::lock_guard lock(oracle.lock);
-    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
-    for (std::size_t i = 0; i < instructions; ++i) {
-        qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
-        const Address address = qemu_plugin_insn_vaddr(instruction);
-        std::uint32_t word = 0;
-        qemu_plugin_insn_data(instruction, &word, sizeof word);
-        if (is_vector(address)) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_exception,
-                                                   QEMU_PLUGIN_CB_NO_REGS, nullptr);
-        }
-        if (oracle.model->holds(address)) watch_text(instruction, address, word);
-        if (const Op op = a64::op_of(word); op != Op::other) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_system, QEMU_PLUGIN_CB_R_REGS,
-                                                   packed(op, word));
-        }
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_W, nullptr);
-    }
+    plugin::for_each_instruction(
+        block, [](qemu_plugin_insn* instruction, Address address, std::uint32_t word) {
+            if (is_vector(address)) call_before(instruction, on_exception);
+            if (oracle.model->holds(address)) watch_text(instruction, address, word);
+            if (const Op op = a64::op_of(word); op != Op::other) {
+                call_before(instruction, on_system, packed(op, word), QEMU_PLUGIN_CB_R_REGS);
+            }
+            qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS,
+                                             QEMU_PLUGIN_MEM_W, nullptr);
+        });
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
@@ -93,11 +78,8 @@ void on_exit(qemu_plugin_id_t, void*) {
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
-    std::string path;
-    for (int i = 0; i < argc; ++i) {
-        if (std::strncmp(argv[i], "image=", 6) == 0) path = argv[i] + 6;
-        if (std::strncmp(argv[i], "out=", 4) == 0) oracle.out = argv[i] + 4;
-    }
+    const std::string path = plugin::argument(argc, argv, "image");
+    oracle.out = plugin::argument(argc, argv, "out");
     std::vector<std::uint8_t> text;
     if (oracle.out.empty() || !read_image(path, oracle.image) || !read_text(oracle.image, text)) {
         std::fputs("coherence: needs out=FILE and image=FILE, as coherence.py makes it\n", stderr);
@@ -105,7 +87,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     }
     oracle.model = std::make_unique<Model>(oracle.image.text.begin, std::move(text));
     for (const auto& [word, function] : oracle.image.sites) oracle.model->add_site(word, function);
-    oracle.rows = std::make_unique<Rows>(*oracle.model, oracle.image.ops, read_memory);
+    oracle.rows = std::make_unique<Rows>(*oracle.model, oracle.image.ops, plugin::read_memory);
     if (oracle.image.ops.none != 0) oracle.rows->watch();
     qemu_plugin_register_vcpu_init_cb(id, on_core);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -9,7 +9,6 @@ exactly these kinds of fault.
 """
 
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,9 +18,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import coherence  # noqa: E402
-
-COMPILERS = ("aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc")
-QEMU = "qemu-system-aarch64"
+import known_counts  # noqa: E402
 
 # On a CPU that needs all maintenance.
 WRONG = {
@@ -68,10 +65,7 @@ CORE = {"NO_ISB": 0, "NO_SYNCHRONISATION": 1}
 
 def build(directory, macro):
     elf = directory / f"{macro or 'right'}.elf"
-    compiler = next(filter(shutil.which, COMPILERS))
-    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
-                    "-march=armv8.5-a", *([f"-D{macro}"] if macro else []), "-o", elf, HERE / "coherence_cases.S"],
-                   check=True)
+    known_counts.build("coherence_cases.S", elf, *([f"-D{macro}"] if macro else []))
     return elf
 
 
@@ -135,7 +129,5 @@ class Cases(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
-        sys.exit("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS) + ": ./dev setup installs them")
-    PLUGIN = pathlib.Path(sys.argv.pop()).resolve()
+    PLUGIN = known_counts.plugin_of_arguments()
     unittest.main()

@@ -3,33 +3,11 @@
 
 #include "tests/verification/oracle/this_core.hpp"
 
-#include <cstdio>
-#include <cstring>
-
 namespace coherence {
 
 using a64::Op;
 
 Oracle& oracle = *new Oracle;
-
-static std::uint64_t read(qemu_plugin_register* handle) {
-    thread_local GByteArray* const bytes = g_byte_array_new();
-    g_byte_array_set_size(bytes, 0);
-    std::uint64_t value = 0;
-    if (handle != nullptr && qemu_plugin_read_register(handle, bytes) > 0) {
-        std::memcpy(&value, bytes->data, bytes->len < sizeof value ? bytes->len : sizeof value);
-    }
-    return value;
-}
-static std::uint64_t read_x(unsigned core, unsigned number) {
-    return number == 31 ? 0 : read(oracle.registers[core].x[number]);
-}
-bool read_memory(Address address, void* to, std::size_t bytes) {
-    thread_local GByteArray* const buffer = g_byte_array_new();
-    if (!qemu_plugin_read_memory_vaddr(address, buffer, bytes)) return false;
-    std::memcpy(to, buffer->data, bytes);
-    return true;
-}
 
 // ---- memory ----
 
@@ -83,7 +61,7 @@ void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, v
 // ---- instructions ----
 
 static void learn_caches(unsigned core) {
-    const std::uint64_t type = read(oracle.registers[core].cache_type);
+    const std::uint64_t type = oracle.registers[core].cache_type();
     if (type != 0) oracle.model->set_caches(Caches::of(type));
     oracle.knows_caches = type != 0;
 }
@@ -98,7 +76,7 @@ static Address text_of(Address address, bool* by_alias) {
 static void maintain(unsigned core, Op op, unsigned number) {
     Model& model = *oracle.model;
     bool by_alias = false;
-    const Address address = text_of(read_x(core, number), &by_alias);
+    const Address address = text_of(oracle.registers[core].x(number), &by_alias);
     if (!oracle.image.text.has(address)) {
         ++model.events.elsewhere;
     } else if (op == Op::zero) {
@@ -134,9 +112,10 @@ void on_system(unsigned told, void* what) {
     // It affects one core only. No other core runs during boot.
     case Op::invalidate_all_of_core: break;
     case Op::translation: forget_pages(); break;
-    case Op::vectors: oracle.vectors.insert(read_x(core, number)); break;
+    case Op::vectors: oracle.vectors.insert(oracle.registers[core].x(number)); break;
     case Op::firmware:
-        if (static_cast<std::uint32_t>(read_x(core, 0)) == psci_cpu_off) model.go_off(core);
+        if (static_cast<std::uint32_t>(oracle.registers[core].x(0)) == psci_cpu_off)
+            model.go_off(core);
         break;
     case Op::other: break;
     }
@@ -151,7 +130,7 @@ void on_exception(unsigned told, void*) {
 void on_request(unsigned told, void*) {
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
-    oracle.model->begin_request(core, read_x(core, 30));
+    oracle.model->begin_request(core, oracle.registers[core].x(30));
     oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
 }
 
@@ -159,7 +138,7 @@ void on_return_address(unsigned told, void* address) {
     const unsigned core = this_core::number(told);
     if (oracle.requests[core].load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard lock(oracle.lock);
-    oracle.model->reach(core, reinterpret_cast<Address>(address), read_x(core, 0));
+    oracle.model->reach(core, reinterpret_cast<Address>(address), oracle.registers[core].x(0));
     oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
 }
 
@@ -181,17 +160,7 @@ void on_core(qemu_plugin_id_t, unsigned core) {
     if (core >= max_cores) return;
     this_core::is_there(core);
     oracle.knows_core = this_core::running() != nullptr;
-    const GArray* const all = qemu_plugin_get_registers();
-    const auto* const registers = reinterpret_cast<const qemu_plugin_reg_descriptor*>(all->data);
-    for (unsigned i = 0; i < all->len; ++i) {
-        const char* const name = registers[i].name;
-        unsigned number = 0;
-        if (name[0] == 'x' && std::sscanf(name + 1, "%u", &number) == 1 && number < 31) {
-            oracle.registers[core].x[number] = registers[i].handle;
-        } else if (std::strcmp(name, "CTR_EL0") == 0) {
-            oracle.registers[core].cache_type = registers[i].handle;
-        }
-    }
+    oracle.registers[core] = plugin::Registers::of_this_core();
 }
 
 }  // namespace coherence

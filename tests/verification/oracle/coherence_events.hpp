@@ -9,7 +9,7 @@
 
 #include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/coherence_files.hpp"
-#include "tests/verification/oracle/qemu_plugin.hpp"
+#include "tests/verification/oracle/plugin.hpp"
 
 #include <memory>
 #include <mutex>
@@ -24,11 +24,7 @@ struct Oracle {
     std::unique_ptr<Model> model;
     std::unique_ptr<Rows> rows;
     std::string out;
-    struct Registers {
-        qemu_plugin_register* x[31] = {};
-        qemu_plugin_register* cache_type = nullptr;
-    };
-    Registers registers[max_cores];
+    plugin::Registers registers[max_cores];
     bool knows_caches = false;
     bool knows_core = false;              // not needed with a thread for each core: this_core.hpp
     std::unordered_set<Address> vectors;  // values that VBAR_EL1 had
@@ -57,7 +53,5 @@ inline void* packed(a64::Op op, std::uint32_t word) {
     return reinterpret_cast<void*>(std::uintptr_t{static_cast<unsigned>(op)} << 8 |
                                    a64::target_register(word));
 }
-// Reads memory as the core that runs the callback sees it.
-bool read_memory(Address address, void* to, std::size_t bytes);
 
 }  // namespace coherence

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/verification/oracle/coherence_files.hpp"
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 

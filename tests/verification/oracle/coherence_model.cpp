@@ -3,7 +3,6 @@
 
 #include "tests/verification/oracle/a64.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 

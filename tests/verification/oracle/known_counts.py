@@ -28,20 +28,34 @@ QEMU = "qemu-system-aarch64"
 EXPECTED = {"first": (1005, 1010), "second": (40, 1), "never": (0, 0)}  # as BL, as another word
 
 
+def build(source, elf, *options):
+    """Builds an oracle's test image."""
+    compiler = next(filter(shutil.which, COMPILERS))
+    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
+                    "-march=armv8.5-a", *options, "-o", elf, HERE / source], check=True)
+
+
+def qemu_command(elf, cpu):
+    return [QEMU, "-M", "virt,gic-version=3", "-cpu", cpu, "-m", "64M", "-nic", "none", "-display", "none",
+            "-monitor", "none", "-serial", "none", "-icount", "shift=0,sleep=off",
+            "-semihosting-config", "enable=on,target=native", "-kernel", str(elf)]
+
+
+def plugin_of_arguments():
+    """Returns the last argument, the plugin. Ends the program if a tool is missing."""
+    if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
+        sys.exit("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS) + ": ./dev setup installs them")
+    return pathlib.Path(sys.argv.pop()).resolve()
+
+
 def run_image(plugin, directory):
     """Builds and runs known_counts.S. Returns its symbols and the plugin's result."""
     elf, list_path, out = (directory / name for name in ("known.elf", "sites", "out.json"))
-    compiler = next(filter(shutil.which, COMPILERS))
-    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000",
-                    "-Wl,--build-id=none", "-march=armv8.5-a", "-o", elf, HERE / "known_counts.S"],
-                   check=True)
+    build("known_counts.S", elf)
     image = sites.Image(elf)
     list_path.write_text("".join(f"{word:x} {function:x}\n"
                                  for word, function in sites.patch_sites(image)))
-    subprocess.run([QEMU, "-M", "virt,gic-version=3", "-cpu", "cortex-a72", "-m", "64M",
-                    "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "none",
-                    "-icount", "shift=0,sleep=off", "-semihosting-config", "enable=on,target=native",
-                    "-kernel", elf, "-plugin", f"{plugin},sites={list_path},out={out}"],
+    subprocess.run([*qemu_command(elf, "cortex-a72"), "-plugin", f"{plugin},sites={list_path},out={out}"],
                    check=True, timeout=60)
     return image.symbols, json.loads(out.read_text())
 
@@ -101,7 +115,5 @@ class KnownCounts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
-        sys.exit("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS) + ": ./dev setup installs them")
-    PLUGIN = pathlib.Path(sys.argv.pop()).resolve()
+    PLUGIN = plugin_of_arguments()
     unittest.main()

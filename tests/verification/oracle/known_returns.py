@@ -7,8 +7,6 @@
 
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "bench"))
 import returns  # noqa: E402
 import sites  # noqa: E402
-from known_counts import COMPILERS, QEMU  # noqa: E402
+from known_counts import build, plugin_of_arguments, qemu_command  # noqa: E402
 
 NONE, ALL = [0, 0, 0], lambda n: [n, n, n]
 
@@ -57,17 +55,12 @@ def tracer_of(elf):
     return [(image.symbols["tracer_low"], image.symbols["tracer_high"])]
 
 
-def run_image(cpu):
+def run_image():
     """Returns the plugin's rows and the image."""
     with tempfile.TemporaryDirectory() as directory:
         elf = pathlib.Path(directory) / "known.elf"
-        compiler = next(filter(shutil.which, COMPILERS))
-        subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
-                        "-o", elf, HERE / "known_returns.S"], check=True)
-        rows, said = returns.run([QEMU, "-M", "virt,gic-version=3", "-cpu", cpu, "-m", "64M", "-nic", "none",
-                                  "-display", "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0,sleep=off",
-                                  "-semihosting-config", "enable=on,target=native", "-kernel", str(elf)],
-                                 returns.plugin_map(elf, tracer=tracer_of))
+        build("known_returns.S", elf)
+        rows, said = returns.run(qemu_command(elf, "max"), returns.plugin_map(elf, tracer=tracer_of))
         if rows is None:
             raise AssertionError(said)
         return rows, sites.Image(elf)
@@ -76,7 +69,7 @@ def run_image(cpu):
 class KnownReturns(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.rows, cls.image = run_image("max")
+        cls.rows, cls.image = run_image()
 
     def test_each_row_is_counted_as_it_reads(self):
         self.assertEqual(list(self.rows), list(EXPECTED))
@@ -107,7 +100,5 @@ class KnownReturns(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
-        sys.exit("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS) + ": ./dev setup installs them")
-    os.environ["NOPSCOPE_RETURN_STACK"] = str(pathlib.Path(sys.argv.pop()).resolve())
+    os.environ["NOPSCOPE_RETURN_STACK"] = str(plugin_of_arguments())
     unittest.main()

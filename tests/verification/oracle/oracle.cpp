@@ -30,26 +30,20 @@
 // translation-time constant in place when one thread runs several vCPUs, as with -icount. From vCPU
 // 1 on, these additions go to wrong addresses.
 
-#include "tests/verification/oracle/qemu_plugin.hpp"
+#include "tests/verification/oracle/a64.hpp"
+#include "tests/verification/oracle/plugin.hpp"
 
 #include <atomic>
 #include <cinttypes>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-extern "C" {
-__attribute__((visibility("default"))) int qemu_plugin_version = 4;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
-                                                               int argc, char** argv);
-}
+int qemu_plugin_version = 4;
 
 namespace {
 
@@ -82,9 +76,6 @@ struct Oracle {
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Oracle& oracle = *new Oracle;
 
-// DDI 0487, C6.2.34: BL is 100101 imm26.
-bool is_bl(std::uint32_t word) { return (word >> 26) == 0x25; }
-
 bool read_sites(const std::string& path) {
     std::ifstream file(path);
     std::string line;
@@ -105,7 +96,7 @@ void add_one(unsigned, void* counter) {
     static_cast<Counter*>(counter)->fetch_add(1, std::memory_order_relaxed);
 }
 void count(qemu_plugin_insn* instruction, Counter& counter) {
-    qemu_plugin_register_vcpu_insn_exec_cb(instruction, add_one, QEMU_PLUGIN_CB_NO_REGS, &counter);
+    plugin::call_before(instruction, add_one, &counter);
 }
 
 // If the target has one core, nothing else runs meanwhile.
@@ -123,23 +114,18 @@ Counted* function_around(std::uint64_t address) {
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
-    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
-    for (std::size_t i = 0; i < instructions; ++i) {
-        qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
-        count(instruction, oracle.instructions);
-        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
-        if (oracle.stop != 0 && address == oracle.stop) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, note_stop, QEMU_PLUGIN_CB_NO_REGS,
-                                                   nullptr);
-        }
-        if (Counted* const function = function_around(address)) count(instruction, function->own);
-        const auto site = oracle.site_at.find(address);
-        if (site == oracle.site_at.end()) continue;
-        std::uint32_t word = 0;
-        qemu_plugin_insn_data(instruction, &word, sizeof word);
-        Counted& counted = oracle.counted[site->second];
-        count(instruction, is_bl(word) ? counted.bl : counted.other);
-    }
+    plugin::for_each_instruction(
+        block, [](qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t word) {
+            count(instruction, oracle.instructions);
+            if (oracle.stop != 0 && address == oracle.stop)
+                plugin::call_before(instruction, note_stop);
+            if (Counted* const function = function_around(address))
+                count(instruction, function->own);
+            const auto site = oracle.site_at.find(address);
+            if (site == oracle.site_at.end()) return;
+            Counted& counted = oracle.counted[site->second];
+            count(instruction, a64::is_bl(word) ? counted.bl : counted.other);
+        });
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
@@ -166,14 +152,9 @@ void on_exit(qemu_plugin_id_t, void*) {
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
-    std::string sites;
-    for (int i = 0; i < argc; ++i) {
-        if (std::strncmp(argv[i], "sites=", 6) == 0) sites = argv[i] + 6;
-        if (std::strncmp(argv[i], "out=", 4) == 0) oracle.out = argv[i] + 4;
-        if (std::strncmp(argv[i], "stop=", 5) == 0)
-            oracle.stop = std::strtoull(argv[i] + 5, nullptr, 16);
-    }
-    if (oracle.out.empty() || !read_sites(sites)) {
+    oracle.out = plugin::argument(argc, argv, "out");
+    oracle.stop = std::strtoull(plugin::argument(argc, argv, "stop").c_str(), nullptr, 16);
+    if (oracle.out.empty() || !read_sites(plugin::argument(argc, argv, "sites"))) {
         std::fputs(
             "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION [END]\", hex, each word "
             "once)\n",

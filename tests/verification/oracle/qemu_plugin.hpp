@@ -18,6 +18,11 @@ struct qemu_info_t;       // not read
 struct qemu_plugin_tb;    // a translation block, valid during its translation callback
 struct qemu_plugin_insn;  // one of its instructions, likewise
 
+// The plugin defines these: the interface's version, and what QEMU calls when it loads the plugin.
+extern __attribute__((visibility("default"))) int qemu_plugin_version;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
+                                                               int argc, char** argv);
+
 // The registers that the callback reads.
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0, QEMU_PLUGIN_CB_R_REGS = 1 };
 
@@ -45,14 +50,12 @@ void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_
 enum qemu_plugin_mem_rw {
     QEMU_PLUGIN_MEM_R = 1,
     QEMU_PLUGIN_MEM_W = 2,
-    QEMU_PLUGIN_MEM_RW = 3,
 };
 using qemu_plugin_meminfo_t = std::uint32_t;
 using qemu_plugin_vcpu_mem_cb_t = void (*)(unsigned vcpu, qemu_plugin_meminfo_t,
                                            std::uint64_t address, void*);
 void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*, qemu_plugin_vcpu_mem_cb_t,
                                       qemu_plugin_cb_flags, qemu_plugin_mem_rw, void*);
-bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);  // log2 of bytes
 
 // The value that was loaded or stored. `type`: log2 of bytes.

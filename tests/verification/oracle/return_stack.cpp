@@ -25,71 +25,31 @@
 //
 // A function is traced while its site's word is a BL. That word is executed right before the call
 // is recorded. So its value at that time also holds at the function's RET.
-#include "tests/verification/oracle/qemu_plugin.hpp"
+#include "tests/verification/oracle/return_stack.hpp"
+
+#include "tests/verification/oracle/plugin.hpp"
+#include "tests/verification/oracle/this_core.hpp"
 
 #include <cinttypes>
-#include <cstdio>
-#include <cstring>
 #include <deque>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
-#include <string>
 #include <unordered_map>
 
-#include "tests/verification/oracle/return_stack.hpp"
-#include "tests/verification/oracle/this_core.hpp"
-
-extern "C" {
-__attribute__((visibility("default"))) int qemu_plugin_version = 4;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
-                                                               int argc, char** argv);
-}
+int qemu_plugin_version = 4;
 
 namespace {
 
 using namespace nopscope::host::returns;
+using a64::Branch;
+using plugin::call_before;
 
 constexpr std::uint64_t round_written = 50;
 
-// x0 to x30 of the core that the callback runs for.
-class Registers {
-public:
-    Registers() : buffer_(g_byte_array_new()) {
-        GArray* const all = qemu_plugin_get_registers();
-        const auto* const descriptors = reinterpret_cast<qemu_plugin_reg_descriptor*>(all->data);
-        for (unsigned i = 0; i < all->len; ++i) {
-            unsigned number = 0;
-            if (std::sscanf(descriptors[i].name, "x%u", &number) == 1 && number < handles_.size()) {
-                handles_[number] = descriptors[i].handle;
-            }
-        }
-    }
-    bool known() const { return handles_[0] != nullptr && handles_[30] != nullptr; }
-    std::uint64_t value(unsigned number) {
-        if (number == 31) return 0;
-        std::uint64_t read = 0;
-        g_byte_array_set_size(buffer_, 0);
-        qemu_plugin_read_register(handles_[number], buffer_);
-        if (buffer_->len >= sizeof read) std::memcpy(&read, buffer_->data, sizeof read);
-        return read;
-    }
-    std::string text(std::uint64_t address) {
-        g_byte_array_set_size(buffer_, 0);
-        constexpr std::size_t most = 64;
-        if (!qemu_plugin_read_memory_vaddr(address, buffer_, most)) return "?";
-        const auto* const begin = reinterpret_cast<const char*>(buffer_->data);
-        return {begin, strnlen(begin, buffer_->len)};
-    }
-
-private:
-    GByteArray* buffer_;
-    std::array<qemu_plugin_register*, 31> handles_{};
-};
-
 struct Core {
-    Registers registers;
+    plugin::Registers registers = plugin::Registers::of_this_core();
     ReturnStacks stacks;
     bool writes = false;  // it writes each instruction to the path
 };
@@ -200,7 +160,7 @@ void on_call(unsigned vcpu, void* behind) {
 }
 
 std::uint64_t target_of(Core& core, const Indirect& branch) {
-    const std::uint64_t value = core.registers.value(register_of(branch.word));
+    const std::uint64_t value = core.registers.x(register_of(branch.word));
     return has_pac(branch.word) ? value & ((std::uint64_t{1} << 48) - 1) : value;
 }
 
@@ -230,12 +190,14 @@ void on_site(unsigned, void* data) {
 
 void on_mark(unsigned vcpu, void*) {
     Core& core = core_of(vcpu);
-    const std::uint64_t name = core.registers.value(0);
+    const std::uint64_t name = core.registers.x(0);
     core.writes = false;
     model.row = nullptr;
     if (name == 0) return;
     model.row = &model.rows.emplace_back();
-    model.row->name = core.registers.text(name);
+    char text[64];
+    const bool is_mapped = plugin::read_memory(name, text, sizeof text);
+    model.row->name = is_mapped ? std::string(text, strnlen(text, sizeof text)) : "?";
 }
 
 void on_head(unsigned vcpu, void*) {
@@ -250,11 +212,6 @@ void on_instruction(unsigned vcpu, void* data) {
 
 // ---- translation ----
 
-void tell(qemu_plugin_insn* instruction, qemu_plugin_vcpu_udata_cb_t callback, void* data,
-          qemu_plugin_cb_flags flags = QEMU_PLUGIN_CB_NO_REGS) {
-    qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, data);
-}
-
 void* indirect_at(std::uint64_t address, std::uint32_t word) {
     const Class in = in_any(model.hooks, address)    ? hook
                      : in_any(model.tracer, address) ? tracer
@@ -262,30 +219,30 @@ void* indirect_at(std::uint64_t address, std::uint32_t word) {
     return &model.indirect.emplace_back(Indirect{address, word, in, site_around(address)});
 }
 
-// QEMU calls callbacks in the order in which they were registered.
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
-    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
-    for (std::size_t i = 0; i < instructions; ++i) {
-        qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
-        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
-        std::uint32_t word = 0;
-        qemu_plugin_insn_data(instruction, &word, sizeof word);
-        if (address == model.mark) tell(instruction, on_mark, nullptr, QEMU_PLUGIN_CB_R_REGS);
-        if (model.head != 0) {
-            if (address == model.head) tell(instruction, on_head, nullptr);
-            tell(instruction, on_instruction,
-                 &model.instructions.emplace_back(Instruction{address, word}));
-        }
-        const Branch kind = branch_of(word);
-        if (const auto site = model.site_at.find(address); site != model.site_at.end()) {
-            tell(instruction, kind == Branch::call ? on_site<true> : on_site<false>, site->second);
-        }
-        if (kind == Branch::call) tell(instruction, on_call, reinterpret_cast<void*>(address + 4));
-        if (kind == Branch::ret)
-            tell(instruction, on_return, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
-        if (kind == Branch::jump)
-            tell(instruction, on_jump, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
-    }
+    plugin::for_each_instruction(
+        block, [](qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t word) {
+            if (address == model.mark) {
+                call_before(instruction, on_mark, nullptr, QEMU_PLUGIN_CB_R_REGS);
+            }
+            if (model.head != 0) {
+                if (address == model.head) call_before(instruction, on_head);
+                call_before(instruction, on_instruction,
+                            &model.instructions.emplace_back(Instruction{address, word}));
+            }
+            const Branch kind = a64::branch_of(word);
+            if (const auto site = model.site_at.find(address); site != model.site_at.end()) {
+                call_before(instruction, kind == Branch::call ? on_site<true> : on_site<false>,
+                            site->second);
+            }
+            if (kind == Branch::call) {
+                call_before(instruction, on_call, reinterpret_cast<void*>(address + 4));
+            }
+            if (kind == Branch::ret || (kind == Branch::jump && !a64::is_b(word))) {
+                call_before(instruction, kind == Branch::ret ? on_return : on_jump,
+                            indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
+            }
+        });
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
@@ -337,12 +294,8 @@ void on_exit(qemu_plugin_id_t, void*) {
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
-    std::string map;
-    for (int i = 0; i < argc; ++i) {
-        if (std::strncmp(argv[i], "map=", 4) == 0) map = argv[i] + 4;
-        if (std::strncmp(argv[i], "out=", 4) == 0) model.out = argv[i] + 4;
-    }
-    if (model.out.empty() || !read_map(map)) {
+    model.out = plugin::argument(argc, argv, "out");
+    if (model.out.empty() || !read_map(plugin::argument(argc, argv, "map"))) {
         std::fputs(
             "return_stack: needs out=FILE and map=FILE, with sites and hooks, as "
             "tests/bench/returns.py writes it\n",

@@ -6,6 +6,8 @@
 //   exceptions   They and ERET do not change the stack. All three rules are assumptions.
 #pragma once
 
+#include "tests/verification/oracle/a64.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -96,24 +98,10 @@ struct Row {
     std::vector<Step> path;
 };
 
-// DDI 0487, C4.1.66, unconditional branch (register). Bit 24 is set if there is a PAC modifier.
-enum class Branch : std::uint8_t { none, call, jump, ret };
-constexpr Branch branch_of(std::uint32_t word) {
-    if (word >> 26 == 0x25) return Branch::call;  // BL
-    if ((word & 0xfe1f0000) != 0xd61f0000) return Branch::none;
-    switch (word >> 21 & 0xf) {
-    case 0:
-    case 8: return Branch::jump;  // BR, BRAA, BRAAZ
-    case 1:
-    case 9: return Branch::call;   // BLR, BLRAA, BLRAAZ
-    case 2: return Branch::ret;    // RET, RETAA
-    default: return Branch::none;  // ERET, DRPS
-    }
-}
 // RETAA uses x30. A pointer with a PAC has it above the 48 address bits.
 constexpr bool has_pac(std::uint32_t word) { return (word & 0x800) != 0; }
 constexpr unsigned register_of(std::uint32_t word) {
-    return branch_of(word) == Branch::ret && has_pac(word) ? 30 : word >> 5 & 31;
+    return a64::branch_of(word) == a64::Branch::ret && has_pac(word) ? 30 : word >> 5 & 31;
 }
 
 }  // namespace nopscope::host::returns

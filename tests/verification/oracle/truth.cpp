@@ -23,63 +23,28 @@
 // has "paths", numbered from 1. Each path has the number of the path around its last call, or 0,
 // and this call's address.
 #include "tests/verification/oracle/call_shadow.hpp"
-#include "tests/verification/oracle/qemu_plugin.hpp"
+#include "tests/verification/oracle/plugin.hpp"
 #include "tests/verification/oracle/this_core.hpp"
 
-#include <algorithm>
 #include <cinttypes>
-#include <cstdio>
-#include <cstring>
 #include <deque>
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <string>
 #include <unordered_map>
 
-extern "C" {
-__attribute__((visibility("default"))) int qemu_plugin_version = 4;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
-                                                               int argc, char** argv);
-}
+int qemu_plugin_version = 4;
 
 namespace {
 
 using namespace nopscope::host::truth;
-
-// Registers of the core that the callback runs for.
-class Registers {
-public:
-    Registers() : buffer_(g_byte_array_new()) {
-        GArray* const all = qemu_plugin_get_registers();
-        const auto* const descriptors = reinterpret_cast<qemu_plugin_reg_descriptor*>(all->data);
-        for (unsigned i = 0; i < all->len; ++i) {
-            if (std::strcmp(descriptors[i].name, "sp") == 0) sp_ = descriptors[i].handle;
-            if (std::strcmp(descriptors[i].name, "x30") == 0) lr_ = descriptors[i].handle;
-        }
-    }
-    bool known() const { return sp_ != nullptr && lr_ != nullptr; }
-    std::uint64_t sp() { return value(sp_); }
-    std::uint64_t lr() { return value(lr_); }
-
-private:
-    std::uint64_t value(qemu_plugin_register* handle) {
-        std::uint64_t read = 0;
-        g_byte_array_set_size(buffer_, 0);
-        qemu_plugin_read_register(handle, buffer_);
-        if (buffer_->len >= sizeof read) std::memcpy(&read, buffer_->data, sizeof read);
-        return read;
-    }
-    GByteArray* buffer_;
-    qemu_plugin_register* sp_ = nullptr;
-    qemu_plugin_register* lr_ = nullptr;
-};
+using plugin::call_before;
 
 struct Core {
     Core(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
          CallPaths* paths)
         : shadow(functions, tracer, stack, paths) {}
-    Registers registers;
+    plugin::Registers registers = plugin::Registers::of_this_core();
     CallShadow shadow;
 };
 
@@ -116,22 +81,15 @@ bool read_map(const std::string& path) {
         if (!(fields >> what >> std::hex >> first)) return false;
         if (what == "vectors") {
             truth.vectors = {first, first + 0x800};
-            continue;
-        }
-        if (what == "longjmp") {
+        } else if (what == "longjmp") {
             truth.longjmp = first;
-            continue;
-        }
-        if (what == "boot") {
+        } else if (what == "boot") {
             truth.boots.push_back(first);
-            continue;
-        }
-        if (what == "service") {
+        } else if (what == "service") {
             truth.services.push_back(first);
-            continue;
-        }
-        if (!(fields >> second)) return false;
-        if (what == "site") {
+        } else if (!(fields >> second)) {
+            return false;
+        } else if (what == "site") {
             const auto index = static_cast<std::uint32_t>(truth.sites.size());
             truth.site_at.emplace(first, index);
             truth.function_at.emplace(second, index);
@@ -147,22 +105,6 @@ bool read_map(const std::string& path) {
     truth.functions.resize(truth.sites.size());
     return !truth.sites.empty() && !truth.tracer.empty();
 }
-
-// DDI 0487, C4.1.66: unconditional branches.
-Branch branch_of(std::uint32_t word) {
-    if ((word & 0xfc000000) == 0x94000000) return Branch::call;  // BL
-    if ((word & 0xfc000000) == 0x14000000) return Branch::jump;  // B
-    if ((word & 0xfe000000) != 0xd6000000) return Branch::none;
-    switch (word >> 21 & 0xf) {  // without bit 24, which is set if there is a PAC modifier
-    case 0:
-    case 8: return Branch::jump;  // BR, BRAA
-    case 1:
-    case 9: return Branch::call;  // BLR, BLRAA
-    case 2: return Branch::ret;   // RET, RETAA
-    default: return Branch::none;
-    }
-}
-bool is_eret(std::uint32_t word) { return (word & 0xfffff000) == 0xd69f0000; }
 
 Core& core_of(unsigned vcpu) { return *truth.cores[this_core::number(vcpu)]; }
 CallShadow& shadow_of(unsigned vcpu) { return core_of(vcpu).shadow; }
@@ -184,11 +126,6 @@ void on_branch(unsigned vcpu, void*) {
 void on_instruction(unsigned vcpu, void*) { shadow_of(vcpu).executed(); }
 void on_eret(unsigned vcpu, void*) { shadow_of(vcpu).interrupt_ends(); }
 
-void tell(qemu_plugin_insn* instruction, qemu_plugin_vcpu_udata_cb_t callback, void* data = nullptr,
-          qemu_plugin_cb_flags flags = QEMU_PLUGIN_CB_NO_REGS) {
-    qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, data);
-}
-
 Place& place_at(std::uint64_t address) {
     Place& place = truth.places.emplace_back(Place{.address = address});
     for (const Range& range : truth.tracer) place.tracer = place.tracer || range.has(address);
@@ -201,28 +138,26 @@ Place& place_at(std::uint64_t address) {
     return place;
 }
 
-// QEMU calls callbacks in the order in which they were registered.
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
-    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
-    for (std::size_t i = 0; i < instructions; ++i) {
-        qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
-        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
-        std::uint32_t word = 0;
-        qemu_plugin_insn_data(instruction, &word, sizeof word);
-        if (i == 0) tell(instruction, on_block, &place_at(address), QEMU_PLUGIN_CB_R_REGS);
-        if (truth.function_at.contains(address)) tell(instruction, on_function);
-        const auto site = truth.site_at.find(address);
-        const Branch kind = branch_of(word);
-        if (site != truth.site_at.end() && kind == Branch::call) {
-            tell(instruction, on_call, reinterpret_cast<void*>(std::uintptr_t{site->second}),
-                 QEMU_PLUGIN_CB_R_REGS);
+    bool is_first = true;
+    plugin::for_each_instruction(block, [&](qemu_plugin_insn* instruction, std::uint64_t address,
+                                            std::uint32_t word) {
+        if (std::exchange(is_first, false)) {
+            call_before(instruction, on_block, &place_at(address), QEMU_PLUGIN_CB_R_REGS);
         }
-        if (kind == Branch::call) tell(instruction, on_branch<Branch::call>);
-        if (kind == Branch::jump) tell(instruction, on_branch<Branch::jump>);
-        if (kind == Branch::ret) tell(instruction, on_branch<Branch::ret>);
-        if (!truth.keeps_paths) tell(instruction, on_instruction);
-        if (is_eret(word)) tell(instruction, on_eret);
-    }
+        if (truth.function_at.contains(address)) call_before(instruction, on_function);
+        const auto site = truth.site_at.find(address);
+        const Branch kind = a64::branch_of(word);
+        if (site != truth.site_at.end() && kind == Branch::call) {
+            call_before(instruction, on_call, reinterpret_cast<void*>(std::uintptr_t{site->second}),
+                        QEMU_PLUGIN_CB_R_REGS);
+        }
+        if (kind == Branch::call) call_before(instruction, on_branch<Branch::call>);
+        if (kind == Branch::jump) call_before(instruction, on_branch<Branch::jump>);
+        if (kind == Branch::ret) call_before(instruction, on_branch<Branch::ret>);
+        if (!truth.keeps_paths) call_before(instruction, on_instruction);
+        if (a64::op_of(word) == a64::Op::eret) call_before(instruction, on_eret);
+    });
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
@@ -298,13 +233,9 @@ void on_exit(qemu_plugin_id_t, void*) {
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
-    std::string map;
-    for (int i = 0; i < argc; ++i) {
-        if (std::strncmp(argv[i], "map=", 4) == 0) map = argv[i] + 4;
-        if (std::strncmp(argv[i], "out=", 4) == 0) truth.out = argv[i] + 4;
-        if (std::strcmp(argv[i], "paths=on") == 0) truth.keeps_paths = true;
-    }
-    if (truth.out.empty() || !read_map(map)) {
+    truth.out = plugin::argument(argc, argv, "out");
+    truth.keeps_paths = plugin::argument(argc, argv, "paths") == "on";
+    if (truth.out.empty() || !read_map(plugin::argument(argc, argv, "map"))) {
         std::fputs(
             "truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, as truth.py "
             "writes it\n",

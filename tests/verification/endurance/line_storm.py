@@ -54,6 +54,25 @@ def connected(path):
     return end
 
 
+def image_of(machine):
+    """The image that all cores of the machine run."""
+    return "storm" if machine.endswith("smp4") else "demo"
+
+
+def start_machine(directory, machine, words, options):
+    """Starts QEMU, which waits for a connection to the target's line."""
+    command = machines.qemu_command(machine, image_of(machine), words, icount=False) + options
+    command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
+    command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def start_recorder(directory, elf, recording, *options):
+    return subprocess.Popen(
+        [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, *options],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
 class FaultyLine:
     """A line from the target's socket to one host after another. Without a host, bytes are lost."""
 
@@ -118,14 +137,11 @@ class FaultyLine:
 
 class Storm:
     def __init__(self, directory, machine, seed):
-        image = "storm" if machine.endswith("smp4") else "demo"
+        image = image_of(machine)
         self.directory, self.dice, self.elf = directory, random.Random(seed), machines.elf_of(machine, image)
         words, options, self.globs, self.one = IMAGES[image]
         self.counts, self.recordings, self.recorder = collections.Counter(), [], None
-        command = machines.qemu_command(machine, image, words, icount=False) + options
-        command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
-        command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
-        self.qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.qemu = start_machine(directory, machine, words, options)
         try:
             self.line = FaultyLine(directory / "target", directory / "host", seed)
             self.monitor = connected(directory / "monitor")
@@ -140,9 +156,7 @@ class Storm:
         control = self.directory / "control"
         control.unlink(missing_ok=True)  # a killed recorder leaves it behind
         waited(lambda: self.line.host is None, "the last recorder's end")
-        self.recorder = subprocess.Popen(
-            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{self.directory / 'host'}", "--image", self.elf, "-o", path,
-             "--control", f"unix:{control}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.recorder = start_recorder(self.directory, self.elf, path, "--control", f"unix:{control}")
         waited(lambda: control.exists() or self.recorder.poll() is not None, "the recorder's socket")
         if self.recorder.poll() is not None:
             raise AssertionError(f"the recorder has ended: {self.recorder.stderr.read()}")

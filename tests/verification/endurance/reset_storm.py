@@ -17,7 +17,6 @@ import json
 import pathlib
 import random
 import signal
-import subprocess
 import sys
 import time
 
@@ -26,16 +25,10 @@ sys.path[:0] = [str(HERE.parents[1] / "e2e"), str(HERE.parent / "oracle")]
 import machines  # noqa: E402
 import sites  # noqa: E402
 import truth  # noqa: E402
-from line_storm import FaultyLine, PARTS, connected, waited  # noqa: E402
+from line_storm import IMAGES, PARTS, FaultyLine, connected, image_of, start_machine, start_recorder, waited  # noqa: E402
 
-# For one core and for four: the image, its words, and QEMU's options beside the machine
-# (line_storm.py says why one thread).
-IMAGES = {
-    "virt-max": ("demo", ["rounds=1000000", "baud=3000000", "interrupts=1"], []),
-    "virt-max-smp4": ("storm", ["line=300000", "calls=20"], ["-accel", "tcg,thread=single"]),
-}
 MODES = ("lossless", "stream", "flight", "adaptive")
-RUNS = [(machine, mode, well) for machine in IMAGES for mode in MODES for well in (True, False)]
+RUNS = [(machine, mode, well) for machine in ("virt-max", "virt-max-smp4") for mode in MODES for well in (True, False)]
 # These must be 0 on a perfect line.
 NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "frames_without_hello", "other_image_sessions")
 MOST_BYTES = 150_000  # on the line between two resets
@@ -65,20 +58,16 @@ def record(directory, run, resets, seed):
     """Returns the recording and the plugin's counts. The recording is None if a damaged line
     carried no hello, which is no fault."""
     machine, mode, well = run
-    image, words, options = IMAGES[machine]
+    image = image_of(machine)
+    words, options, *_ = IMAGES[image]
     elf, dice = machines.elf_of(machine, image), random.Random(seed)
-    command = machines.qemu_command(machine, image, [*words, f"mode={mode}"], icount=False) + options + plugin(elf, directory) + ["-S"]
-    command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
-    command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
     recording, raw = directory / "line.nsc", directory / "line.raw"
-    qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    qemu = start_machine(directory, machine, [*words, f"mode={mode}"], [*options, *plugin(elf, directory), "-S"])
     recorder = None
     try:
         line = CountedLine(directory / "target", directory / "host", seed)
         line.well = well
-        recorder = subprocess.Popen(
-            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, "--save-line", raw],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        recorder = start_recorder(directory, elf, recording, "--save-line", raw)
         monitor = connected(directory / "monitor")
         waited(lambda: line.host is not None, "the recorder's connection")
         monitor.sendall(b"cont\n")

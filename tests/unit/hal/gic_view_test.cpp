@@ -57,12 +57,12 @@ private:
 };
 
 struct GicViewTest : ::testing::Test {
+    GicViewTest() { bus.registers[typer] = extensions; }
     Bus bus;
     Distributor distributor{bus};
 };
 
 TEST_F(GicViewTest, ThePi4sNonSecureView) {
-    bus.registers[typer] = extensions;
     distributor.non_secure = true;
     distributor.priorities[0] = 0xa0;
     const GicView view = gic_view(gicd, 2);
@@ -72,7 +72,6 @@ TEST_F(GicViewTest, ThePi4sNonSecureView) {
 }
 
 TEST_F(GicViewTest, SgisOfTheSecureState) {
-    bus.registers[typer] = extensions;
     distributor.non_secure = true;
     for (unsigned sgi = 0; sgi < 8; ++sgi) distributor.group_0.insert(sgi);
     EXPECT_EQ(gic_view(gicd, 2).priority_bits, 5u);
@@ -81,7 +80,6 @@ TEST_F(GicViewTest, SgisOfTheSecureState) {
 }
 
 TEST_F(GicViewTest, TheSecureViewIsSeenByItsGroups) {
-    bus.registers[typer] = extensions;
     GicView view = gic_view(gicd, 2);  // all interrupts are in group 0
     EXPECT_EQ(view.security, GicSecurity::secure);
     EXPECT_EQ(view.priority_bits, 5u);
@@ -92,6 +90,7 @@ TEST_F(GicViewTest, TheSecureViewIsSeenByItsGroups) {
 }
 
 TEST_F(GicViewTest, WithoutExtensionsThereIsOneState) {
+    bus.registers[typer] = 0;
     distributor.implemented = 0xff;
     const GicView view = gic_view(gicd, 2);
     EXPECT_EQ(view.security, GicSecurity::one_state);
@@ -100,7 +99,6 @@ TEST_F(GicViewTest, WithoutExtensionsThereIsOneState) {
 }
 
 TEST_F(GicViewTest, AGicv3HasSharedInterruptsAlone) {
-    bus.registers[typer] = extensions;
     distributor.non_secure = true;
     distributor.priorities[32] = 0x80;
     const GicView view = gic_view(gicd, 3);

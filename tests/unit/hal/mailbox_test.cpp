@@ -10,12 +10,17 @@ namespace nopscope::hal {
 namespace {
 
 // Each test has its own mailbox, because the driver remembers a mailbox that did not answer.
-TEST(MailboxTest, TheFirmwaresClocks) {
-    constexpr std::uint64_t base = 0x1000;
+class MailboxTest : public ::testing::Test {
+protected:
+    static inline std::uint64_t next_base = 0x1000;
+    const std::uint64_t base = next_base += 0x1000;
     Bus bus;
-    SimulatedVideocore videocore(bus, base);
+    SimulatedVideocore videocore{bus, base};
+    const VideocoreMailbox mailbox{base};
+};
+
+TEST_F(MailboxTest, TheFirmwaresClocks) {
     videocore.clocks = {{2, 48'000'000}, {3, 600'000'000}, {4, 500'000'000}};
-    const VideocoreMailbox mailbox(base);
     EXPECT_EQ(mailbox.uart_clock_hz(), 48'000'000u);
     EXPECT_EQ(mailbox.core_clock_hz(), 500'000'000u);
     mailbox.set_uart_clock_hz(64'000'000);
@@ -23,34 +28,22 @@ TEST(MailboxTest, TheFirmwaresClocks) {
     EXPECT_FALSE(mailbox.is_silent());
 }
 
-TEST(MailboxTest, TheArmClockIsMeasuredIfItCanBe) {
-    constexpr std::uint64_t base = 0x2000;
-    Bus bus;
-    SimulatedVideocore videocore(bus, base);
+TEST_F(MailboxTest, TheArmClockIsMeasuredIfItCanBe) {
     videocore.clocks = {{3, 1'500'000'000}};
-    const VideocoreMailbox mailbox(base);
     EXPECT_EQ(mailbox.arm_clock_hz(), 1'500'000'000u);
     videocore.measured = {{3, 1'499'999'232}};
     EXPECT_EQ(mailbox.arm_clock_hz(), 1'499'999'232u);
 }
 
-TEST(MailboxTest, AnAnswerMayTakeNearlyASecond) {
-    constexpr std::uint64_t base = 0x3000;
-    Bus bus;
-    SimulatedVideocore videocore(bus, base);
+TEST_F(MailboxTest, AnAnswerMayTakeNearlyASecond) {
     videocore.clocks = {{2, 48'000'000}};
     videocore.answers_after_us = 990'000;
-    const VideocoreMailbox mailbox(base);
     EXPECT_EQ(mailbox.uart_clock_hz(), 48'000'000u);
     EXPECT_FALSE(mailbox.is_silent());
 }
 
-TEST(MailboxTest, ASilentMailboxIsAskedOnceForASecond) {
-    constexpr std::uint64_t base = 0x4000;
-    Bus bus;
-    SimulatedVideocore videocore(bus, base);
+TEST_F(MailboxTest, ASilentMailboxIsAskedOnceForASecond) {
     videocore.answers = false;
-    const VideocoreMailbox mailbox(base);
     EXPECT_FALSE(mailbox.is_silent());
     EXPECT_EQ(mailbox.uart_clock_hz(), 0u);
     EXPECT_TRUE(mailbox.is_silent());
@@ -62,11 +55,8 @@ TEST(MailboxTest, ASilentMailboxIsAskedOnceForASecond) {
     EXPECT_EQ(videocore.questions, 1u);
 }
 
-TEST(MailboxTest, AFullMailboxIsSilent) {
-    constexpr std::uint64_t base = 0x5000;
-    Bus bus;
+TEST_F(MailboxTest, AFullMailboxIsSilent) {
     bus.registers[base + 0x38] = 1u << 31;
-    const VideocoreMailbox mailbox(base);
     EXPECT_EQ(mailbox.uart_clock_hz(), 0u);
     EXPECT_TRUE(mailbox.is_silent());
     EXPECT_GE(bus.microseconds(), 1'000'000u);

@@ -57,13 +57,11 @@ private:
     Symbols& symbols_;
 };
 
-LineCounters feed(SessionSink& sink, Bytes line, StreamCounters& counters) {
+void feed(SessionSink& sink, Bytes line) {
     SessionReader reader(sink);
     reader.feed(line.first(line.size() / 2));
     reader.feed(line.subspan(line.size() / 2));
     reader.finish();
-    counters = reader.counters();
-    return reader.line();
 }
 
 std::string text_of(const std::filesystem::path& path) {
@@ -84,8 +82,7 @@ void page(Bytes line, Symbols& symbols) {
     profile.finish();
     Timeline timeline;
     Named stream(timeline, symbols);
-    StreamCounters counters;
-    feed(stream, line, counters);
+    feed(stream, line);
     if (!profile.hello()) return;
     name_sites(symbols, *profile.hello());
     const Report report = make_report(profile, profile.counters(), &symbols);
@@ -105,8 +102,7 @@ void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis
     if (format.stream != nullptr) {
         const auto sink = format.stream(output, axis);
         Named stream(*sink, symbols, axis);
-        StreamCounters counters;
-        feed(stream, line, counters);
+        feed(stream, line);
         sink->finish();
         (void)sink->left_out();
     } else {
@@ -140,9 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             symbols.sites.back().name += static_cast<char>(byte);
     }
     rest = rest.subspan(names);
-    const std::vector<std::uint8_t> sealed =
-        (data[0] & 1) != 0 ? fuzz::seal(rest) : std::vector<std::uint8_t>();
-    const Bytes line = (data[0] & 1) != 0 ? Bytes(sealed) : rest;
+    const std::vector<std::uint8_t> line = fuzz::line_of((data[0] & 1) != 0, rest);
     const auto formats = export_formats();
     const std::size_t chosen = data[1] % (formats.size() + 1);
     try {

@@ -48,4 +48,9 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
     return line;
 }
 
+// Returns the line: the one that the input describes, or the input.
+inline std::vector<std::uint8_t> line_of(bool described, std::span<const std::uint8_t> input) {
+    return described ? seal(input) : std::vector<std::uint8_t>(input.begin(), input.end());
+}
+
 }  // namespace nopscope::host::fuzz

@@ -17,25 +17,16 @@ void must(bool condition) {
     if (!condition) std::abort();
 }
 
-std::uint64_t item(const nopscope::host::Integrity& integrity, std::string_view name) {
-    for (const auto& entry : integrity.items) {
-        if (entry.name == name) return entry.value;
-    }
-    std::abort();
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace nopscope;
     using namespace nopscope::host;
     if (size == 0) return 0;
-    const std::span<const std::uint8_t> input(data + 1, size - 1);
-    const std::vector<std::uint8_t> sealed =
-        (data[0] & 1) != 0 ? fuzz::seal(input) : std::vector<std::uint8_t>();
+    const auto line = fuzz::line_of((data[0] & 1) != 0, {data + 1, size - 1});
     test::LineProfile profile;
     // In two pieces, so that a chunk spans both.
-    const auto bytes = (data[0] & 1) != 0 ? std::span<const std::uint8_t>(sealed) : input;
+    const std::span bytes(line);
     profile.feed(bytes.first(bytes.size() / 2));
     profile.feed(bytes.subspan(bytes.size() / 2));
     profile.finish();
@@ -44,15 +35,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::uint64_t accounted = 0;
     for (const char* where :
          {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"}) {
-        accounted += item(integrity, where);
+        accounted += integrity.value(where);
     }
-    must(item(integrity, "generated") == accounted || item(integrity, "inconsistent_cores") != 0);
+    must(integrity.value("generated") == accounted || integrity.value("inconsistent_cores") != 0);
     std::uint64_t calls = 0;
     for (const FunctionTimes& of : profile.times()) {
         must(of.open + of.lost + of.timed <= of.calls);
         calls += of.calls;
     }
-    must(calls <= item(integrity, "delivered"));
+    must(calls <= integrity.value("delivered"));
     try {
         Report report = make_report(profile, profile.counters(), nullptr);
         sort_rows(report.functions, SortKey::self, 0);

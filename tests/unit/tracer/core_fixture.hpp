@@ -6,7 +6,6 @@
 #include "tracer/recorders/shadow_stack.hpp"
 
 #include <array>
-#include <memory>
 #include <vector>
 
 namespace nopscope::testing {
@@ -36,6 +35,15 @@ struct CoreUnderTest {
                         here().limit) ||
                refuse();
     }
+    // Makes calls until there is no room for another one.
+    void fill() {
+        while (call(0x2000)) {
+        }
+    }
+    void push(const ShadowFrame& frame) {
+        *reinterpret_cast<ShadowFrame*>(here().top) = frame;
+        here().top += sizeof(ShadowFrame);
+    }
     bool enter(std::uint32_t site, std::uint64_t sp, std::uint64_t return_address = 0x1234) {
         if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
@@ -44,9 +52,7 @@ struct CoreUnderTest {
                       here().limit)) {
             return refuse();
         }
-        auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
-        here().top += sizeof(ShadowFrame);
-        *frame = {return_address, sp, hook_address(Hook::graph), position, {}};
+        push({return_address, sp, hook_address(Hook::graph), position, {}});
         return true;
     }
     void leave() {
@@ -73,7 +79,7 @@ struct CoreUnderTest {
 
 private:
     bool refuse() {
-        if (here().limit != 0) ++here().dropped;
+        if (here().limit != 0 && here().lossless == 0) ++here().dropped;
         return false;
     }
 };

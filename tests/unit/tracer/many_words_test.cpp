@@ -83,10 +83,7 @@ protected:
     static constexpr std::uint64_t function = 0xffff'fff8;
     // The function was called at `now`. Its body may begin behind a landing pad.
     void open_call(std::uint64_t sp, unsigned landing_pad = 0) {
-        auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
-        core.top += sizeof(ShadowFrame);
-        *frame = {
-            0x1234, sp, hook_address(Hook::duration), function + 8 + landing_pad, {machine.now}};
+        push({0x1234, sp, hook_address(Hook::duration), function + 8 + landing_pad, {machine.now}});
     }
 };
 
@@ -119,8 +116,7 @@ TEST_F(Durations, SkippedCallsAreRecordedOrCounted) {
 TEST_F(Durations, WithoutRoomOrContextASkippedCallIsDropped) {
     open_call(0x9000);
     open_call(0x8000);
-    while (call(0x2000)) {
-    }
+    fill();
     core.dropped = 0;
     const std::uint64_t cursor = core.cursor;
     unwind(machine, core, 0x8800, false);
@@ -174,11 +170,9 @@ TEST(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
     t.core.subtree = 0x5000;
     t.core.subtree_depth = 2;
     for (const std::uint64_t sp : {0x9000, 0x8000, 0x7000}) {
-        auto* frame = reinterpret_cast<ShadowFrame*>(t.core.top);
-        t.core.top += sizeof(ShadowFrame);
         // The frame in the middle belongs to another ops.
-        *frame = {
-            0x1234, sp, hook_address(Hook::callback), 0x2000, {sp == 0x8000 ? 0x6000u : 0x5000u}};
+        const std::uint64_t ops = sp == 0x8000 ? 0x6000 : 0x5000;
+        t.push({0x1234, sp, hook_address(Hook::callback), 0x2000, {ops}});
     }
     unwind(t.machine, t.core, 0x8800, false);
     EXPECT_EQ(t.core.subtree_depth, 1u);

@@ -8,18 +8,8 @@
 namespace nopscope {
 namespace {
 
-void noted(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
-    EXPECT_EQ(ip, 0x1000u);
-    EXPECT_EQ(parent_ip, 0x2000u);
-    EXPECT_EQ(regs->pc, 0x1008u);
-    static_cast<std::vector<Ops*>*>(ops->user)->push_back(ops);
-}
-
 class OpsListPoolTest : public ::testing::Test {
 protected:
-    OpsListPoolTest() {
-        for (Ops& one : ops) one = {.func = noted, .user = &called};
-    }
     // Takes a list of ops[first] to ops[first + count - 1], which a site then holds.
     template <typename Lists>
     OpsList* take(Lists& lists, unsigned first, unsigned count) {
@@ -31,7 +21,6 @@ protected:
     }
 
     Ops ops[40];
-    std::vector<Ops*> called;
 };
 
 std::uint64_t slot(const OpsList* list) { return reinterpret_cast<std::uintptr_t>(list); }
@@ -47,22 +36,6 @@ TEST_F(OpsListPoolTest, SameMembersShareAListAndOrderMatters) {
     EXPECT_EQ(lists.in_use(), 3u);
     EXPECT_EQ(ab->all().size(), 2u);
     EXPECT_EQ(ab->func, nopscope_walk_list);
-}
-
-TEST_F(OpsListPoolTest, DirectIsThatOfTheMemberThatHasOne) {
-    OpsListPool<64> lists;
-    ops[1].direct = 0x4000;
-    EXPECT_EQ(take(lists, 0, 3)->direct, 0x4000u);
-    EXPECT_EQ(take(lists, 2, 2)->direct, 0u);
-}
-
-TEST_F(OpsListPoolTest, WalkCallsEachMemberInOrderWithItself) {
-    OpsListPool<64> lists;
-    OpsList* list = lists.get(std::vector{&ops[3], &ops[0], &ops[2]});
-    Regs regs{};
-    regs.pc = 0x1008;
-    list->func(0x1000, 0x2000, list, &regs);
-    EXPECT_EQ(called, (std::vector{&ops[3], &ops[0], &ops[2]}));
 }
 
 TEST_F(OpsListPoolTest, CollectFreesWhatNoSlotHolds) {

@@ -4,9 +4,7 @@
 namespace nopscope {
 namespace {
 
-using testing::slot_of;
-using testing::Text;
-using testing::text_base;
+using namespace testing;
 
 TEST(Initialise, BothLayoutsBecomeIdle) {
     Text text;
@@ -83,30 +81,6 @@ TEST(Change, EnablesChangesAndDisables) {
     EXPECT_TRUE(text.machine.torn_slots.empty());
 }
 
-TEST(Change, OnlyTheSitesAskedFor) {
-    Text text;
-    text.add_many(10);
-    text.initialise();
-    ASSERT_EQ(text.change(&text.graph_ops, nullptr, 3, 2), Status::ok);
-    for (unsigned i = 0; i < 10; ++i) {
-        const bool on = text.machine.fetch(1, text.placed[i].toggle()) != arch::idle_word;
-        EXPECT_EQ(on, i == 3 || i == 4) << i;
-    }
-    EXPECT_EQ(text.patcher.enabled(), 2u);
-}
-
-TEST(Change, DoesNothingTwice) {
-    Text text;
-    text.add_many(4);
-    text.initialise();
-    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
-    const unsigned writes = text.machine.word_writes;
-    text.machine.cleans.clear();
-    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
-    EXPECT_EQ(text.machine.word_writes, writes);
-    EXPECT_TRUE(text.machine.cleans.empty());
-}
-
 // Each kind of unexpected word at the last of ten sites. The first nine must not change.
 TEST(Change, SurpriseChangesNothing) {
     struct Surprise {
@@ -152,8 +126,7 @@ TEST(Change, OutOfReachChangesNothing) {
     text.add_many(2);
     text.initialise();
     const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-    text.patcher.set_trampolines(
-        {testing::callback_trampoline, testing::unguarded_trampoline, testing::far_entry});
+    text.patcher.set_trampolines({callback_trampoline, unguarded_trampoline, far_entry});
     EXPECT_EQ(text.change(&text.far_ops, nullptr), Status::out_of_reach);
     EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
     EXPECT_EQ(text.far_ops.sites, 0u);
@@ -171,8 +144,7 @@ TEST(Change, SomeThroughTheFarTrampoline) {
         ASSERT_EQ(text.change(&text.far_ops, nullptr), Status::ok);
         for (std::uint32_t i = 0; i < 40; ++i) {
             const bool far = upper ? i < 20 : i > 20;
-            EXPECT_EQ(text.word(i), text.bl(i, far ? testing::far_trampoline : text.far_ops.direct))
-                << i;
+            EXPECT_EQ(text.word(i), text.bl(i, far ? far_trampoline : text.far_ops.direct)) << i;
         }
         EXPECT_TRUE(text.patcher.uses_far());
         ASSERT_EQ(text.change(nullptr, &text.far_ops), Status::ok);
@@ -180,40 +152,13 @@ TEST(Change, SomeThroughTheFarTrampoline) {
     }
 }
 
-// Leaves out one step at a time. Some core must then execute an old word.
-class Mutant : public ::testing::TestWithParam<sim::Skip> {};
-
-TEST_P(Mutant, IsFound) {
-    Text text({.cores = 3, .skip = GetParam()});
-    text.add_many(20);
-    text.initialise();
-    (void)text.change(&text.graph_ops, nullptr);
-    bool stale = false;
-    for (const PatchSite& site : text.placed) {
-        const std::uint32_t word = *arch::call_at(site.toggle(), text.graph_ops.direct);
-        for (unsigned core = 0; core < 3; ++core) {
-            stale |= text.machine.fetch(core, site.toggle()) != word;
-            stale |= text.machine.fetch(core, site.setup()) != arch::save_link;
-        }
-    }
-    EXPECT_EQ(stale, GetParam() != sim::Skip::nothing);
-}
-INSTANTIATE_TEST_SUITE_P(EachStep, Mutant,
-                         ::testing::Values(sim::Skip::nothing, sim::Skip::clean,
-                                           sim::Skip::barrier_after_clean, sim::Skip::invalidate,
-                                           sim::Skip::barrier_after_invalidate, sim::Skip::isb,
-                                           sim::Skip::ipi));
-
 // A machine that reports a core which took no interrupt. The request takes effect and names the
 // core. Nothing that this core may still use is reused before the core was seen outside.
 TEST(Change, ACoreThatDoesNotComeIsSaid) {
-    Text text({.cores = 2, .skip = sim::Skip::ipi});
+    Text text;
     text.add_many(4);
     text.initialise();
-    EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok)
-        << "a machine that keeps it to itself";
-    EXPECT_EQ(text.change(nullptr, &text.graph_ops), Status::ok);
-    text.machine.reports_lost_calls = true;
+    text.machine.loses_calls = true;
     unsigned waits = 0;
     const auto change = [&](PerSiteOps add) {
         return text.patcher.change(
@@ -221,7 +166,7 @@ TEST(Change, ACoreThatDoesNotComeIsSaid) {
     };
     EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::timeout);
     const unsigned before = waits;
-    text.machine.reports_lost_calls = false;
+    text.machine.loses_calls = false;
     EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
     EXPECT_EQ(waits, before + 1)
         << "a request that changes nothing, and waits for the core all the same";
@@ -230,14 +175,14 @@ TEST(Change, ACoreThatDoesNotComeIsSaid) {
 }
 
 TEST(Maintenance, ACoreThatDoesNotComeIsSaidForAllBatches) {
-    Text text({.cores = 2, .skip = sim::Skip::ipi});
+    Text text;
     text.add_many(4);
     text.initialise();
     Maintenance<sim::SimMachine> maintenance(text.machine);
-    text.machine.reports_lost_calls = true;
+    text.machine.loses_calls = true;
     maintenance.note(text.placed[0].toggle());
     EXPECT_FALSE(maintenance.finish());
-    text.machine.reports_lost_calls = false;
+    text.machine.loses_calls = false;
     maintenance.note(text.placed[1].toggle());
     EXPECT_FALSE(maintenance.finish());
     EXPECT_TRUE(Maintenance<sim::SimMachine>(text.machine).finish());
@@ -278,38 +223,27 @@ TEST(Maintenance, SeveralBatches) {
     text.initialise();
     ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     for (const PatchSite& site : text.placed) {
-        EXPECT_EQ(text.machine.fetch(1, site.toggle()),
-                  *arch::call_at(site.toggle(), testing::graph_entry));
+        EXPECT_EQ(text.machine.fetch(1, site.toggle()), *arch::call_at(site.toggle(), graph_entry));
     }
 }
 
-// CTR_EL0 with only IDC, or with only DIC.
-TEST(Maintenance, OneSideWhereTheCpuNeedsOne) {
+// By CTR_EL0 the CPU needs both sides, one of them, or none.
+TEST(Maintenance, OnlyOfTheSidesThatTheCpuNeeds) {
     for (const bool idc : {false, true}) {
-        Text text({.cores = 3, .idc = idc, .dic = !idc});
-        text.add_many(20);
-        text.initialise();
-        ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
-        EXPECT_EQ(text.machine.cleans.empty(), idc);
-        EXPECT_EQ(text.machine.invalidates.empty(), !idc);
-        for (const PatchSite& site : text.placed) {
-            for (unsigned core = 0; core < 3; ++core) {
-                EXPECT_EQ(text.machine.fetch(core, site.toggle()),
-                          *arch::call_at(site.toggle(), testing::graph_entry));
+        for (const bool dic : {false, true}) {
+            Text text({.cores = 3, .idc = idc, .dic = dic});
+            text.add_many(20);
+            text.initialise();
+            ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
+            EXPECT_EQ(text.machine.cleans.empty(), idc);
+            EXPECT_EQ(text.machine.invalidates.empty(), dic);
+            for (const PatchSite& site : text.placed) {
+                for (unsigned core = 0; core < 3; ++core) {
+                    EXPECT_EQ(text.machine.fetch(core, site.toggle()),
+                              *arch::call_at(site.toggle(), graph_entry));
+                }
             }
         }
-    }
-}
-
-TEST(Maintenance, NoneWhereTheCpuNeedsNone) {
-    Text text({.idc = true, .dic = true});
-    text.add_many(8);
-    text.initialise();
-    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
-    EXPECT_TRUE(text.machine.cleans.empty());
-    EXPECT_TRUE(text.machine.invalidates.empty());
-    for (const PatchSite& site : text.placed) {
-        EXPECT_NE(text.machine.fetch(1, site.toggle()), arch::idle_word);
     }
 }
 

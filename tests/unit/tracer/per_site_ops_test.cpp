@@ -54,24 +54,6 @@ TEST_F(PerSiteOpsTest, EachSiteHasItsOwn) {
     EXPECT_EQ(patcher.enabled(), 0u);
 }
 
-TEST_F(PerSiteOpsTest, IsReplacedByAnotherRecorderAndBack) {
-    const PerSiteOps recorders[] = {PerSiteOps::of(graph_ops), PerSiteOps::of(function_ops),
-                                    family};
-    ASSERT_EQ(change({.add = recorders[0], .remove = recorders}), Status::ok);
-    ASSERT_EQ(change({.add = recorders[1], .remove = recorders}, 10, 10), Status::ok);
-    ASSERT_EQ(change({.add = family, .remove = recorders}, 5, 30), Status::ok);
-    EXPECT_EQ(graph_ops.sites, 10u);
-    EXPECT_EQ(function_ops.sites, 0u);
-    EXPECT_EQ(members[0].sites, 30u);
-    EXPECT_EQ(&object(12), &members[12]);
-    ASSERT_EQ(change({.add = recorders[1], .remove = recorders}), Status::ok);
-    EXPECT_EQ(function_ops.sites, count);
-    EXPECT_EQ(members[0].sites, 0u);
-    for (std::uint32_t i = 0; i < count; ++i) EXPECT_EQ(word(i), bl(i, testing::function_entry));
-    ASSERT_EQ(change({.remove = recorders}), Status::ok);
-    EXPECT_EQ(patcher.enabled(), 0u);
-}
-
 TEST_F(PerSiteOpsTest, BesideCallbacksTheListIsTheSitesOwn) {
     for (const bool family_first : {false, true}) {
         SCOPED_TRACE(family_first);
@@ -122,27 +104,6 @@ TEST_F(PerSiteOpsTest, AMemberOfAnotherSiteIsUnexpected) {
     EXPECT_EQ(callback_ops.sites, 0u);
     machine.write_slot(placed[20].slot(), slot_of(members[20]));
     EXPECT_EQ(change(&callback_ops, nullptr), Status::ok);
-}
-
-TEST_F(PerSiteOpsTest, ConflictsAsOneOpsDoes) {
-    ASSERT_EQ(change(&graph_ops, nullptr, 39), Status::ok);
-    EXPECT_EQ(attach(), Status::conflict);
-    EXPECT_EQ(members[0].sites, 0u);
-    EXPECT_EQ(&object(0), &none);
-    EXPECT_EQ(attach(0, 39), Status::ok);
-}
-
-// Two sets in turn, so that neighbouring sites have different ones.
-TEST_F(PerSiteOpsTest, InTurns) {
-    for (std::uint32_t i = 0; i < count; i += 2) ASSERT_EQ(attach(i, 1), Status::ok);
-    for (std::uint32_t i = 1; i < count; i += 2) {
-        ASSERT_EQ(change(&callback_ops, nullptr, i, 1), Status::ok);
-    }
-    const PerSiteOps both[] = {family, PerSiteOps::of(callback_ops)};
-    ASSERT_EQ(change({.add = PerSiteOps::of(function_ops), .remove = both}), Status::ok);
-    EXPECT_EQ(function_ops.sites, count);
-    EXPECT_EQ(members[0].sites + callback_ops.sites, 0u);
-    for (std::uint32_t i = 0; i < count; ++i) EXPECT_EQ(&object(i), &function_ops);
 }
 
 }  // namespace

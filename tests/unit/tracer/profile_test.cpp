@@ -9,9 +9,7 @@
 namespace nopscope {
 namespace {
 
-using testing::PumpTest;
-using testing::receive;
-using testing::Received;
+using namespace testing;
 
 constexpr std::uint64_t entry_address = 0x4000;
 
@@ -113,16 +111,11 @@ TEST(TracerTimeScope, TimeIsInNobodysSelf) {
     EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // once, as the tracer's time
 }
 
-class ProfileUnwind : public ::testing::Test, public testing::CoreUnderTest {
+class ProfileUnwind : public ::testing::Test, public CoreUnderTest {
 protected:
     void profiled(std::uint32_t site, std::uint64_t sp) {
-        auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
-        here().top += sizeof(ShadowFrame);
-        *frame = {0x1234,
-                  sp,
-                  hook_address(Hook::profile),
-                  reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total),
-                  {machine.now, here().profiled}};
+        const auto cell = reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total);
+        push({0x1234, sp, hook_address(Hook::profile), cell, {machine.now, here().profiled}});
     }
     static constexpr std::uint64_t cost = 700;  // not a whole number of ticks
     ProfileUnwind() {
@@ -184,30 +177,21 @@ protected:
         std::size_t times = 0;  // how often an entry came
         std::vector<std::pair<unsigned, protocol::ProfileHeader>> parts;
     };
-    Found found() {
+    static Found found_in(const Received& received) {
         Found result;
-        std::vector<protocol::Byte> chunk;
-        for (const protocol::Byte byte : testing::line_bytes) {
-            if (byte != 0) {
-                chunk.push_back(byte);
-                continue;
+        for (const auto& [core, payload] : received.profiles) {
+            protocol::ProfileReader in(payload.data(), payload.size());
+            result.parts.emplace_back(core, in.header());
+            for (protocol::ProfileEntry entry; in.next(entry);) {
+                const std::uint32_t site = (entry.site_offset + 0x1000 - 0x2008) / 24;
+                ++result.times;
+                result.entries[{core, site}] = entry;
             }
-            const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
-            if (frame.ok && frame.header.stream == protocol::Stream::profile) {
-                protocol::ProfileReader in(frame.payload, frame.payload_bytes);
-                result.parts.emplace_back(frame.header.core, in.header());
-                for (protocol::ProfileEntry entry; in.next(entry);) {
-                    const std::uint32_t site = (entry.site_offset + 0x1000 - 0x2008) / 24;
-                    ++result.times;
-                    result.entries[{frame.header.core, site}] = entry;
-                }
-                EXPECT_TRUE(in.ok());
-            }
-            chunk.clear();
+            EXPECT_TRUE(in.ok());
         }
-        testing::line_bytes.clear();
         return result;
     }
+    static Found found() { return found_in(receive()); }
     std::vector<std::uint64_t> entries;
     SiteTable sites;
     Cells cells{count, core_count};
@@ -327,10 +311,8 @@ TEST_F(ReadOut, IsTheLastButTheStats) {
     open_all();
     add(1, 3, 4);
     profiling.finish();
-    const std::vector<protocol::Byte> line = testing::line_bytes;
-    EXPECT_EQ(found().entries.size(), 1u);
-    testing::line_bytes = line;
     const Received all = receive();
+    EXPECT_EQ(found_in(all).entries.size(), 1u);
     const std::size_t final_stats = all.headers.size() - core_count;
     unsigned before = 0;
     for (std::size_t i = 0; i < all.headers.size(); ++i) {

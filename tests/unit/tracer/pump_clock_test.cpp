@@ -5,9 +5,7 @@
 namespace nopscope {
 namespace {
 
-using testing::PumpTest;
-using testing::receive;
-using testing::without_own;
+using namespace testing;
 
 class PumpClockTest : public PumpTest {
 protected:

@@ -33,6 +33,7 @@ struct Received {
     std::vector<protocol::Stats> stats;
     std::string console;
     std::vector<protocol::FrameHeader> headers;
+    std::vector<std::pair<unsigned, std::vector<protocol::Byte>>> profiles;  // core, payload
     // By core.
     std::map<unsigned, std::vector<protocol::Event>> events_of;
     std::map<unsigned, std::vector<protocol::Stats>> stats_of;
@@ -74,16 +75,20 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
         });
         break;
     }
-    case protocol::Stream::profile_events: break;
-    case protocol::Stream::moved:
     case protocol::Stream::profile:
+        received.profiles.emplace_back(
+            frame.header.core, std::vector(frame.payload, frame.payload + frame.payload_bytes));
+        break;
+    case protocol::Stream::profile_events:
+    case protocol::Stream::moved:
     case protocol::Stream::command:
     case protocol::Stream::reply: break;
     }
 }
 
-// Takes all complete frames from the line. An incomplete one stays on it.
-inline Received receive() {
+// Takes all complete frames from the line. An incomplete one stays on it. `cut`: a reset has cut
+// frames, or the reader began late, so it cannot read some of them.
+inline Received receive(bool cut = false) {
     Received received;
     std::vector<protocol::Byte> chunk;
     for (const protocol::Byte byte : line_bytes) {
@@ -95,7 +100,23 @@ inline Received receive() {
         chunk.clear();
     }
     line_bytes = chunk;
+    if (!cut) {
+        EXPECT_EQ(received.bad, 0u);
+    }
     return received;
+}
+
+inline bool is(const protocol::Event& event, protocol::Extended what) {
+    return event.kind == protocol::Kind::extended && event.extended == what;
+}
+// The begins (`<`) and ends (`>`) of the tracer's work, in order.
+inline std::string brackets(const Received& received) {
+    std::string all;
+    for (const protocol::Event& event : received.events) {
+        if (is(event, protocol::Extended::tracer_begin)) all += '<';
+        if (is(event, protocol::Extended::tracer_end)) all += '>';
+    }
+    return all;
 }
 
 class PumpTest : public ::testing::Test, public CoreUnderTest {
@@ -114,10 +135,15 @@ protected:
         config.cores = static_cast<unsigned>(cores.size());
         config.clock_hz = hz;
         config.mode = mode;
-        config.cores = static_cast<unsigned>(cores.size());
         config.line_bytes_per_second = bytes_per_second;
         for (Core& one : cores) one.lossless = mode == Mode::lossless;
         pump.open(config, hello, 7);
+    }
+    // Switches as tracer/recorders/contexts.cpp does.
+    void switch_to(std::uint32_t number) {
+        const Locked locked(machine, core.context_lock);
+        switch_context(machine, core, number);
+        ring_set_limit_locked(machine, core);
     }
     Config config;
     protocol::Hello hello;

@@ -7,19 +7,15 @@ namespace {
 
 using protocol::Extended;
 using protocol::Kind;
-using testing::receive;
-using testing::Received;
-using testing::without_own;
+using namespace testing;
 
-using PumpRoom = testing::PumpTest;
+using PumpRoom = PumpTest;
 
 TEST_F(PumpRoom, LosslessMakesRoom) {
     open(Mode::lossless);
     unsigned made = 0;
     for (; made < 5000; ++made) {
-        while (!ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
-            ASSERT_TRUE(pump.make_room());
-        }
+        while (!call(0x2000)) ASSERT_TRUE(pump.make_room());
     }
     pump.finish();
     const Received received = receive();
@@ -37,16 +33,14 @@ TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
         return the_pump->set_mode(Mode::flight);
     };  // as on another core
     pump.open(config, hello, 7);
-    while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
-    }
+    fill();
     EXPECT_TRUE(pump.make_room());
-    EXPECT_TRUE(ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit));
+    EXPECT_TRUE(call(0x2000));
 }
 
 TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     open(Mode::lossless);
-    while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
-    }
+    fill();
     const Moment began = moment(machine, core);
     machine.now += 1000;
     ASSERT_TRUE(pump.make_room(began, 21));
@@ -66,8 +60,7 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
 TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
     open(Mode::lossless);
     core.cursor += record_bytes;  // the claim of the interrupted recorder, at the tail
-    while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
-    }
+    fill();
     EXPECT_FALSE(pump.make_room());
 }
 

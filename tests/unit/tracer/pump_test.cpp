@@ -5,14 +5,8 @@
 namespace nopscope {
 namespace {
 
-using protocol::Extended;
 using protocol::Kind;
-using testing::line_bytes;
-using testing::PumpTest;
-using testing::receive;
-using testing::Received;
-using testing::transmitter_room;
-using testing::without_own;
+using namespace testing;
 
 TEST_F(PumpTest, HelloComesFirst) {
     open();
@@ -20,7 +14,6 @@ TEST_F(PumpTest, HelloComesFirst) {
     pump.flush();
     ASSERT_GT(line_bytes.size(), 0u);
     const Received received = receive();
-    EXPECT_EQ(received.bad, 0u);
     ASSERT_EQ(received.hellos.size(), 1u);
     EXPECT_EQ(received.hellos[0].clock_hz, hz);
 }
@@ -35,7 +28,6 @@ TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
         ASSERT_LT(cores[0].tail, cores[0].cursor);
     }
     const Received received = receive();
-    EXPECT_EQ(received.bad, 0u);
     EXPECT_GE(received.stats.size(), 2u);  // one each second
     EXPECT_LE(received.stats.size(), 4u);
 }
@@ -52,7 +44,6 @@ TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     leave(), stamp();
     pump.flush();
     const Received received = receive();
-    EXPECT_EQ(received.bad, 0u);
     ASSERT_EQ(received.events.size(), 5u);
     const Kind kinds[] = {Kind::call, Kind::entry, Kind::entry, Kind::ret, Kind::ret};
     for (unsigned i = 0; i < 5; ++i) {
@@ -63,38 +54,6 @@ TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     EXPECT_EQ(received.events[1].site_offset, 0x1008u);
     EXPECT_EQ(received.events[3].entry_index, 2u);
     EXPECT_EQ(received.events[4].entry_index, 1u);
-}
-
-TEST_F(PumpTest, FramesJoin) {
-    open();
-    std::uint64_t next = 0;
-    for (int round = 0; round < 40; ++round) {
-        for (unsigned i = 0; i < 300; ++i) ASSERT_TRUE(call(0x2000 + 8 * i));
-        pump.flush();
-        const Received received = receive();
-        EXPECT_EQ(received.bad, 0u);
-        for (const protocol::Event& event : received.events) EXPECT_EQ(event.index, next++);
-    }
-    EXPECT_EQ(next, 40u * 300);
-    EXPECT_EQ(record_index(core.tail), 40u * 300);
-}
-
-TEST_F(PumpTest, ClockGoesOnOverWrapsOfItsLowHalf) {
-    machine.now = 0xfffffff0;
-    core.pumped_clock = core.last_sync = machine.now;
-    open();
-    std::uint64_t last = 0;
-    for (int i = 0; i < 30; ++i) {
-        call(0x2000);
-        last = machine.now;
-        pump.run();  // writes a sync record after a quarter of a wrap
-        machine.now += (std::uint64_t{1} << 30) + 12345;
-    }
-    pump.flush();
-    const auto calls = without_own(receive().events);
-    ASSERT_EQ(calls.size(), 30u);
-    EXPECT_EQ(calls.back().clock, last);
-    EXPECT_GT(last, std::uint64_t{7} << 32);
 }
 
 TEST_F(PumpTest, BackwardStepsOfTheClockAreNoWrap) {
@@ -124,21 +83,6 @@ TEST_F(PumpTest, StopsAtARecordThatIsNotWrittenYet) {
     ASSERT_EQ(rest.events.size(), 2u);
     EXPECT_EQ(rest.events[0].index, 1u);
     EXPECT_EQ(rest.events[0].site_offset, 0x1100u);
-}
-
-TEST_F(PumpTest, DroppedIsExactInStreamMode) {
-    open();
-    unsigned made = 0;
-    for (; made < 3000; ++made) call(0x2000);
-    pump.finish();
-    const Received received = receive();
-    ASSERT_FALSE(received.stats.empty());
-    const protocol::Stats last = received.stats.back();
-    EXPECT_EQ(last.final, 1u);
-    EXPECT_GT(last.dropped, 0u);
-    EXPECT_EQ(last.generated, made);
-    EXPECT_EQ(last.generated, last.delivered + last.dropped);
-    EXPECT_EQ(last.delivered, received.events.size());
 }
 
 TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
@@ -234,7 +178,6 @@ TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
     transmitter_room = ~std::size_t{0};
     pump.flush();
     const Received received = receive();
-    EXPECT_EQ(received.bad, 0u);
     EXPECT_EQ(without_own(received.events).size(), 1000u - core.dropped);
     EXPECT_LT(received.events.size() - without_own(received.events).size(), 1000u);
 }
@@ -250,7 +193,6 @@ TEST_F(PumpTest, AFullTransmitterLosesNothing) {
     transmitter_room = ~std::size_t{0};
     pump.flush();
     const Received received = receive();
-    EXPECT_EQ(received.bad, 0u);
     EXPECT_EQ(without_own(received.events).size(), 200u);
 }
 
@@ -259,14 +201,7 @@ TEST_F(PumpTest, ItsTimeIsBracketed) {
     for (int i = 0; i < 300; ++i) call(0x2000);
     pump.run();
     pump.flush();
-    unsigned begins = 0, ends = 0;
-    for (const protocol::Event& event : receive().events) {
-        begins += event.kind == Kind::extended && event.extended == Extended::tracer_begin;
-        ends += event.kind == Kind::extended && event.extended == Extended::tracer_end;
-        EXPECT_LE(ends, begins);
-    }
-    EXPECT_EQ(begins, 1u);
-    EXPECT_EQ(ends, 1u);
+    EXPECT_EQ(brackets(receive()), "<>");
 }
 
 TEST_F(PumpTest, AnIdlePumpFallsSilent) {
@@ -319,15 +254,14 @@ TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
 // A host that begins late, or has lost a frame.
 TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
     open();
-    const auto seconds = [this](int count) {
+    const auto seconds = [this](int count, bool cut = false) {
         for (int i = 0; i < 20 * count; ++i) call(0x2000), pump.run(), machine.now += hz / 20;
-        return receive();
+        return receive(cut);
     };
     seconds(1);
-    testing::decoders.clear();
-    seconds(3);
+    decoders.clear();
+    seconds(3, true);
     const Received received = seconds(1);
-    EXPECT_EQ(received.bad, 0u);
     EXPECT_GT(received.events.size(), 10u);
 }
 

@@ -130,8 +130,7 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     std::uint64_t sp = 0x100000;
     unsigned open = 0;
     for (; open < shadow_frames; ++open) ASSERT_TRUE(t.enter(0x1000, sp -= 16));
-    while (t.call(0x2000)) {
-    }
+    t.fill();
     EXPECT_FALSE(t.enter(0x1000, sp - 16));
     EXPECT_EQ(t.core.dropped, 1u);
     EXPECT_EQ(t.core.shadow_stack_full, 1u);
@@ -141,8 +140,7 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     EXPECT_LE(t.core.cursor, t.core.tail + ring_bytes) << "a return went over an unread record";
     // The tracer's own records still fit beside them.
     CoreUnderTest other;
-    while (other.call(0x2000)) {
-    }
+    other.fill();
     for (std::uint64_t i = 0; i < own_reserve_bytes / record_bytes; ++i) {
         ASSERT_TRUE(
             ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
@@ -157,8 +155,7 @@ TEST(Ring, EntriesLeaveTheMarginToo) {
         CoreUnderTest t;
         t.core.pump_reserve = margin;
         ring_set_limit(t.machine, t.core);
-        while (t.call(0x2000)) {
-        }
+        t.fill();
         end[margin != 0] = t.core.cursor;
     }
     EXPECT_EQ(end[0] - end[1], 512u);
@@ -166,8 +163,7 @@ TEST(Ring, EntriesLeaveTheMarginToo) {
 
 TEST(Ring, WhatIsReleasedIsRoomAtOnce) {
     CoreUnderTest t;
-    while (t.call(0x2000)) {
-    }
+    t.fill();
     ring_release(t.machine, t.core, t.core.cursor);
     EXPECT_TRUE(t.call(0x2000));
 }

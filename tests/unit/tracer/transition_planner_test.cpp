@@ -72,21 +72,6 @@ TEST(TransitionPlannerTest, NoneOneSeveralOneNone) {
     }
 }
 
-TEST(TransitionPlannerTest, DirectAndCallbacks) {
-    TenSites t;
-    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
-    EXPECT_EQ(t.word(3), t.bl(3, testing::graph_entry));
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
-    EXPECT_TRUE(t.calls(3));
-    EXPECT_EQ(t.object(3).direct, testing::graph_entry);
-    ASSERT_EQ(t.change(&t.function_ops, &t.graph_ops), Status::ok);
-    EXPECT_EQ(t.object(3).direct, testing::function_entry);
-    EXPECT_EQ(t.ops_of(3), (std::vector{&t.callback_ops, &t.function_ops}));
-    ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
-    EXPECT_EQ(t.word(3), t.bl(3, testing::function_entry));
-    EXPECT_EQ(&t.object(3), &t.function_ops);
-}
-
 // An ops with a callback and a direct entry goes through the trampoline, even alone.
 TEST(TransitionPlannerTest, OneOpsWithCallbackAndDirectEntry) {
     TenSites t;
@@ -99,55 +84,6 @@ TEST(TransitionPlannerTest, OneOpsWithCallbackAndDirectEntry) {
     t.other_callback_ops.flags = ops_unguarded;
     ASSERT_EQ(t.change(&t.other_callback_ops, &t.callback_ops), Status::ok);
     EXPECT_TRUE(t.calls(0));
-}
-
-TEST(TransitionPlannerTest, OutOfReachGoesThroughTheSlot) {
-    TenSites t;
-    ASSERT_EQ(t.change(&t.far_ops, nullptr), Status::ok);
-    EXPECT_EQ(t.word(2), t.bl(2, testing::far_trampoline));
-    EXPECT_EQ(&t.object(2), &t.far_ops);
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
-    EXPECT_TRUE(t.calls(2));
-    EXPECT_EQ(t.object(2).direct, testing::far_entry);
-    ASSERT_EQ(t.change(&t.graph_ops, &t.far_ops), Status::ok);
-    ASSERT_EQ(t.change(&t.far_ops, &t.graph_ops), Status::ok);
-    ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
-    EXPECT_EQ(t.word(2), t.bl(2, testing::far_trampoline));
-}
-
-TEST(TransitionPlannerTest, SitesOfDifferentSetsInOneRequest) {
-    TenSites t;
-    ASSERT_EQ(t.change(&t.graph_ops, nullptr, 0, 6), Status::ok);
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 3, 6), Status::ok);
-    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
-    const std::vector<std::vector<Ops*>> sets{
-        {&t.graph_ops, &t.other_callback_ops},
-        {&t.graph_ops, &t.callback_ops, &t.other_callback_ops},
-        {&t.callback_ops, &t.other_callback_ops},
-        {&t.other_callback_ops}};
-    const unsigned which[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3};
-    for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(t.ops_of(i), sets[which[i]]) << i;
-    EXPECT_EQ(t.patcher.lists_in_use(), 3u);
-    EXPECT_EQ(t.graph_ops.sites, 6u);
-    EXPECT_EQ(t.callback_ops.sites, 6u);
-    EXPECT_EQ(t.other_callback_ops.sites, 10u);
-    ASSERT_EQ(t.change(nullptr, &t.other_callback_ops), Status::ok);
-    EXPECT_EQ(t.patcher.lists_in_use(), 1u);
-}
-
-// As set_filter() does: attach to the new sites, then detach from the others.
-TEST(TransitionPlannerTest, AFilterThatMoves) {
-    TenSites t;
-    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 0, 5), Status::ok);
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 3, 5), Status::ok);
-    ASSERT_EQ(t.change(nullptr, &t.callback_ops, 0, 3), Status::ok);
-    ASSERT_EQ(t.change(nullptr, &t.callback_ops, 8), Status::ok);
-    for (std::uint32_t i = 0; i < 10; ++i)
-        EXPECT_EQ(t.ops_of(i).size(), i >= 3 && i < 8 ? 2u : 1u) << i;
-    EXPECT_EQ(t.callback_ops.sites, 5u);
-    EXPECT_EQ(t.list(3).refs, 5u);
-    EXPECT_EQ(t.patcher.lists_in_use(), 1u);
 }
 
 TEST(TransitionPlannerTest, AttachedAgainOrNeverAttachedIsNoChange) {
@@ -179,14 +115,6 @@ TEST(TransitionPlannerTest, ConflictsChangeNothing) {
         // Replacing the other ops is no conflict. An ops with both is always one.
         EXPECT_EQ(t.change(add[kind], there[kind]), kind == 4 ? Status::conflict : Status::ok);
     }
-}
-
-TEST(TransitionPlannerTest, ARedirectBesideCallbacksIsNoConflict) {
-    TenSites t;
-    Ops redirecting{.func = a_callback, .flags = ops_redirects};
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
-    EXPECT_EQ(t.change(&redirecting, nullptr), Status::ok);
-    EXPECT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
 }
 
 TEST(TransitionPlannerTest, SurprisesChangeNothing) {
@@ -318,21 +246,6 @@ TEST(TransitionPlannerTest, TheSameSiteTwice) {
     ASSERT_EQ(t.patcher.change({.remove = one}, twice, at_once), Status::ok);
     EXPECT_EQ(t.callback_ops.sites, 0u);
     EXPECT_EQ(t.patcher.enabled(), 0u);
-}
-
-TEST(TransitionPlannerTest, SeveralGoAtOnce) {
-    TenSites t;
-    const PerSiteOps all[] = {PerSiteOps::of(t.graph_ops), PerSiteOps::of(t.callback_ops),
-                              PerSiteOps::of(t.function_ops)};
-    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
-    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 5), Status::ok);
-    ASSERT_EQ(t.change({.add = all[1], .remove = all}, 0, 8), Status::ok);
-    EXPECT_EQ(t.graph_ops.sites, 2u);
-    EXPECT_EQ(t.callback_ops.sites, 10u) << "an ops that is added again stays";
-    t.synchronized = 0;
-    ASSERT_EQ(t.change({.remove = all}), Status::ok);
-    EXPECT_EQ(t.patcher.enabled(), 0u);
-    EXPECT_EQ(t.synchronized, 2u);
 }
 
 // Each of 300 sites gets a different set. The pool cannot hold so many lists.

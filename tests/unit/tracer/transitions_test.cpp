@@ -11,10 +11,7 @@ using sim::Exploration;
 using sim::ExploreOptions;
 using sim::Recording;
 using sim::Step;
-using testing::name;
-using testing::Set;
-using testing::Site;
-using testing::states;
+using namespace testing;
 
 template <typename Use>
 void for_each_transition(Use use, bool coherent = false) {
@@ -89,7 +86,8 @@ TEST(Transitions, EarlyLoads) {
     expect_no_violation({.cores = 2, .early_loads = true}, Which::of_one_request);
 }
 
-// ---- mutants: each must be found ----
+// ---- mutants of the cores and of maintenance: each must be found. The patcher's: patching.toml
+// ----
 
 using Kind = Step::Kind;
 using Steps = std::vector<Step>;
@@ -97,22 +95,12 @@ using Steps = std::vector<Step>;
 Steps::iterator find(Steps& steps, Kind kind, Steps::iterator from) {
     return std::find_if(from, steps.end(), [&](const Step& step) { return step.kind == kind; });
 }
-Steps::iterator find(Steps& steps, Kind kind) { return find(steps, kind, steps.begin()); }
-Steps::iterator find_none(Steps& steps) {
-    return std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-        return step.kind == Kind::write_slot && step.value == 0;
-    });
-}
 void drop_all(Steps& steps, Kind kind) {
     std::erase_if(steps, [&](const Step& step) { return step.kind == kind; });
 }
 void drop_barrier_after(Steps& steps, Kind kind) {
-    const auto at = find(steps, kind);
+    const auto at = find(steps, kind, steps.begin());
     if (at != steps.end()) steps.erase(find(steps, Kind::data_barrier, at));
-}
-// If both are there, moves the step at `from` before the step at `to`.
-void move_before(Steps& steps, Steps::iterator to, Steps::iterator from) {
-    if (to < from && from != steps.end()) std::rotate(to, from, from + 1);
 }
 // Changes each request separately.
 void mutate(Steps& steps, void (*how)(Steps&)) {
@@ -142,34 +130,6 @@ const char* const old_word = "the patcher's own core still executes an old word"
 const char* const detached = "a detached ops was read";
 
 const Mutant mutants[] = {
-    {"NoBarrierBetweenSlotAndWord",
-     [](Steps& steps) {
-         const auto word = find(steps, Kind::write_word);
-         if (word != steps.end() && (word - 1)->kind == Kind::data_barrier) steps.erase(word - 1);
-     },
-     {nothing}},
-    {"WordBeforeSlot",
-     [](Steps& steps) {
-         const auto slot = find(steps, Kind::write_slot);
-         const auto after = find(steps, Kind::interrupt);
-         // With its barrier.
-         if (slot < after && after != steps.end()) std::rotate(slot, slot + 2, after + 1);
-     },
-     {nothing}},
-    {"NoneBeforeTheCoresAreSynchronised",
-     [](Steps& steps) { move_before(steps, find(steps, Kind::synchronize), find_none(steps)); },
-     {nothing}},
-    {"NoneWithTheOtherSlots",
-     [](Steps& steps) { move_before(steps, find(steps, Kind::write_word), find_none(steps)); },
-     {nothing}},
-    {"NoSynchronize",
-     [](Steps& steps) { drop_all(steps, Kind::synchronize); },
-     {nothing, freed, detached}},
-    {"CollectBeforeSynchronize",
-     [](Steps& steps) {
-         move_before(steps, find(steps, Kind::synchronize), find(steps, Kind::free));
-     },
-     {freed}},
     {"SynchronizeIgnoresTheInterrupted",
      [](Steps&) {},
      {nothing, freed, detached},
@@ -186,19 +146,6 @@ const Mutant mutants[] = {
      [](Steps&) {},
      {freed},
      {.wait = sim::Wait::guards, .early_release = true}},
-    // Before `none`, a core without its guard may have loaded the old object.
-    {"SynchronizeOnceByGuards",
-     [](Steps& steps) {
-         const auto none = find_none(steps);
-         const auto second = none == steps.end() ? none : find(steps, Kind::synchronize, none);
-         if (second != steps.end()) steps.erase(second);
-     },
-     {freed, detached},
-     {.wait = sim::Wait::guards}},
-    {"NoSynchronizeByGuards",
-     [](Steps& steps) { drop_all(steps, Kind::synchronize); },
-     {freed, detached},
-     {.wait = sim::Wait::guards}},
     {"NoClean", [](Steps& steps) { drop_all(steps, Kind::clean); }, {old_word}},
     {"NoBarrierAfterClean",
      [](Steps& steps) { drop_barrier_after(steps, Kind::clean); },

@@ -33,6 +33,13 @@ protected:
             call(site_of_call(index));
         }
     }
+    // Whether the line of `address` was cleaned since the test cleared `poc_cleans`.
+    bool is_cleaned(std::uint64_t address) {
+        return machine.poc_cleans.contains(address & ~std::uint64_t{63});
+    }
+    void expect_cleaned(std::uint64_t address, std::uint64_t bytes) {
+        for (std::uint64_t at = 0; at < bytes; at += 8) ASSERT_TRUE(is_cleaned(address + at)) << at;
+    }
     // Simulates the next boot, which has only the ring and the header.
     Received boot() {
         line_bytes.clear();
@@ -55,7 +62,6 @@ protected:
     }
     // `holes`: slots behind `end` that were claimed, but not written.
     void expect_true(const Received& received, std::uint64_t end, unsigned holes = 0) {
-        EXPECT_EQ(received.bad, 0u);
         ASSERT_FALSE(received.events.empty());
         for (const protocol::Event& event : without_own(received.events)) {
             ASSERT_EQ(event.site_offset, site_of_call(event.index) - 0x1000) << event.index;

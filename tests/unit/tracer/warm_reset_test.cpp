@@ -9,14 +9,7 @@ namespace nopscope {
 namespace {
 
 using protocol::Kind;
-using testing::decoders;
-using testing::first_site;
-using testing::line_bytes;
-using testing::Received;
-using testing::site_end;
-using testing::slots;
-using testing::WarmReset;
-using testing::without_own;
+using namespace testing;
 
 TEST_F(WarmReset, AnnouncedOrNot) {
     for (const unsigned count : {10u, 500u, 3000u, 20000u}) {
@@ -60,7 +53,6 @@ TEST_F(WarmReset, ReturnsTellTheLapWhereCallsDoNot) {
         }
         const std::uint64_t end = record_index(core.cursor);
         const Received received = boot();
-        EXPECT_EQ(received.bad, 0u);
         ASSERT_FALSE(received.events.empty());
         EXPECT_EQ(received.events.back().index, end - 1);
         for (const protocol::Event& event : without_own(received.events)) {
@@ -74,13 +66,8 @@ TEST_F(WarmReset, WhatWasAnnouncedIsAllInMemory) {
     make(5000);
     machine.poc_cleans.clear();
     pump.prepare_reset();
-    for (std::uint64_t at = 0; at < ring_bytes; at += 8) {
-        ASSERT_TRUE(machine.poc_cleans.count((core.ring + at) & ~std::uint64_t{63})) << at;
-    }
-    const auto header = reinterpret_cast<std::uintptr_t>(&kept);
-    for (std::uint64_t at = header; at < header + sizeof kept; at += 8) {
-        ASSERT_TRUE(machine.poc_cleans.count(at & ~std::uint64_t{63})) << at;
-    }
+    expect_cleaned(core.ring, ring_bytes);
+    expect_cleaned(reinterpret_cast<std::uintptr_t>(&kept), sizeof kept);
 }
 
 TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
@@ -92,9 +79,7 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
     EXPECT_GE(once, 8u);
     EXPECT_LE(once, 4096 / 64 + 2 + sizeof kept / 64 + 1);
     for (int i = 0; i < 20; ++i) pump.run();
-    for (std::uint64_t at = 0; at < ring_bytes * 3 / 4; at += 8) {
-        ASSERT_TRUE(machine.poc_cleans.count((core.ring + at) & ~std::uint64_t{63})) << at;
-    }
+    expect_cleaned(core.ring, ring_bytes * 3 / 4);
 }
 
 // Both a header and records of the boot before are in memory.
@@ -124,12 +109,11 @@ TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     make(3);
     for (int i = 0; i < 5; ++i) pump.run();              // cleans the whole ring
     while (core.cleaned % 64 == 0) make(1), pump.run();  // until the end lies inside a line
-    const auto line =
-        reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned)) & ~std::uint64_t{63};
+    const auto slot = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned));
     machine.poc_cleans.clear();
     make(1);
     pump.run();
-    EXPECT_TRUE(machine.poc_cleans.count(line));
+    EXPECT_TRUE(is_cleaned(slot));
 }
 
 // After an unannounced reset, the header covers all frames sent, and is never half written.
@@ -149,14 +133,13 @@ TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
     for (int go = 0; go < 500; ++go) {
         make(20);
         const std::uint64_t now = machine.now += hz / 100;
-        testing::transmitter_room = 30;
+        transmitter_room = 30;
         pump.run();
-        for (const protocol::Event& event : testing::receive().events)
-            ASSERT_EQ(event.index, arrived++);
+        for (const protocol::Event& event : receive().events) ASSERT_EQ(event.index, arrived++);
         cut += line_bytes.size() > 10;
         auto line = std::exchange(line_bytes, {});
         auto its_decoders = std::exchange(decoders, {});
-        testing::transmitter_room = ~std::size_t{0};
+        transmitter_room = ~std::size_t{0};
         const Received rest = boot();
         ASSERT_FALSE(rest.events.empty());
         EXPECT_LE(rest.events.front().index, arrived);
@@ -173,7 +156,7 @@ TEST_F(WarmReset, AFrameWithoutRecordsHoldsNone) {
     make(100);
     pump.flush();
     line_bytes.clear();
-    testing::transmitter_room = 3;
+    transmitter_room = 3;
     pump.console("late", 4);
     pump.run();
     ASSERT_EQ(line_bytes.size(), 3u);
@@ -264,7 +247,6 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
         const std::uint64_t position = ring_bytes + index * record_bytes;
         *ring_slot(core, position) = (record.word + recorder_excess(record)) ^ lap_mask(position);
         const Received received = boot();
-        EXPECT_EQ(received.bad, 0u);
         EXPECT_EQ(found.refused, is_left_out ? 1u : 0u) << std::hex << record.word;
         EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(),
                                 [&](const protocol::Event& event) { return event.index == index; }),
@@ -304,7 +286,6 @@ TEST_F(WarmReset, AHoleDoesNotEndTheRing) {
         make(5);
     }
     const Received received = boot();
-    EXPECT_EQ(received.bad, 0u);
     EXPECT_EQ(without_own(received.events).size(), 115u);
     EXPECT_EQ(received.events.back().index, 117u);
 }
@@ -322,7 +303,6 @@ TEST_F(WarmReset, ASpoiledRing) {
             word = random() % 2 == 0 ? random() : word ^ std::uint64_t{1} << random() % 64;
         }
         const Received received = boot();
-        EXPECT_EQ(received.bad, 0u);
         if (found.records == 0) continue;
         const protocol::Stats last = received.stats.back();
         EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);

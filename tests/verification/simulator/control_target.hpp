@@ -5,7 +5,6 @@
 #include "tracer/control/control.hpp"
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <vector>
 

@@ -19,21 +19,9 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace nopscope::sim {
-
-// A step of the protocol that a mutant leaves out. The proof must then fail.
-enum class Skip {
-    nothing,
-    clean,
-    barrier_after_clean,
-    invalidate,
-    barrier_after_invalidate,
-    isb,
-    ipi
-};
 
 struct Options {
     unsigned cores = 2;
@@ -41,7 +29,6 @@ struct Options {
     std::size_t icache_line_bytes = 64;
     bool idc = false;  // CTR_EL0.IDC: stores reach the point of unification by themselves
     bool dic = false;  // CTR_EL0.DIC: and from there the instruction caches
-    Skip skip = Skip::nothing;
 };
 
 class SimMachine {
@@ -90,22 +77,17 @@ public:
     void clean_dcache_line(Address address) {
         const Address line = address & ~(options_.line_bytes - 1);
         ++cleans[line];
-        last_ = Last::clean;
-        if (options_.skip != Skip::clean) pending_cleans_.push_back(line);
+        pending_cleans_.push_back(line);
     }
     void invalidate_icache_line(Address address) {
         const Address line = address & ~(options_.icache_line_bytes - 1);
         ++invalidates[line];
-        last_ = Last::invalidate;
-        if (options_.skip != Skip::invalidate) pending_invalidates_.push_back(line);
+        pending_invalidates_.push_back(line);
     }
     // For memory that is not text. The test checks which lines were cleaned since the last reset.
     std::size_t poc_line_bytes() { return options_.line_bytes; }
     void clean_to_poc(Address address) { poc_cleans.insert(address & ~(options_.line_bytes - 1)); }
     void data_barrier() {
-        const Last last = std::exchange(last_, Last::none);
-        if (last == Last::clean && options_.skip == Skip::barrier_after_clean) return;
-        if (last == Last::invalidate && options_.skip == Skip::barrier_after_invalidate) return;
         for (Address at : pending_invalidates_) {
             for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
         }
@@ -117,9 +99,7 @@ public:
         pending_invalidates_.clear();
         pending_cleans_.clear();
     }
-    void instruction_barrier() {
-        if (options_.skip != Skip::isb) pipeline_[0] = icache_[0];
-    }
+    void instruction_barrier() { pipeline_[0] = icache_[0]; }
     bool run_on_other_cores(CoreCall call, void* argument) {
         synchronize_other_cores();
         for (unsigned core = 1; core < options_.cores; ++core) {
@@ -129,7 +109,7 @@ public:
     }
     std::uint32_t online_cores() const { return (1u << options_.cores) - 1; }
     bool synchronize_other_cores() {
-        if (options_.skip == Skip::ipi) return !reports_lost_calls;
+        if (loses_calls) return false;
         for (unsigned core = 1; core < options_.cores; ++core) pipeline_[core] = icache_[core];
         return true;
     }
@@ -144,8 +124,8 @@ public:
     std::uint64_t clock() { return now += ticks_per_read; }
     unsigned core() { return current; }
 
-    bool reports_lost_calls = false;  // false: with Skip::ipi the machine loses calls silently
-    unsigned current = 0;             // the running core; only core 0 patches and needs caches
+    bool loses_calls = false;  // no other core takes an interrupt
+    unsigned current = 0;      // the running core; only core 0 patches and needs caches
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
     std::function<void()> on_restore;  // an interrupt that comes when interrupts are unmasked
@@ -158,7 +138,6 @@ public:
 
 private:
     using Bytes = std::vector<std::uint8_t>;
-    enum class Last { none, clean, invalidate };
 
     std::uint32_t get(const Bytes& bytes, Address address) const {
         std::uint32_t word;
@@ -180,7 +159,6 @@ private:
     std::vector<Bytes> pipeline_;
     std::vector<Address> pending_cleans_;
     std::vector<Address> pending_invalidates_;
-    Last last_ = Last::none;
     std::uint64_t masked_ = 0;
 };
 static_assert(MachineConcept<SimMachine>);

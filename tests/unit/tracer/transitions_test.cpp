@@ -86,8 +86,8 @@ TEST(Transitions, EarlyLoads) {
     expect_no_violation({.cores = 2, .early_loads = true}, Which::of_one_request);
 }
 
-// ---- mutants of the cores and of maintenance: each must be found. The patcher's: patching.toml
-// ----
+// ---- mutants of the cores and of maintenance: each must be found ----
+// The patcher's mutants: tests/verification/mutation/mutants/patching.toml.
 
 using Kind = Step::Kind;
 using Steps = std::vector<Step>;
@@ -118,7 +118,7 @@ void mutate(Steps& steps, void (*how)(Steps&)) {
 struct Mutant {
     const char* name;
     void (*mutate)(Steps&);
-    std::set<std::string> found;  // the explorer must find one of these
+    std::set<std::string> found;  // the explorer must find all of these
     ExploreOptions options{};
 };
 void PrintTo(const Mutant& mutant, std::ostream* out) { *out << mutant.name; }

@@ -1,16 +1,6 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares nopscope's call counts with the oracle's, function by function.
-
-    compare.py REPORT.json ORACLE.json
-
-REPORT.json: from `nopscope report --format json`. ORACLE.json: from the plugin, in the same run.
-Exit status 0: each function's calls are equal, in both directions, and nothing was lost. 1: each
-difference is listed. 2: the files cannot be compared.
-"""
-
-import json
-import sys
+"""Compares nopscope's call counts with the oracle's, function by function: a report
+(`nopscope report --format json`) with what the plugin wrote in the same run."""
 
 
 def address_of(value):
@@ -56,27 +46,3 @@ def differences(report, oracle):
     if not any(seen.values()):
         found.append("the oracle saw no traced call at all")
     return found
-
-
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        with open(sys.argv[1]) as first, open(sys.argv[2]) as second:
-            report, oracle = json.load(first), json.load(second)
-        found = differences(report, oracle)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"compare: {type(error).__name__}: {error}")
-        return 2
-    if found:
-        print(f"compare: {len(found)} differences")
-        print("\n".join(found))
-        return 1
-    called = [site["bl"] for site in oracle["sites"] if site["bl"]]
-    print(f"compare: equal: {len(called)} functions, {sum(called)} calls, "
-          f"{oracle['instructions']} instructions")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

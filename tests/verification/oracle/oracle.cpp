@@ -6,8 +6,8 @@
 //     qemu-system-aarch64 ... -plugin liboracle.so,sites=SITES,out=OUT
 //
 // SITES: a line "WORD FUNCTION END" for each site, hex: the addresses of the word that toggles, of
-// the function's first instruction, and behind its last one. tests/verification/oracle/sites.py
-// writes it. QEMU's exit writes OUT:
+// the function's first instruction, and behind its last one. tests/e2e/machines.py writes it.
+// QEMU's exit writes OUT:
 //
 //     {"instructions": N, "sites": [{"address": "0x..", "bl": N, "other": N, "own": N}, ...]}
 //

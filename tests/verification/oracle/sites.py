@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Finds the patch sites of an image, from the ELF alone.
-
-    sites.py IMAGE.elf > SITES        a line "WORD FUNCTION" for each site, hex
 
 The oracle has its own reader: it deliberately uses neither the tracer's code nor the host tools',
 because they might share a mistake. The table from __nopscope_sites_start to _end holds the address
@@ -11,7 +8,6 @@ toggles is its second, or its third if the first is a BTI C.
 """
 
 import struct
-import sys
 
 BTI_C = 0xD503245F
 NOP = 0xD503201F
@@ -78,14 +74,3 @@ def patch_sites(image):
             raise ValueError(f"no patch site at {function:#x}: {image.word(word):#010x}")
         sites.append((word, function))
     return sites
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    for word, function in patch_sites(Image(sys.argv[1])):
-        print(f"{word:x} {function:x}")
-
-
-if __name__ == "__main__":
-    main()

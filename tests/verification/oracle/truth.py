@@ -9,7 +9,7 @@ Runs the image, records and reports it, and prints the ten worst functions, or -
 a number of calls differs, or a function's self or inclusive time is out of tolerance. The tolerance
 is 2 %, or one tick of the clock for each measured time: one for each call of the function, and for
 its self time one for each call that it made. With --known, known errors (docs/accuracy.md) do not
-count. From the environment:
+count. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE and NOPSCOPE_TRUTH.
 """
 
 import argparse

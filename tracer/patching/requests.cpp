@@ -108,7 +108,7 @@ Status replace(PerSiteOps& from, const PerSiteOps& to) {
     bool quiescent = true;
     const Status status = patcher.change({.add = to, .remove = gone}, for_each_run,
                                          [&] { return quiescent = wait_until_quiescent(); });
-    if (status == Status::ok) from = to;
+    if (carried_out(status)) from = to;
     return status == Status::ok && !quiescent ? Status::timeout : status;
 }
 

@@ -266,6 +266,29 @@ SELFTEST("events.the_cycle_counter_goes_on") {
     REQUIRE((counting & cycle_counter) != 0 && after > before);
 }
 
+// The events are changed though a core, its interrupts masked, takes no part in it. Later requests
+// know which ops the functions have then.
+SELFTEST("events.change_though_a_core_does_not_come") {
+    REQUIRE(begin(Recorder::graph, {}) && start_workers());
+    static std::atomic<unsigned> masked;
+    static std::atomic<bool> released;
+    masked = 0;
+    released = false;
+    on_other_cores([](unsigned) {
+        const hal::InterruptsMasked here;
+        ++masked;
+        while (!released) {
+        }
+    });
+    const bool all_masked = wait_for([] { return masked + 1 == hal::core_count(); });
+    const Status status = count(one);
+    released = true;
+    REQUIRE(workers_done() && all_masked);
+    REQUIRE(status == (hal::core_count() > 1 ? Status::timeout : Status::ok));
+    REQUIRE(ended());
+    passed(cores_note());
+}
+
 // Each core has its own counters, also a core that joins later.
 SELFTEST("events.each_core_counts_its_own") {
     static std::atomic<bool> failed;

@@ -44,7 +44,7 @@ public:
         left_ -= bytes;
         return true;
     }
-    void give_back(std::uint64_t bytes) { left_ += bytes; }
+    void release(std::uint64_t bytes) { left_ += bytes; }
     std::uint64_t left() const { return left_; }
 
 private:

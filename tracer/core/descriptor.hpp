@@ -32,11 +32,11 @@ struct Descriptor {
     std::uint16_t dropped;
     std::uint16_t shadow_stack_full;
     std::uint16_t off_stack;
-    std::uint16_t filtered;  // calls too short or too deep for a record
-    std::uint16_t passed;    // calls that the sampled recorder skipped
+    std::uint16_t filtered;       // calls too short or too deep for a record
+    std::uint16_t calls_skipped;  // calls that the sampled recorder skipped
     // u32:
-    std::uint16_t flight;        // ... while this is 1
-    std::uint16_t said_context;  // number in the last record of a switch
+    std::uint16_t flight;                 // ... while this is 1
+    std::uint16_t last_context_recorded;  // number in the last record of a switch
     std::uint16_t unused;
 };
 static_assert(sizeof(Descriptor) == 88 && alignof(Descriptor) == 8);
@@ -69,9 +69,9 @@ constexpr Descriptor describe_cores(const Core* cores, const void* rings,
             .shadow_stack_full = offsetof(Core, shadow_stack_full),
             .off_stack = offsetof(Core, off_stack),
             .filtered = offsetof(Core, filtered),
-            .passed = offsetof(Core, calls_skipped),
+            .calls_skipped = offsetof(Core, calls_skipped),
             .flight = offsetof(Core, flight),
-            .said_context = offsetof(Core, last_context_recorded),
+            .last_context_recorded = offsetof(Core, last_context_recorded),
             .unused = 0};
 }
 

@@ -115,7 +115,7 @@ private:
     bool charge(MemoryBudget& budget) {
         if (waiting_ > charged_ && !budget.take((waiting_ - charged_) * price::waiting_call))
             return false;
-        if (waiting_ < charged_) budget.give_back((charged_ - waiting_) * price::waiting_call);
+        if (waiting_ < charged_) budget.release((charged_ - waiting_) * price::waiting_call);
         charged_ = waiting_;
         return true;
     }

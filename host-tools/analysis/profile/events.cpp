@@ -75,7 +75,7 @@ bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::siz
 }
 
 void TargetEvents::on_session_end(MemoryBudget& budget) {
-    budget.give_back(last_.size() * price::events_entry);
+    budget.release(last_.size() * price::events_entry);
     for (const auto& [key, entry] : last_) {
         if (!sum_.contains(key.site) && !budget.take(price::events_row)) {
             ++left_out_;

@@ -83,7 +83,7 @@ void TargetProfile::on_session_end(MemoryBudget& budget) {
                 others_.add(entry);
             }
         }
-        budget.give_back(core.entries.size() * price::profiled);
+        budget.release(core.entries.size() * price::profiled);
         core.entries = {};
     }
     cores_.clear();

@@ -152,7 +152,7 @@ std::string stats(const ControlRequest&, const TargetSide& target) {
     if (!in.ok()) throw Error("the target's answer to `stats` cannot be read");
     return fmt::format(
         "{}; {} functions traced, {} selected; generated {}, dropped {}, shadow_stack_full {}, "
-        "foreign {}; commands refused {}",
+        "off_stack {}; commands refused {}",
         report.recording != 0 ? "recording" : "stopped", report.enabled, report.selected,
         report.generated, report.dropped, report.shadow_stack_full, report.off_stack,
         report.refused);

@@ -114,8 +114,8 @@ DescribedCore DescribedTarget::core(unsigned number) const {
                              .dropped = u64(at.dropped),
                              .shadow_stack_full = u64(at.shadow_stack_full),
                              .off_stack = u64(at.off_stack),
-                             .filtered = u64(at.filtered) + u64(at.passed),
-                             .said_context = u32(at.said_context),
+                             .filtered = u64(at.filtered) + u64(at.calls_skipped),
+                             .last_context_recorded = u32(at.last_context_recorded),
                              .flight = u32(at.flight) == 1};
     const std::uint64_t first = std::uint64_t{1} << descriptor_.ring_log2;
     // 2^47 records take 1.5 days at 10^9 per second, and SessionReader refuses a jump of 2^48.

@@ -20,8 +20,8 @@ struct DescribedCore {
     std::uint64_t dropped;
     std::uint64_t shadow_stack_full;
     std::uint64_t off_stack;
-    std::uint64_t filtered;  // with calls that were passed over
-    std::uint32_t said_context;
+    std::uint64_t filtered;  // with calls that were skipped
+    std::uint32_t last_context_recorded;
     bool flight;
 };
 

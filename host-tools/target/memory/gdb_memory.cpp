@@ -73,7 +73,7 @@ public:
         }
     }
 
-    std::string let_go() override {
+    std::string release() override {
         if (ran_ == Ran::yes || resume_) {
             const bool goes_on = stub_.ask("D") == "OK";
             if (!goes_on) stub_.send("c");

@@ -49,20 +49,20 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
     const auto memory = uri.starts_with(gdb)
                             ? open_gdb(uri.substr(gdb.size()), options.resume)
                             : open_memory_file(uri.substr(file.size()), options.base);
-    const auto let_go = [&] {
-        if (const std::string sentence = memory->let_go(); !sentence.empty()) say(sentence);
+    const auto release = [&] {
+        if (const std::string sentence = memory->release(); !sentence.empty()) say(sentence);
     };
     Pulled pulled;
     try {
         pulled = pull_rings(*memory, elf);
     } catch (const Error&) {
         try {
-            let_go();
+            release();
         } catch (const Error&) {  // the caller sees the first error
         }
         throw;
     }
-    let_go();
+    release();
     if (pulled.refused != 0) {
         say(fmt::format(
             "{} records in the rings make no sense, and are left out: were they written over?",

@@ -113,7 +113,7 @@ std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t
 }
 
 // The position from which the running context is known. If the first context switch has two records
-// (say_context), it says what ran before, so it is `oldest`; otherwise it is that switch.
+// (flush_pending_context), it says what ran before, so it is `oldest`; otherwise it is that switch.
 std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t doubled_from) {
     for (std::uint64_t at = oldest; at < core.cursor; at += record_bytes) {
         const auto record = ring_peek(core, at);
@@ -141,7 +141,7 @@ std::uint64_t take_core(const DescribedTarget& target, unsigned number, Core& co
     const std::uint64_t clock = newest_clock(core, oldest, ours(theirs.seen), theirs.seen_clock);
     const RingBegin begin = walk_back(
         core, first_told(core, oldest, theirs.flight ? ours(theirs.doubled_from) : no_limit),
-        {core.cursor, clock, theirs.said_context});
+        {core.cursor, clock, theirs.last_context_recorded});
     core.tail = begin.position;
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;

@@ -23,11 +23,11 @@ public:
     // Reads all of [address, address + to.size()). Throws Error if a part cannot be read.
     virtual void read(std::uint64_t address, std::span<std::uint8_t> to) = 0;
     // Ends the reading. Returns a sentence about the target's state afterwards, or an empty text.
-    virtual std::string let_go() { return {}; }
+    virtual std::string release() { return {}; }
 };
 
 // Opens a stub of the GDB remote serial protocol (the GDB manual's appendix E). The target is
-// stopped while its memory is read. `place`: HOST:PORT or unix:PATH. let_go() lets the target run
+// stopped while its memory is read. `place`: HOST:PORT or unix:PATH. release() lets the target run
 // if the stub says that it ran before, or if `resume`. Throws Error.
 std::unique_ptr<TargetMemory> open_gdb(const std::string& place, bool resume);
 // The same on an open connection. `patience`: the time to wait for an answer.

@@ -30,7 +30,7 @@ TEST(Memory, ABudgetRefusesWhatItHasNot) {
     EXPECT_FALSE(budget.take(all + 1));
     EXPECT_TRUE(budget.take(all));
     EXPECT_FALSE(budget.take(1));
-    budget.give_back(10);
+    budget.release(10);
     EXPECT_TRUE(budget.take(10));
 }
 

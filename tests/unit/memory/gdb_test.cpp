@@ -86,7 +86,7 @@ protected:
         std::vector<std::uint8_t> to(count);
         const auto memory = open(resume);
         memory->read(address, to);
-        said = memory->let_go();
+        said = memory->release();
         return to;
     }
     std::string refusal(std::uint64_t address = 0x1000, std::size_t count = 64) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 namespace nopscope::host {
@@ -127,10 +128,23 @@ std::string to_utf8(std::string_view bytes) {
     return out;
 }
 
+std::optional<std::uint64_t> read_number(std::string_view text) {
+    const bool is_hex = text.starts_with("0x");
+    if (is_hex) text.remove_prefix(2);
+    std::uint64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), value, is_hex ? 16 : 10);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
 std::string to_hex(std::span<const std::uint8_t> bytes) {
     std::string out;
     for (const std::uint8_t byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", byte);
     return out;
+}
+std::string to_hex(std::string_view bytes) {
+    return to_hex({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 std::string hex_address(std::uint64_t address) { return fmt::format("0x{:x}", address); }

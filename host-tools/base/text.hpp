@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes outside text safe for a terminal, a table or JSON.
+// Makes outside text safe for a terminal, a table or JSON. Reads and writes numbers.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +26,11 @@ std::string for_cell(std::string_view bytes);
 // Valid UTF-8: broken sequences become U+FFFD.
 std::string to_utf8(std::string_view bytes);
 
+// Decimal, or hexadecimal after 0x. Nothing: `text` is no such number, or exceeds 64 bits.
+std::optional<std::uint64_t> read_number(std::string_view text);
+
 std::string to_hex(std::span<const std::uint8_t> bytes);
+std::string to_hex(std::string_view bytes);
 std::string hex_address(std::uint64_t address);
 
 // 12.3 us, 4.56 s, ...: at most four significant digits.

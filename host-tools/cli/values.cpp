@@ -10,26 +10,15 @@
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
-namespace {
-
-bool is_all_taken(const std::from_chars_result& result, const std::string& text) {
-    return result.ec == std::errc() && result.ptr == text.data() + text.size();
-}
-
-}  // namespace
 
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     return {[least, most](std::string& text) -> std::string {
-                std::uint64_t value = 0;
-                const bool is_hex = text.starts_with("0x");
-                const auto result =
-                    std::from_chars(text.data() + (is_hex ? 2 : 0), text.data() + text.size(),
-                                    value, is_hex ? 16 : 10);
-                if (!is_all_taken(result, text) || value < least || value > most) {
+                const auto value = read_number(text);
+                if (!value || *value < least || *value > most) {
                     return fmt::format("expected a whole number from {} to {}, not {}", least, most,
                                        for_cell(text));
                 }
-                text = std::to_string(value);  // CLI11 would take 010 for octal
+                text = std::to_string(*value);  // CLI11 would take 010 for octal
                 return {};
             },
             ""};
@@ -38,10 +27,11 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 CLI::Validator real_number(double least, double most, const std::string& unit) {
     return {[least, most, unit](std::string& text) -> std::string {
                 double value = 0;
-                const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-                if (is_all_taken(result, text) && value >= least && value <= most) return {};
-                return fmt::format("expected a number{}{} from {} to {}, not {}",
-                                   unit.empty() ? "" : " of ", unit, least, most, for_cell(text));
+                const char* const end = text.data() + text.size();
+                const auto [at, error] = std::from_chars(text.data(), end, value);
+                if (error == std::errc() && at == end && value >= least && value <= most) return {};
+                return fmt::format("expected a number of {} from {} to {}, not {}", unit, least,
+                                   most, for_cell(text));
             },
             ""};
 }

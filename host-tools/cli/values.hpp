@@ -13,8 +13,7 @@ namespace nopscope::host {
 
 // Decimal, or hexadecimal after 0x.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
-// A decimal number, which may have a fraction or an exponent, but not NaN. The sentence names
-// `unit` ("seconds"); empty: no unit.
+// A decimal number, which may have a fraction or an exponent, but not NaN. `unit`: "seconds".
 CLI::Validator real_number(double least, double most, const std::string& unit);
 // One of `words`; upper and lower case are equal. The value takes the spelling in `words`.
 CLI::Validator one_of(std::vector<std::string> words);

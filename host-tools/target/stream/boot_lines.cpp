@@ -2,9 +2,9 @@
 #include "host-tools/target/stream/boot_lines.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
+
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -16,16 +16,6 @@ constexpr std::uint64_t lowest_baud = 300, highest_baud = 100'000'000;
 
 bool is_printable(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
-}
-
-std::optional<std::uint64_t> to_number(std::string_view text) {
-    const bool hex = text.starts_with("0x");
-    if (hex) text.remove_prefix(2);
-    std::uint64_t value = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
 }
 
 }  // namespace
@@ -48,7 +38,7 @@ bool BootWords::take(std::string_view line) {
 
 std::optional<std::uint64_t> BootWords::number(const std::string& key) const {
     const auto found = words_.find(key);
-    return found == words_.end() ? std::nullopt : to_number(found->second);
+    return found == words_.end() ? std::nullopt : read_number(found->second);
 }
 
 std::string BootWords::text(const std::string& key) const {

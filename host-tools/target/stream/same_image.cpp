@@ -9,9 +9,7 @@ namespace nopscope::host {
 namespace {
 
 std::string id_text(const std::string& build_id) {
-    return build_id.empty()
-               ? "(none)"
-               : to_hex({reinterpret_cast<const std::uint8_t*>(build_id.data()), build_id.size()});
+    return build_id.empty() ? "(none)" : to_hex(build_id);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -93,13 +93,9 @@ std::optional<std::uint16_t> event_number(std::string_view name) {
     for (const NamedEvent& event : events) {
         if (name == event.name) return event.number;
     }
-    const bool is_hex = name.starts_with("0x");
-    if (is_hex) name.remove_prefix(2);
-    std::uint16_t number = 0;
-    const auto [end, error] =
-        std::from_chars(name.data(), name.data() + name.size(), number, is_hex ? 16 : 10);
-    if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-    return number;
+    const auto number = read_number(name);
+    if (!number || *number > 0xffff) return std::nullopt;
+    return static_cast<std::uint16_t>(*number);
 }
 
 std::string event_name(std::uint32_t number) {

@@ -29,7 +29,6 @@ public:
         client->on_session(session.session);
     }
     void on_reply(const protocol::Reply& reply) override { client->on_reply(reply); }
-    void on_trace(unsigned, const TraceBatch&) override {}
 
     HelloInfo hello;
     CommandClient* client = nullptr;

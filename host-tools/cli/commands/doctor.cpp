@@ -191,9 +191,7 @@ private:
             {may_come ? Finding::note : Finding::problem, from_, said.what, said.fix});
     }
 
-    struct Nothing final : SessionSink {
-        void on_trace(unsigned, const TraceBatch&) override {}
-    } nothing_;
+    SessionSink nothing_;
     Findings& findings_;
     const std::string from_;
     const double seconds_;

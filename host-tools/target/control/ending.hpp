@@ -40,7 +40,6 @@ public:
     void set_patience(const Patience& patience) { patience_ = patience; }
 
     void on_session(const HelloInfo& hello) override;
-    void on_session_end() override {}
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_stats(unsigned core, const protocol::Stats& stats) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;

@@ -22,12 +22,6 @@ using namespace std::chrono_literals;
 constexpr std::size_t default_packet_bytes = 400;  // every stub accepts this
 constexpr std::size_t most_at_once = 16384;
 
-std::string hex_of(std::string_view text) {
-    std::string digits;
-    for (const char c : text) digits += fmt::format("{:02x}", static_cast<std::uint8_t>(c));
-    return digits;
-}
-
 // "...;PacketSize=1000;..."
 std::size_t packet_bytes(std::string_view features) {
     constexpr std::string_view key = "PacketSize=";
@@ -96,7 +90,7 @@ private:
         if (features) stopped_ = stub_.ask("?");
         if (!features || !stopped_) {
             stub_.interrupt();
-            interrupted_ = stub_.receive(stub_.patience()).has_value();
+            interrupted_ = stub_.receive().has_value();
             if (interrupted_) features = stub_.ask(hello);
         }
         if (!features) {
@@ -110,14 +104,14 @@ private:
     // (debug)" and other reasons mean that it was stopped before.
     Ran asked_of_qemu() {
         std::string said;
-        auto answer = stub_.ask("qRcmd," + hex_of("info status"));
+        auto answer = stub_.ask("qRcmd," + to_hex("info status"));
         for (int parts = 0; answer && answer->size() > 1 && answer->front() == 'O' &&
                             *answer != "OK" && parts < 16;
              ++parts) {
             const auto bytes = from_hex(std::string_view(*answer).substr(1));
             if (!bytes) break;
             said.append(bytes->begin(), bytes->end());
-            answer = stub_.receive(stub_.patience());
+            answer = stub_.receive();
         }
         if (said.find("VM status: paused (") != std::string::npos) return Ran::no;
         return said.find("VM status: ") != std::string::npos ? Ran::yes : Ran::unknown;

@@ -81,8 +81,8 @@ void GdbPackets::send(std::string_view request) {
     write(last_sent_);
 }
 
-std::optional<std::string> GdbPackets::receive(std::chrono::milliseconds patience) {
-    const auto end = Clock::now() + patience;
+std::optional<std::string> GdbPackets::receive() {
+    const auto end = Clock::now() + patience_;
     for (int attempt = 0; attempt < 4; ++attempt) {
         std::size_t noise = 0;
         for (auto c = byte(end); c != '$'; c = byte(end)) {
@@ -114,7 +114,7 @@ std::optional<std::string> GdbPackets::receive(std::chrono::milliseconds patienc
 
 std::optional<std::string> GdbPackets::ask(std::string_view request) {
     send(request);
-    return receive(patience_);
+    return receive();
 }
 
 void GdbPackets::interrupt() { write("\x03"); }

@@ -25,10 +25,9 @@ public:
     // Error if the connection is lost or brings something that is not a packet.
     std::optional<std::string> ask(std::string_view request);
     void send(std::string_view request);
-    std::optional<std::string> receive(std::chrono::milliseconds patience);
+    std::optional<std::string> receive();
     // Stops a running target.
     void interrupt();
-    std::chrono::milliseconds patience() const { return patience_; }
     const std::string& name() const { return name_; }
 
 private:

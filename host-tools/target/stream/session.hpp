@@ -89,7 +89,7 @@ public:
     // A session with a readable hello, and with the image of the first such session.
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}
-    virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
+    virtual void on_trace(unsigned /*core*/, const TraceBatch&) {}
     // Called before the records that follow it. A session's parts add up to its counters.
     virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const protocol::Stats&) {}

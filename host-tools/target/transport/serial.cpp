@@ -6,7 +6,6 @@
 #include <asm/termbits.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -37,36 +36,22 @@ void set_raw(int port, const std::string& path, std::uint32_t baud) {
     }
 }
 
-class SerialSource final : public Source {
+class SerialSource final : public DescriptorSource {
 public:
     SerialSource(int port, const std::string& path, std::uint32_t baud, bool is_asked)
-        : port_(port), path_(path), baud_(baud), is_asked_(is_asked) {}
-    ~SerialSource() override { SerialSource::close(); }
-    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
-        return read_descriptor(port_, path_, to, timeout);
-    }
-    void write(std::span<const std::uint8_t> bytes) override {
-        write_descriptor(port_, path_, bytes);
-    }
+        : DescriptorSource(port, path), baud_(baud), is_asked_(is_asked) {}
     void set_baud(std::uint32_t baud) override {
-        ioctl(port_, TCSBRK, 1);  // waits until written bytes have left (tcdrain)
+        ioctl(descriptor_, TCSBRK, 1);  // waits until written bytes have left (tcdrain)
         SerialSource::follow_baud(baud);
     }
     void follow_baud(std::uint32_t baud) override {
-        set_raw(port_, path_, baud);
+        set_raw(descriptor_, name_, baud);
         baud_ = baud;
     }
     bool may_try_rates() const override { return !is_asked_; }
     std::uint32_t baud() const override { return baud_; }
-    std::optional<int> close() override {
-        if (port_ >= 0) ::close(port_);
-        port_ = -1;
-        return std::nullopt;
-    }
 
 private:
-    int port_;
-    std::string path_;
     std::uint32_t baud_;
     bool is_asked_;
 };

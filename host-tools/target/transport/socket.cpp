@@ -32,7 +32,7 @@ std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& por
             continue;
         }
         if (connect(connection, at->ai_addr, at->ai_addrlen) == 0) {
-            return descriptor_source(connection, name);
+            return std::make_unique<DescriptorSource>(connection, name);
         }
         last_error = errno;
         close(connection);
@@ -61,7 +61,7 @@ std::unique_ptr<Source> open_unix(const std::string& path) {
         close(connection);
         throw Error("cannot connect to " + path + ": " + system_error(error));
     }
-    return descriptor_source(connection, path);
+    return std::make_unique<DescriptorSource>(connection, path);
 }
 
 }  // namespace nopscope::host

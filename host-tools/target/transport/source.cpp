@@ -17,28 +17,6 @@
 namespace nopscope::host {
 namespace {
 
-class DescriptorSource final : public Source {
-public:
-    DescriptorSource(int descriptor, std::string name)
-        : descriptor_(descriptor), name_(std::move(name)) {}
-    ~DescriptorSource() override { DescriptorSource::close(); }
-    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
-        return read_descriptor(descriptor_, name_, to, timeout);
-    }
-    void write(std::span<const std::uint8_t> bytes) override {
-        write_descriptor(descriptor_, name_, bytes);
-    }
-    std::optional<int> close() override {
-        if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
-        descriptor_ = -1;
-        return std::nullopt;
-    }
-
-private:
-    int descriptor_;
-    std::string name_;
-};
-
 bool take_prefix(std::string_view& text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return false;
     text.remove_prefix(prefix.size());
@@ -68,6 +46,14 @@ std::unique_ptr<Source> tcp_from(std::string_view rest, const std::string& uri) 
     std::string_view host = rest.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     return open_tcp(std::string(host), std::string(rest.substr(colon + 1)));
+}
+
+// `path` "-": standard input.
+std::unique_ptr<Source> open_file(const std::string& path) {
+    if (path == "-") return std::make_unique<DescriptorSource>(STDIN_FILENO, "standard input");
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw Error("cannot open " + path + ": " + system_error(errno));
+    return std::make_unique<DescriptorSource>(descriptor, path);
 }
 
 }  // namespace
@@ -116,15 +102,10 @@ void Source::write(std::span<const std::uint8_t>) {
     throw Error("commands cannot be sent on this line: it goes one way", Exit::usage);
 }
 
-std::unique_ptr<Source> descriptor_source(int descriptor, const std::string& name) {
-    return std::make_unique<DescriptorSource>(descriptor, name);
-}
-
-std::unique_ptr<Source> open_file(const std::string& path) {
-    if (path == "-") return descriptor_source(STDIN_FILENO, "standard input");
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw Error("cannot open " + path + ": " + system_error(errno));
-    return descriptor_source(descriptor, path);
+std::optional<int> DescriptorSource::close() {
+    if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+    descriptor_ = -1;
+    return std::nullopt;
 }
 
 std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors errors) {

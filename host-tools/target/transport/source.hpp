@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace nopscope::host {
 
@@ -60,14 +61,29 @@ std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& por
 std::unique_ptr<Source> open_unix(const std::string& path);
 sockaddr_un unix_address(const std::string& path);  // throws Error, Exit::usage
 std::unique_ptr<Source> open_exec(const std::string& command, Way way, Errors errors);
-std::unique_ptr<Source> open_file(const std::string& path);  // "-": standard input
 
-// A source that is only a file descriptor: a socket. Closes it, except standard input.
-std::unique_ptr<Source> descriptor_source(int descriptor, const std::string& name);
-
-// Every source's read() calls this. `descriptor` may be of any kind.
+// read() and write() of all sources. `descriptor` may be of any kind.
 Source::Result read_descriptor(int descriptor, const std::string& name, std::span<std::uint8_t> to,
                                std::chrono::milliseconds timeout);
 void write_descriptor(int descriptor, const std::string& name, std::span<const std::uint8_t> bytes);
+
+// A file descriptor. Closes it, except standard input.
+class DescriptorSource : public Source {
+public:
+    DescriptorSource(int descriptor, std::string name)
+        : descriptor_(descriptor), name_(std::move(name)) {}
+    ~DescriptorSource() override { DescriptorSource::close(); }
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
+        return read_descriptor(descriptor_, name_, to, timeout);
+    }
+    void write(std::span<const std::uint8_t> bytes) override {
+        write_descriptor(descriptor_, name_, bytes);
+    }
+    std::optional<int> close() override;
+
+protected:
+    int descriptor_;
+    std::string name_;
+};
 
 }  // namespace nopscope::host

@@ -12,7 +12,6 @@
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/names.hpp"
-#include "host-tools/image/sites.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/image/symbols.hpp"
 
@@ -20,6 +19,23 @@ namespace nopscope::host {
 namespace {
 
 using Addresses = std::unordered_set<std::uint64_t>;
+
+// One function symbol for each address, ascending: preferably with a size, then a global one.
+std::vector<const ElfSymbol*> functions(const ElfFile& elf) {
+    std::vector<const ElfSymbol*> result;
+    const auto rank = [](const ElfSymbol& s) {
+        return (s.size != 0 ? 2 : 0) + (s.is_local ? 0 : 1);
+    };
+    for (const ElfSymbol& symbol : elf.symbols()) {
+        if (!symbol.is_function() || symbol.name.empty()) continue;
+        if (!result.empty() && result.back()->address == symbol.address) {
+            if (rank(symbol) > rank(*result.back())) result.back() = &symbol;
+        } else {
+            result.push_back(&symbol);
+        }
+    }
+    return result;
+}
 
 // Returns the addresses of labels from the linker script or from assembly. Such an address may mean
 // a boundary and not a function: __text_start is also the address of the first function.
@@ -138,10 +154,9 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         if (file.empty() || !files_with_sites.contains(file)) result.prebuilt.push_back(name);
     }
     const Addresses labels = boundaries(elf);
-    Addresses seen;
     for (const TakenAddress& taken : taken_addresses(elf)) {
         const auto function = by_address.find(taken.target);
-        if (function == by_address.end() || !seen.insert(taken.target).second) continue;
+        if (function == by_address.end()) continue;
         ++result.address_taken;
         if (arch::is_landing_pad(elf.word_at(taken.target).value_or(0))) continue;
         if (labels.contains(taken.target) || is_tracer_entry(function->second->name)) continue;

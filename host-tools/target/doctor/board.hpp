@@ -4,11 +4,20 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "host-tools/target/doctor/finding.hpp"
 #include "host-tools/target/stream/boot_lines.hpp"
 
 namespace nopscope::host {
+
+// A result of one check of `doctor`.
+struct Finding {
+    enum State : std::uint8_t { good, note, problem } state{};
+    std::string what;  // "QEMU", "/dev/ttyUSB0"
+    std::string text;
+    std::string fix;  // empty: nothing to do
+};
+using Findings = std::vector<Finding>;
 
 // Returns "Cortex-A72 r0p3" for the CPU's identification register, which the boot lines show.
 std::string cpu_name(std::uint64_t id);

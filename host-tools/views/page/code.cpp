@@ -12,7 +12,6 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
-#include "host-tools/image/sites.hpp"
 #include "host-tools/image/source_text.hpp"
 
 namespace nopscope::host {

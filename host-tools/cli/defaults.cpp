@@ -114,10 +114,10 @@ std::string board_of(const CLI::App& command, const Items& items, const std::str
 void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& file) {
     const std::string where = file + ": " + full_name(item);
     try {
-        if (option.get_items_expected_max() == 0) {
-            option.add_result(option.get_flag_value(item.name, CLI::ConfigBase().to_flag(item)));
-        } else {
+        if (takes_value(option)) {
             option.add_result(item.inputs);
+        } else {
+            option.add_result(option.get_flag_value(item.name, CLI::ConfigBase().to_flag(item)));
         }
         option.run_callback();
     } catch (const CLI::ValidationError& error) {
@@ -128,7 +128,7 @@ void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& fi
     } catch (const CLI::ParseError&) {
         option.clear();
         refuse(fmt::format("{}: expected {}", where,
-                           option.get_items_expected_max() == 0 ? "true or false" : "one value"));
+                           takes_value(option) ? "one value" : "true or false"));
     }
 }
 

@@ -22,20 +22,12 @@ bool is_option(std::string_view word) {
 // "--top=3" -> "--top".
 std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
-
 // "a, b and c".
-std::string listed(const Names& names, const char* last = " and ") {
+std::string listed(const Names& names) {
     std::string text;
     for (std::size_t n = 0; n < names.size(); ++n)
-        text += (n == 0 ? "" : n + 1 == names.size() ? last : ", ") + names[n];
+        text += (n == 0 ? "" : n + 1 == names.size() ? " and " : ", ") + names[n];
     return text;
-}
-
-Names command_names(const CLI::App& app) {
-    Names names;
-    for (const CLI::App* const command : shown_commands(app)) names.push_back(command->get_name());
-    return names;
 }
 
 Names commands_with(const CLI::App& app, const std::string& option) {

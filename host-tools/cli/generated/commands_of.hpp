@@ -15,6 +15,11 @@ inline std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
     return app.get_subcommands(
         [](const CLI::App* one) { return !one->get_group().empty() && !one->get_name().empty(); });
 }
+inline std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* const command : shown_commands(app)) names.push_back(command->get_name());
+    return names;
+}
 // Null: no visible command has that name.
 inline const CLI::App* find_command(const CLI::App& app, const std::string& name) {
     for (const CLI::App* const command : shown_commands(app)) {
@@ -42,6 +47,10 @@ inline std::vector<CLI::Option*> all_options(CLI::App& app) {
     }
     return options;
 }
+
+inline bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
+// Whether an option or an argument may be repeated.
+inline bool is_repeated(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
 // Returns an option's words if its type name is that of choices(), "{a,b}"; else nothing.
 inline std::vector<std::string> choices_of(const CLI::Option& option) {

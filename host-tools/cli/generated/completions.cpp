@@ -57,15 +57,6 @@ std::vector<std::string> names_of(const CLI::Option& option) {
     return names;
 }
 
-std::vector<std::string> command_names(const CLI::App& app) {
-    std::vector<std::string> names;
-    for (const CLI::App* const command : shown_commands(app)) names.push_back(command->get_name());
-    return names;
-}
-
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
-bool is_repeated(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
-
 std::vector<std::string> uri_schemes() {
     return {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"};
 }

@@ -33,10 +33,6 @@ std::vector<const CLI::Option*> named_options(const CLI::App& command);
 std::vector<const CLI::Option*> arguments(const CLI::App& command);
 // All names of an option: "--output", "-o".
 std::vector<std::string> names_of(const CLI::Option& option);
-std::vector<std::string> command_names(const CLI::App& app);
-bool takes_value(const CLI::Option& option);
-// Whether an option or an argument may be repeated.
-bool is_repeated(const CLI::Option& option);
 
 // The beginnings of a line's URIs, and those that a file's name follows.
 std::vector<std::string> uri_schemes();

@@ -33,7 +33,7 @@ std::string roff(std::string_view text) {
 }
 
 std::string value_of(const CLI::Option& option) {
-    if (option.get_items_expected_max() == 0) return {};
+    if (!takes_value(option)) return {};
     std::string type = option.get_type_name();
     if (!type.starts_with('{'))
         type.resize(std::min(type.find(':'), type.size()));  // CLI11 appends the option's check
@@ -64,7 +64,7 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
     if (!shown_commands(app).empty()) return out + " \\fICOMMAND\\fR [\\fIOPTIONS\\fR]";
     for (const CLI::Option* const option : shown_options(app)) {
         if (!option->get_positional()) continue;
-        const std::string more = option->get_items_expected_max() > 1 ? "..." : "";
+        const std::string more = is_repeated(*option) ? "..." : "";
         const std::string word = "\\fI" + roff(option->get_name(true)) + "\\fR" + more;
         out += option->get_required() ? " " + word : " [" + word + "]";
     }

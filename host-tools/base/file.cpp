@@ -6,41 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <memory>
+#include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "host-tools/base/error.hpp"
 
 namespace nopscope::host {
-namespace {
-
-constexpr std::size_t most_whole_file_bytes = std::size_t{1} << 28;
-
-}  // namespace
 
 std::string system_error(int number) { return std::generic_category().message(number); }
-
-std::vector<std::uint8_t> read_whole_file(const std::string& path) {
-    const auto close = [](std::FILE* file) { std::fclose(file); };
-    const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
-    if (!file) throw Error("cannot open " + path + ": " + system_error(errno));
-    std::vector<std::uint8_t> bytes;
-    std::size_t size = 0;
-    for (;;) {
-        bytes.resize(size + (std::size_t{1} << 20));
-        const std::size_t got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
-        if (got == 0) break;
-        size += got;
-        if (size > most_whole_file_bytes)
-            throw Error(path + " has more than 256 MB: it cannot be the file that is meant");
-    }
-    if (std::ferror(file.get()) != 0) {
-        throw Error("cannot read " + path + ": " + system_error(errno));
-    }
-    bytes.resize(size);
-    return bytes;
-}
 
 FileParts::FileParts(const std::string& path)
     // O_NONBLOCK: open() does not wait for a pipe.
@@ -67,6 +41,21 @@ bool FileParts::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
         offset += static_cast<std::uint64_t>(count);
     }
     return true;
+}
+
+std::vector<std::uint8_t> read_whole_file(const std::string& path) {
+    const FileParts file(path);
+    std::vector<std::uint8_t> bytes(file.bytes());
+    if (!file.read(0, bytes)) throw Error(path + " became shorter while it was read");
+    return bytes;
+}
+
+bool begins_with(const std::string& path, std::string_view magic) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return false;
+    std::string head(magic.size(), '\0');
+    std::ifstream file(path, std::ios::binary);
+    return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == magic;
 }
 
 }  // namespace nopscope::host

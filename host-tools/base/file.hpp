@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nopscope::host {
-
-// Reads all of a small file. Throws Error, also for more than 256 MB, which an endless device has.
-std::vector<std::uint8_t> read_whole_file(const std::string& path);
 
 // A regular file for random reads.
 class FileParts {
@@ -30,6 +28,13 @@ private:
     int descriptor_;
     std::uint64_t bytes_ = 0;
 };
+
+// Throws Error, as FileParts does.
+std::vector<std::uint8_t> read_whole_file(const std::string& path);
+
+// True if `path` is a regular file with these first bytes. Does not open a pipe, which can be read
+// only once.
+bool begins_with(const std::string& path, std::string_view magic);
 
 // The end of a sentence about a failed system call: "No such file or directory".
 std::string system_error(int number);

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/base/file.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
@@ -23,19 +22,6 @@ struct InfoOptions {
     Format format = Format::text;
     bool sites = false;
 };
-
-bool is_elf(const std::string& path) {
-    std::error_code ignored;  // a pipe can be read only once, so only a regular file is opened here
-    std::FILE* file =
-        std::filesystem::is_regular_file(path, ignored) ? std::fopen(path.c_str(), "rb") : nullptr;
-    char magic[4] = {};
-    const bool is = file != nullptr && std::fread(magic, 1, 4, file) == 4 &&
-                    std::string_view(magic, 4) ==
-                        "\x7f"
-                        "ELF";
-    if (file != nullptr) std::fclose(file);
-    return is;
-}
 
 std::string shown_build_id(const std::string& id) {
     return id.empty() ? fmt::format("(none: {})", without_build_id) : id;
@@ -235,7 +221,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
 }
 
 Exit info(const InfoOptions& options) {
-    if (is_elf(options.file)) return elf_info(options);
+    if (begins_with(options.file, "\177ELF")) return elf_info(options);
     Profile profile;
     nsc::Reader file;
     read_with_progress(file, options.file, profile);

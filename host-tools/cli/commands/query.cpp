@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <array>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <string_view>
 
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/file.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
@@ -41,16 +39,9 @@ Database open(const std::string& path, int flags) {
     return opened;
 }
 
-bool is_database(const std::string& path) {
-    static constexpr std::string_view magic("SQLite format 3\0", 16);
-    std::array<char, magic.size()> head{};
-    std::ifstream file(path, std::ios::binary);
-    file.read(head.data(), head.size());
-    return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) == magic;
-}
-
 Database tables_of(const ReportOptions& options) {
-    if (is_database(options.file)) return open(options.file, SQLITE_OPEN_READONLY);
+    static constexpr std::string_view magic("SQLite format 3\0", 16);
+    if (begins_with(options.file, magic)) return open(options.file, SQLITE_OPEN_READONLY);
     Database database =
         open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a temporary file without a name
     stream_into(*sqlite_sink(database.get(), TimeAxis::wall), options, TimeAxis::wall);

@@ -15,8 +15,8 @@ import exports
 CALLS = "SELECT name, COUNT(*) AS calls, SUM(self_ns) AS own, AVG(depth) AS depth FROM named_calls GROUP BY name ORDER BY name"
 
 
-def query(path, sql, *options, status=0):
-    return exports.run(exports.NOPSCOPE, "query", path, sql, *options, status=status)
+def query(path, sql, *options, status=0, **process):
+    return exports.run(exports.NOPSCOPE, "query", path, sql, *options, status=status, **process)
 
 
 WRITES = ("DELETE FROM calls", "DROP TABLE calls", "CREATE TABLE x (y)", "PRAGMA journal_mode = delete", "BEGIN",
@@ -38,6 +38,8 @@ class Query(unittest.TestCase):
             self.assertTrue(shell)
             for source in (exports.recording(name), self.database):
                 self.assertEqual(json.loads(query(source, CALLS, "--format", "json").stdout), shell)
+            piped = query("/dev/stdin", CALLS, "--format", "json", input=exports.recording(name).read_bytes())
+            self.assertEqual(json.loads(piped.stdout), shell)
             rows = list(csv.reader(io.StringIO(query(self.database, CALLS, "--format", "csv").stdout.decode())))
             self.assertEqual(rows[0], ["name", "calls", "own", "depth"])
             self.assertEqual([int(row[1]) for row in rows[1:]], [row["calls"] for row in shell])

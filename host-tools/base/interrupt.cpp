@@ -16,12 +16,11 @@ void on_signal(int number) {
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(std::initializer_list<int> also) {
     struct sigaction action {};
     action.sa_handler = on_signal;  // without SA_RESTART: the signal must end a waiting read
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGHUP, &action, nullptr);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+    for (const int number : also) sigaction(number, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);
 }
 

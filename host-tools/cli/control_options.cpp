@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/control_options.hpp"
 
-#include <fmt/format.h>
-
 #include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {

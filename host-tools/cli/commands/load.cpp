@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/progress.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `serve` shows a recording, or a running target's line, as a page in a browser.
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/cli/control_options.hpp"

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
@@ -41,20 +42,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-volatile sig_atomic_t interrupted = 0;
-volatile sig_atomic_t interruptions = 0;
-void on_signal(int number) {
-    interrupted = number;
-    interruptions = interruptions < 2 ? interruptions + 1 : 2;
-}
-
-void catch_signals() {
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaction(number, &action, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 // The locale gives characters their widths, and names are UTF-8.
 void take_a_locale() {
     std::setlocale(LC_ALL, "");
@@ -80,7 +67,7 @@ public:
 
     void run() {
         refresh();
-        while (interrupted == 0 && !over_) {
+        while (!interrupted() && !over_) {
             const auto due =
                 look_at_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.interval));
             const auto left =
@@ -172,7 +159,7 @@ private:
 // Waits for `seconds`, or until nothing more can come.
 void wait(Live& live, double seconds) {
     const auto end = Clock::now() + Seconds(seconds);
-    while (interrupted == 0 && Clock::now() < end) {
+    while (!interrupted() && Clock::now() < end) {
         const LineState state = live.status().state;
         if (state == LineState::over || state == LineState::failed) return;
         usleep(20'000);
@@ -203,7 +190,7 @@ Exit watch(const TopOptions& options) {
             Exit::usage);
     }
     take_a_locale();
-    catch_signals();
+    catch_interrupts({SIGQUIT});
     Live live(options.live);
     if (options.once) {
         once(live, options);
@@ -211,8 +198,8 @@ Exit watch(const TopOptions& options) {
         Screen(live, options).run();
     }
     // One Ctrl-C may have chosen the end. A second one gives up, even if it came before this.
-    const int before = interruptions == 0 ? 0 : 1;
-    const Exit ended = finish_recording(live, [before] { return interruptions > before; });
+    const int before = std::min(interruptions(), 1);
+    const Exit ended = finish_recording(live, [before] { return interruptions() > before; });
     const LiveStatus status = live.status();
     if (status.state == LineState::failed) throw Error(status.sentence);
     return ended;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -14,6 +14,7 @@
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/image/symbols.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -71,17 +72,12 @@ bool belongs_to_nopscope(const std::string& name, const std::string& file) {
 std::optional<std::uint32_t> features_of(const ElfFile& elf) {
     const ElfSection* const section = elf.section(".note.gnu.property");
     if (section == nullptr) return std::nullopt;
-    const auto word = [bytes = section->bytes](std::size_t at) {
-        std::uint32_t value = 0;
-        for (std::size_t n = 0; n < 4 && at + n < bytes.size(); ++n)
-            value |= std::uint32_t{bytes[at + n]} << (8 * n);
-        return value;
-    };
-    constexpr std::size_t head_bytes = 16;  // sizes, type, "GNU"
-    const std::uint32_t type = arch::feature_property().type;
-    for (std::size_t at = head_bytes; at + 12 <= section->bytes.size();) {
-        if (word(at) == type) return word(at + 8);
-        at += 8 + (std::size_t{word(at + 4)} + 7) / 8 * 8;
+    protocol::Reader in(section->bytes.data(), section->bytes.size());
+    in.bytes(16);  // sizes, type, "GNU"
+    while (in.left() >= 12) {
+        const auto type = in.fixed<std::uint32_t>(), bytes = in.fixed<std::uint32_t>();
+        if (type == arch::feature_property().type) return in.fixed<std::uint32_t>();
+        in.bytes((std::size_t{bytes} + 7) / 8 * 8);
     }
     return std::nullopt;
 }

@@ -200,7 +200,6 @@ std::optional<CommandClient::Answered> CommandClient::exchange(
     sent_ns_ = utc_now_ns();
     for (unsigned attempt = 0; attempt < attempts && session_ == session; ++attempt) {
         awaiting_ = true;
-        repeated_ += attempt != 0;
         line_.write(bytes);
         for (const auto end = Clock::now() + patience_.answer; Clock::now() < end;) {
             if (!turn_()) throw Error("the line closed before the target answered");

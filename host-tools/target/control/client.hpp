@@ -57,7 +57,6 @@ public:
         std::chrono::milliseconds trial{2500};          // the target gives up a new rate after 2 s
     };
     void set_patience(const Patience& patience) { patience_ = patience; }
-    std::uint64_t repeated() const { return repeated_; }
 
 private:
     struct Answered {
@@ -85,7 +84,6 @@ private:
     std::uint64_t sent_ns_ = 0;
     std::uint64_t answered_ns_ = 0;
     std::uint32_t pings_ = 0;
-    std::uint64_t repeated_ = 0;
     bool late_ = false;
 };
 

@@ -177,7 +177,6 @@ Pulled pull_rings(TargetMemory& memory, const ElfFile& image) {
         cores[n].ring = rings[n].address();
         machine.now = std::max(machine.now, take_core(target, n, cores[n], is_site, found, pulled));
     }
-    pulled.records = found.records;
     pulled.refused = found.refused;
     // Otherwise the pump would add records.
     for (Core& core : cores) {

@@ -16,8 +16,7 @@ inline constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 26;
 
 struct Pulled {
     std::vector<std::uint8_t> line;  // one whole session: hello, trace frames, final stats
-    std::uint64_t records = 0;
-    std::uint64_t refused = 0;   // invalid records: left out, counted as overwritten
+    std::uint64_t refused = 0;       // invalid records: left out, counted as overwritten
     std::uint64_t left_out = 0;  // older records, beyond most_ring_bytes: counted as overwritten
 };
 // `image`: the ELF that runs there. Throws Error, one sentence, if the memory cannot be read,

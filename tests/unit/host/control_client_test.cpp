@@ -27,6 +27,7 @@ public:
 
     Result read(std::span<std::uint8_t>, std::chrono::milliseconds) override { return {}; }
     void write(std::span<const std::uint8_t> bytes) override {
+        ++writes;
         testing::Bytes arrived;
         for (const std::uint8_t byte : bytes) {
             if (!loses()) arrived.push_back(byte);
@@ -59,6 +60,7 @@ public:
     CommandClient* client = nullptr;
     std::uint32_t highest = 0;
     std::uint64_t offset = 0;  // added to the target's clock
+    std::uint64_t writes = 0;
 
 private:
     bool loses() { return std::uniform_real_distribution<>(0, 1)(random_) < loss_; }
@@ -89,7 +91,7 @@ TEST(CommandClient, DoesEachCommandOnceAndInOrderWhateverIsLost) {
             ASSERT_EQ(host.line.target.done.size(), id + 1u);
             EXPECT_EQ(host.line.target.done.back().value, id);
         }
-        repeated += host.client.repeated();
+        repeated += host.line.writes - 101;  // a ping asks for the last number
     }
     EXPECT_GT(repeated, 20u);
 }

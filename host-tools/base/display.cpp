@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 #include <mutex>
 #include <string>
 #include <utility>
+
+#include "host-tools/base/same_file.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -134,8 +135,7 @@ void Display::finish(std::chrono::milliseconds silence, const std::function<bool
 bool is_same_file(int one, int other) {
     struct stat first {
     }, second{};
-    return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+    return fstat(one, &first) == 0 && fstat(other, &second) == 0 && is_same(first, second);
 }
 
 }  // namespace nopscope::host

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -22,10 +21,6 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
     throw Error("cannot " + what + " " + path + ": " + system_error(errno));
-}
-
-bool is_same(const struct stat& one, const struct stat& other) {
-    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 // The process that holds a lock on `file`, from /proc/locks; 0: not known.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/same_file.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,10 +23,6 @@ std::optional<struct stat> status_of(const std::string& path, int dash) {
     return result == 0 ? std::optional(status) : std::nullopt;
 }
 
-bool is_same(const struct stat& one, const struct stat& other) {
-    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 bool is_within(const std::string& file, const std::string& directory) {
     std::error_code error;
     const fs::path inner = fs::canonical(file, error), outer = fs::canonical(directory, error);
@@ -47,6 +42,10 @@ bool changes(const std::string& output, const std::string& input) {
 std::string shown(const std::string& path, const char* dash) { return path == "-" ? dash : path; }
 
 }  // namespace
+
+bool is_same(const struct stat& one, const struct stat& other) {
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
 
 std::optional<int> open_descriptor(const fs::path& path) {
     const std::string directory = path.parent_path().string(), name = path.filename().string();

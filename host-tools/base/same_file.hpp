@@ -3,12 +3,17 @@
 // links do not hide one.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 
 namespace nopscope::host {
+
+// True if both describe one file.
+bool is_same(const struct stat& one, const struct stat& other);
 
 // "/dev/fd/3" -> 3, "/proc/self/fd/1" -> 1. Nothing: another name.
 std::optional<int> open_descriptor(const std::filesystem::path& path);

@@ -12,12 +12,6 @@ struct Wanted {
     std::vector<std::vector<std::string>> words;  // the values of each verb's option
 };
 
-void wants_image(const LineOptions& options, bool needed) {
-    if (needed && options.image.empty()) {
-        throw Error("functions are found by name in the image: give --image ELF", Exit::usage);
-    }
-}
-
 // Returns the requests for the options that were given, in the order of the verbs' table.
 std::vector<ControlRequest> requests_of(const Wanted& wanted, const LineOptions& options) {
     std::string recorder = wanted.recorder;
@@ -30,7 +24,8 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const LineOptions&
         const Verb& verb = verbs()[n];
         const bool chosen = verb.has_recorder && (wanted.choice.chooses() || !recorder.empty());
         if (!verb.is_option || (wanted.words[n].empty() && !chosen)) continue;
-        wants_image(options, verb.chooses);
+        if (verb.chooses && options.image.empty())
+            throw Error("functions are found by name in the image: give --image ELF", Exit::usage);
         ControlRequest request{.words = {verb.name}};
         request.words.insert(request.words.end(), wanted.words[n].begin(), wanted.words[n].end());
         if (verb.has_recorder) {

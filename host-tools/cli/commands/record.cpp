@@ -145,7 +145,6 @@ struct Destination {
                                                options.line.from, symbols);
     }
     const SessionReader& reader() const { return line->reader(); }
-    void flush() { recording->flush(reader()); }
     // Ends the file and continues in the next one, if the rotation is due. If it throws Error, the
     // current file is unchanged.
     void rotate_if_due(Clock::time_point now, Screen& screen) {
@@ -303,7 +302,7 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
         });
         all_came = end_recording(to, recording, steering ? &*steering : nullptr, options, say);
     } catch (const Error&) {
-        to.flush();
+        to.recording->flush(to.reader());
         throw;
     }
     const std::optional<int> status = source->close();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr ManualRow codes[] = {
     {"0", "done"},
-    {"1", "what was checked is not well (check, doctor, diff --fail-above)", "check doctor diff"},
+    {"1", "a check failed (check, doctor, diff --fail-above)", "check doctor diff"},
     {"2", "wrong usage"},
     {"3", "a file, port or image cannot be used, or an output cannot be written"},
     {"4", "record: the command behind exec: failed", "record"},

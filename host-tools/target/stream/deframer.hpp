@@ -76,7 +76,7 @@ public:
     template <typename Sink>
     void change_rate(Sink& sink) {
         counters_.lead_bytes += length_;
-        if (is_plain()) show_pending_text(sink);
+        show_pending_text(sink);
         hand_on(sink);
         reset();
         is_tail_ = true;
@@ -110,9 +110,6 @@ private:
         return {reinterpret_cast<const char*>(chunk_.data()), chunk_.size()};
     }
     bool is_plain() const { return plain_ && is_console_text(chunk_); }
-    bool is_plain_from(std::size_t at) const {
-        return is_console_text(std::span<const std::uint8_t>(chunk_).subspan(at));
-    }
     std::size_t boot_at() const { return text().find("boot: nopscope "); }
 
     template <typename Sink>
@@ -158,7 +155,8 @@ private:
         const bool is_lead = counters_.frames == 0 || is_tail_;
         const bool plain = is_plain();
         const std::size_t boot = std::min(is_boot_ ? 0 : boot_at(), chunk_.size());
-        const bool has_boot = (is_boot_ || boot != chunk_.size()) && is_plain_from(boot);
+        const bool has_boot =
+            (is_boot_ || boot != chunk_.size()) && is_console_text(std::span(chunk_).subspan(boot));
         std::uint64_t other = length_;  // bytes that are not boot text
         if (has_boot) other = is_boot_ ? 0 : length_ - (chunk_.size() - boot);
         counters_.lead_bytes += length_ - other;

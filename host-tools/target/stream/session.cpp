@@ -115,13 +115,12 @@ void SessionReader::on_hello(const protocol::ParsedFrame& frame) {
             ++done_.malformed_frames;
         return;
     }
-    if (first_seen_ && !info.same_image(first_)) {
+    if (first_ && !info.same_image(*first_)) {
         ++done_.other_image_sessions;
         ignored_ = true;
         return;
     }
-    if (!first_seen_) first_ = info;
-    first_seen_ = true;
+    if (!first_) first_ = info;
     hello_ = std::move(info);
     hello_seen_ = true;
     ++done_.sessions;

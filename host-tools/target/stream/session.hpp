@@ -302,8 +302,7 @@ private:
     bool ignored_ = false;  // the session has another format version or image
     std::uint16_t id_ = 0;
     HelloInfo hello_;
-    bool first_seen_ = false;
-    HelloInfo first_;
+    std::optional<HelloInfo> first_;
     std::optional<Arrival> arrival_;
     unsigned finals_ = 0;
     std::uint32_t sequences_from_ = 0;  // first number after this session's last reset; 0: no reset

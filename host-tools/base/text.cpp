@@ -67,11 +67,7 @@ std::string escaped(std::string_view bytes, bool lines) {
     out.reserve(bytes.size());
     for (std::size_t i = 0; i < bytes.size();) {
         const auto byte = static_cast<std::uint8_t>(bytes[i]);
-        if (byte >= 0x20 && byte < 0x7f) {
-            out.push_back(bytes[i++]);
-            continue;
-        }
-        if (lines && (byte == '\n' || byte == '\t')) {
+        if ((byte >= 0x20 && byte < 0x7f) || (lines && (byte == '\n' || byte == '\t'))) {
             out.push_back(bytes[i++]);
             continue;
         }

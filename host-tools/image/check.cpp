@@ -82,8 +82,8 @@ std::optional<std::uint32_t> features_of(const ElfFile& elf) {
     return std::nullopt;
 }
 
-}  // namespace
-
+// True if the linker's property note says that all code has landing pads. Without such a note, true
+// if any patch site has one.
 bool has_landing_pads(const ElfFile& elf) {
     if (const auto features = features_of(elf)) {
         return (*features & arch::feature_property().landing_pads) != 0;
@@ -94,6 +94,8 @@ bool has_landing_pads(const ElfFile& elf) {
         return words && words->has_landing_pad;
     });
 }
+
+}  // namespace
 
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
                         std::optional<bool> pads_are_enforced) {

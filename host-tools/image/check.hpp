@@ -32,13 +32,9 @@ struct CheckResult {
 };
 
 // `pads_are_enforced`: whether the CPU faults on an indirect call to a function without a landing
-// pad; nothing: take has_landing_pads(). `allowed_without_pad`: functions to accept without one.
+// pad; nothing: if the image has pads. `allowed_without_pad`: functions to accept without one.
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
                         std::optional<bool> pads_are_enforced = {});
-
-// True if the linker's property note says that all code has landing pads. Without such a note, true
-// if any patch site has one.
-bool has_landing_pads(const ElfFile& elf);
 
 // A place where the image makes a function's address into a value.
 struct TakenAddress {

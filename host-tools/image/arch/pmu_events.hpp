@@ -14,10 +14,9 @@ namespace nopscope::host {
 std::optional<std::uint16_t> event_number(std::string_view name);
 // Returns "inst_retired", or "0x77" for a number without a known name.
 std::string event_name(std::uint32_t number);
-// All names: "sw_incr, l1i_cache_refill, ..."; and all names with their numbers, one in each line.
-std::string event_names();
-std::string event_list();
-// The names only.
+// All names: "sw_incr", "l1i_cache_refill", ...
 std::vector<std::string> event_words();
+// All names with their numbers, one in each line.
+std::string event_list();
 
 }  // namespace nopscope::host

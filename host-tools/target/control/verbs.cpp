@@ -238,7 +238,7 @@ Bytes events_of(const Words& words) {
         const auto event = event_number(*word);
         if (!event) {
             refuse(fmt::format("{}: no such event: give a number, as 0x11, or one of {}",
-                               for_cell(*word), event_names()));
+                               for_cell(*word), fmt::join(event_words(), ", ")));
         }
         const auto same = std::find_if(words.begin() + 1, word, [&](const std::string& other) {
             return event_number(other) == event;

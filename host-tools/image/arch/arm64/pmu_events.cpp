@@ -105,8 +105,6 @@ std::string event_name(std::uint32_t number) {
     return fmt::format("{:#x}", number);
 }
 
-std::string event_names() { return fmt::format("{}", fmt::join(event_words(), ", ")); }
-
 std::vector<std::string> event_words() {
     std::vector<std::string> words;
     for (const NamedEvent& event : events) words.emplace_back(event.name);

@@ -141,8 +141,7 @@ void print_text(const Figures& of, std::uint64_t tick_hz) {
 
 int run(int argc, char** argv) {
     CLI::App app(
-        "nopscope-codec-bench: a call trace through the target's encoder and the host's "
-        "decoder");
+        "nopscope-codec-bench: a call trace through the target's encoder and the host's decoder");
     std::string path;
     std::uint64_t tick_hz = 54'000'000;
     std::string format = "text";

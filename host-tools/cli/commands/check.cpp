@@ -70,8 +70,8 @@ void print_notes(const std::string& image, const CheckResult& result) {
     if (const std::size_t count = result.prebuilt.size(); count != 0) {
         print(
             "{}: {} function{} of source files without any site or debug information, such as "
-            "prebuilt libraries and assembly: {}; docs/integration.md says "
-            "how to build a library with sites\n",
+            "prebuilt libraries and assembly: {}; docs/integration.md says how to build a library "
+            "with sites\n",
             image, count, count == 1 ? "" : "s",
             first_of(result.prebuilt, [](const std::string& name) { return name; }));
     }
@@ -83,15 +83,14 @@ Exit check(const CheckOptions& options) {
     if (result.sites == 0 && !result.has_tracer) {
         throw Error(options.image +
                         " has no patch sites and no tracer: it was built without nopscope, or "
-                        "without its flags, "
-                        "NOPSCOPE_ENABLED=1 and -fpatchable-function-entry (SHIPPING.md)",
+                        "without its flags, NOPSCOPE_ENABLED=1 and -fpatchable-function-entry "
+                        "(SHIPPING.md)",
                     Exit::check_failed);
     }
     if (result.sites == 0) {
         throw Error(options.image +
                         " has no patch sites: was it compiled with -fpatchable-function-entry, and "
-                        "does its "
-                        "linker script keep __patchable_function_entries?",
+                        "does its linker script keep __patchable_function_entries?",
                     Exit::check_failed);
     }
     const Exit verdict =
@@ -112,8 +111,8 @@ Exit check(const CheckOptions& options) {
     if (!result.has_tracer) {
         print(
             "{}: the image has patch sites but no tracer: no source that calls nopscope was "
-            "compiled with NOPSCOPE_ENABLED=1, "
-            "which nopscope::tracer (CMake) and `pkg-config --cflags nopscope` give\n",
+            "compiled with NOPSCOPE_ENABLED=1, which nopscope::tracer (CMake) and `pkg-config "
+            "--cflags nopscope` give\n",
             for_terminal(options.image));
     }
     print_notes(for_terminal(options.image), result);

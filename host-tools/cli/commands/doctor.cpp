@@ -163,11 +163,10 @@ private:
             const Findings board = judge_board(boot_.words());
             findings_.insert(findings_.end(), board.begin(), board.end());
         } else if (has_rate_) {
-            findings_.push_back(
-                {Finding::note, "boot lines", "none came",
-                 fmt::format("nopscope doctor --duration 30 --from {}, and reset the "
-                             "board or switch it on meanwhile",
-                             from_)});
+            findings_.push_back({Finding::note, "boot lines", "none came",
+                                 fmt::format("nopscope doctor --duration 30 --from {}, and reset "
+                                             "the board or switch it on meanwhile",
+                                             from_)});
         }
         const LineCounters& counters = line.reader().line();
         if (line.reader().has_session()) {

@@ -81,8 +81,7 @@ Action add_export(CLI::App& app, CLI::App*& command) {
                       "Sum formats: times as recorded, with the recording overhead left in");
     command->add_flag("--cut-tracer", options->cut_tracer,
                       "Event formats: stop the clock while a core works for the tracer, so that "
-                      "durations are those of "
-                      "report --raw; one core only");
+                      "durations are those of report --raw; one core only");
     add_yes(command, options->yes);
     return [options] { return export_recording(*options); };
 }

@@ -44,9 +44,8 @@ void add_source(CLI::App* command, HtmlOptions& options) {
     command->add_flag("!--no-source", options.source,
                       "Instructions without the text of source files");
     add_value(command, "--source-root", options.source_roots, kind::directory,
-              "Where source files with a relative name are looked for (.); "
-              "PREFIX=DIRECTORY: what stands for PREFIX/ "
-              "in their names; may be repeated");
+              "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what "
+              "stands for PREFIX/ in their names; may be repeated");
 }
 
 Action add_html(CLI::App& app, CLI::App*& command) {

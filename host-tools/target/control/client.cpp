@@ -103,8 +103,7 @@ std::string why_no_events(protocol::Reader in) {
         return fmt::format(": at most {} events are counted at a time", protocol::max_events);
     case protocol::EventRefusal::recorder:
         return ": only the graph and the profile recorder count events, and another one is in use "
-               "or was asked for: "
-               "give --recorder graph or profile";
+               "or was asked for: give --recorder graph or profile";
     case protocol::EventRefusal::mode:
         return ": adaptive mode and events exclude each other: give --mode stream";
     case protocol::EventRefusal::ring_too_small:
@@ -175,8 +174,8 @@ void CommandClient::wait_for_target() {
         if (now > std::max(begin, frames_at_) + patience_.hello ||
             now > begin + patience_.hello_behind) {
             throw Error(
-                "no hello was heard: is this line a nopscope target's, at this rate, and does "
-                "its firmware call pump()?");
+                "no hello was heard: is this line a nopscope target's, at this rate, and does its "
+                "firmware call pump()?");
         }
     }
 }
@@ -241,8 +240,8 @@ CommandClient::Bytes CommandClient::request(protocol::Command what,
         if (!answered) {
             last_number_.reset();
             throw Error(
-                "the target has not answered the command, which it may have done or not: see "
-                "`ctl stats`, then try again");
+                "the target has not answered the command, which it may have done or not: see `ctl "
+                "stats`, then try again");
         }
         late_ |= answered->answer == protocol::Answer::timeout;
         if (answered->answer == protocol::Answer::ok ||

@@ -49,8 +49,7 @@ void DescribedTarget::check_build_id(const ElfFile& image) const {
     if (in_image.empty() || std::equal(in_image.begin(), in_image.end(), there.begin())) return;
     const bool is_note = std::equal(there.begin(), there.begin() + before_id, in_image.begin());
     throw Error(fmt::format(
-        "{} is not the image in the target's memory: its build-id is {}, there at {} {} "
-        "{}",
+        "{} is not the image in the target's memory: its build-id is {}, there at {} {} {}",
         image.path(), to_hex(id), hex_address(*note), is_note ? "is" : "is none but",
         to_hex(std::span(there).subspan(is_note ? before_id : 0))));
 }

@@ -17,14 +17,13 @@ std::string id_text(const std::string& build_id) {
 std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello) {
     if (symbols.build_id != hello.build_id) {
         return fmt::format(
-            "{} is not the image that was recorded: its build-id is {}, the "
-            "recording's is {}",
+            "{} is not the image that was recorded: its build-id is {}, the recording's is {}",
             symbols.origin, id_text(symbols.build_id), id_text(hello.build_id));
     }
     if (symbols.site_table_crc != hello.site_table_crc) {
         return fmt::format(
-            "{} is not the image that was recorded: both have build-id {}, but its "
-            "{} patch sites are not the recording's {} (CRC {:08x}, {:08x})",
+            "{} is not the image that was recorded: both have build-id {}, but its {} patch sites "
+            "are not the recording's {} (CRC {:08x}, {:08x})",
             symbols.origin, id_text(symbols.build_id), symbols.sites.size(), hello.site_count,
             symbols.site_table_crc, hello.site_table_crc);
     }

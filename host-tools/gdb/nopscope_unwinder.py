@@ -259,7 +259,6 @@ class Nopscope(gdb.unwinder.Unwinder):
 
     def image(self):
         """The image with the tracer. Raises NotFound."""
-        why = NotFound("there is no image with nopscope's tracer")
         for objfile in gdb.objfiles():
             name = objfile.filename
             if name not in self.images:
@@ -269,7 +268,7 @@ class Nopscope(gdb.unwinder.Unwinder):
                     self.images[name] = NotFound(str(error))
             if isinstance(self.images[name], Image):
                 return self.images[name]
-        raise why
+        raise NotFound("there is no image with nopscope's tracer")
 
     def __call__(self, frame):
         try:

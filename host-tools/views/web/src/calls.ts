@@ -2,7 +2,7 @@
 // The view of one function: its callers, its callees, and its durations.
 import { showCode } from "./code";
 import { callLines } from "./code_model";
-import { make, patch } from "./dom";
+import { empty, make, patch } from "./dom";
 import { histogram, selfTime } from "./functions";
 import { keyOf, nameOf, percentile, type View } from "./model";
 import * as text from "./text";
@@ -12,7 +12,7 @@ let drawn = 0; // how often code was drawn
 
 export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
     if (fn < 0) {
-        patch(host, make("p", { class: "empty" }, "Choose a function: a row of the table, or a frame by double-click."));
+        empty(host, "Choose a function: a row of the table, or a frame by double-click.");
         return;
     }
     const of = view.functions[fn];
@@ -29,7 +29,7 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     ];
     const list = make("dl", { class: "facts" });
     for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
-    const big = make("div", { class: "big" }, histogram(of));
+    const big = make("div", { class: "big" }, histogram(of.bins));
     // A running target's page has neither. The links act on elements of this `div`. So each one has
     // a new key, and patch() replaces it instead of changing it.
     const code = view.code || view.timeline ? [make("div", { "data-key": `code ${++drawn}` }, ...showCode(view, fn, chosen))] : [];

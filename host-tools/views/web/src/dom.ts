@@ -30,6 +30,11 @@ export function patch(host: Element, ...children: Child[]): void {
     }
 }
 
+// Shows only a sentence.
+export function empty(host: Element, why: string): void {
+    patch(host, make("p", { class: "empty" }, why));
+}
+
 const keyOf = (node: Node) => (node instanceof HTMLElement ? node.dataset.key : undefined);
 
 function patchChildren(host: Element, children: Child[]): void {

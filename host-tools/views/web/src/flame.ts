@@ -6,7 +6,7 @@ import { hierarchy, type HierarchyNode } from "d3-hierarchy";
 import { select } from "d3-selection";
 
 import { colourOf } from "./colours";
-import { found, make, patch } from "./dom";
+import { found } from "./dom";
 import type { State } from "./state";
 import * as text from "./text";
 import { fromCallees, fromCallers, type Columns, type Frame } from "./tree";
@@ -163,8 +163,4 @@ export class Flame {
         const all = this.root!.data.total;
         found("matched").textContent = term ? `${text.percent(all > 0 ? sum / all : 0)} matched` : "";
     }
-}
-
-export function empty(host: HTMLElement, why: string): void {
-    patch(host, make("p", { class: "empty" }, why));
 }

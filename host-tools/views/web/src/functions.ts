@@ -62,14 +62,10 @@ function octaves(of: FunctionData, all: All): Node {
     for (const [from, n] of of.bins) bins.set(octave(from), (bins.get(octave(from)) ?? 0) + n);
     const list: [number, number][] = [];
     for (let at = all.first; at <= all.last; ++at) list.push([at < 0 ? 0 : 2 ** at, bins.get(at) ?? 0]);
-    return bars(list);
+    return histogram(list);
 }
 
-export function histogram(of: FunctionData): Node {
-    return bars(of.bins);
-}
-
-function bars(bins: [number, number][]): Node {
+export function histogram(bins: [number, number][]): Node {
     const host = make("span", { class: "histogram" });
     const most = Math.log1p(Math.max(...bins.map(([, n]) => n), 1));
     for (const [from, n] of bins) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { showCalls } from "./calls";
-import { found, make, patch } from "./dom";
-import { empty, Flame } from "./flame";
+import { empty, found, make, patch } from "./dom";
+import { Flame } from "./flame";
 import { showFunctions } from "./functions";
 import type { Served } from "./controls";
 import { follow } from "./live";

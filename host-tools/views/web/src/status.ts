@@ -36,7 +36,7 @@ const words = {
     failed: "Not going on",
 };
 
-const times = (n: number, one: string, many: string) => (n === 1 ? one : `${many} ${n} times`);
+const times = (n: number, what: string) => (n === 1 ? what : `${what} ${n} times`);
 const bytes = (n: number) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB/s` : `${(n / 1e3).toFixed(1)} kB/s`);
 
 function facts(of: Status): [string, string, boolean][] {
@@ -55,8 +55,8 @@ function facts(of: Status): [string, string, boolean][] {
         add("dropped", text.count(of.dropped) + rate, true);
     }
     if (of.lost) add("lost", text.count(of.lost), true);
-    if (of.resets) add("target", times(of.resets, "was reset", "was reset"), true);
-    if (of.losses) add("line", times(of.losses, "was lost", "was lost"), true);
+    if (of.resets) add("target", times(of.resets, "was reset"), true);
+    if (of.losses) add("line", times(of.losses, "was lost"), true);
     add("recording to", of.recording);
     return list;
 }

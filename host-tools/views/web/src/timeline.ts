@@ -14,7 +14,7 @@ import { tracksOf, type TimelineData } from "./timeline_model";
 
 const narrowest = 20; // ns: the smallest range
 
-export function rangeOf(said: string): Range | null {
+function rangeOf(said: string): Range | null {
     const found = /^(-?\d+)-(-?\d+)$/.exec(said);
     return found && Number(found[2]) > Number(found[1]) ? { from: Number(found[1]), to: Number(found[2]) } : null;
 }

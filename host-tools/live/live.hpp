@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <future>
@@ -30,7 +29,6 @@
 #include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/live_recording.hpp"
 #include "host-tools/live/reconnecting_source.hpp"
-#include "host-tools/live/watch.hpp"
 #include "host-tools/target/control/ending.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
@@ -189,5 +187,11 @@ private:
     std::atomic<bool> stop_ = false;
     std::thread thread_;
 };
+
+// For `top -o` and `serve -o`, when the view ends. Ends the recording, if one is on: the target
+// stops and sends what it has counted. Then says what the last recording holds. `given_up` returns
+// true when a person no longer waits for the target. Throws Error if the recording is not whole, or
+// if nothing could be recorded.
+Exit finish_recording(Live& live, const std::function<bool()>& given_up);
 
 }  // namespace nopscope::host

@@ -2,7 +2,6 @@
 // A recording while it is written. A killed recorder loses a quarter of a second at most.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "host-tools/analysis/profile/profile.hpp"

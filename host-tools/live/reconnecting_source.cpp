@@ -49,20 +49,20 @@ Source::Result ReconnectingSource::read(std::span<std::uint8_t> to,
     return {};
 }
 
-void ReconnectingSource::write(std::span<const std::uint8_t> bytes) {
+Source& ReconnectingSource::line() {
     if (is_lost()) throw Error("the line is lost: " + why_);
-    source_->write(bytes);
+    return *source_;
 }
 
+void ReconnectingSource::write(std::span<const std::uint8_t> bytes) { line().write(bytes); }
+
 void ReconnectingSource::set_baud(std::uint32_t baud) {
-    if (is_lost()) throw Error("the line is lost: " + why_);
-    source_->set_baud(baud);
+    line().set_baud(baud);
     baud_ = baud;
 }
 
 void ReconnectingSource::follow_baud(std::uint32_t baud) {
-    if (is_lost()) throw Error("the line is lost: " + why_);
-    source_->follow_baud(baud);
+    line().follow_baud(baud);
     baud_ = baud;
 }
 

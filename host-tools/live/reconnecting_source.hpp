@@ -35,6 +35,7 @@ public:
 private:
     void lose(const std::string& why);
     void open_again();
+    Source& line();  // throws Error while it is lost
 
     Open open_;
     std::chrono::milliseconds pause_;

@@ -13,7 +13,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/cli/control_options.hpp"
-#include "host-tools/live/finish.hpp"
+#include "host-tools/live/live.hpp"
 #include "host-tools/views/serve/server.hpp"
 #include "host-tools/views/serve/subjects.hpp"
 

@@ -18,7 +18,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"
-#include "host-tools/live/finish.hpp"
+#include "host-tools/live/live.hpp"
 #include "host-tools/views/top/frame.hpp"
 #include "host-tools/views/top/once.hpp"
 #include "host-tools/views/top/rows.hpp"

@@ -85,8 +85,6 @@ bool Reader::fill(const Input& input, std::size_t count) {
     return true;
 }
 
-void Reader::consume(std::size_t count) { at_ += count; }
-
 void Reader::read(const Input& input, SessionSink& sink) {
     if (read_head(input)) return read_chunks(input, sink);
     counters_.file.is_raw = true;
@@ -107,7 +105,7 @@ bool Reader::read_head(const Input& input) {
             fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
     }
     if (!has_magic || !intact) ++counters_.file.damaged_chunks;
-    if (has_magic) consume(file_header_bytes);
+    if (has_magic) at_ += file_header_bytes;
     return true;
 }
 
@@ -144,7 +142,7 @@ void Reader::read_line(const Input& input, SessionSink& sink) {
     do {
         const Bytes here = Bytes(buffer_).subspan(at_);
         line.feed(here);
-        consume(here.size());
+        at_ += here.size();
     } while (fill(input, 1));
     line.finish();
     counters_.line = line.line();
@@ -163,10 +161,10 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
         }
         if (!header.ok) {
             ++file.skipped_bytes;
-            consume(1);
+            ++at_;
             continue;
         }
-        consume(chunk_header_bytes);
+        at_ += chunk_header_bytes;
         if (!fill(input, header.payload_bytes)) break;
         const std::span<std::uint8_t> bytes = std::span(buffer_).subspan(at_, header.payload_bytes);
         const bool intact = protocol::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
@@ -175,7 +173,7 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
                        repair_byte(bytes, header.payload_crc));
         const bool read = known && payload(header.type, bytes, replay);
         if (!intact || !read) ++file.damaged_chunks;
-        consume(bytes.size());
+        at_ += bytes.size();
         is_begin = true;
     }
     file.cut_bytes += buffer_.size() - at_;

@@ -59,7 +59,6 @@ public:
 
 private:
     bool fill(const Input& input, std::size_t count);
-    void consume(std::size_t count);
     bool read_head(const Input& input);
     bool has_chunk(const Input& input);
     void read_line(const Input& input, SessionSink& sink);

@@ -13,7 +13,6 @@
 //     paths   a piece that a member calls is part of the member's path
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

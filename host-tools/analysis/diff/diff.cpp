@@ -165,9 +165,7 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
     };
     for (const FunctionRow& row : report.functions) take(row);
     if (report.has_calls()) return run;
-    for (const ProfileRow& row : report.profile) {
-        if (row.calls != 0) take(row);
-    }
+    for (const ProfileRow& row : report.profile) take(row);
     return run;
 }
 

@@ -9,16 +9,6 @@
 #include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope::host {
-namespace {
-
-FunctionPlace place_of(std::uint64_t address, const Function* known) {
-    if (known == nullptr)
-        return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
-    return {known->name, known->file, known->line, known->address};
-}
-
-}  // namespace
-
 void BalancedStream::on_session(const HelloInfo& hello) {
     if (const Symbols* const symbols = symbols_()) {
         if (const auto sentence = mismatch(*symbols, hello))
@@ -193,11 +183,7 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
         return sink_.on_function(number, {.name = others_name, .file = {}});
     }
     introduced_ = number + 1;
-    if (is_interrupt(offset)) {
-        return sink_.on_function(number, {.name = interrupt_name(interrupt_of(offset)),
-                                          .file = {},
-                                          .interrupt = interrupt_of(offset)});
-    }
+    if (is_interrupt(offset)) return sink_.on_function(number, interrupt_place(offset));
     const std::uint64_t address = base_ + offset;
     const Symbols* const symbols = symbols_();
     const Function* const function = symbols != nullptr ? symbols->find(address) : nullptr;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/analysis/profile/captured.hpp"
-#include "host-tools/base/text.hpp"
+#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
@@ -66,11 +66,7 @@ std::string EventSink::left_out() const {
                                                           "samples",
                                                           "pieces of console"};
     std::string text;
-    for (std::size_t i = 0; i < left_out_kinds; ++i) {
-        if (left_out_[i] == 0) continue;
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(left_out_[i]), names[i]);
-    }
+    for (std::size_t i = 0; i < left_out_kinds; ++i) add_count(text, left_out_[i], names[i]);
     return text;
 }
 

@@ -104,10 +104,8 @@ std::uint64_t Latency::per_mille_ns(unsigned part) const {
 
 Latency latency_of(const Report& report, const Profile& profile, std::uint32_t function) {
     Latency latency;
-    const CallTimes call = call_of(report.by_number[function], report.raw).value_or(CallTimes{});
-    latency.min_ns = call.min_ns;
-    latency.mean_ns = call.mean_ns;
-    latency.max_ns = call.max_ns;
+    static_cast<CallTimes&>(latency) =
+        call_of(report.by_number[function], report.raw).value_or(CallTimes{});
     if (function >= profile.durations().size()) return latency;
     const DurationsOf& of = profile.durations()[function];
     const auto& calls = (report.raw ? of.raw : of.corrected).calls;

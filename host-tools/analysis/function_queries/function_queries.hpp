@@ -30,15 +30,12 @@ Neighbours callers_by_function(const Report& report, const Profile& profile);
 Neighbours callees_by_function(const Report& report, const Profile& profile);
 std::string neighbour_name(const Report& report, const Neighbour& of);
 
-struct Latency {
+struct Latency : CallTimes {
     struct Bin {
         std::uint64_t from_ns = 0;
         std::uint64_t calls = 0;
     };
     std::uint64_t timed = 0;  // the function's calls that were recorded from begin to end
-    std::uint64_t min_ns = 0;
-    std::uint64_t mean_ns = 0;
-    std::uint64_t max_ns = 0;
     std::vector<Bin> bins;  // from the first to the last that is not empty; the last ends at max_ns
 
     // An upper bound of the duration of the shortest `part` / 1000 of the calls: the end of a bin.

@@ -26,7 +26,6 @@
 //            call below it shows it. In the tracer's time, the call ended when that time began.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -11,21 +11,19 @@ bool MovedFunctions::on_frame(const std::uint8_t* payload, std::size_t count) {
     any_frame_ = true;
     session_moves_ = std::max(session_moves_, reader.moves());
     for (protocol::Move move; reader.next(move);) {
-        if (told_.size() == max_moves) break;
-        told_.insert({move.clock, move.site_offset, move.to_profile});
+        if (of_session_.size() == max_moves) break;
+        of_session_.insert({move.clock, move.site_offset, move.to_profile});
     }
     return reader.ok();
 }
 
 void MovedFunctions::on_session_end(std::uint64_t first, std::uint64_t session) {
-    for (const Told& told : told_) {
+    for (const MoveEvent& event : of_session_) {
         if (events_.size() == max_moves) break;
-        events_.push_back({.ticks = told.clock > first ? told.clock - first : 0,
-                           .site_offset = told.site_offset,
-                           .to_profile = told.to_profile,
-                           .session = session});
+        const std::uint64_t ticks = event.ticks > first ? event.ticks - first : 0;
+        events_.push_back({ticks, event.site_offset, event.to_profile, session});
     }
-    told_.clear();
+    of_session_.clear();
     moves_ += session_moves_;
     session_moves_ = 0;
 }

@@ -16,6 +16,8 @@ struct MoveEvent {
     std::uint32_t site_offset = 0;
     bool to_profile = false;
     std::uint64_t session = 0;
+
+    auto operator<=>(const MoveEvent&) const = default;
 };
 
 class MovedFunctions {
@@ -36,13 +38,7 @@ public:
     const std::vector<MoveEvent>& events() const { return events_; }
 
 private:
-    struct Told {
-        std::uint64_t clock;
-        std::uint32_t site_offset;
-        bool to_profile;
-        auto operator<=>(const Told&) const = default;
-    };
-    std::set<Told> told_;  // in this session
+    std::set<MoveEvent> of_session_;  // of this session: `ticks` is the target's clock
     std::vector<MoveEvent> events_;
     std::uint64_t moves_ = 0;
     std::uint64_t session_moves_ = 0;

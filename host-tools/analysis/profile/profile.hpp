@@ -21,7 +21,6 @@
 #include "host-tools/analysis/profile/function_times.hpp"
 #include "host-tools/analysis/profile/moved_functions.hpp"
 #include "host-tools/analysis/profile/path_cache.hpp"
-#include "host-tools/analysis/profile/path_costs.hpp"
 #include "host-tools/analysis/profile/samples.hpp"
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
@@ -285,13 +284,6 @@ private:
         Ticks tracer_ticks = 0;        // of its contexts, each up to when the core last left it
         bool runs = false;             // a record came after the session's begin and the last gap
     };
-    template <typename Visit>
-    void for_each_context(Visit visit) {
-        for (const auto& core : cores_) {
-            if (!core) continue;
-            for (const auto& context : core->contexts) visit(*context);
-        }
-    }
     template <typename Visit>
     void for_each_context(Visit visit) const {
         for (const auto& core : cores_) {

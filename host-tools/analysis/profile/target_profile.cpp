@@ -8,13 +8,8 @@
 namespace nopscope::host {
 
 void ProfiledTimes::add(const protocol::ProfileEntry& entry) {
-    calls += entry.calls();
-    total_ticks += entry.total;
-    self_ticks = static_cast<std::int64_t>(static_cast<std::uint64_t>(self_ticks) +
-                                           static_cast<std::uint64_t>(entry.self));
-    min_ticks = std::min(min_ticks, entry.min);
-    max_ticks = std::max(max_ticks, entry.max);
-    for (std::size_t n = 0; n < bins.size(); ++n) bins[n] += entry.bins[n];
+    add(ProfiledTimes{entry.calls(), entry.total, entry.self, entry.min, entry.max,
+                      std::to_array(entry.bins)});
 }
 
 void ProfiledTimes::add(const ProfiledTimes& other) {

@@ -18,9 +18,7 @@ void TargetState::on_stats(unsigned number, const protocol::Stats& stats) {
 void TargetState::on_profile(unsigned number, const std::uint8_t* payload, std::size_t count) {
     const protocol::ProfileReader reader(payload, count);
     if (!reader.ok() || !reader.header().last) return;
-    Core& core = cores_[number];
-    core.is_read = true;
-    core.read_clock = reader.header().now;
+    cores_[number].read_clock = reader.header().now;
 }
 
 void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64_t session) {
@@ -42,9 +40,9 @@ void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64
     for (const auto& [number, core] : cores_) {
         known_ |= core.last.has_state;
         recursions_ += core.last.recursions;
-        reading.kept |= core.last.profile != 0 || core.is_read;
-        if (core.is_read)
-            reading.ticks = std::max(reading.ticks.value_or(0), since(core.read_clock));
+        reading.kept |= core.last.profile != 0 || core.read_clock;
+        if (core.read_clock)
+            reading.ticks = std::max(reading.ticks.value_or(0), since(*core.read_clock));
         if (core.last.stopped_at != 0 && core.last.final == 0)
             stopped_ = since(core.last.stopped_at);
     }

@@ -18,10 +18,6 @@ struct InForceChange {
     std::uint64_t mode = 0;       // protocol::Stats::mode
     std::uint64_t recorders = 0;  // protocol::Stats::recorders
     std::uint64_t session = 0;
-
-    bool same(const InForceChange& other) const {
-        return mode == other.mode && recorders == other.recorders;
-    }
 };
 
 // Of the last session whose target keeps a profile.
@@ -53,8 +49,7 @@ public:
 private:
     struct Core {
         protocol::Stats last;
-        std::uint64_t read_clock = 0;  // of the last part of its last read-out
-        bool is_read = false;
+        std::optional<std::uint64_t> read_clock;  // of the last part of its last read-out
     };
     std::map<unsigned, Core> cores_;     // of this session
     std::vector<protocol::Stats> told_;  // of this session, one for each change

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -61,7 +61,7 @@ void add_captured(Report& report, const Profile& profile) {
     for (const auto& [key, series] : profile.captured().of_functions()) {
         CapturedRow row;
         static_cast<FunctionPlace&>(row) = report.by_number[key.first];
-        row.what = key.second == Captured::result ? "result" : arch::argument_name(key.second);
+        row.what = captured_name(key.second);
         row.series = series;
         report.captured.push_back(std::move(row));
     }

@@ -40,6 +40,16 @@ Json json_overhead(const Report& report) {
     return json;
 }
 
+Json json_columns(std::initializer_list<const char*> names) {
+    Json json;
+    for (const char* name : names) json[name] = Json::array();
+    return json;
+}
+
+std::string json_string(std::string_view bytes) {
+    return Json(std::string(bytes)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string json_text(const Json& json) {
     return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
@@ -66,9 +76,18 @@ Json json_masked(const Report& report) {
 
 namespace {
 
+// The part that the rows of the trace and those of the profile share.
+Json json_sums(Json json, const TimedRow& row) {
+    json.update({{"calls", row.calls},
+                 {"total_ns", row.total_ns},
+                 {"self_ns", row.self_ns},
+                 {"corrected_total_ns", row.corrected_total_ns},
+                 {"corrected_self_ns", row.corrected_self_ns}});
+    return json;
+}
+
 // Times of single calls as recorded, and corrected; null: no call was recorded from begin to end.
-void json_call(Json& json, const std::optional<CallTimes>& raw,
-               const std::optional<CallTimes>& corrected) {
+void json_call(Json& json, const TimedRow& row) {
     const auto put = [&](const char* prefix, const std::optional<CallTimes>& of) {
         const auto number = [&](std::uint64_t CallTimes::*part) {
             return of ? Json((*of).*part) : Json(nullptr);
@@ -77,8 +96,8 @@ void json_call(Json& json, const std::optional<CallTimes>& raw,
         json[std::string(prefix) + "mean_ns"] = number(&CallTimes::mean_ns);
         json[std::string(prefix) + "max_ns"] = number(&CallTimes::max_ns);
     };
-    put("", raw);
-    put("corrected_", corrected);
+    put("", row.call);
+    put("corrected_", row.corrected_call);
 }
 
 }  // namespace
@@ -120,13 +139,9 @@ std::string json_report(const Report& report) {
     Json& functions = json["functions"] = Json::array();
     Json interrupts = Json::array();
     for (const FunctionRow& row : report.functions) {
-        Json one = row.interrupt ? Json{{"interrupt", *row.interrupt}} : json_place(row);
-        one.update({{"calls", row.calls},
-                    {"total_ns", row.total_ns},
-                    {"self_ns", row.self_ns},
-                    {"corrected_total_ns", row.corrected_total_ns},
-                    {"corrected_self_ns", row.corrected_self_ns},
-                    {"timed", row.timed},
+        Json one =
+            json_sums(row.interrupt ? Json{{"interrupt", *row.interrupt}} : json_place(row), row);
+        one.update({{"timed", row.timed},
                     {"share", row.share},
                     {"open", row.open},
                     {"lost", row.lost},
@@ -134,7 +149,7 @@ std::string json_report(const Report& report) {
                     {"incomplete", row.incomplete},
                     {"dropped", row.dropped},
                     {"doubtful", is_doubtful(row)}});
-        json_call(one, row.call, row.corrected_call);
+        json_call(one, row);
         if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;
         (row.interrupt ? interrupts : functions).push_back(std::move(one));
     }
@@ -161,23 +176,15 @@ std::string json_report(const Report& report) {
         for (std::size_t n = 0; n < row.bins.size(); ++n) {
             if (row.bins[n] != 0) bins.push_back({n, row.bins[n]});
         }
-        Json& functions_of_profile = json["profile"]["functions"];
-        functions_of_profile.push_back({{"name", to_utf8(row.name)},
-                                        {"address", hex_address(row.address)},
-                                        {"file", to_utf8(row.file)},
-                                        {"line", row.line},
-                                        {"calls", row.calls},
-                                        {"total_ns", row.total_ns},
-                                        {"self_ns", row.self_ns},
-                                        {"corrected_total_ns", row.corrected_total_ns},
-                                        {"corrected_self_ns", row.corrected_self_ns},
-                                        {"p50_ns", row.percentiles_ns[0]},
-                                        {"p99_ns", row.percentiles_ns[1]},
-                                        {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
-                                        {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
-                                        {"share", row.share},
-                                        {"bins", std::move(bins)}});
-        json_call(functions_of_profile.back(), call_of(row, true), call_of(row, false));
+        Json one = json_sums(json_place(row), row);
+        one.update({{"p50_ns", row.percentiles_ns[0]},
+                    {"p99_ns", row.percentiles_ns[1]},
+                    {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
+                    {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
+                    {"share", row.share},
+                    {"bins", std::move(bins)}});
+        json_call(one, row);
+        json["profile"]["functions"].push_back(std::move(one));
     }
     json_events(json, report);
     return json_text(json);

@@ -22,6 +22,15 @@ Json json_masked(const Report& report);
 // Adds `captured`, `counters` and `markers` to `json` if they have entries.
 void json_captured(Json& json, const Report& report);
 
+// Null if there is no value.
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+// An empty list for each name.
+Json json_columns(std::initializer_list<const char*> names);
+// The text in quotes; bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view bytes);
 // With a final newline, in ASCII, safe for a terminal. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
 

@@ -13,13 +13,6 @@
 namespace nopscope::host {
 namespace {
 
-std::uint64_t counter(const Report& report, std::string_view name) {
-    const auto& items = report.integrity.items;
-    const auto found = std::find_if(items.begin(), items.end(),
-                                    [&](const auto& item) { return item.name == name; });
-    return found != items.end() ? found->value : 0;
-}
-
 std::string listed(const std::vector<std::string>& parts) {
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -31,9 +24,9 @@ std::string listed(const std::vector<std::string>& parts) {
 }  // namespace
 
 Loss loss_of(const Report& report) {
-    Loss loss{.events = counter(report, "generated"),
-              .dropped = counter(report, "dropped"),
-              .lost = counter(report, "lost"),
+    Loss loss{.events = report.integrity.value("generated"),
+              .dropped = report.integrity.value("dropped"),
+              .lost = report.integrity.value("lost"),
               .helps = {}};
     if (loss.dropped != 0) {
         if (!report.adaptive) loss.helps.emplace_back("--mode adaptive");

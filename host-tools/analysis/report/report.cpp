@@ -25,19 +25,10 @@ bool has_no_landing_pad(const Function* function) {
 template <typename Row>
 Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     Row row;
-    if (is_interrupt(offset)) {
-        row.interrupt = interrupt_of(offset);
-        row.name = interrupt_name(*row.interrupt);
-        return row;
-    }
-    row.address = base_of(hello) + offset;
-    if (const Function* const function = function_at(offset, hello, symbols)) {
-        row.name = function->name;
-        row.file = function->file;
-        row.line = function->line;
-    } else {
-        row.name = hex_address(row.address);
-    }
+    static_cast<FunctionPlace&>(row) =
+        is_interrupt(offset)
+            ? interrupt_place(offset)
+            : place_of(base_of(hello) + offset, function_at(offset, hello, symbols));
     return row;
 }
 
@@ -45,15 +36,10 @@ void add_masked(Report& report, const Profile& profile, const HelloInfo& hello,
                 const Symbols* symbols) {
     for (const Masked& masked : profile.masked()) {
         MaskedRow row;
-        row.address = base_of(hello) + static_cast<std::uint64_t>(masked.where);
-        // The address is the return address of the call that masked them.
-        const Function* const around =
-            symbols != nullptr ? symbols->around(row.address - 4) : nullptr;
-        row.name = around != nullptr ? around->name : hex_address(row.address);
-        if (around != nullptr) {
-            row.file = around->file;
-            row.line = around->line;
-        }
+        // The return address of the call that masked them.
+        const std::uint64_t address = base_of(hello) + static_cast<std::uint64_t>(masked.where);
+        static_cast<FunctionPlace&>(row) =
+            place_of(address, symbols != nullptr ? symbols->around(address - 4) : nullptr);
         row.at_ns = ticks_to_ns(masked.ticks, hello.clock_hz);
         row.length_ns = ticks_to_ns(masked.length, hello.clock_hz);
         row.core = masked.core;
@@ -123,8 +109,7 @@ void add_shares(std::vector<Row>& rows, bool raw) {
     }
 }
 
-template <typename Row>
-std::int64_t subtracted_of(const Row& row) {
+std::int64_t subtracted_of(const TimedRow& row) {
     return static_cast<std::int64_t>(row.self_ns - row.corrected_self_ns);
 }
 
@@ -133,6 +118,7 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
     const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
     report.read_out = profile.last_read_out();
     const auto add = [&](ProfileRow row, const ProfiledTimes& times, bool local) {
+        if (times.calls == 0) return;  // a hostile count wraps
         row.calls = times.calls;
         row.total_ns = ns(times.total_ticks);
         row.self_ns = ns(positive(times.self_ticks));
@@ -143,28 +129,25 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         report.subtracted_ns += subtracted_of(row);
         row.bins = times.bins;
         row.taken = static_cast<std::uint64_t>(corrected.each);
-        if (times.calls != 0) {
-            const auto less = [&](std::uint64_t ticks, SignedFixedTicks taken) {
-                return SignedFixedTicks{ticks} * protocol::overhead_unit - taken;
-            };
-            const auto all = [&](SignedFixedTicks each, std::uint64_t total_ns) {
-                return call_times(
-                    {less(times.min_ticks, each),
-                     less(times.total_ticks, each * static_cast<SignedFixedTicks>(times.calls)),
-                     less(times.max_ticks, each)},
-                    times.calls, total_ns, hello.clock_hz);
-            };
-            row.call = all(0, row.total_ns);
-            row.corrected_call = all(corrected.each, row.corrected_total_ns);
-        }
+        const auto less = [&](std::uint64_t ticks, SignedFixedTicks taken) {
+            return SignedFixedTicks{ticks} * protocol::overhead_unit - taken;
+        };
+        const auto all = [&](SignedFixedTicks each, std::uint64_t total_ns) {
+            return call_times(
+                {less(times.min_ticks, each),
+                 less(times.total_ticks, each * static_cast<SignedFixedTicks>(times.calls)),
+                 less(times.max_ticks, each)},
+                times.calls, total_ns, hello.clock_hz);
+        };
+        row.call = all(0, row.total_ns);
+        row.corrected_call = all(corrected.each, row.corrected_total_ns);
         for (std::size_t i = 0; i < row.percentiles_ns.size(); ++i) {
             const std::uint64_t ticks = times.percentile(i == 0 ? 50 : 99);
-            const SignedFixedTicks rest =
-                SignedFixedTicks{ticks} * protocol::overhead_unit - corrected.each;
-            row.percentiles_ns[i] = std::min(ns(ticks), row.call.max_ns);
+            const SignedFixedTicks rest = less(ticks, corrected.each);
+            row.percentiles_ns[i] = std::min(ns(ticks), row.call->max_ns);
             row.corrected_percentiles_ns[i] =
                 std::min(rest > 0 ? fixed_to_ns(static_cast<FixedTicks>(rest), hello.clock_hz) : 0,
-                         row.corrected_call.max_ns);
+                         row.corrected_call->max_ns);
         }
         report.profile.push_back(std::move(row));
     };
@@ -172,11 +155,9 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         add(named_row<ProfileRow>(offset, hello, symbols), times,
             has_no_landing_pad(function_at(offset, hello, symbols)));
     }
-    if (profile.others().calls != 0) {
-        ProfileRow others;
-        others.name = others_name;
-        add(std::move(others), profile.others(), false);
-    }
+    ProfileRow others;
+    others.name = others_name;
+    add(std::move(others), profile.others(), false);
     add_shares(report.profile, report.raw);
 }
 
@@ -197,7 +178,6 @@ void join_profile(Report& report) {
     std::unordered_map<std::uint64_t, std::size_t> at;
     for (std::size_t i = 0; i < report.functions.size(); ++i) at[report.functions[i].address] = i;
     for (const ProfileRow& from : report.profile) {
-        if (from.calls == 0) continue;
         const auto [found, is_new] = at.try_emplace(from.address, report.functions.size());
         if (is_new) {
             report.functions.emplace_back();
@@ -210,16 +190,12 @@ void join_profile(Report& report) {
         row.self_ns += from.self_ns;
         row.corrected_total_ns += from.corrected_total_ns;
         row.corrected_self_ns += from.corrected_self_ns;
-        row.call = joined(row.call, row.timed, from.call, from.calls);
-        row.corrected_call = joined(row.corrected_call, row.timed, from.corrected_call, from.calls);
+        row.call = joined(row.call, row.timed, *from.call, from.calls);
+        row.corrected_call =
+            joined(row.corrected_call, row.timed, *from.corrected_call, from.calls);
         row.timed += from.calls;
     }
     add_shares(report.functions, report.raw);
-}
-
-template <typename Row>
-std::uint64_t max_of(const Row& row, bool raw) {
-    return call_of(row, raw).value_or(CallTimes{}).max_ns;
 }
 
 template <typename Row>
@@ -229,7 +205,7 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
         case SortKey::self: return self_of(row, raw);
         case SortKey::total: return total_of(row, raw);
         case SortKey::calls: return row.calls;
-        case SortKey::max: return max_of(row, raw);
+        case SortKey::max: return call_of(row, raw).value_or(CallTimes{}).max_ns;
         }
         return self_of(row, raw);
     };
@@ -252,7 +228,16 @@ bool Report::has_calls() const {
     return std::any_of(functions.begin(), functions.end(),
                        [](const FunctionRow& row) { return !row.interrupt; });
 }
-std::string interrupt_name(std::uint32_t number) { return fmt::format("(interrupt {})", number); }
+FunctionPlace interrupt_place(std::uint32_t offset) {
+    const std::uint32_t number = interrupt_of(offset);
+    return {.name = fmt::format("(interrupt {})", number), .file = {}, .interrupt = number};
+}
+
+FunctionPlace place_of(std::uint64_t address, const Function* function) {
+    if (function == nullptr)
+        return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
+    return {function->name, function->file, function->line, address};
+}
 
 CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols) {
     return {.tail =
@@ -364,11 +349,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         });
     report.no_landing_pad = local;
     report.adaptive = profile.moved().any_frame();
-    if (!report.adaptive) {
-        add_target(report, profile);
-        return report;
-    }
-    join_profile(report);
+    if (report.adaptive) join_profile(report);
     report.moves = profile.moved().moves();
     for (const MoveEvent& event : profile.moved().events()) {
         auto row = named_row<MoveRow>(event.site_offset, hello, symbols);

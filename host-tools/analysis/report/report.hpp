@@ -36,6 +36,8 @@ struct FunctionPlace {
 // A key that is unique among functions and interrupts, and the same in every report of an image. A
 // function's key is its address. 0: the place is neither.
 std::uint64_t key_of(const FunctionPlace& place);
+// The position of the function with this key_of() in a view's list. Below 0: it is not in the list.
+using PositionOf = std::function<std::int64_t(std::uint64_t key)>;
 
 // Of the single calls that were recorded from begin to end. min <= mean <= max <= the row's total.
 struct CallTimes {
@@ -44,8 +46,8 @@ struct CallTimes {
     std::uint64_t max_ns = 0;
 };
 
-// From the records of a trace.
-struct FunctionRow : FunctionPlace {
+// A function's calls and times.
+struct TimedRow : FunctionPlace {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t self_ns = 0;
@@ -53,8 +55,13 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t corrected_self_ns = 0;
     std::optional<CallTimes> call;  // nothing: no call was recorded from begin to end
     std::optional<CallTimes> corrected_call;
+    double share =
+        0;  // self / the self of all rows of its kind, corrected unless Report::raw, 0..1
+};
+
+// From the records of a trace.
+struct FunctionRow : TimedRow {
     std::uint64_t timed = 0;  // of `calls`: recorded from begin to end
-    double share = 0;         // self / all functions' self, both corrected unless Report::raw, 0..1
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
@@ -63,19 +70,13 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t profiled = 0;  // of `calls`: from the target's profile
 };
 
-// From the sums of the target's profile recorder.
-struct ProfileRow : FunctionPlace {
-    std::uint64_t calls = 0;
-    std::uint64_t total_ns = 0;  // sum over all calls, also over calls inside each other
-    std::uint64_t self_ns = 0;
-    std::uint64_t corrected_total_ns = 0;  // contains the overhead of the calls that it made
-    std::uint64_t corrected_self_ns = 0;
-    CallTimes call;
-    CallTimes corrected_call;
+// From the sums of the target's profile recorder. Each row has calls. The total is the sum over all
+// calls, also over calls inside each other. Corrected, it contains the overhead of the calls that
+// the function made.
+struct ProfileRow : TimedRow {
     std::array<std::uint64_t, 2> percentiles_ns{};  // p50, p99: upper bounds, ends of bins
     std::array<std::uint64_t, 2> corrected_percentiles_ns{};
     std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks: subtract it from bins' ends
-    double share = 0;         // likewise; divided by all profiled functions' self
     std::array<std::uint64_t, protocol::profile_bins> bins{};
 };
 
@@ -275,7 +276,10 @@ struct Report {
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
 const char* clock_name(protocol::Clock clock);
 const char* recorder_name(std::size_t index);  // protocol::overhead_index()
-std::string interrupt_name(std::uint32_t number);
+// The place of an interrupt (interrupt_offset()).
+FunctionPlace interrupt_place(std::uint32_t offset);
+// A place in this function, or in an unknown one (null), which gets the address as its name.
+FunctionPlace place_of(std::uint64_t address, const Function* function);
 
 // `symbols` may be null, as in make_report().
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
@@ -305,19 +309,13 @@ void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top);  // 
 void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw);  // first event
 
 // The times of a row that a text shows.
-template <typename Row>
-std::uint64_t total_of(const Row& row, bool raw) {
+inline std::uint64_t total_of(const TimedRow& row, bool raw) {
     return raw ? row.total_ns : row.corrected_total_ns;
 }
-template <typename Row>
-std::uint64_t self_of(const Row& row, bool raw) {
+inline std::uint64_t self_of(const TimedRow& row, bool raw) {
     return raw ? row.self_ns : row.corrected_self_ns;
 }
-inline std::optional<CallTimes> call_of(const FunctionRow& row, bool raw) {
-    return raw ? row.call : row.corrected_call;
-}
-inline std::optional<CallTimes> call_of(const ProfileRow& row, bool raw) {
-    if (row.calls == 0) return {};
+inline const std::optional<CallTimes>& call_of(const TimedRow& row, bool raw) {
     return raw ? row.call : row.corrected_call;
 }
 inline const std::array<std::uint64_t, 2>& percentiles_of(const ProfileRow& row, bool raw) {

@@ -30,12 +30,7 @@ public:
         const std::uint64_t begin = known != nullptr ? known->address : address;
         const auto [found, is_new] =
             numbers_.try_emplace(begin, static_cast<std::uint32_t>(to_.places.size()));
-        if (is_new) {
-            FunctionPlace place{
-                .name = hex_address(address), .file = {}, .line = 0, .address = begin};
-            if (known != nullptr) place = {known->name, known->file, known->line, begin};
-            to_.places.push_back(std::move(place));
-        }
+        if (is_new) to_.places.push_back(place_of(begin, known));
         return found->second;
     }
 
@@ -189,13 +184,9 @@ void json_samples(Json& json, const Report& report, const GraphOptions* graph) {
     if (graph == nullptr) {
         Json& functions = to["functions"] = Json::array();
         for (const SampleRow& row : samples.functions) {
-            functions.push_back({{"name", to_utf8(row.name)},
-                                 {"address", hex_address(row.address)},
-                                 {"file", to_utf8(row.file)},
-                                 {"line", row.line},
-                                 {"self", row.self},
-                                 {"total", row.total},
-                                 {"share", row.share}});
+            Json one = json_place(row);
+            one.update({{"self", row.self}, {"total", row.total}, {"share", row.share}});
+            functions.push_back(std::move(one));
         }
         return;
     }

@@ -46,4 +46,9 @@ std::string csv_cell(std::string_view text) {
     return out + '"';
 }
 
+void add_count(std::string& list, std::uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", with_commas(count), what);
+}
+
 }  // namespace nopscope::host

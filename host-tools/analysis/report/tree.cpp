@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/analysis/report/tree.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <unordered_map>
 
-#include "host-tools/base/text.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -38,9 +36,7 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> children_;
 };
 
-FunctionPlace of_no_function(const char* name) {
-    return {.name = name, .file = {}, .line = 0, .address = 0};
-}
+FunctionPlace of_no_function(const char* name) { return {.name = name, .file = {}}; }
 
 void add_trace(Builder& to, const Aggregated& from) {
     const auto& nodes = from.profile.tree().nodes();
@@ -82,7 +78,6 @@ void add_profile(Builder& to, const Aggregated& from) {
     if (!takes_profile(from.report)) return;
     const std::uint32_t root = to.node(0, to.function(of_no_function("(of the target's profile)")));
     for (const ProfileRow& row : from.report.profile) {
-        if (row.calls == 0) continue;
         TreeNode& into = to.tree().nodes[to.node(root, to.function(row))];
         into.calls += row.calls;
         into.self_ns += self_of(row, from.raw);
@@ -119,16 +114,12 @@ std::string left_out_of_sums(const Report& report) {
     for (const CapturedRow& row : report.captured) values += row.series.count;
     for (const auto& [id, series] : report.counters) counters += series.count;
     std::string text;
-    const std::uint64_t profiled = takes_profile(report) ? 0 : report.profile.size();
-    for (const auto& [count, name] :
-         {std::pair<std::uint64_t, const char*>{report.missing.size(), "gaps"},
-          {profiled, "functions of the target's profile"},
-          {report.marks.size(), "marks"},
-          {counters, "counter values"},
-          {values, "captured values"}}) {
-        if (count != 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(count), name);
-    }
+    add_count(text, report.missing.size(), "gaps");
+    if (!takes_profile(report))
+        add_count(text, report.profile.size(), "functions of the target's profile");
+    add_count(text, report.marks.size(), "marks");
+    add_count(text, counters, "counter values");
+    add_count(text, values, "captured values");
     return text;
 }
 

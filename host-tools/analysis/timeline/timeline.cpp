@@ -137,10 +137,11 @@ void Timeline::keep(std::uint32_t track, std::size_t depth, const Call& call) {
     longest_.push_back({track, static_cast<std::uint32_t>(depth), call});
     if (longest_.size() < longest_room) return;
     keep_longest(longest_, longest_room / 2);
-    threshold_ =
-        std::min_element(longest_.begin(), longest_.end(), [](const Kept& a, const Kept& b) {
-            return a.call.duration < b.call.duration;
-        })->call.duration;
+    threshold_ = std::min_element(longest_.begin(), longest_.end(),
+                                  [](const LongCall& a, const LongCall& b) {
+                                      return a.call.duration < b.call.duration;
+                                  })
+                     ->call.duration;
 }
 
 bool Timeline::make_row(OneTrack& on, std::size_t depth) {

@@ -11,7 +11,6 @@
 
 #include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/timeline/positions.hpp"
 
 namespace nopscope::host {
 
@@ -77,7 +76,7 @@ private:
         std::vector<std::int64_t> marks_at;
         std::vector<std::uint32_t> marks;
     };
-    struct Kept {
+    struct LongCall {
         std::uint32_t track;
         std::uint32_t depth;
         Call call;
@@ -92,10 +91,10 @@ private:
         std::vector<Gap> list;
     };
     // The part that json() shows: slots of the width that its limit allows, and the longest calls.
-    struct Chosen {
+    struct Selection {
         std::vector<std::vector<Row>> rows;  // by track
         unsigned shift = 0;
-        std::vector<Kept> calls;  // by track, depth, time
+        std::vector<LongCall> calls;  // by track, depth, time
     };
 
     std::int64_t since_origin(Nanoseconds now);
@@ -108,12 +107,12 @@ private:
     void keep(std::uint32_t track, std::size_t depth, const Call& call);
     bool make_row(OneTrack& on, std::size_t depth);
     void widen(std::size_t slots);
-    Chosen chosen() const;
+    Selection selection() const;
     std::int64_t now() const;
     Json json_bands() const;
 
     std::vector<OneTrack> tracks_;
-    std::vector<Kept> longest_;
+    std::vector<LongCall> longest_;
     std::int64_t threshold_ = -1;  // only longer calls go into `longest_`
     std::vector<Gaps> gaps_;
     std::vector<std::uint64_t> keys_;  // by function number: key_of(), or 0

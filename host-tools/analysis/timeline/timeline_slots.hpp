@@ -24,8 +24,8 @@ void merge_pairs(Row& row, std::size_t slots) {
 }
 
 // Keeps the `most` longest calls, in any order.
-template <typename KeptCalls>
-void keep_longest(KeptCalls& calls, std::size_t most) {
+template <typename Calls>
+void keep_longest(Calls& calls, std::size_t most) {
     if (calls.size() <= most) return;
     std::nth_element(
         calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(most), calls.end(),

@@ -4,7 +4,6 @@
 // bits are not enough, 13 bytes replace them.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>

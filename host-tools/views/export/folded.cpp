@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/export/formats.hpp"
 
@@ -58,10 +59,8 @@ std::string write_folded(const Output& output, const Aggregated& from) {
     }
     file.close();
     std::string left_out = left_out_of_sums(from.report);
-    if (tree.has_times && tree.has_samples) {
-        if (!left_out.empty()) left_out += ", ";
-        left_out += with_commas(from.report.samples.count) + " samples";
-    }
+    if (tree.has_times && tree.has_samples)
+        add_count(left_out, from.report.samples.count, "samples");
     return left_out;
 }
 

@@ -150,9 +150,7 @@ public:
                                            .number(thread::pid, 1)
                                            .number(thread::tid, 1 + track.number)
                                            .bytes(thread::name, name));
-        packet(Proto()
-                   .number(packet::sequence_id, track.core + 1)
-                   .message(packet::track_descriptor, of));
+        write_track(track.core + 1, of);
     }
 
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -176,42 +174,32 @@ public:
         const std::uint64_t on =
             uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
         describe(on, fmt::format("{}: told whole, depth {}", track_name(track), depth));
-        at(from, Proto()
-                     .number(event::type, Type::begin)
-                     .number(event::track_uuid, on)
-                     .bytes(event::name, functions_[function].name));
-        at(to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
+        at(from, event_on(on, Type::begin).bytes(event::name, functions_[function].name));
+        at(to, event_on(on, Type::end));
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         const bool is_drop = absence.lost == 0 && absence.overwritten == 0;
         const std::uint64_t on = uuid(missing_kind, 2 * core + (is_drop ? 1 : 0));
         describe(on, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
-        Proto of;
-        of.number(event::type, Type::begin).number(event::track_uuid, on).bytes(event::name, "gap");
+        Proto of = event_on(on, Type::begin).bytes(event::name, "gap");
         annotate(of, "lost", absence.lost);
         annotate(of, "overwritten", absence.overwritten);
         annotate(of, "dropped", absence.dropped);
         at(absence.from, of);
-        at(absence.to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
+        at(absence.to, event_on(on, Type::end));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        at(now, Proto()
-                    .number(event::type, Type::instant)
-                    .number(event::track_uuid, instant_on(track, now))
+        at(now, event_on(instant_on(track, now), Type::instant)
                     .bytes(event::name, fmt::format("mark {}", id)));
     }
     void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
         const std::uint64_t on = uuid(counter_kind, id);
         describe(on, fmt::format("counter {}", id), true);
-        at(now, Proto()
-                    .number(event::type, Type::counter_type)
-                    .number(event::track_uuid, on)
-                    .integer(event::counter_value, value));
+        at(now, event_on(on, Type::counter_type).integer(event::counter_value, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         const std::string what = captured_name(captured.what);
-        Proto of;
-        of.number(event::type, Type::instant).number(event::track_uuid, instant_on(track, now));
+        Proto of = event_on(instant_on(track, now), Type::instant);
         of.bytes(event::name, functions_[captured.function].name + " " + what);
         of.message(
             event::annotations,
@@ -230,9 +218,7 @@ public:
                 frame.bytes(callstack::file, of.file).number(callstack::line, of.line);
             stack.message(callstack::frames, frame);
         }
-        at(now, Proto()
-                    .number(event::type, Type::instant)
-                    .number(event::track_uuid, on)
+        at(now, event_on(on, Type::instant)
                     .bytes(event::name, path.empty() ? "sample" : functions_[path.back()].name)
                     .message(event::callstack, stack));
     }
@@ -296,6 +282,9 @@ private:
     void packet(const Proto& content) {
         file_.write(Proto().message(trace::packet, content).text());
     }
+    static Proto event_on(std::uint64_t track, Type type) {
+        return Proto().number(event::type, type).number(event::track_uuid, track);
+    }
     // A rare event, by the common clock.
     void at(Nanoseconds when, const Proto& of) {
         packet(Proto()
@@ -311,9 +300,11 @@ private:
             .number(descriptor::parent, process_uuid)
             .bytes(descriptor::name, name);
         if (is_counter) of.message(descriptor::counter, {});
-        packet(Proto()
-                   .number(packet::sequence_id, others_sequence)
-                   .message(packet::track_descriptor, of));
+        write_track(others_sequence, of);
+    }
+    void write_track(std::uint32_t sequence, const Proto& track) {
+        packet(
+            Proto().number(packet::sequence_id, sequence).message(packet::track_descriptor, track));
     }
     static void annotate(Proto& of, std::string_view name, std::uint64_t value) {
         of.message(event::annotations,
@@ -331,9 +322,7 @@ private:
             of.number(descriptor::uuid, context_uuid(track, levels));
             of.number(descriptor::parent, context_uuid(track, levels - 1));
             of.bytes(descriptor::name, fmt::format("from depth {} on", levels * max_depth));
-            packet(Proto()
-                       .number(packet::sequence_id, track.core + 1)
-                       .message(packet::track_descriptor, of));
+            write_track(track.core + 1, of);
         }
         return context_uuid(track, level);
     }

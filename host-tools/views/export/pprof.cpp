@@ -5,8 +5,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/export/formats.hpp"

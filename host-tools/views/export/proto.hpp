@@ -41,7 +41,6 @@ public:
     }
 
     const std::string& text() const { return text_; }
-    bool empty() const { return text_.empty(); }
 
 private:
     std::string text_;

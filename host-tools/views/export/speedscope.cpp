@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/views/export/formats.hpp"
-#include "host-tools/views/export/json_text.hpp"
 #include "host-tools/views/export/track_files.hpp"
 
 namespace nopscope::host {

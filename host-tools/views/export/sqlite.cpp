@@ -149,9 +149,8 @@ private:
         insert(about_, Text("exporter"), Text("nopscope"));
         insert(about_, Text("times"), Text(times_text(axis)));
     }
-    template <typename Row>
-    void add_sums(const char* list, const Row& row, bool doubtful) {
-        const std::optional<CallTimes> call = call_of(row, false);
+    void add_sums(const char* list, const TimedRow& row, bool doubtful) {
+        const std::optional<CallTimes>& call = call_of(row, false);
         const auto of_call = [&](std::uint64_t CallTimes::*figure) {
             return call ? Nullable{*call.*figure} : Nullable{};
         };

@@ -113,8 +113,7 @@ public:
     void on_track(const Track& track) override {
         tracks_.push_back(track);
         calls_.emplace_back();
-        if (track.core >= cores_.size()) cores_.resize(track.core + 1);
-        if (track.core >= pages_.tracks()) pages_.add(track.core);
+        add_core(track.core);
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         auto& open = calls_[track.number];
@@ -142,8 +141,7 @@ public:
         exit(track, function, from, to, depth);
     }
     void absence(std::uint32_t core, const Absence& absence) override {
-        if (core >= cores_.size()) cores_.resize(core + 1);
-        if (core >= pages_.tracks()) pages_.add(core);
+        add_core(core);
         flush(core);
         cores_[core].missing += absence.lost + absence.overwritten + absence.dropped;
         print(
@@ -199,6 +197,10 @@ private:
 
     static fs::path pages_name(const fs::path& beside, std::uint32_t core) {
         return fmt::format("{}.cpu-{}", beside.string(), core);
+    }
+    void add_core(std::uint32_t core) {
+        if (core >= cores_.size()) cores_.resize(core + 1);
+        if (core >= pages_.tracks()) pages_.add(core);
     }
     void exit(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
               std::uint32_t depth) {

@@ -23,12 +23,6 @@ std::string cut(std::string text, std::size_t most) {
     return text.substr(0, most) + "…";
 }
 
-Json columns(std::initializer_list<const char*> names) {
-    Json json;
-    for (const char* name : names) json[name] = Json::array();
-    return json;
-}
-
 }  // namespace
 
 CodeView::CodeView(const std::string& image, std::vector<std::string> source_roots)
@@ -74,8 +68,8 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
     Json json{{"function", position(of.address)},
               {"address", hex_address(of.address)},
               {"instructions", of.size / 4}};
-    Json lines = columns({"at", "file", "line"});
-    Json targets = columns({"at", "function", "offset", "name"});
+    Json lines = json_columns({"at", "file", "line"});
+    Json targets = json_columns({"at", "function", "offset", "name"});
     Json notes = Json::array();
     std::string text;
     const auto site = site_words(elf_, of.address);
@@ -130,8 +124,8 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
 // The source lines of the instructions, file by file, up to the page's limit.
 Json CodeView::source(std::vector<LinePlace> places,
                       const std::vector<std::uint32_t>& files) const {
-    Json json = columns({"file", "line", "text"});
-    Json refused = columns({"file", "why"});
+    Json json = json_columns({"file", "line", "text"});
+    Json refused = json_columns({"file", "why"});
     Json newer = Json::array();
     std::size_t room = max_source_bytes;
     std::size_t cut_lines = 0;

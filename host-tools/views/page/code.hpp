@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/timeline/positions.hpp"
 #include "host-tools/image/arch/disassembler.hpp"
 #include "host-tools/image/elf_file.hpp"
 #include "host-tools/image/line_table.hpp"

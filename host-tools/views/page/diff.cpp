@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/report/json.hpp"
@@ -72,9 +71,7 @@ Json paths_of(const Names& names, const Difference& difference, std::size_t most
                          sorted.end(), std::greater<>());
         beyond = sorted[most];
     }
-    Json json;
-    for (const char* name : {"parent", "function", "calls", "total", "self", "samples", "before"})
-        json[name] = Json::array();
+    Json json = json_columns({"parent", "function", "calls", "total", "self", "samples", "before"});
     std::vector<std::uint32_t> position(by_number.size());
     std::uint32_t count = 0;
     for (std::uint32_t n = 0; n < by_number.size(); ++n) {

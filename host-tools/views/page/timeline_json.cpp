@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
 #include "host-tools/base/text.hpp"
@@ -29,7 +30,7 @@ private:
 template <typename Row>
 void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kept, unsigned shift) {
     Ascending slot;
-    for (const char* name : {"slot", "busy", "calls"}) json[name] = Json::array();
+    json.update(json_columns({"slot", "busy", "calls"}));
     for (std::size_t at = 0; at < row.size(); ++at) {
         if (row[at].calls <= kept[at]) continue;
         const double share =
@@ -42,8 +43,8 @@ void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kep
 
 }  // namespace
 
-Timeline::Chosen Timeline::chosen() const {
-    Chosen out;
+Timeline::Selection Timeline::selection() const {
+    Selection out;
     out.shift = shift_;
     out.calls = longest_;
     const bool has_all = threshold_ < 0 && longest_.size() <= most_cells + most_longest;
@@ -87,14 +88,14 @@ Timeline::Chosen Timeline::chosen() const {
                 {track, depth, {open.from, on.now - open.from, open.function, Left::open}});
         }
     }
-    const auto order = [](const Kept& kept) {
-        return std::tuple(kept.track, kept.depth, kept.call.from, -kept.call.duration,
-                          kept.call.function);
+    const auto order = [](const LongCall& one) {
+        return std::tuple(one.track, one.depth, one.call.from, -one.call.duration,
+                          one.call.function);
     };
     std::sort(out.calls.begin(), out.calls.end(),
-              [&](const Kept& a, const Kept& b) { return order(a) < order(b); });
+              [&](const LongCall& a, const LongCall& b) { return order(a) < order(b); });
     if (has_all) return out;
-    const auto same = [&](const Kept& a, const Kept& b) { return order(a) == order(b); };
+    const auto same = [&](const LongCall& a, const LongCall& b) { return order(a) == order(b); };
     out.calls.erase(std::unique(out.calls.begin(), out.calls.end(), same), out.calls.end());
     return out;
 }
@@ -106,22 +107,16 @@ std::int64_t Timeline::now() const {
 }
 
 Json Timeline::json_bands() const {
-    Json json;
-    for (const char* name : {"core", "kind", "from", "to", "what"}) json[name] = Json::array();
+    Json json = json_columns({"core", "kind", "from", "to", "what"});
     for (const Gaps& gaps : gaps_) {
         for (const Gap& gap : gaps.list) {
             const auto ago = [&](Nanoseconds at) {
                 return static_cast<std::int64_t>(at - origin_) - begin_;
             };
             std::string what;
-            for (const auto& [count, name] :
-                 {std::pair(gap.absence.lost, "records lost"),
-                  std::pair(gap.absence.overwritten, "records overwritten"),
-                  std::pair(gap.absence.dropped, "calls and records dropped")}) {
-                if (count != 0)
-                    what +=
-                        fmt::format("{}{} {}", what.empty() ? "" : ", ", with_commas(count), name);
-            }
+            add_count(what, gap.absence.lost, "records lost");
+            add_count(what, gap.absence.overwritten, "records overwritten");
+            add_count(what, gap.absence.dropped, "calls and records dropped");
             if (gap.parts > 1) what += fmt::format(", in {} places here", with_commas(gap.parts));
             json["core"].push_back(gaps.core);
             json["kind"].push_back(gaps.dropped ? "dropped" : "gap");
@@ -134,7 +129,7 @@ Json Timeline::json_bands() const {
 }
 
 Json Timeline::json(const PositionOf& position) const {
-    const Chosen shown = chosen();
+    const Selection shown = selection();
     const auto number_of = [&](std::uint32_t function) -> std::int64_t {
         if (function == tracer_function) return Special::tracer;
         if (function == away_function) return Special::away;
@@ -152,10 +147,7 @@ Json Timeline::json(const PositionOf& position) const {
         const OneTrack& on = tracks_[number];
         Json rows = Json::array();
         for (std::uint32_t depth = 0; next != shown.calls.end() && next->track == number; ++depth) {
-            Json row{{"from", Json::array()},
-                     {"duration", Json::array()},
-                     {"function", Json::array()},
-                     {"left", Json::array()}};
+            Json row = json_columns({"from", "duration", "function", "left"});
             // How many drawn calls begin in each slot.
             std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});
             Ascending from;

@@ -9,7 +9,6 @@
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/tree.hpp"
-#include "host-tools/analysis/timeline/positions.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/page/html.hpp"
 
@@ -73,9 +72,7 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
 }
 
 Json columns(const std::vector<PathRow>& rows) {
-    Json json;
-    for (const char* name : {"parent", "function", "calls", "total", "self", "samples"})
-        json[name] = Json::array();
+    Json json = json_columns({"parent", "function", "calls", "total", "self", "samples"});
     for (const PathRow& row : rows) {
         json["parent"].push_back(row.parent);
         json["function"].push_back(row.function);
@@ -163,21 +160,6 @@ Json json_function(const FunctionRow& row, bool raw) {
             {"bins", Json::array()}};
 }
 
-FunctionRow as_function(const ProfileRow& from) {
-    FunctionRow row;
-    static_cast<FunctionPlace&>(row) = from;
-    row.calls = from.calls;
-    row.total_ns = from.total_ns;
-    row.self_ns = from.self_ns;
-    row.corrected_total_ns = from.corrected_total_ns;
-    row.corrected_self_ns = from.corrected_self_ns;
-    row.timed = from.calls;
-    row.call = from.call;
-    row.corrected_call = from.corrected_call;
-    row.share = from.share;
-    return row;
-}
-
 // In the tree's order, then those that are in no path. `at`: the index of each, by key_of().
 Json json_functions(const Report& report, const Profile& profile, const PathTree& tree,
                     Positions& at) {
@@ -200,8 +182,10 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         traced.insert(row.address);
     }
     for (const ProfileRow& row : report.profile) {
-        if (row.calls == 0 || traced.contains(row.address)) continue;
-        put(as_function(row))["bins"] = json_bins(row, report.raw, report.clock_hz);
+        if (traced.contains(row.address)) continue;
+        FunctionRow function;
+        static_cast<TimedRow&>(function) = row;
+        put(function)["bins"] = json_bins(row, report.raw, report.clock_hz);
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
         const auto found = at.find(key_of(report.by_number[n]));

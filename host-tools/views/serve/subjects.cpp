@@ -60,11 +60,6 @@ std::string line_of(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
 Json json_rates(const std::optional<Rates>& rates) {
     if (!rates) return nullptr;
     Json cores = Json::array();

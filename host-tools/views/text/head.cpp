@@ -9,6 +9,7 @@
 
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/names.hpp"
 
@@ -47,13 +48,9 @@ std::vector<std::string> not_read_since(const Report& report, const ProfileReadi
 // Empty if no site was refused.
 std::string refused_text(const protocol::RefusedSites& refused, std::uint32_t sites) {
     std::string why;
-    const auto add = [&](std::uint32_t count, const char* reason) {
-        if (count != 0)
-            why += fmt::format("{}{} {}", why.empty() ? "" : ", ", with_commas(count), reason);
-    };
-    add(refused.misaligned, "not 8-byte aligned");
-    add(refused.outside, "outside of the text");
-    add(refused.words, "not the words of a patch site");
+    add_count(why, refused.misaligned, "not 8-byte aligned");
+    add_count(why, refused.outside, "outside of the text");
+    add_count(why, refused.words, "not the words of a patch site");
     if (why.empty()) return {};
     const std::uint64_t all = std::uint64_t{refused.misaligned} + refused.outside + refused.words;
     return fmt::format("{} of {} functions with a patch site cannot be traced: {}",
@@ -200,9 +197,6 @@ std::vector<HeadLine> head_lines(const Report& report) {
 void json_target(Json& json, const Report& report) {
     const TargetFacts& target = report.target;
     if (!target.known && !target.refused.known) return;
-    const auto number = [](const std::optional<std::uint64_t>& value) {
-        return value ? Json(*value) : Json(nullptr);
-    };
     Json in_force = Json::array();
     for (const TargetRow& row : target.in_force) {
         in_force.push_back(
@@ -211,9 +205,9 @@ void json_target(Json& json, const Report& report) {
     Json only_there = Json::array();
     for (const std::string& name : target.only_there) only_there.push_back(to_utf8(name));
     json["target"] = {{"in_force", std::move(in_force)},
-                      {"stopped_ns", number(target.stopped_ns)},
+                      {"stopped_ns", or_null(target.stopped_ns)},
                       {"keeps_profile", target.keeps_profile},
-                      {"profile_read_ns", number(target.read_ns)},
+                      {"profile_read_ns", or_null(target.read_ns)},
                       {"on_target_only", std::move(only_there)},
                       {"recursions", target.recursions},
                       {"refused_sites",

@@ -21,16 +21,12 @@ std::string cell_of(const std::optional<CallTimes>& of, std::uint64_t CallTimes:
 
 std::string notes(const FunctionRow& row) {
     std::string text;
-    const auto add = [&](std::uint64_t count, const char* what) {
-        if (count == 0) return;
-        text += fmt::format("{}{} {}", text.empty() ? "  [" : ", ", with_commas(count), what);
-    };
-    add(row.open, "open");
-    add(row.unwound, "unwound");
-    add(row.lost, "lost");
-    add(row.incomplete, "incomplete");
-    add(row.profiled, "in the profile");
-    return text.empty() ? text : text + "]";
+    add_count(text, row.open, "open");
+    add_count(text, row.unwound, "unwound");
+    add_count(text, row.lost, "lost");
+    add_count(text, row.incomplete, "incomplete");
+    add_count(text, row.profiled, "in the profile");
+    return text.empty() ? text : "  [" + text + "]";
 }
 
 // The worst missing parts, and the meaning of the marks.
@@ -45,14 +41,9 @@ std::string missing_lines(const Report& report) {
     out += ":\n";
     for (const MissingRow& row : std::span(worst).first(std::min(shown, worst.size()))) {
         std::string what;
-        const auto add = [&](std::uint64_t count, const char* how) {
-            if (count != 0) {
-                what += fmt::format("{}{} {}", what.empty() ? "" : ", ", with_commas(count), how);
-            }
-        };
-        add(row.lost, "lost on the line");
-        add(row.overwritten, "overwritten");
-        add(row.dropped, "dropped");
+        add_count(what, row.lost, "lost on the line");
+        add_count(what, row.overwritten, "overwritten");
+        add_count(what, row.dropped, "dropped");
         out += fmt::format(
             "  core {}, {} to {}{}: {}\n", row.core, human_ns(row.from_ns), human_ns(row.to_ns),
             report.sessions > 1 ? fmt::format(" of session {}", row.session + 1) : "", what);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/top/frame.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"

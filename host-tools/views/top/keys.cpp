@@ -239,10 +239,7 @@ std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines,
                                     : std::nullopt;
     case Kind::quit: return Quit{};
     case Kind::help: ui.help = true; break;
-    case Kind::escape:
-        ui.search.clear();
-        say(ui, "", false);
-        break;
+    case Kind::escape: ui.search.clear(); break;
     case Kind::up: select(ui, lines, at - (at != 0)); break;
     case Kind::down: select(ui, lines, at + 1); break;
     case Kind::page_up: select(ui, lines, at - std::min(at, ui.page)); break;

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/top/once.hpp"
 
-#include <algorithm>
-
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host::top {
 namespace {
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
 
 Json json_cores(const LiveView& view, const Rates& rates) {
     Json cores = Json::array();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,8 +19,7 @@ bool same_letter(char a, char b) {
            std::tolower(static_cast<unsigned char>(b));
 }
 
-template <typename Row>
-FunctionLine line_of(const Row& row, bool raw, const Rates& rates) {
+FunctionLine line_of(const TimedRow& row, bool raw, const Rates& rates) {
     FunctionLine line;
     line.place = row;
     line.name = for_cell(row.name);
@@ -49,7 +47,7 @@ void add_durations(std::vector<FunctionLine>& lines, const Report& report, const
     }
     for (const ProfileRow& row : report.profile) {
         const auto found = at.find(key_of(row));
-        if (found == at.end() || row.calls == 0 || found->second->p50_ns) continue;
+        if (found == at.end() || found->second->p50_ns) continue;
         found->second->p50_ns = percentiles_of(row, report.raw)[0];
         found->second->p99_ns = percentiles_of(row, report.raw)[1];
     }
@@ -164,8 +162,7 @@ std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rate
         traced.insert(key_of(row));
     }
     for (const ProfileRow& row : report.profile) {
-        if (row.calls != 0 && !traced.contains(key_of(row)))
-            lines.push_back(line_of(row, report.raw, rates));
+        if (!traced.contains(key_of(row))) lines.push_back(line_of(row, report.raw, rates));
     }
     add_durations(lines, report, *view.profile);
     return lines;

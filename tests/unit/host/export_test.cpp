@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/views/export/ctf_event.hpp"
 #include "host-tools/views/export/formats.hpp"
-#include "host-tools/views/export/json_text.hpp"
 #include "host-tools/views/export/proto.hpp"
 #include "host-tools/views/export/track_files.hpp"
 

@@ -172,9 +172,9 @@ TEST_F(TargetProfileTest, ALaterReadOutTakesThePlaceOfAnEarlierOne) {
     EXPECT_EQ(row(result, "f1").calls, 2u);
     EXPECT_EQ(row(result, "f1").total_ns, 40u);
     EXPECT_EQ(row(result, "f1").self_ns, 25u);
-    EXPECT_EQ(row(result, "f1").call.min_ns, 10u);
-    EXPECT_EQ(row(result, "f1").call.mean_ns, 20u);
-    EXPECT_EQ(row(result, "f1").call.max_ns, 30u);
+    EXPECT_EQ(row(result, "f1").call->min_ns, 10u);
+    EXPECT_EQ(row(result, "f1").call->mean_ns, 20u);
+    EXPECT_EQ(row(result, "f1").call->max_ns, 30u);
     EXPECT_NEAR(row(result, "f1").share, 25.0 / 40, 1e-9);
     EXPECT_EQ(row(result, "f2").calls, 3u);
     EXPECT_EQ(row(result, "f2").address, TargetStream::text_base + 16);
@@ -192,8 +192,8 @@ TEST_F(TargetProfileTest, CoresAndSessionsAddUp) {
     const Report result = report();
     EXPECT_EQ(row(result, "f1").calls, 8u);
     EXPECT_EQ(row(result, "f1").total_ns, 270u);
-    EXPECT_EQ(row(result, "f1").call.min_ns, 5u);
-    EXPECT_EQ(row(result, "f1").call.max_ns, 100u);
+    EXPECT_EQ(row(result, "f1").call->min_ns, 5u);
+    EXPECT_EQ(row(result, "f1").call->max_ns, 100u);
     EXPECT_EQ(row(result, "f1").bins[5], 2u);  // 20, twice
     EXPECT_EQ(row(result, "f3").calls, 2u);
     EXPECT_EQ(incomplete(result), 0u);

@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <random>
 #include <sstream>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/control/verbs.hpp"
+#include "tests/unit/host/error_of.hpp"
 #include "tests/verification/simulator/control_target.hpp"
 
 namespace nopscope::host {
@@ -108,12 +109,7 @@ TEST(CommandClient, ASecondHostGoesOnFromTheLastNumber) {
 }
 
 std::string complaint_of(Host& host, Command what) {
-    try {
-        host.client.request(what);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return {};
+    return test::error_of([&] { host.client.request(what); }).what();
 }
 
 TEST(CommandClient, SaysWhyATargetRefuses) {
@@ -205,12 +201,8 @@ TEST(CommandClient, ARateThatDoesNotWorkIsGivenUpByBoth) {
     host.line.highest = 3000000;
     host.client.set_patience({.answer = 1ms, .attempts = 200, .hello = 50ms, .trial = 500ms});
     const auto rate = host.line.baud();
-    try {
-        host.client.set_baud(4000000);
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("back at the rate before"));
-    }
+    EXPECT_THAT(test::error_of([&] { host.client.set_baud(4000000); }).what(),
+                HasSubstr("back at the rate before"));
     EXPECT_EQ(host.line.target.rate, rate);
     EXPECT_EQ(host.line.baud(), rate);
 }
@@ -279,42 +271,20 @@ TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
 }
 
 TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
-    const std::vector<std::vector<std::string>> bad = {{},
-                                                       {"fly"},
-                                                       {"start", "1"},
-                                                       {"mark", "x"},
-                                                       {"mark", "33554432"},
-                                                       {"depth"},
-                                                       {"depth", "-1"},
-                                                       {"min-duration", "10parsecs"},
-                                                       {"min-duration", "-1ms"},
-                                                       {"sample", "1/0"},
-                                                       {"sample", "2/3"},
-                                                       {"mode", "fast"},
-                                                       {"baud", "0"},
-                                                       {"baud", "99999999999"},
-                                                       {"untrace"},
-                                                       {"reset", "now"},
-                                                       {"capture", "x8", "f"},
-                                                       {"capture", "x1"}};
-    for (const auto& words : bad) {
-        ControlRequest request;
-        request.words = words;
-        EXPECT_THROW(check(request), Error) << (words.empty() ? "" : words[0]);
+    const auto request = [](const std::string& line) {
+        std::istringstream words(line);
+        return ControlRequest{.words = {std::istream_iterator<std::string>(words), {}}};
+    };
+    for (const char* const bad :
+         {"", "fly", "start 1", "mark x", "mark 33554432", "depth", "depth -1",
+          "min-duration 10parsecs", "min-duration -1ms", "sample 1/0", "sample 2/3", "mode fast",
+          "baud 0", "baud 99999999999", "untrace", "reset now", "capture x8 f", "capture x1"}) {
+        EXPECT_THROW(check(request(bad)), Error) << bad;
     }
-    for (const auto& words : std::vector<std::vector<std::string>>{{"mark"},
-                                                                   {"mark", "7"},
-                                                                   {"min-duration", "1.5ms"},
-                                                                   {"sample", "1/100"},
-                                                                   {"sample", "3"},
-                                                                   {"trace"},
-                                                                   {"trace", "a", "b"},
-                                                                   {"only"},
-                                                                   {"capture", "x0,7,result", "f"},
-                                                                   {"baud", "3000000"}}) {
-        ControlRequest request;
-        request.words = words;
-        EXPECT_NO_THROW(check(request)) << words[0];
+    for (const char* const good :
+         {"mark", "mark 7", "min-duration 1.5ms", "sample 1/100", "sample 3", "trace", "trace a b",
+          "only", "capture x0,7,result f", "baud 3000000"}) {
+        EXPECT_NO_THROW(check(request(good))) << good;
     }
 }
 
@@ -330,12 +300,8 @@ TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
         EXPECT_NO_THROW(check({.words = {verb, std::to_string(most)}})) << verb;
         for (const std::string& more : {std::to_string(most + 1), std::string("4294967296"),
                                         std::string("18446744073709551616"), std::string("-1")}) {
-            try {
-                check({.words = {verb, more}});
-                ADD_FAILURE() << verb << " " << more;
-            } catch (const Error& error) {
-                EXPECT_THAT(error.what(), HasSubstr(std::to_string(most))) << verb << " " << more;
-            }
+            const Error error = test::error_of([&] { check({.words = {verb, more}}); });
+            EXPECT_THAT(error.what(), HasSubstr(std::to_string(most))) << verb << " " << more;
         }
     }
 }
@@ -361,12 +327,8 @@ TEST(ControlRequest, SaysThatACoreWasLate) {
 // Each named event, by every pair of its spellings. Sums must not hold it twice.
 TEST(ControlRequest, AnEventIsNamedOnceHoweverItIsSpelt) {
     const auto refused = [](const std::string& first, const std::string& second) {
-        try {
-            check({.words = {"events", first, second}});
-        } catch (const Error& error) {
-            return std::string(error.what()).find("the same event") != std::string::npos;
-        }
-        return false;
+        const Error error = test::error_of([&] { check({.words = {"events", first, second}}); });
+        return std::string(error.what()).find("the same event") != std::string::npos;
     };
     std::istringstream list(event_list());
     unsigned known = 0;

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <thread>
 
-#include "host-tools/base/error.hpp"
+#include "tests/unit/host/error_of.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -224,7 +224,7 @@ TEST_F(ServeTest, ARequestThatMakesNoSenseIsToldSo) {
     EXPECT_EQ(shown.asked, 0);
 }
 
-TEST_F(ServeTest, WhatIsTooLongIsNotRead) {
+TEST_F(ServeTest, ARequestThatIsTooLongIsNotRead) {
     serve();
     const std::string much(std::size_t{1} << 17, ' ');
     EXPECT_THAT(post(R"({"words":["mark"]})" + much.substr(0, 60'000)), StartsWith(ok));
@@ -298,13 +298,9 @@ TEST_F(ServeTest, ASilentClientDelaysOthersOnlyShortly) {
 
 TEST_F(ServeTest, TwoServersDoNotShareAPort) {
     serve();
-    try {
-        const Server other(server->at(), "", shown);
-        FAIL() << "both listen";
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(),
-                    AllOf(HasSubstr("cannot listen on 127.0.0.1:"), HasSubstr("already in use")));
-    }
+    const Error error = test::error_of([&] { Server(server->at(), "", shown); });
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("cannot listen on 127.0.0.1:"), HasSubstr("already in use")));
     EXPECT_THROW(Server(listen_address("no-such-name.invalid:1"), "", shown), Error);
 }
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <random>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
+#include "tests/unit/host/error_of.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -90,12 +90,12 @@ protected:
         return to;
     }
     std::string refusal(std::uint64_t address = 0x1000, std::size_t count = 64) {
-        try {
-            bytes(address, count);
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return "none";
+        return test::error_of([&] { bytes(address, count); }).what();
+    }
+    void answer_reads_with(const std::string& text) {
+        stub.answer = [text](const std::string& request) {
+            return request[0] == 'm' ? text : good(request);
+        };
     }
     void expect_true(const std::vector<std::uint8_t>& got, std::uint64_t address) {
         for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], (address + i) & 0xff) << i;
@@ -149,17 +149,9 @@ TEST_F(Gdb, ARunningTargetIsInterrupted) {
     EXPECT_THAT(said, HasSubstr("was running"));
 }
 TEST_F(Gdb, RunLengthsNoiseAndDamage) {
-    stub.answer = [](const std::string& request) {
-        if (request[0] == 'm')
-            return "++%Stop:x#00" + packet(
-                                        "0*\""
-                                        "1*!");  // 6 and 5 digits: not pairs
-        return good(request);
-    };
+    answer_reads_with("++%Stop:x#00" + packet("0*\"1*!"));  // 6 and 5 digits: not pairs
     EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
-    stub.answer = [](const std::string& request) {
-        return request[0] == 'm' ? packet("ab0* ") : good(request);
-    };
+    answer_reads_with(packet("ab0* "));
     EXPECT_THAT(bytes(0x1000, 3), ::testing::ElementsAre(0xab, 0, 0));
     unsigned times = 0;
     stub.answer = [&](const std::string& request) {
@@ -173,7 +165,7 @@ TEST_F(Gdb, RunLengthsNoiseAndDamage) {
     expect_true(bytes(0x1000, 100), 0x1000);
     EXPECT_EQ(stub.naks, 1u);
 }
-TEST_F(Gdb, WhatIsWrongIsSaid) {
+TEST_F(Gdb, FaultsAreSaid) {
     EXPECT_THAT(refusal(0x20, 4),
                 HasSubstr("stub:1: the target's memory at 0x20 cannot be read (E14)"));
     EXPECT_THAT(refusal(0x8ff0, 64), HasSubstr("memory at 0x9000 cannot be read"));
@@ -185,17 +177,11 @@ TEST_F(Gdb, WhatIsWrongIsSaid) {
         return request == "?" ? packet("W00") : good(request);
     };
     EXPECT_THAT(refusal(), HasSubstr("no target that is stopped (W00)"));
-    stub.answer = [](const std::string& request) {
-        return request[0] == 'm' ? packet("*") : good(request);
-    };
+    answer_reads_with(packet("*"));
     EXPECT_THAT(refusal(), HasSubstr("makes no sense"));
-    stub.answer = [](const std::string& request) {
-        return request[0] == 'm' ? "$00#ff" : good(request);
-    };
+    answer_reads_with("$00#ff");
     EXPECT_THAT(refusal(), HasSubstr("packets come damaged"));
-    stub.answer = [](const std::string& request) {
-        return request[0] == 'm' ? packet(read_memory("m1000,1000")) : good(request);
-    };
+    answer_reads_with(packet(read_memory("m1000,1000")));
     EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
 }
 TEST_F(Gdb, HostileStub) {

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <random>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
+#include "tests/unit/host/error_of.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -56,12 +56,7 @@ protected:
     std::string read(std::uint64_t address, std::size_t count,
                      std::optional<std::uint64_t> base = {}) {
         got.assign(count, 0xee);
-        try {
-            open_memory_file(path, base)->read(address, got);
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return "";
+        return test::error_of([&] { open_memory_file(path, base)->read(address, got); }).what();
     }
     std::string path = ::testing::TempDir() + "memory_file_test";
     Bytes got;

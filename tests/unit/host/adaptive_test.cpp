@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tracer/protocol/moved.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 #include "tracer/protocol/profile.hpp"
 
 namespace nopscope::host {
@@ -16,14 +13,8 @@ using test::TargetStream;
 using testing::HasSubstr;
 using testing::Not;
 
-class AdaptiveTest : public testing::Test {
+class AdaptiveTest : public test::StreamReport {
 protected:
-    void moved(std::uint64_t moves, std::vector<protocol::Move> all) {
-        target.flush();
-        protocol::MovedWriter out(target.payload(), moves);
-        for (const protocol::Move& move : all) out.put(move);
-        target.frame(protocol::Stream::moved, 0, out.size());
-    }
     // The profile has this many calls of this site, each `ticks` long.
     void profiled(std::uint32_t site, std::uint64_t calls, std::uint64_t ticks) {
         target.flush();
@@ -35,51 +26,34 @@ protected:
     }
     // The trace also counts sites by 8: a record's payload is the offset / 8.
     void traced(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site), ticks); }
-
-    Report report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        return make_report(profile, profile.counters(), nullptr);
-    }
-    static const FunctionRow* row(const Report& report, std::uint32_t site) {
-        for (const FunctionRow& row : report.functions) {
-            if (row.address == TargetStream::text_base + 8 * site) return &row;
-        }
-        return nullptr;
-    }
-
-    TargetStream target;
-    test::LineProfile profile;
 };
 
 TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
     target.hello();
     traced(1, 100);
     traced(2, 30);
-    moved(0, {});
+    target.moved(0, {});
     profiled(2, 5, 70);
     target.skip_sequence(protocol::Stream::moved);  // costs only a gap
     const Report result = report();
     ASSERT_TRUE(result.adaptive);
-    const FunctionRow* const one = row(result, 1);
-    const FunctionRow* const both = row(result, 2);
-    ASSERT_NE(both, nullptr);
-    EXPECT_EQ(one->calls, 1u);
-    EXPECT_EQ(one->profiled, 0u);
-    EXPECT_EQ(both->calls, 6u);
-    EXPECT_EQ(both->profiled, 5u);
-    EXPECT_EQ(both->total_ns, 30 + 5 * 70u);
-    EXPECT_EQ(both->call->min_ns, 30u);
-    EXPECT_EQ(both->call->max_ns, 70u);
-    EXPECT_NEAR(one->share + both->share, 1, 1e-9);
+    const FunctionRow& one = row(result, 1);
+    const FunctionRow& both = row(result, 2);
+    EXPECT_EQ(one.calls, 1u);
+    EXPECT_EQ(one.profiled, 0u);
+    EXPECT_EQ(both.calls, 6u);
+    EXPECT_EQ(both.profiled, 5u);
+    EXPECT_EQ(both.total_ns, 30 + 5 * 70u);
+    EXPECT_EQ(both.call->min_ns, 30u);
+    EXPECT_EQ(both.call->max_ns, 70u);
+    EXPECT_NEAR(one.share + both.share, 1, 1e-9);
     const std::string text = text_report(result);
     EXPECT_THAT(text, HasSubstr("[5 in the profile]"));
     EXPECT_THAT(text, Not(HasSubstr("p99")));
     EXPECT_THAT(text, HasSubstr("adaptive\n"));
 }
 
-TEST_F(AdaptiveTest, EachCallLosesWhatItsOwnRecorderTook) {
+TEST_F(AdaptiveTest, EachCallLosesItsOwnRecordersOverhead) {
     target.calibrated = true;
     target.overheads[1] = {3 * 256, 0};
     target.overheads[2] = {4 * 256, 0};
@@ -87,24 +61,23 @@ TEST_F(AdaptiveTest, EachCallLosesWhatItsOwnRecorderTook) {
     traced(2, 30);
     profiled(2, 5, 70);
     profiled(3, 1, 20);
-    moved(0, {});
+    target.moved(0, {});
     const Report result = report();
-    EXPECT_EQ(row(result, 2)->corrected_self_ns, 30 - 3 + 5 * (70 - 4u));
-    EXPECT_EQ(row(result, 3)->corrected_total_ns, 20 - 4u);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 30 - 3 + 5 * (70 - 4u));
+    EXPECT_EQ(row(result, 3).corrected_total_ns, 20 - 4u);
     EXPECT_EQ(result.subtracted_ns, 3 + 6 * 4u);
-    EXPECT_NEAR(row(result, 3)->share, 16.0 / (16 + 27 + 5 * 66), 1e-9);
+    EXPECT_NEAR(row(result, 3).share, 16.0 / (16 + 27 + 5 * 66), 1e-9);
 }
 
 TEST_F(AdaptiveTest, AFunctionThatIsOnlyInTheProfileHasARow) {
     target.hello();
     traced(1, 100);
     profiled(3, 7, 20);
-    moved(1, {{24, true, 0}});
+    target.moved(1, {{24, true, 0}});
     const Report result = report();
-    ASSERT_NE(row(result, 3), nullptr);
-    EXPECT_EQ(row(result, 3)->calls, 7u);
-    EXPECT_EQ(row(result, 3)->profiled, 7u);
-    EXPECT_EQ(row(result, 3)->call->min_ns, 20u);
+    EXPECT_EQ(row(result, 3).calls, 7u);
+    EXPECT_EQ(row(result, 3).profiled, 7u);
+    EXPECT_EQ(row(result, 3).call->min_ns, 20u);
 }
 
 TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
@@ -113,7 +86,7 @@ TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
     profiled(2, 5, 70);
     const Report result = report();
     EXPECT_FALSE(result.adaptive);
-    EXPECT_EQ(row(result, 2)->calls, 1u);
+    EXPECT_EQ(row(result, 2).calls, 1u);
     EXPECT_THAT(text_report(result), HasSubstr("p99"));
     EXPECT_FALSE(nlohmann::json::parse(json_report(result)).contains("adaptive"));
 }
@@ -123,9 +96,9 @@ TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
     target.hello();
     target.clock = 10 * unit;
     traced(1, 100);
-    moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
-    moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
-    moved(3, {{16, false, 90 * unit}, {8, true, 15 * unit}});
+    target.moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
+    target.moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
+    target.moved(3, {{16, false, 90 * unit}, {8, true, 15 * unit}});
     const Report result = report();
     EXPECT_EQ(result.moves, 3u);
     const auto json = nlohmann::json::parse(json_report(result))["adaptive"];
@@ -144,7 +117,7 @@ TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
 TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
     target.hello();
     traced(1, 100);
-    moved(1, {{16, true, 0}});
+    target.moved(1, {{16, true, 0}});
     target.payload()[0] = 1;
     target.payload()[1] = 0x80;  // the varint of the site has no end
     target.frame(protocol::Stream::moved, 0, 2);

@@ -4,9 +4,9 @@
 #include <random>
 
 #include "host-tools/analysis/events/balanced_stream.hpp"
-#include "host-tools/base/error.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::test {
 namespace {
@@ -22,13 +22,7 @@ class BalancedStreamTest : public testing::Test {
 protected:
     BalancedStreamTest() {
         target.clock = 0;
-        for (std::uint64_t site = 1; site < 10; ++site) {
-            symbols.sites.push_back(
-                {TargetStream::text_base + 8 * site, 8, "f" + std::to_string(site), "a.c", 7});
-        }
         symbols.code.push_back({TargetStream::text_base + 0x1000, 64, "plain", "b.c", 3});
-        symbols.site_table_crc = target.site_table_crc;
-        symbols.build_id = target.build_id;
         target.hello();
     }
     const std::vector<std::string>& told(std::optional<TimeAxis> axis = TimeAxis::wall) {
@@ -44,7 +38,7 @@ protected:
     }
 
     TargetStream target;
-    Symbols symbols;
+    Symbols symbols = symbols_of(target, {"f1", "f2", "f3", "f4", "f5"});
     BalancedChecker checker;
     std::uint64_t orphan_returns = 0;
 };
@@ -136,15 +130,11 @@ TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
     target.ret(target.entry(1));
     target.ret(target.entry(1, 10, 1), 10, 1);
     target.finish();
-    try {
-        told(TimeAxis::without_tracer);
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), Exit::usage);
-        EXPECT_EQ(std::string(error.what()),
-                  "--cut-tracer: x.nsc has several cores, which have no common axis without the "
-                  "tracer's time");
-    }
+    const Error error = error_of([&] { told(TimeAxis::without_tracer); });
+    EXPECT_EQ(error.code(), Exit::usage);
+    EXPECT_STREQ(error.what(),
+                 "--cut-tracer: x.nsc has several cores, which have no common axis without the "
+                 "tracer's time");
 }
 
 TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
@@ -317,15 +307,10 @@ TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFilesName) {
     symbols.site_table_crc ^= 1;
     target.call(1);
     target.finish();
-    try {
-        told();
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(), testing::StartsWith("x.nsc: "));
-    }
+    EXPECT_THAT(error_of([&] { told(); }).what(), testing::StartsWith("x.nsc: "));
 }
 
-TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsLast) {
+TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLast) {
     BalancedStream stream(
         checker, [this] { return &symbols; }, "x");
     HelloInfo hello;

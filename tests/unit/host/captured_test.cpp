@@ -5,32 +5,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/golden.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
 
 using protocol::Extended;
-using test::TargetStream;
 using testing::HasSubstr;
 
 constexpr std::int64_t wide = 0x7edc'ba98'7654'3210;
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 
-class CapturedTest : public testing::Test {
+class CapturedTest : public test::StreamReport {
 protected:
     CapturedTest() { target.hello(); }
 
-    const Report& report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        made = make_report(profile, profile.counters(), nullptr);
-        return made;
-    }
     // "count min max last", and the different values.
     static std::string text(const ValueSeries& series) {
         std::string out = std::to_string(series.count) + " " + std::to_string(series.min) + " " +
@@ -47,10 +37,6 @@ protected:
         }
         return out;
     }
-
-    TargetStream target;
-    test::LineProfile profile;
-    Report made;
 };
 
 TEST_F(CapturedTest, RegistersAndResultsAreByFunction) {

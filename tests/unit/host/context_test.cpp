@@ -3,24 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/base/file.hpp"
-#include "tests/unit/host/golden.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
 
 using protocol::Extended;
-using test::Bytes;
-using test::TargetStream;
 
-class Contexts : public testing::Test {
+class Contexts : public test::StreamReport {
 protected:
     Contexts() { target.hello(); }
     void context(std::uint32_t number, std::uint64_t ticks = 10) {
@@ -28,16 +21,8 @@ protected:
     }
     // The row of f1, f2, ... by site. The functions' names are their addresses.
     const FunctionRow& of(unsigned site) {
-        if (!result) {
-            target.finish();
-            profile.feed(target.bytes);
-            profile.finish();
-            result = make_report(profile, profile.counters(), nullptr);
-        }
-        for (const FunctionRow& row : result->functions) {
-            if (row.address == TargetStream::text_base + 8 * site) return row;
-        }
-        throw std::out_of_range("no such function");
+        if (made.sessions == 0) report();
+        return row(made, site);
     }
     void expect(unsigned site, std::uint64_t calls, std::uint64_t total, std::uint64_t self) {
         EXPECT_EQ(of(site).calls, calls) << site;
@@ -60,10 +45,6 @@ protected:
         std::sort(list.begin(), list.end());
         return list;
     }
-
-    TargetStream target;
-    test::LineProfile profile;
-    std::optional<Report> result;
 };
 
 using Paths = std::vector<std::string>;
@@ -72,9 +53,7 @@ TEST_F(Contexts, AFunctionsTimesAddUp) {
     target.ret(target.entry(1), 5);
     context(1);
     target.ret(target.entry(1), 7);
-    target.finish();
-    profile.feed(target.bytes);
-    profile.finish();
+    report();
     const std::vector<FunctionTimes> times = profile.times();
     ASSERT_EQ(times.size(), 2u);  // the first entry belongs to no function
     EXPECT_EQ(times[1].self_ticks, 12u);
@@ -94,7 +73,7 @@ TEST_F(Contexts, EachHasItsOwnStackAndTime) {
     expect(2, 1, 55, 20);
     expect(3, 1, 5, 5);
     EXPECT_EQ(paths(), (Paths{"1", "1>3", "2"}));
-    EXPECT_TRUE(result->integrity.clean);
+    EXPECT_TRUE(made.integrity.clean);
 }
 
 TEST_F(Contexts, TheSameFunctionInTwoCountsTwice) {
@@ -153,7 +132,7 @@ TEST_F(Contexts, AFrameSaysWhereItBegins) {
     target.ret(b);
     context(0);
     target.ret(a);
-    (void)of(1);
+    report();
     EXPECT_EQ(paths(), (Paths{"1", "2", "2>3"}));
 }
 
@@ -170,7 +149,7 @@ TEST_F(Contexts, AGapDoesNotConfuseThem) {
     context(7);
     target.ret(target.entry(4));
     target.ret(b);
-    (void)of(1);
+    report();
     EXPECT_EQ(paths(), (Paths{"1", "2", "2>4", "?>3"}));
     EXPECT_EQ(profile.decoder().orphan_returns, 0u);
     EXPECT_EQ(of(2).incomplete + of(4).incomplete, 0u);
@@ -207,8 +186,8 @@ TEST_F(Contexts, TheReportSaysHowLongEachRan) {
     target.tracer(1000);
     context(0, 5);
     target.ret(target.entry(2, 3), 20);
-    (void)of(1);
-    const auto json = nlohmann::json::parse(json_report(*result))["contexts"];
+    report();
+    const auto json = nlohmann::json::parse(json_report(made))["contexts"];
     ASSERT_EQ(json.size(), 2u);
     EXPECT_EQ(json[0]["ran_ticks"], 30 + 7 + 3 + 20);
     EXPECT_EQ(json[0]["self_ticks"], 30 + 20);
@@ -219,18 +198,18 @@ TEST_F(Contexts, TheReportSaysHowLongEachRan) {
     EXPECT_EQ(json[1]["session"], 0);
 }
 
-TEST_F(Contexts, WhatIsMissingLiesWithinTheRecording) {
+TEST_F(Contexts, MissingPartsLieWithinTheRecording) {
     target.entry(1);
     target.entry(2, 40);
     target.drop(5);
     target.clock += 1000;  // the last stats frame is newer than the last record
-    (void)of(1);
-    ASSERT_EQ(result->missing.size(), 1u);
-    EXPECT_EQ(result->missing[0].dropped, 5u);
-    EXPECT_EQ(result->missing[0].to_ns, 40u);
-    for (const MissingRow& row : result->missing) {
+    report();
+    ASSERT_EQ(made.missing.size(), 1u);
+    EXPECT_EQ(made.missing[0].dropped, 5u);
+    EXPECT_EQ(made.missing[0].to_ns, 40u);
+    for (const MissingRow& row : made.missing) {
         EXPECT_LE(row.from_ns, row.to_ns);
-        EXPECT_LE(row.to_ns, result->duration_ns);
+        EXPECT_LE(row.to_ns, made.duration_ns);
     }
 }
 
@@ -247,15 +226,15 @@ TEST_F(Contexts, MarkersAreShownWithTheirFunction) {
     target.argument(Extended::marker, 42, 90);
     context(3);
     target.argument(Extended::marker, 7, 10);
-    (void)of(1);
-    const auto json = nlohmann::json::parse(json_graph(*result, profile, {}))["markers"];
+    report();
+    const auto json = nlohmann::json::parse(json_graph(made, profile, {}))["markers"];
     ASSERT_EQ(json.size(), 2u);
     EXPECT_EQ(json[0]["id"], 42);
     EXPECT_EQ(json[0]["time_ns"], 90);
     EXPECT_EQ(json[0]["function"], of(1).name);
     EXPECT_EQ(json[1]["context"], 3);
     EXPECT_TRUE(json[1]["function"].is_null());
-    const std::string text = text_graph(*result, profile, {});
+    const std::string text = text_graph(made, profile, {});
     EXPECT_NE(text.find("id 42, core 0  " + of(1).name + "\n"), std::string::npos) << text;
     EXPECT_NE(text.find("id 7, core 0, context 3\n"), std::string::npos) << text;
     EXPECT_EQ(profile.decoder().unknown_records, 0u);
@@ -306,10 +285,10 @@ TEST_F(Contexts, Golden) {
     target.tracer(50);
     context(protocol::several_contexts, 25);
     context(6, 90);
-    (void)of(1);
+    report();
     test::expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
-    sort_rows(result->functions, SortKey::self, 0);
-    test::expect_golden("contexts.json", json_report(*result));
+    sort_rows(made.functions, SortKey::self, 0);
+    test::expect_golden("contexts.json", json_report(made));
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -15,27 +13,12 @@ using testing::HasSubstr;
 
 constexpr std::int32_t unit = protocol::overhead_unit;
 
-class CorrectionTest : public testing::Test {
+class CorrectionTest : public test::StreamReport {
 protected:
     CorrectionTest() {
         target.calibrated = true;
         target.overheads = {{{0, 2 * unit}, {3 * unit, 5 * unit}, {4 * unit, 9 * unit}}};
     }
-    Report report(bool raw = false) {
-        target.stats(true);
-        profile.feed(target.bytes);
-        profile.finish();
-        return make_report(profile, profile.counters(), nullptr, raw);
-    }
-    const FunctionRow& row(const Report& report, std::uint32_t site) {
-        for (const FunctionRow& one : report.functions) {
-            if (one.address == TargetStream::text_base + 8 * site) return one;
-        }
-        throw std::out_of_range("no such function");
-    }
-
-    TargetStream target;
-    test::LineProfile profile;
 };
 
 TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
@@ -95,27 +78,6 @@ TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
     EXPECT_NEAR(third.share, 74.0 / first.corrected_total_ns, 1e-9);
 }
 
-TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
-    target.landing_pad = unit;
-    target.hello();
-    const auto a = target.entry(1);
-    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 50), 50);
-    target.ret(a, 50);
-    target.stats(true);
-    profile.feed(target.bytes);
-    profile.finish();
-    Symbols symbols;
-    symbols.build_id = target.build_id;
-    symbols.site_table_crc = target.site_table_crc;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-        symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0, {}, i != 2});
-    }
-    const Report result = make_report(profile, profile.counters(), &symbols);
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (3 + 1));
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 250u - 3 - 4 * (5 - 1));
-    EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 3 - 4 * 8);
-}
-
 class CorrectionOfPaths : public CorrectionTest {
 protected:
     CorrectionOfPaths() {
@@ -127,18 +89,26 @@ protected:
         }
         symbols.tails.resize(4);
     }
-    Report named() {
-        target.stats(true);
-        profile.feed(target.bytes);
-        profile.finish();
-        return make_report(profile, profile.counters(), &symbols);
-    }
+    const Report& named() { return report(&symbols); }
+
     Symbols symbols;
 };
 
+TEST_F(CorrectionOfPaths, AFunctionWithoutALandingPadIsThatMuchShorter) {
+    target.landing_pad = unit;
+    symbols.sites[2].landing_pad = false;
+    target.hello();
+    const auto a = target.entry(1);
+    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 50), 50);
+    target.ret(a, 50);
+    const Report& result = named();
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (21 + 1));
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 250u - 21 - 4 * (31 - 1));
+    EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 21 - 4 * 52);
+}
+
 TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
     for (const Tail tail : {Tail::never, Tail::always}) {
-        SetUp();
         symbols.tails[1].direct = {{2, tail}};
         test::LineProfile one;
         TargetStream stream = target;
@@ -147,8 +117,7 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
         stream.ret(stream.entry(2, 100), 100);
         stream.ret(a, 100);
         stream.stats(true);
-        one.feed(stream.bytes);
-        one.finish();
+        one.read(stream.bytes);
         const Report result = make_report(one, one.counters(), &symbols);
         const std::uint64_t taken = 21 + 31 + (tail == Tail::always ? 14 : 0);
         EXPECT_EQ(row(result, 1).corrected_self_ns, 200 - taken);
@@ -286,7 +255,7 @@ TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
     EXPECT_THAT(text_report(result), HasSubstr("did not measure"));
 }
 
-TEST_F(CorrectionTest, WhatAWarmResetLeftIsCorrectedByWhatTheNextBootMeasures) {
+TEST_F(CorrectionTest, TheNextBootsMeasurementCorrectsRecordsFromBeforeAWarmReset) {
     target.calibrated = false;
     target.hello();
     target.ret(target.entry(2, 100), 100);
@@ -308,17 +277,13 @@ TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
         stream.clock_source = source;
         stream.hello();
         stream.ret(stream.entry(2, 100), 100);
-        stream.stats(true);
-        both.feed(stream.bytes);
-        TargetStream again;
-        again.session = 8;
-        again.clock_source = source;
-        again.clock_hz = stream.clock_hz + 1;
-        again.hello();
-        again.ret(again.entry(2, 100), 100);
-        again.stats(true);
-        both.feed(again.bytes);
-        both.finish();
+        stream.finish();
+        stream.reset();
+        ++stream.clock_hz;
+        stream.hello();
+        stream.ret(stream.entry(2, 100), 100);
+        stream.finish();
+        both.read(stream.bytes);
         const bool cycles = source == protocol::Clock::cycles;
         EXPECT_EQ(both.counters().stream.sessions, cycles ? 2u : 1u);
         EXPECT_EQ(both.counters().stream.other_image_sessions, cycles ? 0u : 1u);

@@ -6,13 +6,13 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 
 #include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -119,8 +119,7 @@ protected:
     }
     static Integrity integrity(const Bytes& bytes, std::uint64_t& stray_zeros) {
         test::LineProfile profile;
-        profile.feed(bytes);
-        profile.finish();
+        profile.read(bytes);
         stray_zeros = profile.counters().line.stray_zeros;
         return integrity_of(profile, profile.counters(), nullptr);
     }
@@ -241,12 +240,10 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
             bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         }
         test::LineProfile profile;
-        profile.feed(bytes);
-        profile.finish();
+        profile.read(bytes);
         const std::string report = json_report(make_report(profile, profile.counters(), nullptr));
         std::ofstream(dir / "report.json") << report;
-        std::ofstream(dir / "line", std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+        test::write_file(dir / "line", bytes);
         const std::string command = "python3 " NOPSCOPE_GOLDEN "/decode.py " +
                                     (dir / "line").string() + " " + (dir / "report.json").string() +
                                     " > " + (dir / "out").string();

@@ -5,10 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 #include "tracer/protocol/profile_events.hpp"
 
 namespace nopscope::host {
@@ -20,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr std::uint16_t sw_incr = 0x00, inst_retired = 0x08, stall_backend_mem = 0x4005;
 
-class EventsTest : public testing::Test {
+class EventsTest : public test::StreamReport {
 protected:
     EventsTest() {
         target.cores = 2;
@@ -47,13 +45,6 @@ protected:
         target.frame(protocol::Stream::profile_events, core,
                      out.finish({1, 0, true, choice, which}));
     }
-    const Report& report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        made = make_report(profile, profile.counters(), nullptr);
-        return made;
-    }
     // "site: calls total self" of the first event for each function, by site.
     static std::vector<std::string> rows(const EventTable& table, std::size_t column = 0) {
         std::vector<std::string> out;
@@ -66,10 +57,6 @@ protected:
         std::sort(out.begin(), out.end());
         return out;
     }
-
-    TargetStream target;
-    test::LineProfile profile;
-    Report made;
 };
 
 TEST_F(EventsTest, SelfIsWithoutTheCallsInside) {
@@ -156,23 +143,9 @@ TEST_F(EventsTest, ACallThatWasNotCountedIsInItsCallersSelf) {
 }
 
 TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
-    const protocol::EventCosts costs{true, 30, 54, 60, 55, 65};
-    protocol::Hello hello;
-    hello.text_base = TargetStream::text_base;
-    hello.clock_hz = target.clock_hz;
-    hello.site_count = target.site_count;
-    hello.site_table_crc = target.site_table_crc;
-    hello.build_id = {reinterpret_cast<const protocol::Byte*>(target.build_id.data()), 4};
-    hello.event_costs = costs;
-    protocol::Hello back;
-    const std::size_t size = protocol::write_hello(hello, target.payload());
-    ASSERT_TRUE(protocol::read_hello(target.payload(), size, back));
-    EXPECT_TRUE(back.event_costs.known && back.event_costs.graph_outside_both == 60 &&
-                !back.calibrated);
     target.bytes.clear();
-    target.reset();
-    protocol::write_hello(hello, target.payload());
-    target.frame(protocol::Stream::hello, 0, size);
+    target.event_costs = {true, 30, 54, 60, 55, 65};
+    target.hello();
     const auto outer = target.entry(1), inner = target.entry(2);
     ret(inner, {40}, inst_retired);
     ret(outer, {200}, inst_retired);

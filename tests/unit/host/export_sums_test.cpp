@@ -6,20 +6,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "host-tools/views/export/formats.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
 
-using test::TargetStream;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
@@ -51,26 +49,13 @@ TEST(CallTree, PathsOfOneFunctionStayApart) {
     EXPECT_NE(tree.child(5, 7, budget), tree.child(5 + buckets, 7, budget));
 }
 
-class ExportSums : public testing::Test {
+class ExportSums : public test::StreamReport {
 protected:
-    ExportSums() {
-        for (std::uint64_t site = 1; site < 10; ++site) {
-            const std::string name = site < 8 ? "f" + std::to_string(site) : "same";
-            symbols.sites.push_back({TargetStream::text_base + 8 * site, 8, name, "a.c", 7});
-        }
-        symbols.site_table_crc = target.site_table_crc;
-        symbols.build_id = target.build_id;
-        target.hello();
-    }
+    ExportSums() { target.hello(); }
 
     // A call of `site` that takes `ticks` and calls nothing.
     void leaf(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site, 0), ticks); }
-    void report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        made = make_report(profile, profile.counters(), &symbols);
-    }
+    void report() { StreamReport::report(&symbols); }
     Aggregated sums() const { return {made, profile, false}; }
     // "caller>function calls self total samples", sorted.
     std::vector<std::string> nodes() {
@@ -95,8 +80,7 @@ protected:
             write(output, sums());
             output.commit();
         }
-        std::ifstream file(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
+        return test::text_of(path);
     }
     static std::vector<std::string> lines(const std::string& text) {
         std::vector<std::string> out;
@@ -121,10 +105,8 @@ protected:
     }
 
     const std::filesystem::path directory = testing::TempDir();
-    TargetStream target;
-    Symbols symbols;
-    test::LineProfile profile;
-    Report made;
+    const Symbols symbols =
+        test::symbols_of(target, {"f1", "f2", "f3", "f4", "f5", "f6", "f7", "same", "same"});
 };
 
 TEST_F(ExportSums, PathsHaveTheirCallsAndTimes) {
@@ -147,22 +129,17 @@ TEST_F(ExportSums, CallgrindAddsUpPathsOfTheSameEnds) {
     report();
     const std::string text = written(write_callgrind);
     // f2 calls f3 on two paths: three calls, 35 + 11 ns.
-    EXPECT_THAT(text, HasSubstr("calls=3 7\n7 46\n"));
+    EXPECT_THAT(text, HasSubstr("calls=3 10\n10 46\n"));
     EXPECT_THAT(text, HasSubstr("summary: 70\n"));
-    EXPECT_THAT(text, HasSubstr("fn=(2)\n7 6\n"));
+    EXPECT_THAT(text, HasSubstr("fn=(2)\n10 6\n"));
 }
 
 TEST_F(ExportSums, PprofHasCallsBeforeTimes) {
     calls();
     report();
-    const std::string zipped = written(write_pprof);
-    ASSERT_FALSE(zipped.empty());
-    {
-        std::ofstream file(directory / "zipped", std::ios::binary);
-        file << zipped;
-    }
+    ASSERT_FALSE(written(write_pprof).empty());
     std::string text(1 << 16, '\0');
-    const gzFile file = gzopen((directory / "zipped").c_str(), "rb");
+    const gzFile file = gzopen((directory / "out").c_str(), "rb");
     text.resize(static_cast<std::size_t>(gzread(file, text.data(), 1 << 16)));
     gzclose(file);
     // Field 2: the locations f3, f2, f1, then two values: 2 calls, 35 ns.

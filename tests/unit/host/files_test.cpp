@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
-#include "host-tools/base/error.hpp"
-#include "host-tools/base/memory.hpp"
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
 #include "host-tools/live/series.hpp"
 #include "host-tools/recording/format.hpp"
+#include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -27,20 +26,12 @@ protected:
 
     std::string path(const std::string& name) const { return dir / name; }
     std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(path(name), std::ios::binary) << text;
+        test::write_file(path(name), bytes_of(text));
         return path(name);
     }
-    std::string text_of(const std::string& name) const {
-        std::ifstream file(path(name), std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    std::string text_of(const std::string& name) const { return test::text_of(path(name)); }
     static std::string refused(const std::function<void()>& act) {
-        try {
-            act();
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return {};
+        return test::error_of(act).what();
     }
     static std::span<const std::uint8_t> bytes_of(std::string_view text) {
         return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -60,14 +51,6 @@ TEST(Rotation, IsATimeOrASize) {
          {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"}) {
         EXPECT_FALSE(read_rotation(text)) << text;
     }
-}
-
-TEST(Size, HasAUnit) {
-    EXPECT_EQ(read_size("2kB"), 2000u);
-    EXPECT_EQ(read_size("1.5MiB"), 3u << 19);
-    EXPECT_EQ(read_size("7"), 7u);
-    for (const char* const text : {"", "MB", "-1", "nan", "1XB", "1e9", "999999TB"})
-        EXPECT_FALSE(read_size(text)) << text;
 }
 
 TEST_F(Files, ASeriesGoesOnBehindItsHighestNumber) {
@@ -138,7 +121,7 @@ TEST_F(Files, ALinkStaysAndLeadsToTheNewFile) {
     EXPECT_EQ(text_of("there.nsc.old"), "old");
 }
 
-TEST_F(Files, WhatCannotBeWrittenIsSaid) {
+TEST_F(Files, AFileThatCannotBeWrittenIsSaid) {
     EXPECT_THAT(refused([&] { NewFile file(dir); }), HasSubstr("is a directory"));
     EXPECT_THAT(refused([&] { NewFile file(path("none/run.nsc")); }),
                 HasSubstr("No such file or directory"));

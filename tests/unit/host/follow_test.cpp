@@ -11,10 +11,9 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
+#include "host-tools/base/file.hpp"
 #include "host-tools/live/line.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
@@ -132,6 +131,14 @@ protected:
         EXPECT_EQ(complaint, "");
     }
     StreamCounters counters() const { return line->reader().counters(); }
+    // The text between frames that was shown.
+    Bytes text() const {
+        Bytes all;
+        for (const std::string& item : told.rest) {
+            if (item.starts_with("text ")) all.insert(all.end(), item.begin() + 5, item.end());
+        }
+        return all;
+    }
     void calls(int count) {
         for (int n = 0; n < count; ++n)
             target.ret(target.entry(static_cast<std::uint32_t>(n % 90)));
@@ -146,8 +153,7 @@ protected:
 };
 
 TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
-    std::ifstream file(NOPSCOPE_GOLDEN "/contexts.bin", std::ios::binary);
-    const Bytes recorded{std::istreambuf_iterator<char>(file), {}};
+    const Bytes recorded = read_whole_file(NOPSCOPE_GOLDEN "/contexts.bin");
     SessionReader alone(told);
     alone.feed(recorded);
     alone.finish();
@@ -166,6 +172,8 @@ TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
         EXPECT_EQ(board.garbled_bytes, 0u);
         EXPECT_EQ(line->reader().line().frames, alone.line().frames);
         EXPECT_EQ(counters(), alone.counters()) << "as if without the boot";
+        EXPECT_EQ(text(), boot_lines(3'000'000));
+        EXPECT_EQ(line->reader().line().lead_bytes, text().size());
     }
 }
 
@@ -186,21 +194,6 @@ TEST_F(Followed, AnEmulatedPortLosesNoFrameBehindTheAnnouncement) {
     expect_no_damage();
     EXPECT_EQ(line->reader().line().frames, target.frame_ends.size());
     EXPECT_EQ(counters().lost_frames, 0u);
-}
-
-TEST_F(Followed, TheBootLinesAreShownAsText) {
-    const Bytes lines = boot_lines(3'000'000);
-    run([&] {
-        board.boot(3'000'000);
-        target.hello();
-        board.send(target.bytes);
-    });
-    std::string shown;
-    for (const std::string& item : told.rest) {
-        if (item.starts_with("text ")) shown += item.substr(5);
-    }
-    EXPECT_EQ(shown, std::string(lines.begin(), lines.end()));
-    EXPECT_EQ(line->reader().line().lead_bytes, lines.size());
 }
 
 TEST_F(Followed, ATargetThatRunsAlreadyIsFound) {

@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host-tools/base/error.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -16,33 +15,26 @@ using test::TargetStream;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Questions : public testing::Test {
+class Questions : public test::StreamReport {
 protected:
     // Function n begins at n * 8 behind the text's base, and is named after its address.
     static std::string name(unsigned n) {
         return fmt::format("{:#x}", TargetStream::text_base + n * 8);
     }
     void ask() {
-        target.finish();
         profile.count_durations();
-        profile.feed(target.bytes);
-        profile.finish();
-        report = make_report(profile, profile.counters(), nullptr, true);
+        report(nullptr, true);
     }
-    std::uint32_t number(unsigned n) { return functions_named(report, name(n)).at(0); }
+    std::uint32_t number(unsigned n) { return functions_named(made, name(n)).at(0); }
     // "caller calls total"
     std::vector<std::string> texts(const std::vector<Neighbour>& of) {
         std::vector<std::string> list;
         for (const Neighbour& one : of) {
             list.push_back(
-                fmt::format("{} {} {}", neighbour_name(report, one), one.calls, one.total_ns));
+                fmt::format("{} {} {}", neighbour_name(made, one), one.calls, one.total_ns));
         }
         return list;
     }
-
-    TargetStream target;
-    test::LineProfile profile;
-    Report report;
 };
 
 TEST_F(Questions, CallersAndCalleesAreTheCallsBetweenThem) {
@@ -58,11 +50,11 @@ TEST_F(Questions, CallersAndCalleesAreTheCallsBetweenThem) {
     target.ret(target.entry(2), 1);
     ask();
     EXPECT_THAT(
-        texts(callers_by_function(report, profile)[number(2)]),
+        texts(callers_by_function(made, profile)[number(2)]),
         ElementsAre(name(3) + " 3 120", name(1) + " 3 21", "(nothing that was recorded) 1 1"));
-    EXPECT_THAT(texts(callees_by_function(report, profile)[number(1)]),
+    EXPECT_THAT(texts(callees_by_function(made, profile)[number(1)]),
                 ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
-    EXPECT_TRUE(callees_by_function(report, profile)[number(2)].empty());
+    EXPECT_TRUE(callees_by_function(made, profile)[number(2)].empty());
 }
 
 TEST_F(Questions, ARecursiveFunctionIsItsOwnCaller) {
@@ -71,7 +63,7 @@ TEST_F(Questions, ARecursiveFunctionIsItsOwnCaller) {
     target.ret(target.entry(1, 5), 7);
     target.ret(outer, 5);
     ask();
-    EXPECT_THAT(texts(callers_by_function(report, profile)[number(1)]),
+    EXPECT_THAT(texts(callers_by_function(made, profile)[number(1)]),
                 ElementsAre("(nothing that was recorded) 1 17", name(1) + " 1 7"));
 }
 
@@ -83,7 +75,7 @@ TEST_F(Questions, CallersThatAGapHidesAreSaidToBe) {
     target.lose();
     target.ret(target.entry(2), 7);
     ask();
-    EXPECT_THAT(texts(callers_by_function(report, profile)[number(2)]),
+    EXPECT_THAT(texts(callers_by_function(made, profile)[number(2)]),
                 ElementsAre("(callers lost in a gap) 1 7"));
     EXPECT_EQ(deepest(profile).unknown, 1u);
 }
@@ -94,7 +86,7 @@ TEST_F(Questions, LatencyCountsTheCallsThatWereSeenWhole) {
     for (int n = 0; n < 10; ++n) target.ret(target.entry(1), 5000);
     target.entry(1);  // open at the end
     ask();
-    const Latency latency = latency_of(report, profile, number(1));
+    const Latency latency = latency_of(made, profile, number(1));
     EXPECT_EQ(latency.timed, 1000u);
     EXPECT_EQ(latency.min_ns, 100u);
     EXPECT_EQ(latency.max_ns, 5000u);
@@ -128,14 +120,10 @@ TEST_F(Questions, AGlobNamesSeveralAndAWrongNameTheNearest) {
     target.call(1);
     target.call(2);
     ask();
-    EXPECT_EQ(functions_named(report, "0x*").size(), 2u);
-    try {
-        functions_named(report, "0x40080009");
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("did you mean 0x40080008 or"));
-        EXPECT_EQ(error.code(), Exit::usage);
-    }
+    EXPECT_EQ(functions_named(made, "0x*").size(), 2u);
+    const Error error = test::error_of([&] { functions_named(made, "0x40080009"); });
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 0x40080008 or"));
+    EXPECT_EQ(error.code(), Exit::usage);
 }
 
 }  // namespace

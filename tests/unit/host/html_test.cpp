@@ -9,14 +9,12 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
 
 using nlohmann::json;
-using test::TargetStream;
 
 TEST(DurationBins, EachDurationIsInTheBinThatBeginsBelowIt) {
     for (const std::uint64_t ticks :
@@ -33,7 +31,13 @@ TEST(DurationBins, EachDurationIsInTheBinThatBeginsBelowIt) {
     }
 }
 
-class HtmlTest : public testing::Test {
+std::uint64_t sum(const json& list) {
+    std::uint64_t all = 0;
+    for (const json& each : list) all += each.get<std::uint64_t>();
+    return all;
+}
+
+class HtmlTest : public test::StreamReport {
 protected:
     // A tree: 1 calls 2 and 3, 2 calls 3, several times.
     json view(std::size_t most = 1000) {
@@ -46,22 +50,9 @@ protected:
             target.ret(target.entry(3, 5), 1000);
             target.ret(one, 30);
         }
-        target.finish();
         profile.count_durations();
-        profile.feed(target.bytes);
-        profile.finish();
-        report = make_report(profile, profile.counters(), nullptr);
-        return json::parse(view_json(report, profile, "title", most));
+        return json::parse(view_json(report(), profile, "title", most));
     }
-    static std::uint64_t sum(const json& list) {
-        std::uint64_t all = 0;
-        for (const json& each : list) all += each.get<std::uint64_t>();
-        return all;
-    }
-
-    TargetStream target;
-    test::LineProfile profile;
-    Report report;
 };
 
 TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
@@ -72,7 +63,7 @@ TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
     EXPECT_EQ(paths["total"], json({4 * 1167, 4 * 1167, 4 * 32, 4 * 7, 4 * 1000}));
     EXPECT_EQ(paths["self"], json({0, 4 * 135, 4 * 25, 4 * 7, 4 * 1000}));
     std::uint64_t rows = 0;
-    for (const FunctionRow& row : report.functions) {
+    for (const FunctionRow& row : made.functions) {
         for (const json& function : shown["functions"]) {
             if (function["name"] != row.name) continue;
             ++rows;
@@ -93,9 +84,9 @@ TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
     EXPECT_EQ(shown["sampled"], false);
 }
 
-TEST_F(HtmlTest, WhatIsLeftOutStaysInTheSums) {
+TEST_F(HtmlTest, PathsThatAreLeftOutStayInTheSums) {
     const json all = view();
-    const json few = json::parse(view_json(report, profile, "title", 3));
+    const json few = json::parse(view_json(made, profile, "title", 3));
     const json& paths = few["paths"];
     ASSERT_EQ(paths["function"].size(), 4u);  // all, 1, 1>3, and the rest of 1
     EXPECT_EQ(paths["function"][2], -2);
@@ -115,8 +106,7 @@ TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
 
 TEST(HtmlView, TheTargetsProfileHasFramesToo) {
     test::LineProfile profile;
-    profile.feed(read_whole_file(std::string(NOPSCOPE_GOLDEN) + "/profile.bin"));
-    profile.finish();
+    profile.read(read_whole_file(NOPSCOPE_GOLDEN "/profile.bin"));
     const Report report = make_report(profile, profile.counters(), nullptr);
     const json shown = json::parse(view_json(report, profile, "title"));
     std::uint64_t calls = 0;
@@ -130,10 +120,8 @@ TEST(HtmlView, TheTargetsProfileHasFramesToo) {
             EXPECT_EQ(binned, row.calls) << row.name;
         }
     }
-    std::uint64_t drawn = 0;
-    for (const json& each : shown["paths"]["calls"]) drawn += each.get<std::uint64_t>();
     EXPECT_GT(calls, 0u);
-    EXPECT_EQ(drawn, calls);
+    EXPECT_EQ(sum(shown["paths"]["calls"]), calls);
 }
 
 TEST(HtmlPage, DataCannotEndItsElement) {

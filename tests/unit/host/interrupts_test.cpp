@@ -6,9 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -19,18 +17,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class Interrupts : public testing::Test {
+class Interrupts : public test::StreamReport {
 protected:
     Interrupts() { target.hello(); }
     std::uint64_t begin(std::uint32_t number, std::uint64_t ticks = 10) {
         return target.argument(protocol::Extended::interrupt, number, ticks);
-    }
-    const Report& report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        made = make_report(profile, profile.counters(), nullptr);
-        return made;
     }
     // "name calls total self", by site number.
     std::vector<std::string> rows() {
@@ -43,10 +34,6 @@ protected:
         }
         return list;
     }
-
-    TargetStream target;
-    test::LineProfile profile;
-    Report made;
 };
 
 TEST_F(Interrupts, TheirTimeIsNotTheInterruptedFunctionsOwn) {

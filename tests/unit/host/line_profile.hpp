@@ -11,6 +11,10 @@ class LineProfile : public Profile {
 public:
     void feed(std::span<const std::uint8_t> bytes) { line_.feed(bytes); }
     void finish() { line_.finish(); }
+    void read(std::span<const std::uint8_t> bytes) {
+        feed(bytes);
+        finish();
+    }
     nsc::Counters counters() const { return {{}, line_.line(), line_.counters()}; }
 
 private:

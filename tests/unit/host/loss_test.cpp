@@ -5,41 +5,23 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
 
-using test::TargetStream;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class LossTest : public testing::Test {
+class LossTest : public test::StreamReport {
 protected:
-    Report report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        return make_report(profile, profile.counters(), nullptr);
-    }
     void call(std::uint32_t site) { target.ret(target.entry(site, 100), 100); }
-    static const FunctionRow& row(const Report& report, std::uint32_t site) {
-        for (const FunctionRow& one : report.functions) {
-            if (one.address == TargetStream::text_base + 8 * site) return one;
-        }
-        throw std::out_of_range("no such function");
-    }
     static std::string line_of(const std::string& text, unsigned number) {
         std::size_t at = 0;
         for (; number > 1; --number) at = text.find('\n', at) + 1;
         return text.substr(at, text.find('\n', at) - at);
     }
-
-    TargetStream target;
-    test::LineProfile profile;
 };
 
 TEST_F(LossTest, FunctionsThatWereOpenWhileRecordsWereDroppedAreMarked) {
@@ -65,7 +47,7 @@ TEST_F(LossTest, FunctionsThatWereOpenWhileRecordsWereDroppedAreMarked) {
         EXPECT_FALSE(is_doubtful(row(result, closed))) << closed;
 }
 
-TEST_F(LossTest, WhatAnotherCoreDropsSaysNothingOfThisOne) {
+TEST_F(LossTest, DropsOfAnotherCoreMakeNoCallDoubtful) {
     target.cores = 2;
     target.hello();
     const auto one = target.entry(1, 10, 0);

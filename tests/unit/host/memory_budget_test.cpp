@@ -15,11 +15,12 @@ using testing::HasSubstr;
 
 TEST(Memory, SizesHaveUnits) {
     EXPECT_EQ(read_size("300000000"), 300'000'000u);
+    EXPECT_EQ(read_size("2kB"), 2000u);
     EXPECT_EQ(read_size("500MB"), 500'000'000u);
     EXPECT_EQ(read_size("2GB"), 2'000'000'000u);
     EXPECT_EQ(read_size("1.5GiB"), 1'610'612'736u);
     for (const char* const wrong :
-         {"", "GB", "-1", "2 GB", "2XB", "nan", "inf", "1e99GB", "99999999999GB", "0x10"}) {
+         {"", "GB", "-1", "2 GB", "2XB", "nan", "inf", "1e99GB", "99999999999GB", "0x10", "1e9"}) {
         EXPECT_EQ(read_size(wrong), std::nullopt) << wrong;
     }
 }

@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "host-tools/analysis/report/report.hpp"
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/recording/journal.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/target/stream/tee.hpp"
+#include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
@@ -218,8 +217,7 @@ TEST_F(Nsc, TheReportIsTheLinesOwn) {
             damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         }
         test::LineProfile of_line;
-        of_line.feed(damaged);
-        of_line.finish();
+        of_line.read(damaged);
         Profile of_file;
         nsc::Reader reader;
         read(record(damaged, true, 1 + random() % 30'000), reader, of_file);
@@ -273,7 +271,7 @@ TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
     EXPECT_GT(before, told.count * 9 / 10);
 }
 
-TEST_F(Nsc, WhatTheEndCutsOffIsCounted) {
+TEST_F(Nsc, BytesThatTheEndCutsOffAreCounted) {
     const Bytes whole = record(line);
     for (const std::size_t cut : {5, 100}) {  // in the last chunk, and before it
         nsc::Reader reader;
@@ -354,12 +352,8 @@ TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
     header.fixed(std::uint16_t{0});
     header.fixed(protocol::crc32c(bytes.data(), 12));
     nsc::Reader reader;
-    try {
-        read(bytes, reader);
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "the recording has format 1, and this nopscope reads 2");
-    }
+    EXPECT_STREQ(test::error_of([&] { read(bytes, reader); }).what(),
+                 "the recording has format 1, and this nopscope reads 2");
 }
 
 TEST_F(Nsc, ChunksOfLaterVersionsAreSkipped) {

@@ -3,11 +3,9 @@
 // The original goes on unchanged.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/base/file.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -66,9 +64,7 @@ void expect_copies_of(const Bytes& bytes, std::size_t step) {
 class GoldenLine : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenLine, IsCopiedAtAnyTime) {
-    std::ifstream file(std::string(NOPSCOPE_GOLDEN "/") + GetParam(), std::ios::binary);
-    const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
-    ASSERT_FALSE(bytes.empty());
+    const Bytes bytes = read_whole_file(std::string(NOPSCOPE_GOLDEN "/") + GetParam());
     expect_copies_of(bytes, std::max<std::size_t>(bytes.size() / 50, 1));
 }
 INSTANTIATE_TEST_SUITE_P(All, GoldenLine,
@@ -76,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenLine,
                                          "captured.bin"));
 
 // Nested calls in several contexts and cores, gaps, the tracer's time, and duration records.
-TEST(ProfileCopy, OfWhateverIsOpen) {
+TEST(ProfileCopy, OfAnyOpenCalls) {
     test::TargetStream target;
     target.cores = 2;
     target.records_per_frame = 7;

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
@@ -13,7 +14,29 @@
 
 namespace nopscope::host::test {
 
-class ReportTest : public testing::Test {
+class StreamReport : public testing::Test {
+protected:
+    // Ends the recording. Without `symbols`, a function's name is its address.
+    const Report& report(const Symbols* symbols = nullptr, bool raw = false) {
+        target.finish();
+        profile.read(target.bytes);
+        made = make_report(profile, profile.counters(), symbols, raw);
+        return made;
+    }
+    static const FunctionRow& row(const Report& report, std::uint32_t site) {
+        for (const FunctionRow& row : report.functions) {
+            if (row.address == TargetStream::text_base + 8 * site) return row;
+        }
+        throw std::out_of_range("site " + std::to_string(site));
+    }
+
+    TargetStream target;
+    LineProfile profile;
+    Report made;
+};
+
+// Its functions are f0, f1, ... by site.
+class ReportTest : public StreamReport {
 protected:
     Symbols symbols() const {
         Symbols result;
@@ -26,21 +49,32 @@ protected:
         }
         return result;
     }
-    Report report(bool named = true) {
-        profile.feed(target.bytes);
-        profile.finish();
+    const Report& report() {
         const Symbols names = symbols();
-        return make_report(profile, profile.counters(), named ? &names : nullptr);
+        return StreamReport::report(&names);
     }
-    static const FunctionRow& row(const Report& report, const std::string& name) {
-        for (const FunctionRow& row : report.functions) {
+    template <typename Row>
+    static const Row& named(const std::vector<Row>& rows, const std::string& name) {
+        for (const Row& row : rows) {
             if (row.name == name) return row;
         }
         throw std::out_of_range(name);
     }
-
-    TargetStream target;
-    test::LineProfile profile;
+    static const FunctionRow& row(const Report& report, const std::string& name) {
+        return named(report.functions, name);
+    }
 };
+
+// The symbols of sites 1, 2, ... of the stream's image.
+inline Symbols symbols_of(const TargetStream& target, const std::vector<std::string>& names) {
+    Symbols symbols;
+    symbols.build_id = target.build_id;
+    symbols.site_table_crc = target.site_table_crc;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        symbols.sites.push_back(
+            {TargetStream::text_base + (i + 1) * 8, 8, names[i], "src/main.c", 10});
+    }
+    return symbols;
+}
 
 }  // namespace nopscope::host::test

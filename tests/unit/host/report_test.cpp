@@ -6,20 +6,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
-#include "tests/unit/host/golden.hpp"
+#include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
 
-using test::Bytes;
 using test::expect_golden;
 using test::ReportTest;
 using test::TargetStream;
@@ -35,7 +31,6 @@ TEST_F(ReportTest, NumbersAreExact) {
     target.call(3);
     target.entry(4);
     target.extended(protocol::Extended::sync, 5);
-    target.finish();
     const Report result = report();
     const FunctionRow& two = row(result, "f2");
     EXPECT_EQ(two.calls, 3u);
@@ -71,23 +66,17 @@ TEST_F(ReportTest, TheLoadBiasIsTakenOff) {
     target.load_bias = 0x100000;
     target.hello();
     target.call(5);
-    target.finish();
     EXPECT_EQ(report().functions.at(0).name, "f5");
-}
-
-TEST_F(ReportTest, WithoutSymbolsFunctionsAreAddresses) {
-    target.hello();
-    target.call(5);
-    target.finish();
-    EXPECT_EQ(report(false).functions.at(0).name, "0x40080028");
 }
 
 TEST_F(ReportTest, SessionsAddUp) {
     for (int boot = 0; boot < 2; ++boot) {
         target.hello();
         target.ret(target.entry(1), 7);
-        target.finish();
-        if (boot == 0) target.reset();
+        if (boot == 0) {
+            target.finish();
+            target.reset();
+        }
     }
     const Report result = report();
     EXPECT_EQ(result.sessions, 2u);
@@ -95,17 +84,6 @@ TEST_F(ReportTest, SessionsAddUp) {
     EXPECT_EQ(row(result, "f1").total_ns, 14u);
     EXPECT_EQ(result.duration_ns, 14u);
     EXPECT_THAT(text_report(result), HasSubstr("the target was reset 1 time\n"));
-}
-
-TEST_F(ReportTest, CoresAddUp) {
-    target.cores = 2;
-    target.hello();
-    const auto a = target.entry(1, 10, 0);
-    const auto b = target.entry(1, 10, 1);
-    target.ret(a, 10, 0);
-    target.ret(b, 10, 1);
-    target.finish();
-    EXPECT_EQ(row(report(), "f1").total_ns, 40u);
 }
 
 TEST_F(ReportTest, AnyCoreMayBeFirstAndLastAndHaveTheShortestCall) {
@@ -116,8 +94,8 @@ TEST_F(ReportTest, AnyCoreMayBeFirstAndLastAndHaveTheShortestCall) {
     target.ret(target.entry(1, 1, 1), 17, 1);
     target.ret(target.entry(1, 2, 2), 9, 2);
     target.ret(around, 4, 1);
-    target.finish();
     const Report result = report();
+    EXPECT_EQ(row(result, "f1").total_ns, 5u + 17 + 9);
     EXPECT_EQ(row(result, "f1").call->min_ns, 5u);
     EXPECT_EQ(row(result, "f1").call->max_ns, 17u);
     EXPECT_EQ(result.duration_ns, 3u + 5 + 1 + 17 + 2 + 9 + 4);
@@ -129,7 +107,6 @@ TEST_F(ReportTest, SortAndTop) {
     const auto outer = target.entry(2);
     target.ret(target.entry(3), 50);
     target.ret(outer, 2);
-    target.finish();
     auto rows = report().functions;
     const auto first = [&](SortKey key) {
         sort_rows(rows, key, 0);
@@ -143,35 +120,10 @@ TEST_F(ReportTest, SortAndTop) {
     EXPECT_EQ(rows.size(), 2u);
 }
 
-TEST_F(ReportTest, JsonHasTheSchema) {
-    target.hello();
-    target.ret(target.entry(1), 7);
-    target.drop(3);
-    target.finish();
-    const auto json = nlohmann::json::parse(json_report(report()));
-    EXPECT_EQ(json["image"]["build_id"], "01020304");
-    EXPECT_EQ(json["clock_hz"], 1'000'000'000);
-    EXPECT_EQ(json["cores"], 1);
-    EXPECT_EQ(json["integrity"]["generated"], 5);
-    EXPECT_EQ(json["integrity"]["delivered"], 2);
-    EXPECT_EQ(json["integrity"]["dropped"], 3);
-    EXPECT_EQ(json["integrity"]["corrupt_frames"], 0);
-    EXPECT_EQ(json["integrity"]["gaps"], 0);
-    EXPECT_EQ(json["integrity"]["clean"], false);
-    const auto& function = json["functions"][0];
-    EXPECT_EQ(function["name"], "f1");
-    EXPECT_EQ(function["address"], "0x40080008");
-    EXPECT_EQ(function["file"], "/src/lib/f.c");
-    for (const char* key : {"calls", "total_ns", "self_ns", "min_ns", "max_ns", "line"}) {
-        EXPECT_TRUE(function[key].is_number_unsigned()) << key;
-    }
-}
-
 TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
     target.image = "\x1b[2J\xff\"quoted\"\n";
     target.hello();
     target.call(1);
-    target.finish();
     const Report result = report();
     const std::string text = text_report(result);
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
@@ -184,13 +136,8 @@ TEST_F(ReportTest, RefusalsAreSentences) {
     EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
     target.version = 4;
     target.hello();
-    try {
-        report();
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_STREQ(error.what(),
-                     "the target speaks trace format 4, and this nopscope reads 2 and 3");
-    }
+    EXPECT_STREQ(test::error_of([&] { report(); }).what(),
+                 "the target speaks trace format 4, and this nopscope reads 2 and 3");
 }
 
 TEST_F(ReportTest, AWrongImageIsRefused) {
@@ -198,16 +145,13 @@ TEST_F(ReportTest, AWrongImageIsRefused) {
     target.hello();
     Symbols names = symbols();
     names.build_id = "mine";
-    profile.feed(target.bytes);
-    profile.finish();
-    EXPECT_THROW(make_report(profile, profile.counters(), &names), Error);
+    EXPECT_THROW(StreamReport::report(&names), Error);
 }
 
 TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {
     target.hello();
     for (const std::uint32_t site : {1u, 2u, 70'000u, 2u}) target.ret(target.entry(site), 5);
     target.argument(protocol::Extended::interrupt, 27);
-    target.finish();
     const Report result = report();
     EXPECT_EQ(result.integrity.value("unknown_sites"), 1u);
     EXPECT_FALSE(result.integrity.clean);
@@ -227,8 +171,7 @@ TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
     target.bytes.clear();
     target.entry(4);
     target.entry(5);
-    target.finish();
-    const Report result = report(false);
+    const Report result = StreamReport::report();
     EXPECT_EQ(result.integrity.value("unknown_sites"), 2u);
     EXPECT_FALSE(result.integrity.clean);
 }
@@ -240,7 +183,6 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
     target.call(3);
     target.ret(a, 10);
     target.ret(target.entry(2), 5);
-    target.finish();
     const Report result = report();
     const auto json = nlohmann::json::parse(json_graph(result, profile, {}));
     std::vector<std::string> paths;
@@ -270,7 +212,6 @@ TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
     target.lose();
     target.ret(target.entry(3), 5);
     target.ret(a, 5);
-    target.finish();
     const Report result = report();
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("(callers lost in a gap)\n"));
     EXPECT_THAT(
@@ -281,7 +222,6 @@ TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
 TEST_F(ReportTest, APathOfAnyDepthIsPrinted) {
     target.hello();
     for (int i = 0; i < 50000; ++i) target.entry(1, 1);
-    target.finish();
     const Report result = report();
     EXPECT_GT(text_graph(result, profile, {}).size(), 50000u);
     EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {}))["nodes"].size(), 50000u);
@@ -316,15 +256,13 @@ protected:
         }
         target.entry(5, 50);
         target.extended(protocol::Extended::sync, 25);
-        target.finish();
-        Bytes& bytes = target.bytes;
-        bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
+        target.bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
     }
 };
 
 TEST_F(Golden, StreamAndReports) {
-    expect_golden("stream.bin", std::string(target.bytes.begin(), target.bytes.end()));
     Report result = report();
+    expect_golden("stream.bin", std::string(target.bytes.begin(), target.bytes.end()));
     sort_rows(result.functions, SortKey::self, 0);
     expect_golden("report.txt", text_report(result));
     expect_golden("report.json", json_report(result));
@@ -342,7 +280,6 @@ TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
     target.lose();
     target.skip_sequence(protocol::Stream::trace);
     target.ret(outer);
-    target.finish();
     const Report result = report();
     EXPECT_EQ(row(result, "f2").lost, 1u);
     EXPECT_EQ(row(result, "f2").total_ns, 15u);
@@ -352,7 +289,6 @@ TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
 TEST_F(ReportTest, EachLackByItselfIsUnclean) {
     target.hello();
     target.ret(target.entry(1));
-    target.finish();
     report();
     const Symbols names = symbols();
     ASSERT_TRUE(integrity_of(profile, profile.counters(), &names).clean);

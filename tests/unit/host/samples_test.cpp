@@ -5,9 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -16,19 +14,17 @@ using test::TargetStream;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class SamplesTest : public testing::Test {
+class SamplesTest : public test::StreamReport {
 protected:
     SamplesTest() {
         target.hello();
-        symbols.sites = {function(0x1000, 0x40, "loop"), function(0x1080, 0x80, "work")};
-        symbols.code = {function(0x1100, 0x20, "memcpy")};
+        symbols.build_id = target.build_id;
+        symbols.site_table_crc = target.site_table_crc;
+        symbols.sites = {function(0, 0x40, "loop"), function(0x80, 0x80, "work")};
+        symbols.code = {function(0x100, 0x20, "memcpy")};
     }
-    static Function function(std::uint64_t address, std::uint64_t size, const char* name) {
-        Function made;
-        made.address = address;
-        made.size = size;
-        made.name = name;
-        return made;
+    static Function function(std::uint64_t offset, std::uint64_t size, const char* name) {
+        return {TargetStream::text_base + offset, size, name, "", 0};
     }
     // `offsets`: from the beginning of the text, innermost first.
     void sample(const std::vector<std::int64_t>& offsets, bool has_link = false, bool cut = false) {
@@ -41,17 +37,7 @@ protected:
         target.clock += 100;
     }
     const Report& report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        const HelloInfo& hello = *profile.hello();
-        symbols.build_id = hello.build_id;
-        symbols.site_table_crc = hello.site_table_crc;
-        const std::uint64_t base = hello.text_base - hello.load_bias;
-        for (auto* list : {&symbols.sites, &symbols.code}) {
-            for (Function& function : *list) function.address += base - 0x1000;
-        }
-        made = make_report(profile, profile.counters(), &symbols);
+        StreamReport::report(&symbols);
         sort_rows(made.samples.functions, SortKey::self, 0);
         return made;
     }
@@ -64,10 +50,7 @@ protected:
         return out;
     }
 
-    TargetStream target;
-    test::LineProfile profile;
     Symbols symbols;
-    Report made;
 };
 
 TEST_F(SamplesTest, AFunctionCountsOnceHoweverOftenItIsOpen) {

@@ -8,10 +8,8 @@
 #include <random>
 
 #include "host-tools/analysis/profile/paths.hpp"
-#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/tree.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -51,8 +49,7 @@ public:
         for (unsigned i = 0; i < 30; ++i) call(0);
         target.finish();
         profile.know_code(code_of_calls([this] { return &symbols; }));
-        profile.feed(target.bytes);
-        profile.finish();
+        profile.read(target.bytes);
     }
 
     Report report(bool raw) const {
@@ -138,7 +135,7 @@ TEST(Sums, AFunctionsPathsAddUpToItsSelfAndItsOutermostOnesToItsTotal) {
     });
 }
 
-TEST(Sums, WhatFormatsWithPathsShowIsTheReport) {
+TEST(Sums, FormatsWithPathsShowTheReport) {
     for_each_trace([](const RandomTrace& trace) {
         for (const bool raw : {true, false}) {
             const Report report = trace.report(raw);
@@ -261,7 +258,7 @@ TEST(Sums, TheMeanOfCallsIsTheirTotal) {
 
 constexpr std::int32_t unit = protocol::overhead_unit;
 
-class Settled : public testing::Test {
+class Settled : public test::StreamReport {
 protected:
     Settled() {
         target.calibrated = true;
@@ -274,20 +271,6 @@ protected:
         target.ret(target.entry(callee, 50), ticks);
         target.ret(outer, 50);
     }
-    Report report() {
-        target.finish();
-        profile.feed(target.bytes);
-        profile.finish();
-        return make_report(profile, profile.counters(), nullptr);
-    }
-    static const FunctionRow& row(const Report& report, std::uint32_t site) {
-        for (const FunctionRow& one : report.functions) {
-            if (one.address == TargetStream::text_base + 8 * site) return one;
-        }
-        throw std::out_of_range("no such function");
-    }
-    TargetStream target;
-    test::LineProfile profile;
 };
 
 TEST_F(Settled, APathBelowZeroReducesItsCaller) {

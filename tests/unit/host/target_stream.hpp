@@ -3,7 +3,6 @@
 // that a real target would send.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "tracer/protocol/hello.hpp"
+#include "tracer/protocol/moved.hpp"
 #include "tracer/protocol/stats.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
@@ -43,6 +43,7 @@ public:
     std::int32_t landing_pad = 0;
     std::array<protocol::Overhead, protocol::overhead_count> overheads{};
     protocol::RefusedSites refused_sites;
+    protocol::EventCosts event_costs;
     protocol::Stats state;  // the target's state in stats frames, if it sends one
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
@@ -62,7 +63,7 @@ public:
         hello.site_table_crc = site_table_crc;
         hello.line_bytes_per_second = 300000;
         hello.refused_sites = refused_sites;
-        hello.event_costs.known = refused_sites.known;
+        hello.event_costs = event_costs;
         hello.build_id = as_text(build_id);
         hello.board = as_text(board);
         hello.image = as_text(image);
@@ -165,12 +166,15 @@ public:
         stats.delivered = of.first;
         stats.dropped = of.dropped;
         stats.final = final ? 1 : 0;
-        add_state(stats);
-        frame(protocol::Stream::stats, core, protocol::write_stats(stats, builder_.payload()));
-    }
-    void add_state(protocol::Stats& stats) const {
         stats.has_state = state.has_state;
         for (const auto field : protocol::state_fields) stats.*field = state.*field;
+        frame(protocol::Stream::stats, core, protocol::write_stats(stats, builder_.payload()));
+    }
+    void moved(std::uint64_t moves, const std::vector<protocol::Move>& all) {
+        flush();
+        protocol::MovedWriter out(builder_.payload(), moves);
+        for (const protocol::Move& move : all) out.put(move);
+        frame(protocol::Stream::moved, 0, out.size());
     }
     void finish() {
         for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);

@@ -7,10 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/live/rates.hpp"
 #include "host-tools/views/top/frame.hpp"
 #include "host-tools/views/top/once.hpp"
 #include "host-tools/views/top/text.hpp"
-#include "tests/unit/host/top_view.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::top {
 namespace {
@@ -57,6 +58,33 @@ TEST(TopText, ColumnsAreTheTerminals) {
     std::setlocale(LC_CTYPE, "C");
 }
 
+// The view of what the target has sent.
+LiveView view_of(const test::TargetStream& target, const Symbols* symbols, std::uint64_t seconds) {
+    LiveView view;
+    view.profile = std::make_unique<Profile>();
+    view.profile->count_durations();
+    SessionReader reader(*view.profile);
+    reader.feed(target.bytes);
+    view.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
+    view.status.from = "unix:/tmp/target";
+    view.status.state = LineState::running;
+    view.status.line = reader.line();
+    view.status.stream = reader.counters();
+    view.status.hello = reader.hello();
+    for (unsigned core = 0; core < reader.hello().cores; ++core) {
+        view.status.cores.push_back(
+            {.number = core, .records = reader.counters_of(core).delivered});
+    }
+    view.profile->on_session_end();
+    view.target_ticks = view.profile->duration_ticks();
+    for (CoreStatus& core : view.status.cores)
+        core.busy_ticks = view.profile->self_ticks_of(core.number, {});
+    view.report =
+        make_report(*view.profile,
+                    {.file = {}, .line = view.status.line, .stream = view.status.stream}, symbols);
+    return view;
+}
+
 class Top : public testing::Test {
 protected:
     // main calls work, and idle waits.
@@ -74,7 +102,7 @@ protected:
         }
         target.flush();
     }
-    LiveView view(std::uint64_t seconds) { return test::view_of(target, &symbols, seconds); }
+    LiveView view(std::uint64_t seconds) { return view_of(target, &symbols, seconds); }
     // Takes two views, a second apart.
     void see() {
         run(10);
@@ -186,7 +214,7 @@ TEST_F(Top, AFrameHasEverything) {
     EXPECT_THAT(drawn(), HasSubstr("ask anything that"));
 }
 
-TEST_F(Top, WhatIsWrongIsSaid) {
+TEST_F(Top, FaultsAreSaid) {
     see();
     now.status.state = LineState::lost;
     now.status.sentence = "cannot connect to /tmp/target: Connection refused";

@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+// The files that tests write and read.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <span>
 #include <string>
 
 #include "host-tools/base/file.hpp"
 
 namespace nopscope::host::test {
 
+inline std::string text_of(const std::string& path) {
+    const auto bytes = read_whole_file(path);
+    return {bytes.begin(), bytes.end()};
+}
+
+inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+}
+
 // Compares `found` with the file in tests/conformance. UPDATE_GOLDEN=1 updates the file.
 inline void expect_golden(const std::string& name, const std::string& found) {
     const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
     if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << found;
-    const auto bytes = read_whole_file(path);
-    EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
+    EXPECT_EQ(found, text_of(path)) << path;
 }
 
 }  // namespace nopscope::host::test

@@ -9,46 +9,39 @@ using test::Session;
 
 constexpr char boot_text[] = "boot: nopscope board=virt level=1\r\nboot: baud=115200\r\nhello\n";
 
-TEST_F(Session, BootLinesBetweenTwoSessionsAreNoDamage) {
-    target.hello();
-    four_calls();
-    target.flush();
-    target.raw(boot_text);
-    target.bytes.push_back(0);
-    target.reset();
-    target.hello();
-    target.finish();
-    read();
-    EXPECT_EQ(sink.raw, boot_text);
+class BootSession : public Session {
+protected:
+    void boot_and_read() {
+        target.raw(boot_text);
+        target.bytes.push_back(0);
+        target.reset();
+        target.hello();
+        finish_and_read();
+        EXPECT_EQ(sink.raw, boot_text);
+        EXPECT_EQ(reader.line().raw_bytes, 0u);
+        EXPECT_EQ(reader.line().lead_bytes, sizeof boot_text - 1);
+    }
+};
+
+TEST_F(BootSession, LinesBetweenTwoSessionsAreNoDamage) {
+    hello_and_four_calls();
+    boot_and_read();
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
-    EXPECT_EQ(reader.line().raw_bytes, 0u);
-    EXPECT_EQ(reader.line().lead_bytes, sizeof boot_text - 1);
     EXPECT_EQ(reader.counters().sessions, 2u);
 }
 
-TEST_F(Session, AFrameThatAResetHasCutIsCountedWithoutTheBootLinesBehindIt) {
-    target.hello();
-    four_calls();
-    target.flush();
+TEST_F(BootSession, AFrameThatAResetHasCutIsCountedWithoutTheLinesBehindIt) {
+    hello_and_four_calls();
     target.bytes.resize(target.bytes.size() - 5);
-    target.raw(boot_text);
-    target.bytes.push_back(0);
-    target.reset();
-    target.hello();
-    target.finish();
-    read();
-    EXPECT_EQ(sink.raw, boot_text);
+    boot_and_read();
     EXPECT_EQ(reader.line().corrupt_frames, 1u);
-    EXPECT_EQ(reader.line().raw_bytes, 0u);
-    EXPECT_EQ(reader.line().lead_bytes, sizeof boot_text - 1);
 }
 
 TEST_F(Session, OtherTextBetweenFramesIsDamage) {
     target.hello();
     target.raw("panic\n");
     target.bytes.push_back(0);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(reader.line().corrupt_frames, 1u);
     EXPECT_EQ(reader.line().raw_bytes, 6u);
     EXPECT_EQ(reader.line().lead_bytes, 0u);

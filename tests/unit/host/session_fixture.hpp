@@ -17,6 +17,7 @@ struct Sink : SessionSink {
         gaps += batch.gap;
         for (std::size_t i = 0; i < batch.records.size(); ++i) {
             indices.push_back({core, batch.first_index + i});
+            records.push_back(batch.records[i].record);
         }
     }
     void on_missing(unsigned, const MissingPart& part) override { missing.push_back(part); }
@@ -25,7 +26,8 @@ struct Sink : SessionSink {
     void on_raw_text(std::string_view text) override { raw += text; }
 
     std::vector<std::uint16_t> sessions;
-    std::vector<std::pair<unsigned, std::uint64_t>> indices;
+    std::vector<std::pair<unsigned, std::uint64_t>> indices;  // by core
+    std::vector<protocol::Record> records;                    // with these indices
     std::vector<MissingPart> missing;
     std::vector<ClockPair> pairs;
     std::string console;
@@ -36,7 +38,7 @@ struct Sink : SessionSink {
 
 class Session : public testing::Test {
 protected:
-    void read() {
+    virtual void read() {
         reader.feed(target.bytes);
         reader.finish();
         counters = reader.counters();
@@ -45,6 +47,18 @@ protected:
     }
     void four_calls() {
         for (std::uint32_t i = 0; i < 4; ++i) target.ret(target.entry(i));
+    }
+    void hello_and_four_calls() {
+        target.hello();
+        four_calls();
+        target.flush();
+    }
+    void finish_and_read() {
+        target.finish();
+        read();
+    }
+    void stats(const protocol::Stats& of) {
+        target.frame(protocol::Stream::stats, 0, protocol::write_stats(of, target.payload()));
     }
     void two_megabytes() {
         for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);

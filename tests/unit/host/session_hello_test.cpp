@@ -9,8 +9,7 @@ using test::Bytes;
 using test::Session;
 
 TEST_F(Session, AResetIsANewSession) {
-    target.hello();
-    four_calls();
+    hello_and_four_calls();
     target.finish();
     target.reset();
     target.hello();
@@ -25,14 +24,11 @@ TEST_F(Session, AResetIsANewSession) {
     EXPECT_FALSE(counters.complete) << "the second session did not finish";
 }
 
-TEST_F(Session, WhatAWarmResetHasKeptGoesOnUnderItsOldHello) {
-    target.hello();
-    four_calls();
-    target.flush();
+TEST_F(Session, RecordsKeptOverAWarmResetStayInTheirSession) {
+    hello_and_four_calls();
     target.recovered = true;
     target.hello();
-    target.hello();
-    four_calls();
+    hello_and_four_calls();
     target.finish();
     target.reset();
     target.recovered = false;
@@ -44,26 +40,14 @@ TEST_F(Session, WhatAWarmResetHasKeptGoesOnUnderItsOldHello) {
     EXPECT_EQ(counters.gaps, 0u);
 }
 
-TEST_F(Session, OfWhatAWarmResetHasKeptTheBeginningMayBeUnheard) {
-    target.recovered = true;
-    target.hello();
-    four_calls();
-    target.finish();
-    read();
-    EXPECT_EQ(counters.recovered_sessions, 1u);
-}
-
 TEST_F(Session, FramesWaitForTheirHello) {
-    const std::size_t hello_at = target.bytes.size();
     target.hello();
-    const Bytes hello(target.bytes.begin() + static_cast<long>(hello_at), target.bytes.end());
-    target.bytes.clear();
+    const Bytes hello = std::exchange(target.bytes, {});
     four_calls();
     target.flush();
     target.bytes.insert(target.bytes.end(), hello.begin(), hello.end());
     four_calls();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.delivered, 16u);
     EXPECT_EQ(counters.gaps, 0u);
     EXPECT_EQ(counters.frames_without_hello, 0u);
@@ -81,8 +65,7 @@ TEST_F(Session, FramesWithoutAHelloAreCountedAndBounded) {
 TEST_F(Session, OnlySoMuchWaitsForAHello) {
     two_megabytes();
     target.hello();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_GT(counters.frames_without_hello, 1000u);
     EXPECT_GT(counters.delivered, 100'000u);
     EXPECT_EQ(counters.generated, 600'000u);
@@ -91,10 +74,8 @@ TEST_F(Session, OnlySoMuchWaitsForAHello) {
 
 TEST_F(Session, AnotherFormatVersionIsRefused) {
     target.version = 9;
-    target.hello();
-    four_calls();
-    target.finish();
-    read();
+    hello_and_four_calls();
+    finish_and_read();
     EXPECT_EQ(counters.refused_version, 9);
     EXPECT_EQ(counters.delivered, 0u);
     EXPECT_FALSE(counters.complete);
@@ -115,15 +96,12 @@ TEST_F(Session, AHelloWithAWrongLengthIsMalformed) {
 }
 
 TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
-    target.hello();
-    four_calls();
+    hello_and_four_calls();
     target.finish();
     target.reset();
     target.build_id = "another";
-    target.hello();
-    four_calls();
-    target.finish();
-    read();
+    hello_and_four_calls();
+    finish_and_read();
     EXPECT_EQ(counters.sessions, 1u);
     EXPECT_EQ(counters.other_image_sessions, 1u);
     EXPECT_EQ(counters.delivered, 8u);

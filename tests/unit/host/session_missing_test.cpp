@@ -15,9 +15,6 @@ protected:
         reader.finish();
         counters = reader.counters();
     }
-    void stats(const protocol::Stats& of) {
-        target.frame(protocol::Stream::stats, 0, protocol::write_stats(of, target.payload()));
-    }
 };
 
 TEST_F(Missing, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
@@ -29,8 +26,7 @@ TEST_F(Missing, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
     target.lose();
     target.skip_sequence(protocol::Stream::trace);
     target.entry(1);
-    target.finish();
-    read();
+    finish_and_read();
     ASSERT_EQ(sink.missing.size(), 1u);
     EXPECT_EQ(sink.missing[0].from, from);
     EXPECT_EQ(sink.missing[0].to, target.clock);
@@ -38,9 +34,7 @@ TEST_F(Missing, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
 }
 
 TEST_F(Missing, OverwrittenRecordsAreNotLost) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     stats({.now = target.clock, .generated = 12, .delivered = 8, .overwritten = 4});
     for (int i = 0; i < 10; ++i) target.entry(1);
     target.lose();
@@ -60,9 +54,7 @@ TEST_F(Missing, OverwrittenRecordsAreNotLost) {
 }
 
 TEST_F(Missing, FilteredCallsAreGenerated) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     stats({.now = target.clock, .generated = 13, .delivered = 8, .final = 1, .filtered = 5});
     end();
     EXPECT_EQ(counters.filtered, 5u);
@@ -71,12 +63,9 @@ TEST_F(Missing, FilteredCallsAreGenerated) {
 }
 
 TEST_F(Missing, AFrameWithADamagedByteIsCounted) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     target.bytes[target.frame_ends.back() - 3] ^= 0x10;
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(reader.line().corrupt_frames, 1u);
     EXPECT_EQ(reader.line().raw_bytes, 0u);
     EXPECT_EQ(counters.lost, 8u);

@@ -14,19 +14,7 @@ constexpr std::uint32_t site_of(std::uint64_t index) {
     return static_cast<std::uint32_t>(index * 7 % 50);
 }
 
-struct CheckingSink : test::Sink {
-    void on_trace(unsigned core, const TraceBatch& batch) override {
-        Sink::on_trace(core, batch);
-        for (std::size_t i = 0; i < batch.records.size(); ++i) {
-            const protocol::Record record = batch.records[i].record;
-            invented += record.kind() != protocol::Kind::call ||
-                        record.site_low() >> 3 != site_of(batch.first_index + i);
-        }
-    }
-    std::uint64_t invented = 0;
-};
-
-class ResetSession : public testing::Test {
+class ResetSession : public test::Session {
 protected:
     ResetSession() { target.groups_of_one = false; }
 
@@ -58,12 +46,14 @@ protected:
         target.frame_ends.pop_back();
         target.bytes.resize(target.frame_ends.back());
     }
-    void read() {
-        reader.feed(target.bytes);
-        reader.finish();
-        counters = reader.counters();
-        EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
-        EXPECT_EQ(sink.invented, 0u);
+    void read() override {
+        Session::read();
+        std::uint64_t invented = 0;
+        for (std::size_t i = 0; i < sink.records.size(); ++i) {
+            invented += sink.records[i].kind() != protocol::Kind::call ||
+                        sink.records[i].site_low() >> 3 != site_of(sink.indices[i].second);
+        }
+        EXPECT_EQ(invented, 0u);
     }
     void expect_nothing_lost() {
         EXPECT_EQ(counters.lost, 0u);
@@ -74,11 +64,6 @@ protected:
         EXPECT_EQ(counters.malformed_frames, 0u);
         EXPECT_EQ(counters.inconsistent, 0u);
     }
-
-    test::TargetStream target;
-    CheckingSink sink;
-    SessionReader reader{sink};
-    StreamCounters counters;
 };
 
 TEST_F(ResetSession, TheJumpIsNoLossInAnyStream) {
@@ -89,8 +74,7 @@ TEST_F(ResetSession, TheJumpIsNoLossInAnyStream) {
     target.hello();
     some_frames();
     target.hello();
-    target.finish();
-    read();
+    finish_and_read();
     expect_nothing_lost();
     EXPECT_EQ(counters.delivered, 240u);
     EXPECT_EQ(counters.recovered_sessions, 1u);
@@ -105,8 +89,7 @@ TEST_F(ResetSession, ASecondResetIsAnotherJump) {
         target.hello();
         some_frames();
     }
-    target.finish();
-    read();
+    finish_and_read();
     expect_nothing_lost();
     EXPECT_EQ(counters.delivered, 240u);
     EXPECT_EQ(counters.recovered_sessions, 1u);
@@ -118,25 +101,24 @@ TEST_F(ResetSession, TheRestMayBeAllThatIsHeard) {
     target.warm_reset(4096);
     target.hello();
     some_frames();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.lost_frames, 0u);
     EXPECT_EQ(counters.lost, 60u);
     EXPECT_EQ(counters.delivered, 60u);
+    EXPECT_EQ(counters.recovered_sessions, 1u);
 }
 
-TEST_F(ResetSession, WhatCameBeforeTheResetWaitsForTheHelloToo) {
+TEST_F(ResetSession, FramesFromBeforeTheResetWaitForTheHelloToo) {
     some_frames();
     target.warm_reset(4096);
     target.hello();
     some_frames();
-    target.finish();
-    read();
+    finish_and_read();
     expect_nothing_lost();
     EXPECT_EQ(counters.delivered, 120u);
 }
 
-TEST_F(ResetSession, WhatIsLostBeforeItIsCountedByRecords) {
+TEST_F(ResetSession, FramesLostBeforeTheResetAreCountedByRecords) {
     target.hello();
     some_frames();
     calls(30);
@@ -145,14 +127,13 @@ TEST_F(ResetSession, WhatIsLostBeforeItIsCountedByRecords) {
     target.warm_reset(4096);
     target.hello();
     some_frames();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.lost, 30u);
     EXPECT_EQ(counters.gaps, 1u);
     EXPECT_EQ(counters.delivered, 120u);
 }
 
-TEST_F(ResetSession, WhatIsLostAfterItIsLost) {
+TEST_F(ResetSession, FramesLostAfterTheResetAreLost) {
     target.hello();
     some_frames();
     target.warm_reset(4096);
@@ -165,8 +146,7 @@ TEST_F(ResetSession, WhatIsLostAfterItIsLost) {
     target.console("one");
     take_last();
     target.console("two");
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.lost_frames, 2u);
     EXPECT_EQ(counters.lost, 40u);
     EXPECT_EQ(counters.undecoded_frames, 1u);
@@ -189,8 +169,7 @@ TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     EXPECT_GT(reader.counters().lost_frames, 4000u);
     target.bytes.clear();
     target.hello();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.lost_frames, 2u);  // a hello and a console frame
     EXPECT_EQ(counters.gaps, 2u);
     EXPECT_EQ(counters.lost, 0u);
@@ -208,8 +187,7 @@ TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
     target.flush();
     take_last();  // the key frame is lost, too
     some_frames();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_GT(counters.lost_frames, 4000u);
     EXPECT_EQ(counters.undecoded_frames, 3u);
     EXPECT_EQ(counters.lost, 80u);
@@ -240,8 +218,7 @@ TEST_F(ResetSession, AFrameThatComesTwiceCostsNothing) {
         const Bytes again(target.bytes.begin() + begin, target.bytes.end());
         target.bytes.insert(target.bytes.end(), again.begin(), again.end());
     }
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.duplicate_frames, 6u);
     EXPECT_EQ(counters.undecoded_frames, 0u);
     EXPECT_EQ(counters.delivered, 120u);
@@ -265,7 +242,7 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(Lag, OldTarget, testing::Values(1u, 2u, 5u));
-TEST_P(OldTarget, WhatUsesNumbersAgainIsNotDecodedByTheOldModel) { run(true); }
+TEST_P(OldTarget, FramesThatUseNumbersAgainAreNotDecodedByTheOldModel) { run(true); }
 TEST_P(OldTarget, NorIfItsHelloIsLost) { run(false); }
 
 }  // namespace

@@ -13,8 +13,7 @@ TEST_F(Session, AWholeRecording) {
     target.records_per_frame = 3;
     four_calls();
     target.console("hi\n");
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.delivered, 8u);
     EXPECT_EQ(counters.generated, 8u);
     EXPECT_EQ(counters.gaps, 0u);
@@ -28,8 +27,7 @@ TEST_F(Session, AWholeRecording) {
 }
 
 TEST_F(Session, BytesMayComeInAnyPieces) {
-    target.hello();
-    four_calls();
+    hello_and_four_calls();
     target.finish();
     for (const std::uint8_t byte : target.bytes) reader.feed({&byte, 1});
     reader.finish();
@@ -43,8 +41,7 @@ TEST_F(Session, DroppedByTheTarget) {
     target.drop(5);
     target.flush();
     target.drop(2);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.dropped, 7u);
     EXPECT_EQ(counters.generated, 15u);
     EXPECT_EQ(counters.lost, 0u);
@@ -52,33 +49,19 @@ TEST_F(Session, DroppedByTheTarget) {
 }
 
 TEST_F(Session, LostFramesAreAGap) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     target.entry(1);
     target.entry(1);
     target.lose();
-    target.skip_sequence(protocol::Stream::trace);
-    four_calls();
-    target.finish();
-    read();
-    EXPECT_EQ(counters.lost, 2u);
-    EXPECT_EQ(counters.gaps, 1u);
-    EXPECT_EQ(counters.lost_frames, 1u);
-    EXPECT_EQ(sink.gaps, 1);
-    EXPECT_EQ(counters.generated, 18u);
-}
-
-TEST_F(Session, EachLostFrameIsCounted) {
-    target.hello();
-    four_calls();
-    target.flush();
     for (int n = 0; n < 3; ++n) target.skip_sequence(protocol::Stream::trace);
     four_calls();
-    target.finish();
-    read();
+    finish_and_read();
+    EXPECT_EQ(counters.lost, 2u);
+    EXPECT_EQ(counters.gaps, 1u);
     EXPECT_EQ(counters.lost_frames, 3u);
     EXPECT_EQ(counters.duplicate_frames, 0u);
+    EXPECT_EQ(sink.gaps, 1);
+    EXPECT_EQ(counters.generated, 18u);
 }
 
 TEST_F(Session, KnownRecordsAreNotDeliveredAgain) {
@@ -87,8 +70,7 @@ TEST_F(Session, KnownRecordsAreNotDeliveredAgain) {
     target.flush();
     target.set_next_index(2);
     for (std::uint32_t site = 2; site < 7; ++site) target.entry(site);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.repeated_records, 2u);
     EXPECT_EQ(counters.delivered, 7u);
     EXPECT_EQ(counters.lost, 0u);
@@ -101,21 +83,17 @@ TEST_F(Session, RecordsMissingWithoutALostFrameAreAGapToo) {
     target.entry(1);
     target.lose();
     target.entry(1);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.lost, 1u);
     EXPECT_EQ(counters.gaps, 1u);
     EXPECT_EQ(counters.lost_frames, 0u);
 }
 
 TEST_F(Session, RecordsMissingAtTheEndAreLost) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     target.entry(1);
     target.lose();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.lost, 1u);
     EXPECT_EQ(counters.gaps, 1u);
     EXPECT_EQ(counters.generated, 9u);
@@ -140,8 +118,7 @@ TEST_F(Session, DuplicatesAreIgnoredAndCounted) {
     const Bytes once = target.bytes;
     target.bytes.insert(target.bytes.end(), once.begin(), once.end());
     four_calls();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.duplicate_frames, 3u);  // hello, trace, console
     EXPECT_EQ(counters.repeated_records, 0u);
     EXPECT_EQ(sink.console, "once\n");
@@ -150,15 +127,12 @@ TEST_F(Session, DuplicatesAreIgnoredAndCounted) {
 }
 
 TEST_F(Session, TraceThatGoesBackIsIgnored) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     target.set_next_index(3);
     target.entry(1);
     target.flush();
     target.set_next_index(8);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.repeated_records, 1u);
     EXPECT_EQ(counters.delivered, 8u);
 }
@@ -199,13 +173,12 @@ TEST_F(Session, UnknownStreamsAreSkipped) {
     target.frame(static_cast<protocol::Stream>(10), 0, 5);
     target.frame(static_cast<protocol::Stream>(0), 0, 5);
     four_calls();
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.unknown_frames, 2u);
     EXPECT_TRUE(counters.complete);
 }
 
-TEST_F(Session, WhatMakesNoSenseIsMalformed) {
+TEST_F(Session, InvalidPayloadsAreMalformed) {
     target.hello();
     malformed(protocol::Stream::trace, {1, 2, 3});     // the header is incomplete
     malformed(protocol::Stream::stats, {0x80});        // the varint is cut off
@@ -224,12 +197,9 @@ TEST_F(Session, WhatMakesNoSenseIsMalformed) {
 }
 
 TEST_F(Session, LastStatsThatContradictTheRecords) {
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     target.set_next_index(5);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(counters.inconsistent, 1u);
     EXPECT_EQ(counters.delivered, 8u);
 }
@@ -264,18 +234,15 @@ TEST_F(Session, AnEndlessChunkTakesNoMemoryAndItsTextIsShown) {
     reader.feed(noise);
     const std::uint8_t zero = 0;
     reader.feed({&zero, 1});
-    target.hello();
-    four_calls();
-    target.finish();
-    read();
+    hello_and_four_calls();
+    finish_and_read();
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
     EXPECT_EQ(reader.line().lead_bytes, 10'000'000u);
     EXPECT_EQ(counters.delivered, 8u);
 }
 
 TEST_F(Session, AHalfFrameAtTheEndIsCut) {
-    target.hello();
-    four_calls();
+    hello_and_four_calls();
     target.finish();
     target.bytes.pop_back();  // only the last delimiter is missing
     read();
@@ -286,8 +253,7 @@ TEST_F(Session, AHalfFrameAtTheEndIsCut) {
 TEST_F(Session, DelimitersWithoutAFrameAreCounted) {
     target.hello();
     target.bytes.push_back(0);
-    target.finish();
-    read();
+    finish_and_read();
     EXPECT_EQ(reader.line().stray_zeros, 1u);
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
 }
@@ -299,9 +265,7 @@ TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
         target.bytes.clear();
         return reader.counters();
     };
-    target.hello();
-    four_calls();
-    target.flush();
+    hello_and_four_calls();
     EXPECT_EQ(counted().generated_at_least, 1u);
     EXPECT_EQ(counted().generated, 8u);
     target.stats(false);  // it continues recording
@@ -320,16 +284,14 @@ TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
 
 // A return after a stop may find no room. No stats frame contains its drop yet.
 TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
-    target.hello();
-    four_calls();
-    target.flush();
-    protocol::Stats stats{.generated = 8, .delivered = 8, .has_state = true, .stopped_at = 5};
-    target.frame(protocol::Stream::stats, 0, protocol::write_stats(stats, target.payload()));
+    hello_and_four_calls();
+    protocol::Stats last{.generated = 8, .delivered = 8, .has_state = true, .stopped_at = 5};
+    stats(last);
     reader.feed(target.bytes);
     EXPECT_EQ(reader.counters().generated_at_least, 0u);
     target.bytes.clear();
-    stats.dropped = 1;
-    target.frame(protocol::Stream::stats, 0, protocol::write_stats(stats, target.payload()));
+    last.dropped = 1;
+    stats(last);
     reader.feed(target.bytes);
     const StreamCounters counters = reader.counters();
     EXPECT_EQ(counters.generated_at_least, 1u);
@@ -337,11 +299,8 @@ TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
 }
 
 TEST_F(Session, FinalStatsThatContradictTheRecordsAreNotMadeToAgree) {
-    target.hello();
-    four_calls();
-    target.flush();
-    protocol::Stats stats{.generated = 100, .delivered = 8, .final = 1};
-    target.frame(protocol::Stream::stats, 0, protocol::write_stats(stats, target.payload()));
+    hello_and_four_calls();
+    stats({.generated = 100, .delivered = 8, .final = 1});
     reader.feed(target.bytes);
     EXPECT_EQ(reader.counters().generated, 100u);
     EXPECT_EQ(reader.counters().inconsistent, 1u);

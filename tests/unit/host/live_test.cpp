@@ -7,12 +7,12 @@
 
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/live/rates.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/wire.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -21,64 +21,12 @@ using namespace std::chrono_literals;
 using test::Bytes;
 using test::TargetStream;
 
-// The other end of a line.
-struct Wire {
-    std::mutex mutex;
-    Bytes bytes;
-    bool closed = false;
-    bool absent = false;                   // it cannot be opened
-    std::chrono::milliseconds closing{0};  // the time that closing takes
-    std::atomic<unsigned> opened = 0;
-
-    void send(const Bytes& more) {
-        const std::lock_guard lock(mutex);
-        bytes.insert(bytes.end(), more.begin(), more.end());
-    }
-    void close(bool is_absent) {
-        const std::lock_guard lock(mutex);
-        closed = true;
-        absent = is_absent;
-    }
-    void come_back() {
-        const std::lock_guard lock(mutex);
-        absent = false;
-    }
-};
-
-class WireSource final : public Source {
-public:
-    explicit WireSource(Wire& wire) : wire_(wire) {
-        const std::lock_guard lock(wire_.mutex);
-        if (wire_.absent) throw Error("there is no wire");
-        wire_.closed = false;
-        ++wire_.opened;
-    }
-    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
-        {
-            const std::lock_guard lock(wire_.mutex);
-            const std::size_t count = std::min(to.size(), wire_.bytes.size());
-            std::copy_n(wire_.bytes.begin(), count, to.begin());
-            wire_.bytes.erase(wire_.bytes.begin(), wire_.bytes.begin() + static_cast<long>(count));
-            if (count != 0 || wire_.closed) return {count, count == 0};
-        }
-        std::this_thread::sleep_for(std::min(timeout, 1ms));
-        return {};
-    }
-    std::optional<int> close() override {
-        std::this_thread::sleep_for(wire_.closing);
-        return std::nullopt;
-    }
-
-private:
-    Wire& wire_;
-};
-
 class Looked : public testing::Test {
 protected:
     void open(bool comes_back = false) {
         live = std::make_unique<Live>(
             LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}},
-            [this] { return std::make_unique<WireSource>(wire); }, comes_back);
+            [this] { return std::make_unique<test::WireSource>(wire); }, comes_back);
     }
     void send() {
         target.flush();
@@ -102,7 +50,7 @@ protected:
     }
     std::string path(const char* name) { return testing::TempDir() + name; }
 
-    Wire wire;
+    test::Wire wire;
     TargetStream target;
     std::size_t sent = 0;
     std::unique_ptr<Live> live;
@@ -249,7 +197,7 @@ TEST_F(Looked, AreAnsweredWhileALineTakesLongToClose) {
     EXPECT_NE(live->ask({.words = {"stats"}}).get().status, Exit::ok);
 }
 
-TEST_F(Looked, WhatIsNoRequestIsAnsweredAtOnce) {
+TEST_F(Looked, AnInvalidRequestIsAnsweredAtOnce) {
     open();
     EXPECT_EQ(live->ask({.words = {"fly"}}).get().status, Exit::usage);
     EXPECT_THROW(live->stop_recording(), Error);

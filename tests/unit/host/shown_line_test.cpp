@@ -8,6 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/views/serve/subjects.hpp"
 #include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/wire.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -16,49 +17,22 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-class OneLine final : public Source {
-public:
-    struct End {
-        std::mutex mutex;
-        test::Bytes bytes;
-    };
-    explicit OneLine(End& end) : end_(end) {}
-    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds) override {
-        {
-            const std::lock_guard lock(end_.mutex);
-            const std::size_t count = std::min(to.size(), end_.bytes.size());
-            std::copy_n(end_.bytes.begin(), count, to.begin());
-            end_.bytes.erase(end_.bytes.begin(),
-                             end_.bytes.begin() + static_cast<std::ptrdiff_t>(count));
-            if (count != 0) return {count, false};
-        }
-        std::this_thread::sleep_for(1ms);
-        return {};
-    }
-
-private:
-    End& end_;
-};
-
 class ShownLineTest : public testing::Test {
 protected:
     void send() {
         target.flush();
         sent += target.bytes.size();
-        {
-            const std::lock_guard lock(end.mutex);
-            end.bytes.insert(end.bytes.end(), target.bytes.begin(), target.bytes.end());
-        }
+        wire.send(target.bytes);
         target.bytes.clear();
         while (live.status().line.bytes < sent) std::this_thread::sleep_for(1ms);
         std::this_thread::sleep_for(1s);  // the view is updated once a second
     }
     json status() { return json::parse(shown.status(console)); }
 
-    OneLine::End end;
+    test::Wire wire;
     Live live{LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}},
                           .timeline = true},
-              [this] { return std::make_unique<OneLine>(end); }, false};
+              [this] { return std::make_unique<test::WireSource>(wire); }, false};
     ShownLine shown{live, "title", false, nullptr};
     test::TargetStream target;
     std::size_t sent = 0;

@@ -4,18 +4,16 @@
 #include <sys/wait.h>
 
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/bench/codec/rounds.hpp"
-#include "tests/unit/host/call_trace.hpp"
+#include "tests/unit/host/codec_records.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
 
-using Records = std::vector<StampedRecord>;
-using Bytes = std::vector<std::uint8_t>;
 using protocol::Kind;
+using test::Bytes, test::Records;
 
 Bytes ev13(std::initializer_list<CallEvent> events) {
     Bytes result;
@@ -62,7 +60,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
 }
 
 // The program's output, and its errors.
-TEST(CodecBench, PrintsWhatItMeasured) {
+TEST(CodecBench, PrintsItsMeasurements) {
     const std::string file = testing::TempDir() + "codec_test.ev13";
     test::CallTrace program(5, 120, 0.3);
     const Records records = program.records(50000);
@@ -76,8 +74,7 @@ TEST(CodecBench, PrintsWhatItMeasured) {
         bytes.insert(bytes.end(), one.begin(), one.end());
     }
     const auto run = [&](std::size_t size) {
-        std::ofstream(file, std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(size));
+        test::write_file(file, std::span(bytes).first(size));
         const std::string command =
             std::string(NOPSCOPE_CODEC_BENCH) + " --format json " + file + " 2>&1";
         std::FILE* pipe = popen(command.c_str(), "r");

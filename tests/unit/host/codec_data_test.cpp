@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
-#include "host-tools/base/file.hpp"
-#include "tests/unit/host/call_trace.hpp"
 #include "tests/unit/host/codec_records.hpp"
+#include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -94,13 +90,7 @@ TEST(Codec, Golden) {
     line.resize(line.size() - protocol::max_encoded_bytes +
                 builder.encode({protocol::Stream::console, 0, 1, 0}, told.size(),
                                line.data() + line.size() - protocol::max_encoded_bytes));
-    const std::string path = std::string(NOPSCOPE_GOLDEN) + "/records.bin";
-    if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-        std::ofstream(path, std::ios::binary)
-            .write(reinterpret_cast<const char*>(line.data()),
-                   static_cast<std::streamsize>(line.size()));
-    }
-    EXPECT_EQ(line, read_whole_file(path)) << path;
+    expect_golden("records.bin", std::string(line.begin(), line.end()));
 }
 
 }  // namespace

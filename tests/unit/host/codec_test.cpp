@@ -7,8 +7,6 @@
 #include <memory>
 #include <random>
 
-#include "host-tools/bench/codec/rounds.hpp"
-#include "tests/unit/host/call_trace.hpp"
 #include "tests/unit/host/codec_records.hpp"
 
 namespace nopscope::host {
@@ -197,7 +195,7 @@ TEST(Codec, RestartMakesAKeyFrame) {
     EXPECT_TRUE(is_key(9));  // records were lost, for example overwritten
 }
 
-TEST(Codec, RefusesWhatNoEncoderWrites) {
+TEST(Codec, RefusesBytesThatNoEncoderWrites) {
     auto decoder = std::make_unique<protocol::TraceDecoder>();
     EXPECT_EQ(decoder->open(nullptr, 0), Opened::malformed);
     const Bytes short_of_base{1, 1, 0, 0, 0, 1, 2, 3};
@@ -254,7 +252,7 @@ TEST(Codec, RefusesTokensThatNoEncoderHas) {
 }
 
 // Readers use this bit to recognize an invalid record.
-TEST(Codec, TheBitThatIsZeroIsZeroWhateverTheBytes) {
+TEST(Codec, NoBytesSetTheBitThatIsAlwaysZero) {
     std::mt19937 random(6);
     std::size_t count = 0;
     for (int round = 0; round < 3000; ++round) {

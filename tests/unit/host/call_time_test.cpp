@@ -93,17 +93,6 @@ TEST_F(Decoder, AGapsLengthIsNoSelfTime) {
     expect(2, 1, Outcome::returned, 250, 250 - (100 + 10) - (90 + 5));
 }
 
-TEST_F(Decoder, ManyGapsAreNoSelfTime) {
-    const auto a = entry(1, 0);
-    std::uint64_t now = 0;
-    for (unsigned n = 0; n < 200; ++n) {
-        gap(2);
-        entry(2, now += 10);
-    }
-    ret(a, now + 10);
-    expect(calls.list.size() - 1, 1, Outcome::returned, now + 10, 0);
-}
-
 TEST_F(Decoder, AGapInTheTracer) {
     const auto a = entry(1, 0);
     extended(protocol::Extended::tracer_begin, 10);

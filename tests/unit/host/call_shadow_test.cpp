@@ -61,7 +61,7 @@ protected:
     Branch hook_leaves_by = Branch::ret;
 };
 
-TEST_F(Shadow, ACallHasWhatIsBetweenItsEntryAndItsReturn) {
+TEST_F(Shadow, ACallHasTheInstructionsBetweenItsEntryAndItsReturn) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
     enter(1, 0x1040, 7, Branch::ret);
@@ -78,7 +78,7 @@ TEST_F(Shadow, ACallHasWhatIsBetweenItsEntryAndItsReturn) {
     EXPECT_EQ(shadow.all_instructions(), 25u + 2 * (31 + 20));
 }
 
-TEST_F(Shadow, AResetEndsWhateverWasOpen) {
+TEST_F(Shadow, AResetEndsAllOpenCalls) {
     const auto last_path = [&] { return paths.paths().back(); };
     enter(0, 0x2000, 10, Branch::call);
     enter(1, 0x2100, 10);
@@ -146,7 +146,7 @@ TEST_F(Shadow, ARecursiveFunctionCountsOnce) {
     EXPECT_EQ(functions[0].self, 21u);
 }
 
-TEST_F(Shadow, LongjmpLeavesWhatLiesBelow) {
+TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
     enter(1, 0x1040, 7, Branch::call);
@@ -222,7 +222,7 @@ TEST_F(Shadow, AServiceIsTheProgramsWork) {
     EXPECT_EQ(functions[0].self, 43u);
 }
 
-TEST_F(Shadow, WhatItCannotFollowIsCounted) {
+TEST_F(Shadow, CallsThatItCannotFollowAreCounted) {
     registers.sp_ = 0x7000;
     enter(0, 0x2000, 10);
     EXPECT_EQ(shadow.foreign, 1u);

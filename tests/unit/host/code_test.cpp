@@ -96,9 +96,9 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
     ElfBuilder builder;
     const auto hot = builder.function("hot");
     const auto unknown = builder.function("<b>not in the page</b>", false, false);
-    const auto caller = builder.here() + 8 + (builder.here() % 8);
+    const auto caller = builder.next() + 8;
     const auto bl = [](std::uint64_t from, std::uint64_t to) {
-        return 0x94000000 | (static_cast<std::uint32_t>((to - from) >> 2) & 0x3ffffff);
+        return ElfBuilder::branch(0x94000000, from, to);
     };
     const auto made =
         builder.function("caller", true, true,

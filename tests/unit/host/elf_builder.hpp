@@ -23,6 +23,9 @@ public:
     Bytes site_names;  // the section .nopscope.names; empty if there is none
 
     std::uint64_t here() const { return text_base + text.size() * 4; }
+    std::uint64_t next() const { return (here() + 7) & ~std::uint64_t{7}; }
+    // Where the body of the next function begins, behind its landing pad and its site.
+    std::uint64_t next_body() const { return next() + 8 + 12; }
 
     // Adds a function with these `body` words before its ret. Returns its address.
     std::uint64_t function(const std::string& name, bool instrumented = true, bool with_bti = true,
@@ -57,6 +60,10 @@ public:
     }
     static std::uint32_t add(unsigned rd, unsigned rn, std::uint64_t immediate) {
         return 0x91000000 | static_cast<std::uint32_t>(immediate & 0xfff) << 10 | rn << 5 | rd;
+    }
+    // `b` or `bl`, by the opcode.
+    static std::uint32_t branch(std::uint32_t opcode, std::uint64_t from, std::uint64_t to) {
+        return opcode | (static_cast<std::uint32_t>(to - from) >> 2 & 0x3ffffff);
     }
     static std::uint32_t ldr_literal(unsigned rt, std::int64_t offset) {
         return 0x58000000 | (static_cast<std::uint32_t>(offset >> 2) & 0x7ffff) << 5 | rt;

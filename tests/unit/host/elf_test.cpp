@@ -198,7 +198,7 @@ TEST_F(Elf, AddressesMadeInCodeCount) {
         const ElfFile elf(copy.build(), "image.elf");
         return check_image(elf, {}, true).problems.size();
     };
-    const std::uint64_t at = (builder.here() + 7) & ~std::uint64_t{7};
+    const std::uint64_t at = builder.next();
     const auto low = bare & 0xfff;
     EXPECT_EQ(user({}), 0u);
     EXPECT_EQ(user({ElfBuilder::adr(3, static_cast<std::int64_t>(bare - at))}), 1u);
@@ -242,11 +242,8 @@ TEST_F(Elf, AFunctionsCodeEndsBeforeTheNextSite) {
     builder.symbol("wide", ElfBuilder::text_base + 8, 2, 68);  // up to the end of the last function
     const auto narrow = builder.function("narrow");
     const auto f = builder.function("f");
-    const auto body =
-        ((builder.here() + 7) & ~std::uint64_t{7}) + 8 + 12;  // behind the landing pad and the site
-    const auto jumps =
-        builder.function("jumps", true, true,
-                         {0x14000000 | (static_cast<std::uint32_t>(f - body) >> 2 & 0x3ffffff)});
+    const auto jumps = builder.function("jumps", true, true,
+                                        {ElfBuilder::branch(0x14000000, builder.next_body(), f)});
     const Symbols symbols = read_symbols(file());
     EXPECT_EQ(symbols.tail(jumps, f), Tail::always);
     EXPECT_EQ(symbols.tail(narrow, f), Tail::never);
@@ -254,13 +251,9 @@ TEST_F(Elf, AFunctionsCodeEndsBeforeTheNextSite) {
 
 TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     constexpr std::uint32_t blr_x1 = 0xd63f0020, br_x1 = 0xd61f0020;
-    const auto to = [](std::uint32_t opcode, std::uint64_t from, std::uint64_t target) {
-        return opcode | (static_cast<std::uint32_t>(target - from) >> 2 & 0x3ffffff);
-    };
     constexpr std::uint32_t b = 0x14000000, bl = 0x94000000;
-    constexpr std::uint64_t body = 12;  // behind the landing pad and the site
-    const auto aligned = [](std::uint64_t address) { return (address + 7) & ~std::uint64_t{7}; };
-    const auto next = [&] { return aligned(builder.here()) + 8 + body; };
+    constexpr auto to = ElfBuilder::branch;
+    const auto next = [&] { return builder.next_body(); };
     const auto f = builder.function("f");
     const auto g = builder.function("g");
     builder.function("jumps", true, true, {to(b, next(), f)});
@@ -272,7 +265,7 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     builder.function("if", true, true,
                      {0x54000000 | (static_cast<std::uint32_t>(f - next()) >> 2 & 0x7ffff) << 5});
     builder.function("hot");
-    builder.function("hot.cold", false, false, {to(b, aligned(builder.here()), g)});
+    builder.function("hot.cold", false, false, {to(b, builder.next(), g)});
     const Symbols symbols = read_symbols(file());
     const auto tail = [&](const std::string& caller, std::uint64_t callee) {
         for (const Function& site : symbols.sites) {

@@ -116,7 +116,7 @@ TEST_F(EndingTest, StopsReadsOutAndTakesWhatWasRecordedBefore) {
     EXPECT_LE(pairs[0].utc_ns + pairs[0].error_ns, after + 1);
 }
 
-TEST_F(EndingTest, WhatKeepsTracingIsNotStopped) {
+TEST_F(EndingTest, ATargetThatKeepsTracingIsNotStopped) {
     coming = {profile(0, 5), profile(1, 4), stats(0, 60, 1), stats(1, 60, 1)};
     EXPECT_EQ(run(true), "");
     EXPECT_THAT(asked, ElementsAre(Command::send_profile, Command::stats));

@@ -92,7 +92,7 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     EXPECT_EQ(shown["duration"], 310);
 }
 
-TEST_F(TimelineTest, WhatIsOpenIsShownUpToNowAndLaterWhole) {
+TEST_F(TimelineTest, OpenCallsAreShownUpToNowAndLaterWhole) {
     timeline.entry(core0, 1, 100);
     timeline.entry(core0, 2, 200);
     call(core0, 3, 250, 300);
@@ -192,7 +192,7 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     }
 }
 
-TEST_F(TimelineTest, WhateverComesItIsBounded) {
+TEST_F(TimelineTest, AnyInputGivesABoundedTimeline) {
     std::mt19937_64 random(9);
     for (std::uint32_t number = 3; number < 500; ++number)
         timeline.on_track({number, number % 256, number / 256});

@@ -150,7 +150,7 @@ TEST_F(Keys, EachKeyOfTheTableOfVerbsAsksForItsVerb) {
     EXPECT_GE(count, 5u);
 }
 
-TEST_F(Keys, WhatIsAskedOfTheTarget) {
+TEST_F(Keys, RequestsToTheTarget) {
     EXPECT_THAT(asks("fluaV_* main"), ElementsAre("trace", "luaV_*", "main"));
     EXPECT_THAT(asks("Rprofile"), ElementsAre("trace", "luaV_*", "main"));
     EXPECT_EQ(last.recorder, "profile");

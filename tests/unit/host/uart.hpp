@@ -13,11 +13,11 @@ namespace nopscope::host::test {
 // stop bit as the next start bit.
 enum class Resync : std::uint8_t { at_edge, at_stop_bit };
 
-// Returns what a UART at `received_baud` reads of bytes sent 8N1 at `sent_baud`, with `pause_bits`
-// of silence every `burst` bytes. It waits for a falling edge and samples each bit in its middle.
+// Returns what a UART at `received_baud` reads of bytes sent 8N1 at `sent_baud`, in bursts. It
+// waits for a falling edge and samples each bit in its middle.
 inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud,
-                                          double received_baud, Resync resync,
-                                          std::size_t burst = 200, std::size_t pause_bits = 40) {
+                                          double received_baud, Resync resync) {
+    constexpr std::size_t burst = 200, pause_bits = 40;
     std::vector<bool> line(30, true);
     for (std::size_t n = 0; n < sent.size(); ++n) {
         line.push_back(false);

@@ -19,6 +19,8 @@
 namespace nopscope::host {
 namespace {
 
+constexpr char file_here[] = "nopscope.toml";  // in the current directory
+
 std::string variable(const char* name) {
     const char* const value = std::getenv(name);
     return value != nullptr ? value : "";
@@ -113,6 +115,12 @@ std::string board_of(const CLI::App& command, const Items& items, const std::str
 
 void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& file) {
     const std::string where = file + ": " + full_name(item);
+    // The directory may be somebody else's.
+    if (file == file_here && first_value(item).starts_with("exec:")) {
+        refuse(where +
+               ": exec: starts a program: give it on the command line, or name this file in "
+               "NOPSCOPE_CONFIG");
+    }
     try {
         if (takes_value(option)) {
             option.add_result(item.inputs);
@@ -178,7 +186,7 @@ private:
 std::string defaults_file() {
     if (const std::string named = variable("NOPSCOPE_CONFIG"); !named.empty()) return named;
     std::error_code ignored;
-    if (std::filesystem::exists("nopscope.toml", ignored)) return "nopscope.toml";
+    if (std::filesystem::exists(file_here, ignored)) return file_here;
     const std::string home = variable("XDG_CONFIG_HOME").empty() ? variable("HOME") + "/.config"
                                                                  : variable("XDG_CONFIG_HOME");
     const std::string path = home + "/nopscope/config.toml";

@@ -125,6 +125,16 @@ class Defaults(cli.Case):
         self.assertFalse(self.nopscope("info", cli.DEMO, NOPSCOPE_CONFIG=str(mine)).stdout.startswith("{"))
         self.assertIn("cannot open", self.nopscope("events", NOPSCOPE_CONFIG="none.toml", status=3).stderr)
 
+    def test_a_file_that_is_found_starts_no_program(self):
+        """The directory may be somebody else's."""
+        started = self.directory / "started"
+        file = self.write(f"board = 'x'\n[x]\nfrom = 'exec:touch {started}'\n")
+        said = self.nopscope("record", "-o", "out.nsc", status=2).stderr
+        self.assertRegex(said, r"^nopscope: nopscope\.toml: x\.from: exec: starts a program, .*NOPSCOPE_CONFIG\n$")
+        self.assertFalse(started.exists())
+        self.nopscope("record", "-o", "out.nsc", status=None, NOPSCOPE_CONFIG=str(file))
+        self.assertTrue(started.exists())
+
     def test_what_makes_no_sense_is_one_sentence(self):
         for text, said in (("[b]\nimgae = 'x'\n", "b.imgae: no command has such an option"),
                            ("[b.info]\nbaud = 1\n", "b.info.baud: no command has such an option"),

@@ -130,7 +130,7 @@ class Defaults(cli.Case):
         started = self.directory / "started"
         file = self.write(f"board = 'x'\n[x]\nfrom = 'exec:touch {started}'\n")
         said = self.nopscope("record", "-o", "out.nsc", status=2).stderr
-        self.assertRegex(said, r"^nopscope: nopscope\.toml: x\.from: exec: starts a program, .*NOPSCOPE_CONFIG\n$")
+        self.assertRegex(said, r"^nopscope: nopscope\.toml: x\.from: exec: starts a program: .*NOPSCOPE_CONFIG\n$")
         self.assertFalse(started.exists())
         self.nopscope("record", "-o", "out.nsc", status=None, NOPSCOPE_CONFIG=str(file))
         self.assertTrue(started.exists())

@@ -13,10 +13,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-from qemu import MACHINES, kernel_of  # noqa: E402
+from qemu import MACHINES, qemu_command  # noqa: E402
 
 BUILD_ROOT = pathlib.Path(sys.argv.pop(1))
-QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none"]
 CORTEX_A53, CORTEX_A72 = "0x410fd034", "0x410fd083"
 # What QEMU's mailbox says, whatever the UART's clock is set to.
 PI_CLOCKS = {"arm_hz": "700000000", "core_hz": "350000000"}
@@ -24,10 +23,8 @@ PI_CLOCKS = {"arm_hz": "700000000", "core_hz": "350000000"}
 
 def run(machine, *options, image="selftest"):
     """What the image sends, as bytes; it ends by itself."""
-    board, machine_options = MACHINES[machine]
-    command = [*QEMU, *machine_options, *options, "-serial", "stdio",
-               "-semihosting-config", f"enable=on,target=native,arg={image},arg=boot",
-               "-kernel", kernel_of(BUILD_ROOT / board / "firmware" / f"{image}.elf", board)]
+    elf = BUILD_ROOT / MACHINES[machine][0] / "firmware" / f"{image}.elf"
+    command = [*qemu_command(machine, image, ["boot"], icount=False, elf=elf), "-nic", "none", *options]
     return subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=100).stdout
 
 
@@ -71,7 +68,7 @@ class BootReport(unittest.TestCase):
 
     def test_a_device_tree_is_found_by_its_magic(self):
         with tempfile.NamedTemporaryFile(suffix=".dtb") as tree:  # any machine's: nobody reads further
-            subprocess.run([*QEMU, "-M", "virt,dumpdtb=" + tree.name], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run(["qemu-system-aarch64", "-display", "none", "-M", "virt,dumpdtb=" + tree.name], check=True, stderr=subprocess.DEVNULL)
             entry = report(run("rpi3", "-dtb", tree.name))[0]
         self.assertRegex(entry["dtb"], "^0x[0-9a-f]+$")
         self.assertEqual(int(entry["dtb"], 16) % 8, 0)

@@ -46,6 +46,12 @@ public:
     }
     void release(std::uint64_t bytes) { left_ += bytes; }
     std::uint64_t left() const { return left_; }
+    // Gives half of what is left to another container.
+    MemoryBudget half() {
+        MemoryBudget other = *this;
+        left_ -= other.left_ /= 2;
+        return other;
+    }
 
 private:
     std::uint64_t left_;

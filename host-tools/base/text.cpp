@@ -156,6 +156,17 @@ std::string human_ns(double ns) {
     const int digits = ns < 9.995 ? 2 : ns < 99.95 ? 1 : 0;
     return fmt::format("{:.{}f} {}", ns, digits, units[unit]);
 }
+std::string exact_ns(std::uint64_t ns) {
+    static constexpr std::pair<std::uint64_t, const char*> units[] = {
+        {1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}};
+    for (const auto& [unit, name] : units) {
+        if (ns < unit) continue;
+        std::string fraction = std::to_string(unit + ns % unit).substr(1);
+        fraction.erase(fraction.find_last_not_of('0') + 1);
+        return fmt::format("{}{}{}{}", ns / unit, fraction.empty() ? "" : ".", fraction, name);
+    }
+    return fmt::format("{}ns", ns);
+}
 std::string human_ns(std::uint64_t ns) { return human_ns(static_cast<double>(ns)); }
 
 std::string with_commas(std::uint64_t value) {

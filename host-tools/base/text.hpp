@@ -35,6 +35,8 @@ std::string hex_address(std::uint64_t address);
 
 // 12.3 us, 4.56 s, ...: at most four significant digits.
 std::string human_ns(std::uint64_t ns);
+// "12.345678ms": no digit is lost, and --time takes it.
+std::string exact_ns(std::uint64_t ns);
 std::string human_ns(double ns);
 // 1,234,567
 std::string with_commas(std::uint64_t value);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/options.hpp"
 
+#include <fmt/format.h>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+
 namespace nopscope::host {
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help,
@@ -15,9 +20,54 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help) {
     add_value(command, "--image", options.image, kind::elf, image_help);
+    add_part(command, options.part);
     return add_value(command, "file", options.file, kind::recording,
                      "A recording, or a raw capture; - for standard input")
         ->required();
+}
+
+void add_part(CLI::App* command, Part& part) {
+    const auto add = [&](const char* name, const char* type, const char* help, auto set) {
+        return command->add_option_function<std::string>(name, set, help)
+            ->type_name(type)
+            ->group("Parts of a recording");
+    };
+    CLI::Option* const time =
+        add("--time", "FROM..TO", "Only this time: 10ms..20ms, ..1.5s, -5ms.. or @1..@2 (markers)",
+            [&part](const std::string& text) { part.time = read_time_range(text); });
+    add("--around", "TIME[,MARGIN]", "Only the time around this one: 10.5ms,1ms (100us)",
+        [&part](const std::string& text) { part.time = read_time_around(text); })
+        ->excludes(time);
+    command->add_option("--core", part.core, "Only this core")
+        ->transform(whole_number(0, 255))
+        ->type_name("N")
+        ->group("Parts of a recording");
+    add("--task", kind::glob, "Only the tasks (contexts) with this number",
+        [&part](const std::string& text) { part.task = text; });
+    add("--under", kind::glob, "Only the calls of this function, and the calls inside them",
+        [&part](const std::string& text) { part.under = text; });
+}
+
+void add_calls(CLI::App* command, CallSelection& calls) {
+    const char* const group = "Parts of a recording";
+    add_value(command, "--function", calls.function, kind::glob, "Only calls of these functions")
+        ->group(group);
+    command
+        ->add_option_function<std::string>(
+            "--min-duration",
+            [&calls](const std::string& text) {
+                const auto least = read_time(text);
+                if (!least || *least == 0) {
+                    throw Error(fmt::format("--min-duration {}: expected a time with a unit (ns, "
+                                            "us, ms, s), as 10us",
+                                            for_terminal(text)),
+                                Exit::usage);
+                }
+                calls.least_time = *least;
+            },
+            "Only calls that take this long, as 10us")
+        ->type_name("TIME")
+        ->group(group);
 }
 
 void add_function(CLI::App* command, std::string& function) {

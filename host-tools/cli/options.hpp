@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host-tools/analysis/part/part.hpp"
+#include "host-tools/analysis/part/selected_calls.hpp"
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
 
@@ -24,6 +26,8 @@ struct ReportOptions {
     std::string image;
     Format format = Format::text;
     bool raw = false;  // show times as recorded
+    Part part;
+    CallSelection calls;
 };
 
 // Adds a command. Its help ends with `examples`, each a complete command line, and then with
@@ -75,6 +79,10 @@ CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, 
 // Adds the positional `file` and --image, for a command that reads one recording. Returns `file`.
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options,
                            const char* image_help = "The ELF that was recorded");
+// --time, --around, --core, --task and --under: the part of a recording that a command shows.
+void add_part(CLI::App* command, Part& part);
+// --function and --min-duration, for commands that show single calls.
+void add_calls(CLI::App* command, CallSelection& calls);
 // The positional `function`: a name or a glob.
 void add_function(CLI::App* command, std::string& function);
 // --raw, for commands that show times.

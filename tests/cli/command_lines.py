@@ -21,6 +21,7 @@ TABLE = {
             f"top {LIVE} --from file:{{line}} -o {{out}}"],
     "ctl": ["ctl --via unix:{socket} hello"],
     "report": ["report {nsc}", "report {nsc} --format json", "report {nsc} --format csv"],
+    "replay": ["replay {nsc}", "replay {nsc} --time ..1ms --min-duration 1us", "replay {nsc} --levels 2"],
     "graph": ["graph {nsc}", "graph {nsc} --format json"],
     "html": ["html {nsc} -o {out}", "html {nsc} -o -"],
     "serve": ["serve {nsc}", "serve --from file:{line} -o {out}"],

@@ -9,6 +9,38 @@
 #include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope::host {
+void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
+    if (mark == PartMark::ahead) {
+        part_is_ahead_ = true;
+        return;
+    }
+    Core& core = this->core(number);
+    turn_to(core);
+    if (cuts_ && core.current->stack.back().function == tracer_function) cut(core, clock);
+    if (core.unwinding) charge_to_tracer(core, clock);
+    core.now = std::max(core.now, time_(clock - core.cut));
+    core.clock = clock;
+    if (mark == PartMark::end) {
+        end_all(core, Left::open);
+        core.is_shown = false;
+        core.is_over = true;
+        return;
+    }
+    core.is_shown = true;
+    core.absent_to[0] = core.absent_to[1] = core.now;
+    turn_to(core);
+    for (const auto& one : core.contexts) {
+        if (one.get() != core.current && one->stack.size() == 1) continue;
+        introduce(core, *one);
+        for (std::size_t at = 1; at < one->stack.size(); ++at) {
+            const std::uint32_t function = one->stack[at].function;
+            if (function == tracer_function && cuts_) continue;
+            if (function >= first_own_function) introduce_own(function);
+            to_->entry(one->track, function, core.now);
+        }
+    }
+}
+
 void BalancedStream::on_session(const HelloInfo& hello) {
     if (const Symbols* const symbols = symbols_()) {
         if (const auto sentence = mismatch(*symbols, hello))
@@ -27,9 +59,11 @@ void BalancedStream::on_session(const HelloInfo& hello) {
 }
 
 void BalancedStream::on_session_end() {
+    std::erase_if(absences_, [](const Missing& missing) { return missing.core->is_ahead(); });
     tell_absences(~std::uint64_t{0});
     for (const auto& core : cores_) {
         if (!core) continue;
+        turn_to(*core);
         end_all(*core, Left::open);
         core->current = core->contexts.front().get();
         core->with_data = {};
@@ -49,6 +83,7 @@ BalancedStream::Core& BalancedStream::core(unsigned number) {
         }
         slot = std::make_unique<Core>();
         slot->number = number & 0xff;
+        slot->is_shown = !part_is_ahead_;
         slot->current = &context(*slot, 0);
     }
     return *slot;
@@ -60,10 +95,16 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
     }
     if (core.contexts.size() == max_contexts) return *core.contexts.back();
     Context& added = *core.contexts.emplace_back(std::make_unique<Context>());
-    added.track = {.number = tracks_++, .core = core.number, .context = number};
+    added.track = {.number = 0, .core = core.number, .context = number};
     added.stack.resize(1);
-    sink_.on_track(added.track);
+    introduce(core, added);
     return added;
+}
+
+void BalancedStream::introduce(Core& core, Context& context) {
+    if (!core.is_shown || std::exchange(context.introduced, true)) return;
+    context.track.number = tracks_++;
+    sink_.on_track(context.track);
 }
 
 [[gnu::always_inline]] inline std::uint32_t BalancedStream::site(std::uint32_t offset) {
@@ -79,15 +120,16 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
                                                             std::uint64_t index) {
     const std::uint32_t function = site(offset);
     if (core.current->stack.size() > max_depth)
-        return sink_.point(core.current->track, function, core.now);
+        return to_->point(core.current->track, function, core.now);
     core.current->stack.push_back({index, function, plain_return(index)});
-    sink_.entry(core.current->track, function, core.now);
+    to_->entry(core.current->track, function, core.now);
 }
 
 void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     Core& core = this->core(number);
+    turn_to(core);
     if (!batch.records.empty()) {
-        if (!time_.started()) first_clock_ = batch.records.front().clock;
+        if (!time_.started()) begin_axis(batch.records.front().clock);
         last_clock_ = std::max(last_clock_, batch.records.front().clock);
         tell_absences(last_clock_);
         last_clock_ = std::max(last_clock_, batch.records.back().clock);
@@ -95,6 +137,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     if (batch.gap) {
         end_all(core, Left::gap);
         core.current = &context(core, batch.context);
+        introduce(core, *core.current);
     }
     std::uint64_t index = batch.first_index;
     for (const protocol::StampedRecord& stamped : batch.records) {
@@ -111,7 +154,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         } else if (record.kind() == protocol::Kind::entry) {
             on_entry(core, record.site_low(), index);
         } else if (record.kind() == protocol::Kind::call) {
-            sink_.point(core.current->track, site(record.site_low()), core.now);
+            to_->point(core.current->track, site(record.site_low()), core.now);
         } else if (record.kind() == protocol::Kind::ret) {
             on_return(core, protocol::event_of(stamped, index));
         } else {
@@ -123,6 +166,12 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         tell_clock_pair();
 }
 
+void BalancedStream::begin_axis(std::uint64_t clock) {
+    first_clock_ = clock;
+    const Nanoseconds origin = time_(clock);
+    if (sessions_ == 1) sink_.on_origin(origin);
+}
+
 // Waits: some missing parts come from stats, whose clock may lie outside of the session's records.
 void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
     absences_.push_back({&core(number), part});
@@ -130,7 +179,7 @@ void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
 
 void BalancedStream::tell_absences(std::uint64_t reached) {
     std::erase_if(absences_, [&](const Missing& missing) {
-        if (missing.part.to > reached) return false;
+        if (missing.part.to > reached || missing.core->is_ahead()) return false;
         tell(*missing.core, missing.part);
         return true;
     });
@@ -142,8 +191,14 @@ void BalancedStream::tell(Core& core, const MissingPart& part) {
     };
     const bool is_drop = part.lost == 0 && part.overwritten == 0;
     Nanoseconds& before = core.absent_to[is_drop ? 1 : 0];
-    const Nanoseconds from = std::max(before, in_session(part.from));
-    before = std::max(from, in_session(part.to));
+    Nanoseconds from = std::max(before, in_session(part.from));
+    Nanoseconds to = std::max(from, in_session(part.to));
+    if (core.is_over) {
+        from = std::min(from, core.now);
+        to = std::min(to, core.now);
+        if (from == to) return;
+    }
+    before = to;
     sink_.absence(core.number, {from, before, part.lost, part.overwritten, part.dropped});
 }
 
@@ -159,7 +214,8 @@ void BalancedStream::cut(Core& core, std::uint64_t clock) {
 }
 
 void BalancedStream::on_console(std::string_view text) {
-    sink_.console(text, cores_[0] ? cores_[0]->now : 0);
+    const bool is_shown = cores_[0] ? cores_[0]->is_shown : !part_is_ahead_;
+    if (is_shown) sink_.console(text, cores_[0] ? cores_[0]->now : 0);
 }
 
 // A pair before the session's first record waits for that record, which must begin the axis.
@@ -206,14 +262,14 @@ void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t ind
     core.current->stack.push_back({index, function, plain_end});
     if (function == tracer_function && cuts_) return;
     if (function >= first_own_function) introduce_own(function);
-    sink_.entry(core.current->track, function, core.now);
+    to_->entry(core.current->track, function, core.now);
 }
 
 void BalancedStream::end(Core& core, Context& of, Left how) {
     const std::uint32_t function = of.stack.back().function;
     of.stack.pop_back();
     if (function == tracer_function && cuts_) return;
-    sink_.leave(of.track, function, core.now, how);
+    to_->leave(of.track, function, core.now, how);
 }
 
 void BalancedStream::end_all(Core& core, Left how) {
@@ -235,6 +291,7 @@ void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
         core.now = now;
     }
     core.current = &to;
+    introduce(core, to);
     core.unwinding = false;
     if (std::exchange(to.away, false)) end(core, to, Left::returned);
 }
@@ -287,11 +344,16 @@ void BalancedStream::end_unwinding(Core& core, const protocol::StampedRecord& ne
         return;
     }
     core.unwinding = false;
+    charge_to_tracer(core, next.clock);
+}
+
+void BalancedStream::charge_to_tracer(Core& core, std::uint64_t clock) {
+    const Nanoseconds now = std::max(core.now, time_(clock - core.cut));
     if (now == core.now || core.current->stack.size() > max_depth) return;
-    if (cuts_) return cut(core, next.clock);
+    if (cuts_) return cut(core, clock);
     introduce_own(tracer_function);
-    sink_.entry(core.current->track, tracer_function, core.now);
-    sink_.leave(core.current->track, tracer_function, now, Left::returned);
+    to_->entry(core.current->track, tracer_function, core.now);
+    to_->leave(core.current->track, tracer_function, now, Left::returned);
 }
 
 void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
@@ -308,16 +370,16 @@ void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
         if (context.stack.size() > max_depth) return;
         return begin(core, tracer_function, event.index, Open::no_call);
     case protocol::Extended::tracer_end: return on_tracer_end(core);
-    case protocol::Extended::marker: sink_.mark(context.track, event.argument, core.now); break;
+    case protocol::Extended::marker: to_->mark(context.track, event.argument, core.now); break;
     case protocol::Extended::duration:
         context.duration = {.wanted = 2, .depth = event.argument, .site = 0, .ticks = 0};
         break;
     case protocol::Extended::data:
         if (!context.duration.data(event.data)) break;
         // Hostile ticks may give any begin.
-        sink_.whole(context.track, site(context.duration.site),
-                    std::min(core.now, time_at(core, event.clock - context.duration.ticks)),
-                    core.now, context.duration.depth);
+        to_->whole(context.track, site(context.duration.site),
+                   std::min(core.now, time_at(core, event.clock - context.duration.ticks)),
+                   core.now, context.duration.depth);
         return;
     default: context.duration.wanted = 0; break;
     }
@@ -348,9 +410,9 @@ void BalancedStream::on_values(Core& core) {
     std::array<CapturedPart, 8> room;
     for (const CapturedPart& part : values_of(core.with_data, room)) {
         if (part.what == CapturedPart::counter) {
-            sink_.counter(core.current->track, part.of, part.value, core.now);
+            to_->counter(core.current->track, part.of, part.value, core.now);
         } else {
-            sink_.value(core.current->track, {site(part.of), part.what, part.value}, core.now);
+            to_->value(core.current->track, {site(part.of), part.what, part.value}, core.now);
         }
     }
 }
@@ -366,7 +428,7 @@ void BalancedStream::on_sample(Core& core) {
         path_.push_back(function);
     }
     std::reverse(path_.begin(), path_.end());
-    sink_.sample(core.current->track, path_, core.now);
+    to_->sample(core.current->track, path_, core.now);
 }
 
 std::uint32_t BalancedStream::sampled(std::int64_t offset, bool is_return) {

@@ -16,6 +16,7 @@
 //   context  While another context runs, a track with open calls likewise shows `away_function`.
 //   time     A core's time never goes back: if its clock does, the time stands still.
 //   orphans  Returns of calls that are not open are left out.
+//   part     Calls that are open when the shown part begins (SessionSink::on_part) enter there.
 #pragma once
 
 #include <array>
@@ -49,6 +50,7 @@ public:
 
     // Throws Error if the symbols are of another image. on_trace() and on_missing() throw it if
     // `axis` is without_tracer and a second core has records.
+    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
@@ -57,6 +59,9 @@ public:
     void on_clock_pair(const ClockPair& pair) override;
 
     std::uint64_t sessions() const { return sessions_; }
+    // Where a core that has had a record is: its time on the axis, and the context that runs.
+    Nanoseconds now(unsigned core) const { return cores_[core & 0xff]->now; }
+    const Track& running(unsigned core) const { return cores_[core & 0xff]->current->track; }
     // Returns of calls that ended at a gap or whose entry is not known.
     std::uint64_t orphan_returns() const { return orphan_returns_; }
     // The count that unknown_sites() in report.hpp defines.
@@ -74,6 +79,7 @@ private:
         std::vector<Open> stack;  // stack[0] is no call
         DurationRecord duration;
         bool away = false;
+        bool introduced = false;  // the sink knows the track
     };
     struct Core {
         unsigned number = 0;
@@ -86,7 +92,11 @@ private:
         Ticks cut = 0;            // the tracer's time that was cut out
         Stops stops;              // `cut` at the last times
         bool unwinding = false;
+        bool is_shown = true;               // false: it is before or after the part
+        bool is_over = false;               // it is after the part
         Nanoseconds absent_to[2] = {0, 0};  // end of the last absence: lost; dropped
+
+        bool is_ahead() const { return !is_shown && !is_over; }
     };
 
     struct Missing {
@@ -95,6 +105,8 @@ private:
     };
 
     Core& core(unsigned number);
+    // The session's first record has come.
+    void begin_axis(std::uint64_t clock);
     void tell_clock_pair();
     // Passes on the missing parts that end by `reached` (session's clock), clipped to the session.
     void tell_absences(std::uint64_t reached);
@@ -102,6 +114,9 @@ private:
     static void cut(Core& core, std::uint64_t clock);
     Nanoseconds time_at(const Core& core, std::uint64_t clock);
     Context& context(Core& core, std::uint32_t number);
+    void introduce(Core& core, Context& context);
+    // From now on the events are this core's.
+    void turn_to(const Core& core) { to_ = core.is_shown ? &sink_ : &nobody_; }
     // The core left the running context at `left`.
     void enter(Core& core, Context& to, Nanoseconds left);
     std::uint32_t site(std::uint32_t offset);
@@ -113,6 +128,8 @@ private:
     void on_entry(Core& core, std::uint32_t offset, std::uint64_t index);
     void on_return(Core& core, const protocol::Event& event);
     void end_unwinding(Core& core, const protocol::StampedRecord& next);
+    // Since its last record the core has worked for the tracer.
+    void charge_to_tracer(Core& core, std::uint64_t clock);
     void on_extended(Core& core, const protocol::Event& event);
     void on_tracer_end(Core& core);
     void on_data(Core& core);
@@ -121,7 +138,19 @@ private:
     std::uint32_t sampled(std::int64_t offset, bool is_return);
     static std::size_t find(const Context& context, const protocol::Event& event);
 
+    // Gets the events of cores before and after the part that is shown.
+    struct Nobody final : EventSink {
+        void on_function(std::uint32_t, const FunctionPlace&) override {}
+        void on_track(const Track&) override {}
+        void entry(const Track&, std::uint32_t, Nanoseconds) override {}
+        void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
+        void finish() override {}
+    };
+
     EventSink& sink_;
+    Nobody nobody_;
+    EventSink* to_ = &sink_;  // gets the events of the core that is read
+    bool part_is_ahead_ = false;
     std::function<const Symbols*()> symbols_;
     std::string origin_;
     std::optional<TimeAxis> axis_;

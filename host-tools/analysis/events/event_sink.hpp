@@ -57,7 +57,7 @@ enum class Left : std::uint8_t {
     returned,
     unwound,  // by longjmp or an exception
     gap,      // a gap follows: the call may have gone on
-    open,     // the session ended first
+    open,     // the session, or the part that is shown, ended first
 };
 const char* left_text(Left how);
 
@@ -100,6 +100,8 @@ public:
     // Called for each function and track before its first use.
     virtual void on_function(std::uint32_t number, const FunctionPlace& place) = 0;
     virtual void on_track(const Track& track) = 0;
+    // The time of the recording's first record, which times in texts count from. Before all events.
+    virtual void on_origin(Nanoseconds) {}
     // Called before each session's first event, with wall or without_tracer.
     virtual void on_axis(TimeAxis) {}
 

@@ -23,8 +23,6 @@ std::uint32_t OutlierSink::child(Watched& on, std::uint32_t parent, std::uint32_
 }
 
 void OutlierSink::entry(const Track& track, std::uint32_t function, Nanoseconds now) {
-    if (!began_) begin_ = now;
-    began_ = true;
     Watched& on = tracks_[track.number];
     Open open{.from = now};
     if (on.open.empty()) {

@@ -39,6 +39,7 @@ public:
         : wanted_(std::move(wanted)), most_(most) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
+    void on_origin(Nanoseconds origin) override { origin_ = origin; }
     void on_track(const Track& track) override { tracks_.resize(track.number + 1); }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
@@ -47,7 +48,7 @@ public:
     // The slowest first.
     const std::vector<Outlier>& slowest() const { return slowest_; }
     std::uint64_t calls() const { return calls_; }  // compared calls
-    Nanoseconds begin() const { return begin_; }    // of the recording's first entry
+    Nanoseconds origin() const { return origin_; }  // of the times in texts
     const FunctionPlace& place(std::uint32_t function) const { return places_.at(function).place; }
 
 private:
@@ -77,8 +78,7 @@ private:
     std::vector<Watched> tracks_;
     std::vector<Outlier> slowest_;
     std::uint64_t calls_ = 0;
-    Nanoseconds begin_ = 0;
-    bool began_ = false;
+    Nanoseconds origin_ = 0;
 };
 
 }  // namespace nopscope::host

@@ -42,6 +42,8 @@ struct OpenCall {
     // Values of `plain_end` that no record has: bit 2 is zero in every record, even of a bad file.
     static constexpr std::uint32_t gap_marker = ~0u;
     static constexpr std::uint32_t not_plain = 1u << 2;
+    // A value of `gaps_before` that no core reaches: the call began before the part that is shown.
+    static constexpr std::uint32_t before_part = ~0u;
 
     std::uint64_t index = 0;         // record index of the entry
     Ticks begin = 0;                 // on the clock without the tracer's time

@@ -152,7 +152,7 @@ public:
     }
     std::size_t depth() const { return stack_.depth(); }
     const OpenCall& top() const { return stack_.top(); }
-    // True if a gap lies inside the call.
+    // True if a gap lies inside the call, or the call began before the part that is shown.
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
     // The clock that calls begin and end on: the target's clock without the tracer's time.
     Ticks time() const { return now(); }
@@ -160,6 +160,41 @@ public:
     const CallStack& open_calls() const { return stack_; }
     // True if the return's entry is open in this context.
     bool has_entry_of(const protocol::Event& event) const { return stack_.find(event) != 0; }
+
+    // A part of the recording begins at `clock`, which is after the last event and not after the
+    // next: forgets all times before it, and the open calls begin there. place(parent_node, path)
+    // returns the path of an open call in this decoder's sink.
+    template <typename Place>
+    void begin_part(std::uint64_t clock, Place place) {
+        clock_ = first_clock_ = tracer_begin_ = last_before_gap_ = part_begin_ = clock;
+        tracer_ticks_ = elsewhere_ = tracer_child_ = 0;
+        is_part_ = true;
+        counters_ = {};
+        durations_.forget();
+        stops_.restart(0);
+        away_.forget();
+        carry_ = {};
+        duration_ = {};
+        has_closed_ = false;
+        stack_[0].child = 0;
+        for (std::size_t at = 1; at <= stack_.depth(); ++at) {
+            OpenCall& call = stack_[at];
+            call.begin = clock;
+            call.child = call.total_before = call.taken_before = 0;
+            call.gaps_before = OpenCall::before_part;
+            call.path = call.is_gap() ? Path{0, sink_->gap_node()}
+                                      : place(stack_[at - 1].path.node, call.path);
+        }
+    }
+    // The part ends at `clock`: finish() ends the open calls there.
+    void end_part(std::uint64_t clock) {
+        if (!started_) return;
+        if (std::exchange(unwinding_, false)) tracer_ticks_ += not_negative(clock - clock_);
+        clock_ = clock;
+        if (!in_tracer_) return;
+        while (stack_.depth() > tracer_depth_) pop(End::session);  // an interrupt's calls
+        stop_tracer();
+    }
 
     // The session is over: the times of open calls end at the last event.
     void finish() {
@@ -290,6 +325,8 @@ private:
 
     // A duration record is complete: its call ends now. Its ticks include the tracer's time.
     void on_duration() {
+        if (is_part_)
+            duration_.ticks = std::min(duration_.ticks, not_negative(clock_ - part_begin_));
         const Ticks before = stops_.before(clock_ - duration_.ticks);
         const Ticks ticks = not_negative(duration_.ticks - (tracer_ticks_ + elsewhere_ - before));
         const Ticks begin = now() - ticks;
@@ -410,10 +447,12 @@ private:
     Ticks tracer_begin_ = 0;
     Ticks tracer_child_ = 0;
     Ticks last_before_gap_ = 0;  // without the tracer's time
+    std::uint64_t part_begin_ = 0;
     std::size_t tracer_depth_ = 0;
     std::size_t markers_ = 0;
     std::uint32_t gaps_ = 0;
     bool started_ = false;
+    bool is_part_ = false;
     bool after_gap_ = false;
     bool in_tracer_ = false;
     bool unwinding_ = false;   // the target said that longjmp ended the last call

@@ -46,6 +46,11 @@ public:
     };
 
     bool empty() const { return levels_.empty(); }
+    // Drops all waiting calls. What they were charged is the business of another budget.
+    void forget() {
+        levels_.clear();
+        waiting_ = charged_ = 0;
+    }
 
     // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets the
     // calls whose callers are unknown: all waiting calls if `budget` has no room for one more.

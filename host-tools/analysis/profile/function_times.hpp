@@ -18,7 +18,8 @@ struct FunctionTimes {
     std::uint64_t open = 0;   // not over when their session ended
     std::uint64_t lost = 0;   // ended inside a gap
     std::uint64_t unwound = 0;
-    std::uint64_t incomplete = 0;   // a gap lies inside
+    std::uint64_t incomplete = 0;  // a gap lies inside
+    std::uint64_t cut = 0;  // crossed an end of the part that is shown; they count with their parts
     std::uint64_t timed_ticks = 0;  // sum over `timed` calls, also over calls inside each other
     // The same less the overhead, in 1/256 ticks, but with a landing pad's time (call_costs.hpp).
     // Without the `uncorrected` calls, which ended before a boot had measured the overhead.

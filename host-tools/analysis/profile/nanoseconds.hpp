@@ -22,5 +22,9 @@ inline std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
 inline std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     return fixed_to_ns(FixedTicks{ticks} * protocol::overhead_unit, clock_hz);
 }
+// Rounded down.
+inline std::uint64_t ns_to_ticks(std::uint64_t ns, std::uint64_t clock_hz) {
+    return static_cast<std::uint64_t>(FixedTicks{ns} * clock_hz / 1'000'000'000u);
+}
 
 }  // namespace nopscope::host

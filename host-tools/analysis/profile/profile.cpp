@@ -18,13 +18,52 @@ Profile::Core::Core(const Core& other, Profile& profile)
     }
 }
 
+Profile::Context::Context(const Context& from, Profile& profile, std::uint64_t clock)
+    : number(from.number),
+      counts_durations(profile.counts_durations_),
+      handed_within(profile.handed_within_),
+      profile_(profile),
+      times(1),
+      known(1),
+      decoder(from.decoder, *this),
+      entered(clock) {
+    const FunctionTable& functions = from.profile_.functions_;
+    decoder.begin_part(clock, [&](std::uint32_t parent, const Path& path) {
+        return path.function == FunctionTable::none
+                   ? Path{FunctionTable::none, CallTree::overflow}
+                   : place(parent, functions.offset(path.function));
+    });
+}
+
+Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
+    : profile_(profile), number(from.number), last_clock(clock), runs(from.runs) {
+    from.bring_to(clock);
+    for (const auto& context : from.contexts) {
+        contexts.push_back(std::make_unique<Context>(*context, profile, clock));
+        if (context.get() == from.current) current = contexts.back().get();
+    }
+}
+
 Profile::Profile(const Profile& other) : SessionSink(), ProfileSums(other) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         if (other.cores_[i]) cores_[i] = std::make_unique<Core>(*other.cores_[i], *this);
     }
 }
 
+void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
+    if (mark == PartMark::ahead) {
+        before_ = std::make_unique<Profile>(budget_.half());
+        return;
+    }
+    auto& core = cores_[number & 0xff];
+    if (mark == PartMark::end) return core->end_part(clock);
+    const auto& before = before_->cores_[number & 0xff];
+    core = before ? std::make_unique<Core>(*before, *this, clock)
+                  : std::make_unique<Core>(*this, number & 0xff);
+}
+
 void Profile::on_session(const HelloInfo& hello) {
+    if (before_) before_->on_session(hello);
     // The records kept over a warm reset are sent before that boot measures the overhead.
     const bool anew = !hello_ || (!hello_->calibrated && hello.calibrated);
     if (!hello_) hello_ = hello;
@@ -46,25 +85,33 @@ void Profile::measured() {
     });
 }
 
-void Profile::on_session_end() {
-    bool any = false;
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
+std::optional<Profile::Span> Profile::span() const {
+    std::optional<Span> all;
     for_each_context([&](const Context& context) {
         const auto& decoder = context.decoder;
         if (!decoder.started()) return;
-        const std::uint64_t begin = decoder.first_clock();
-        const std::uint64_t end = decoder.last_clock();
-        if (!any || not_negative(first - begin) != 0) first = begin;
-        if (!any || not_negative(end - last) != 0) last = end;
-        any = true;
+        const Span one{decoder.first_clock(), decoder.last_clock()};
+        if (!all) all = one;
+        if (not_negative(all->first - one.first) != 0) all->first = one.first;
+        if (not_negative(one.last - all->last) != 0) all->last = one.last;
     });
+    return all;
+}
+
+void Profile::on_session_end() {
+    const std::optional<Span> calls = span();
+    // The session may begin before the part that is shown.
+    const std::optional<Span> before = before_ ? before_->span() : std::nullopt;
+    if (before_) before_->on_session_end();
+    const std::optional<Span> all = calls ? calls : before;
+    const std::uint64_t first = before ? before->first : all.value_or(Span{}).first;
+    const std::uint64_t last = all.value_or(Span{}).last;
     decoder_ = {};
     tracer_ticks_ = 0;
     on_target_.on_session_end(budget_);
     events_on_target_.on_session_end(budget_);
     moved_.on_session_end(first, sessions_);
-    state_.on_session_end(any ? std::optional(first) : std::nullopt, sessions_);
+    state_.on_session_end(all ? std::optional(first) : std::nullopt, sessions_);
     for (const auto& core : cores_) {
         if (core) core->finish();
     }
@@ -76,7 +123,7 @@ void Profile::on_session_end() {
         decoder_.unknown_records += decoder.counters().unknown_records;
         tracer_ticks_ += decoder.tracer_ticks();
     });
-    duration_ticks_ += not_negative(last - first);
+    if (calls) duration_ticks_ += not_negative(calls->last - calls->first);
     for (; markers_before_ < markers_.size(); ++markers_before_) {
         Marker& marker = markers_[markers_before_];
         marker.ticks = not_negative(marker.ticks - first);
@@ -108,7 +155,10 @@ void Profile::on_missing(unsigned core, const MissingPart& part) {
 
 void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     auto& slot = cores_[number & 0xff];
-    if (!slot) slot = std::make_unique<Core>(*this, number & 0xff);
+    if (!slot) {
+        if (before_) return before_->on_trace(number, batch);
+        slot = std::make_unique<Core>(*this, number & 0xff);
+    }
     if (batch.gap) {
         slot->on_gap();
         slot->enter(slot->context(batch.context), batch.base, batch.base);
@@ -157,6 +207,18 @@ void Profile::Core::enter(Context& to, std::uint64_t left, std::uint64_t entered
 void Profile::Core::stop_running(std::uint64_t clock) {
     if (runs) current->ran_ticks += not_negative(clock - current->entered);
     runs = false;
+}
+
+void Profile::Core::bring_to(std::uint64_t clock) {
+    Context* const last = current;
+    for (const auto& one : contexts) enter(*one, clock, clock);
+    enter(*last, clock, clock);
+}
+
+void Profile::Core::end_part(std::uint64_t clock) {
+    last_clock = clock;
+    for (const auto& one : contexts) one->part_is_over = true;
+    current->decoder.end_part(clock);
 }
 
 void Profile::Core::on_event(const protocol::Event& event) {
@@ -235,9 +297,7 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
 // Open calls of a context end with the session, not when the context last ran.
 void Profile::Core::finish() {
     stop_running(last_clock);
-    Context* const last = current;
-    for (const auto& one : contexts) enter(*one, last_clock, last_clock);
-    enter(*last, last_clock, last_clock);
+    bring_to(last_clock);
     for (const auto& one : contexts) {
         one->decoder.finish();
         one->event_children.forget();
@@ -340,6 +400,7 @@ std::vector<FunctionTimes> Profile::times() const {
             to.lost += from.lost;
             to.unwound += from.unwound;
             to.incomplete += from.incomplete;
+            to.cut += from.cut;
             if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
             if (from.max_ticks > to.max_ticks) to.max_ticks = from.max_ticks;
             to.timed_ticks += from.timed_ticks;

@@ -151,6 +151,7 @@ public:
     std::uint64_t self_ticks_of(unsigned core, const std::vector<bool>& left_out) const;
     std::uint32_t context_of(unsigned core) const;  // the one that the core runs
 
+    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
@@ -200,10 +201,17 @@ private:
               self_before(other.self_before),
               tracer_before(other.tracer_before) {}
 
-        [[gnu::always_inline]] Begun on_entry(std::uint32_t parent, std::uint32_t offset) {
-            Path path = profile_.paths_.find(parent, offset);
+        // The open calls of `from`, a context of another profile, go on in this one at `clock`.
+        Context(const Context& from, Profile& profile, std::uint64_t clock);
+
+        [[gnu::always_inline]] Path place(std::uint32_t parent, std::uint32_t offset) {
+            const Path path = profile_.paths_.find(parent, offset);
             if (path.function >= known && !make_room(path.function)) [[unlikely]]
-                path = {FunctionTable::none, CallTree::overflow};
+                return {FunctionTable::none, CallTree::overflow};
+            return path;
+        }
+        [[gnu::always_inline]] Begun on_entry(std::uint32_t parent, std::uint32_t offset) {
+            const Path path = place(parent, offset);
             FunctionTimes& of = times[path.function];
             ++of.calls;
             ++profile_.tree_[path.node].calls;
@@ -245,6 +253,7 @@ private:
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // times.size(), which takes a division
         bool is_full = false;
+        bool part_is_over = false;
         CallDecoder<Context> decoder;
         EventChildren event_children;
         Ticks left_at = 0;  // the core's tracer_ticks when the core left this context
@@ -261,11 +270,16 @@ private:
             current = &context(0);
         }
         Core(const Core& other, Profile& profile);
+        // A part begins at `clock`: the open calls of `from`, of the profile of the time before.
+        Core(Core& from, Profile& profile, std::uint64_t clock);
 
         Context& context(std::uint32_t number);
         // The core left the running context at `left`, and has run `to` since `entered`.
         void enter(Context& to, std::uint64_t left, std::uint64_t entered);
         void stop_running(std::uint64_t clock);
+        // Ends the time that other contexts ran, so all contexts' clocks are at `clock`.
+        void bring_to(std::uint64_t clock);
+        void end_part(std::uint64_t clock);
         void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
         void on_event(const protocol::Event& event);
         void on_data();
@@ -307,9 +321,17 @@ private:
                                                          : 0);
     }
     void measured();  // call it when hello_ has new overheads
+    // The first and last clock of this session's calls; nothing: there are none yet.
+    struct Span {
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+    };
+    std::optional<Span> span() const;
 
     PathCache paths_{functions_, tree_, costs_, code_, budget_};
     std::array<std::unique_ptr<Core>, 256> cores_;
+    // Only for a part of a recording: has the records of each core until the part begins there.
+    std::unique_ptr<Profile> before_;
 };
 
 // The compiler inlines it into the decoder's loop, where the call's outcome is a constant.
@@ -340,7 +362,12 @@ private:
         ++node.unwound;
         hook_has_run = is_interrupt(profile_.functions_.offset(node.function));
         break;
-    case Outcome::open: ++of.open; break;
+    case Outcome::open:
+        if (!part_is_over)
+            ++of.open;
+        else if (call.gaps_before != OpenCall::before_part)
+            ++of.cut;
+        break;
     case Outcome::lost: ++of.lost; break;
     }
     taken +=
@@ -356,7 +383,7 @@ private:
         of.total_ticks = total;
     }
     if (result.incomplete) {
-        ++of.incomplete;
+        ++(call.gaps_before == OpenCall::before_part ? of.cut : of.incomplete);
     } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
         of.time(result.ticks, corrected);
         if (counts_durations) [[unlikely]]

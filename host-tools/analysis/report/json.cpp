@@ -107,6 +107,7 @@ std::string json_report(const Report& report) {
     json["image"] = json_image(report);
     json["clock_hz"] = report.clock_hz;
     json["cores"] = report.cores;
+    if (!report.part.empty()) json["part"] = to_utf8(report.part);
     json["duration_ns"] = report.duration_ns;
     json["tracer_ns"] = report.tracer_ns;
     json["sessions"] = report.sessions;
@@ -147,6 +148,7 @@ std::string json_report(const Report& report) {
                     {"lost", row.lost},
                     {"unwound", row.unwound},
                     {"incomplete", row.incomplete},
+                    {"cut", row.cut},
                     {"dropped", row.dropped},
                     {"doubtful", is_doubtful(row)}});
         json_call(one, row);

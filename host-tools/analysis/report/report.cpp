@@ -93,6 +93,7 @@ void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw,
     row.lost = times.lost;
     row.unwound = times.unwound;
     row.incomplete = times.incomplete;
+    row.cut = times.cut;
     row.dropped = times.dropped;
 }
 
@@ -329,7 +330,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
                   local[number] ? hello.landing_pad : 0, hello.clock_hz);
         report.subtracted_ns += subtracted_of(row);
         report.by_number.push_back(row);
-        if (row.calls != 0) report.functions.push_back(std::move(row));
+        if ((row.calls | row.cut) != 0) report.functions.push_back(std::move(row));
     }
     report.others = {.calls = times[FunctionTable::none].calls + profile.on_target().others().calls,
                      .path_calls = profile.tree().nodes()[CallTree::overflow].calls,

@@ -66,6 +66,7 @@ struct FunctionRow : TimedRow {
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
+    std::uint64_t cut = 0;       // crossed an end of the part; `calls` has those that began in it
     std::uint64_t dropped = 0;   // records while a call of it was open: maybe its callees'
     std::uint64_t profiled = 0;  // of `calls`: from the target's profile
 };
@@ -223,6 +224,7 @@ struct Others {
 };
 
 struct Report {
+    std::string part;  // of the recording that is shown; empty: all of it
     Others others;
     std::string build_id;  // hexadecimal
     std::string image;

@@ -355,6 +355,7 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
     add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
     add_value(command, "--html", options->page, kind::file,
               "Write a page with a differential flame graph, too");
+    add_part(command, options->report.part);
     add_raw(command, options->report.raw);
     add_yes(command, options->yes);
     return [options] {

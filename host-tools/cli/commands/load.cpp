@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
@@ -18,8 +18,28 @@ void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSin
                      [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
 }
 
-NamedFile::NamedFile(const ReportOptions& options) : path_(options.file) {
+NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(options.part) {
     if (!options.image.empty()) image_ = read_symbols(ElfFile::open(options.image));
+}
+
+void NamedFile::read(SessionSink& sink) {
+    if (part_.whole()) return read_with_progress(file_, path_, sink);
+    const auto named = [this] { return symbols(); };
+    if (part_.time.needs_bounds()) {
+        if (path_ == "-") {
+            throw Error(
+                "--time: a marker, or a time before the end, needs a file, not standard input",
+                Exit::usage);
+        }
+        RecordingBounds bounds;
+        BalancedStream all(bounds, named, path_, std::nullopt);
+        nsc::Reader first;
+        read_with_progress(first, path_, all);
+        part_.time = bounds.resolved(part_.time);
+    }
+    PartStream part(sink, part_, named, path_);
+    read_with_progress(file_, path_, part);
+    part.check();
 }
 
 const Symbols* NamedFile::symbols() const {
@@ -58,6 +78,7 @@ Loaded load(const ReportOptions& options, bool durations,
     } catch (const Error& error) {
         throw Error(options.file + ": " + error.what(), error.code());
     }
+    loaded.report.part = part_text(options.part);
     file.say_what_is_amiss();
     return loaded;
 }
@@ -69,7 +90,16 @@ void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
         options.file, functions));
 }
 
-void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
+void check_found(const SelectedCalls& selected, const CallSelection& selection) {
+    if (selection.function.empty() || selected.found_function()) return;
+    throw Error(fmt::format("--function: no function that was called is named {}",
+                            for_cell(selection.function)),
+                Exit::usage);
+}
+
+void stream_into(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis) {
+    SelectedCalls selected(to, options.calls);
+    EventSink& sink = options.calls.all() ? to : selected;
     const auto balanced = [&](const NamedFile& file) {
         return std::make_unique<BalancedStream>(
             sink, [&file] { return file.symbols(); }, options.file, axis);
@@ -78,6 +108,7 @@ void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
         const Loaded loaded = load(options, false, balanced);
         sink.sums(loaded.report);
         sink.finish();
+        check_found(selected, options.calls);
         say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
         return;
     }
@@ -87,6 +118,7 @@ void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
     if (stream->sessions() == 0)
         throw Error(options.file + ": " + no_report_sentence(file.counters()));
     sink.finish();
+    check_found(selected, options.calls);
     file.say_what_is_amiss();
     say_unknown_sites(options, stream->unknown_sites());
 }

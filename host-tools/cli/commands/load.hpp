@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/analysis/part/selected_calls.hpp"
 #include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
@@ -17,7 +17,8 @@ class NamedFile {
 public:
     explicit NamedFile(const ReportOptions& options);
 
-    void read(SessionSink& sink) { read_with_progress(file_, path_, sink); }
+    // Passes the part that the options name to `sink`. Throws Error.
+    void read(SessionSink& sink);
     const Symbols* symbols() const;  // null: no symbols are known
     nsc::Counters counters() const { return file_.counters(); }
     // Prints warnings about the recording on stderr. Call it after read().
@@ -25,6 +26,7 @@ public:
 
 private:
     std::string path_;
+    Part part_;
     std::optional<Symbols> image_;
     nsc::Reader file_;
 };
@@ -40,8 +42,10 @@ Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 
 // Passes the recording's balanced events to `sink`, and its sums if the sink wants them. Then calls
-// finish() on the sink. Prints warnings on stderr. Throws Error.
-void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
+// finish() on the sink. `axis`: as BalancedStream's. Prints warnings on stderr. Throws Error.
+void stream_into(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis);
+// Throws Error (Exit::usage) if no function that was called has the name in `selection`.
+void check_found(const SelectedCalls& selected, const CallSelection& selection);
 
 // Warns on stderr if `functions`, the number of functions without a patch site, is not 0.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);

@@ -56,7 +56,7 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Outliers
     if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
     std::string out = fmt::format(
         "{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
-        for_cell(name_of(sink, call.nodes.front().function)), human_ns(call.from - sink.begin()),
+        for_cell(name_of(sink, call.nodes.front().function)), exact_ns(call.from - sink.origin()),
         where, call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
         call.cut ? "; it has more paths than are shown" : "");
     out += fmt::format("{:>12}  {:>8}  {:>8}  function\n", "calls", "total", "self");
@@ -73,7 +73,7 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Outliers
 Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
               {"duration_ns", call.duration()},
-              {"at_ns", call.from - sink.begin()},
+              {"at_ns", call.from - sink.origin()},
               {"core", call.track.core},
               {"context", call.track.context},
               {"left", left_text(call.how)},

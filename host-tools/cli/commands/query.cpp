@@ -41,7 +41,13 @@ Database open(const std::string& path, int flags) {
 
 Database tables_of(const ReportOptions& options) {
     static constexpr std::string_view magic("SQLite format 3\0", 16);
-    if (begins_with(options.file, magic)) return open(options.file, SQLITE_OPEN_READONLY);
+    if (begins_with(options.file, magic)) {
+        if (!options.part.whole() || !options.calls.all()) {
+            throw Error(options.file + " is a database: a part can be shown of a recording only",
+                        Exit::usage);
+        }
+        return open(options.file, SQLITE_OPEN_READONLY);
+    }
     Database database =
         open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a temporary file without a name
     stream_into(*sqlite_sink(database.get(), TimeAxis::wall), options, TimeAxis::wall);
@@ -225,6 +231,7 @@ Action add_query(CLI::App& app, CLI::App*& command) {
     command = add_command(app, "query", "Ask a recording in SQL",
                           {"nopscope query run.nsc 'SELECT name, MAX(duration_ns) FROM named_calls "
                            "GROUP BY name ORDER BY 2 DESC LIMIT 10'"});
+    add_calls(command, options->report.calls);
     add_recording(command, options->report)
         ->description(
             "A recording, a raw capture, or a database that `export --format sqlite` wrote");

@@ -83,9 +83,16 @@ struct ClockPair {
 // The host's clock, ns since 1970.
 std::uint64_t utc_now_ns();
 
+// A command shows a part of a recording (analysis/part/part_stream.hpp). `ahead` comes once, before
+// the first session, with core and clock 0. Until a core's `begin`, its records only tell which
+// calls are open when the part begins. After its `end` it has no records.
+enum class PartMark : std::uint8_t { ahead, begin, end };
+
 class SessionSink {
 public:
     virtual ~SessionSink() = default;
+    // `clock`, ticks: after the core's last record and not after its next.
+    virtual void on_part(PartMark, unsigned /*core*/, std::uint64_t /*clock*/) {}
     // A session with a readable hello, and with the image of the first such session.
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}

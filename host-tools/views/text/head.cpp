@@ -167,6 +167,7 @@ std::vector<std::string> shortcomings(const HelloInfo& hello) {
 std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
+    if (!report.part.empty()) lines.push_back({"part", report.part, false});
     if (std::string text = refused_text(target.refused, target.sites); !text.empty())
         lines.push_back({"refused", std::move(text), true});
     if (report.build_id.empty()) {

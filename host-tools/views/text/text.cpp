@@ -25,6 +25,7 @@ std::string notes(const FunctionRow& row) {
     add_count(text, row.unwound, "unwound");
     add_count(text, row.lost, "lost");
     add_count(text, row.incomplete, "incomplete");
+    add_count(text, row.cut, "cut");
     add_count(text, row.profiled, "in the profile");
     return text.empty() ? text : "  [" + text + "]";
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording as a list of calls and returns in the order in which they happened, as text.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host-tools/analysis/events/event_sink.hpp"
+
+namespace nopscope::host {
+
+class ReplayText final : public EventSink {
+public:
+    using Write = std::function<void(std::string_view line)>;
+    // `write` gets lines in order of time, each with its newline. Deeper calls than `levels` are
+    // left out; 0: no limit.
+    ReplayText(Write write, unsigned levels) : write_(std::move(write)), levels_(levels) {}
+
+    // Events of different cores come in no order of time. So this many lines wait, on all cores.
+    static constexpr std::size_t most_waiting = std::size_t{1} << 16;
+    // Lines that came too late to stand in their place: more lines than wait lay between.
+    std::uint64_t late_lines() const { return late_; }
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override;
+    void on_track(const Track& track) override;
+    void on_origin(Nanoseconds origin) override { origin_ = origin; }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override;
+    void absence(std::uint32_t core, const Absence& absence) override;
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override;
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override;
+    void value(const Track& track, const CapturedValue& value, Nanoseconds now) override;
+    void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override;
+    void console(std::string_view bytes, Nanoseconds now) override;
+    void finish() override { write_out(0); }
+
+private:
+    struct Line {
+        Nanoseconds at = 0;
+        std::string text;
+    };
+    struct Open {
+        Nanoseconds from = 0;
+        Nanoseconds tracer = 0;  // Core::tracer when it began
+        bool is_tracer = false;
+    };
+    struct Core {
+        std::deque<Line> lines;
+        // The last entry, while no other event of the core has come: it may be a call without
+        // calls.
+        bool has_entry = false;
+        Track track;
+        std::uint32_t function = 0;
+        Nanoseconds last = 0;
+        Nanoseconds tracer = 0;  // the tracer's time up to `last`
+        bool in_tracer = false;
+
+        void run_to(Nanoseconds now) {
+            if (in_tracer) tracer += now - last;
+            last = now;
+        }
+    };
+
+    Core& core_of(std::uint32_t number);
+    bool shows(std::size_t depth) const { return levels_ == 0 || depth < levels_; }
+    std::string& begin_line(Core& core, const Track& track, Nanoseconds at, const Nanoseconds* took,
+                            std::size_t depth);
+    void comment(const Track& track, Nanoseconds at, std::string_view text);
+    void end_entry(Core& core);
+    void write_out(std::size_t most);
+    std::size_t depth_of(const Track& track) const;
+
+    Write write_;
+    unsigned levels_;
+    Nanoseconds origin_ = 0;
+    std::vector<Core> cores_;
+    std::vector<std::vector<Open>> open_;  // by track
+    std::vector<std::string> names_;       // by function number
+    std::vector<std::string> own_names_;   // by number less first_own_function
+    std::size_t waiting_ = 0;              // lines
+    Nanoseconds written_ = 0;              // time of the last written line
+    std::uint64_t late_ = 0;
+};
+
+}  // namespace nopscope::host

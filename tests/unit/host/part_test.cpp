@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a recording: the parts of a partition add up to the whole.
+#include "host-tools/analysis/part/part_stream.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <memory>
+#include <random>
+
+#include "host-tools/analysis/part/selected_calls.hpp"
+#include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/random_trace.hpp"
+
+namespace nopscope::host {
+namespace {
+
+using test::RandomTrace;
+using test::TargetStream;
+
+// What can be added up, in ticks, by the function's site offset.
+struct Sum {
+    std::uint64_t calls = 0;
+    std::uint64_t total = 0;
+    std::uint64_t self = 0;
+    auto operator<=>(const Sum&) const = default;
+};
+struct Sums {
+    std::map<std::uint32_t, Sum> functions;
+    std::uint64_t tracer = 0;
+    std::uint64_t duration = 0;
+
+    void add(const Profile& profile) {
+        const std::vector<FunctionTimes> times = profile.times();
+        for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
+            if ((times[number].calls | times[number].total_ticks) == 0) continue;
+            Sum& of = functions[profile.functions().offset(number)];
+            of.calls += times[number].calls;
+            of.total += times[number].total_ticks;
+            of.self += times[number].self_ticks;
+        }
+        tracer += profile.tracer_ticks();
+        duration += profile.duration_ticks();
+    }
+};
+void PrintTo(const Sum& sum, std::ostream* out) {
+    *out << sum.calls << " calls, total " << sum.total << ", self " << sum.self;
+}
+
+class Parts {
+public:
+    Parts(const TargetStream& target, const Symbols& symbols)
+        : target_(target), symbols_(symbols) {}
+
+    void feed(SessionSink& sink) const {
+        SessionReader line(sink);
+        line.feed(target_.bytes);
+        line.finish();
+    }
+    Sums whole() const { return sums_of({}); }
+    Sums sums_of(const Part& part) const {
+        Sums sums;
+        add(sums, part);
+        return sums;
+    }
+    void add(Sums& sums, const Part& part) const { sums.add(*profile_of(part)); }
+    std::unique_ptr<Profile> profile_of(const Part& part) const {
+        auto profile = std::make_unique<Profile>();
+        const auto named = [this] { return &symbols_; };
+        profile->know_code(code_of_calls(named));
+        if (part.whole()) {
+            feed(*profile);
+        } else {
+            PartStream stream(*profile, part, named, "trace");
+            feed(stream);
+        }
+        profile->know_code({});
+        return profile;
+    }
+    void events_of(const Part& part, EventSink& sink) const {
+        const auto named = [this] { return &symbols_; };
+        BalancedStream events(sink, named, "trace", std::nullopt);
+        PartStream stream(events, part, named, "trace");
+        feed(stream);
+    }
+
+private:
+    const TargetStream& target_;
+    const Symbols& symbols_;
+};
+
+// A recording's begin, some times within it, and its end, in ns.
+std::vector<std::uint64_t> random_ends(std::mt19937& random, std::uint64_t length) {
+    std::vector<std::uint64_t> ends;
+    for (unsigned i = random() % 6; i > 0; --i) ends.push_back(1 + random() % length);
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    return ends;
+}
+std::vector<Part> partition(const std::vector<std::uint64_t>& ends) {
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i <= ends.size(); ++i) {
+        Part part;
+        if (i != 0) part.time.from = TimePoint{.ns = ends[i - 1]};
+        if (i != ends.size()) part.time.to = TimePoint{.ns = ends[i]};
+        parts.push_back(part);
+    }
+    return parts;
+}
+
+TEST(Parts, TimesAddUp) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        const RandomTrace trace(seed);
+        const Parts parts(trace.target, trace.symbols);
+        const Sums whole = parts.whole();
+        std::mt19937 random(seed);
+        const Report report = trace.report(true);
+        const std::uint64_t length =
+            report.duration_ns - (trace.target.lossless ? report.tracer_ns : 0);
+        const std::vector<std::uint64_t> ends = random_ends(random, length);
+        SCOPED_TRACE(testing::Message() << "seed " << seed << ", ends "
+                                        << testing::PrintToString(ends) << " of " << length);
+        Sums sums;
+        for (const Part& part : partition(ends)) parts.add(sums, part);
+        EXPECT_EQ(sums.functions, whole.functions);
+        EXPECT_EQ(sums.tracer, whole.tracer);
+        EXPECT_EQ(sums.duration, whole.duration);
+    }
+}
+
+// The time of all calls and its number of entries that each function has in a balanced stream.
+struct Spent final : EventSink {
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        names[number] = place.name;
+    }
+    void on_track(const Track& track) override { open.resize(track.number + 1); }
+    void entry(const Track& track, std::uint32_t, Nanoseconds now) override {
+        open.at(track.number).push_back(now);
+    }
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
+        spent[names[function]] += now - open[track.number].back();
+        open[track.number].pop_back();
+    }
+    void finish() override {}
+
+    std::map<std::uint32_t, std::string> names;
+    std::map<std::string, std::uint64_t> spent;
+    std::vector<std::vector<Nanoseconds>> open;
+};
+
+TEST(Parts, EventsAddUp) {
+    for (unsigned seed = 0; seed < 60; seed += 5) {  // a clock of 1 GHz: no time is rounded
+        SCOPED_TRACE(seed);
+        const RandomTrace trace(seed);
+        const Parts parts(trace.target, trace.symbols);
+        Spent whole;
+        BalancedStream all(
+            whole, [&] { return &trace.symbols; }, "trace", std::nullopt);
+        parts.feed(all);
+        std::mt19937 random(seed);
+        Spent sum;
+        const std::uint64_t length = trace.report(true).duration_ns;
+        for (const Part& part : partition(random_ends(random, length))) parts.events_of(part, sum);
+        EXPECT_EQ(sum.spent, whole.spent);
+    }
+}
+
+// Calls of three tasks on each of two cores. Functions 0 to 2 are outermost, and only these are.
+class RandomTasks {
+public:
+    explicit RandomTasks(unsigned seed) : random_(seed) {
+        target.cores = 2;
+        symbols.build_id = target.build_id;
+        symbols.site_table_crc = target.site_table_crc;
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            symbols.sites.push_back(
+                {TargetStream::text_base + 8 * i, 8, "f" + std::to_string(i), "", 0});
+        }
+        target.hello();
+        for (unsigned i = 0; i < 400; ++i) step(static_cast<std::uint8_t>(random_() % 2));
+        target.finish();
+    }
+
+    TargetStream target;
+    Symbols symbols;
+
+private:
+    void step(std::uint8_t core) {
+        auto& stack = stacks_[{core, running_[core]}];
+        const std::uint64_t ticks = 1 + random_() % 20;
+        switch (random_() % 8) {
+        case 0:
+            if (core != 0) return;  // TargetStream::argument() is of core 0
+            running_[core] = random_() % 3;
+            target.argument(protocol::Extended::context, running_[core], ticks);
+            return;
+        case 1:
+            if (!stack.empty()) target.extended(protocol::Extended::tracer_begin, ticks, core);
+            if (!stack.empty()) target.extended(protocol::Extended::tracer_end, ticks, core);
+            return;
+        case 2:
+        case 3:
+        case 4:
+            if (stack.empty()) return;
+            target.ret(stack.back(), ticks, core);
+            stack.pop_back();
+            return;
+        default:
+            const std::uint32_t site = stack.empty() ? random_() % 3 : 3 + random_() % 5;
+            stack.push_back(target.entry(site, ticks, core));
+        }
+    }
+
+    std::mt19937 random_;
+    std::uint32_t running_[2] = {0, 0};
+    std::map<std::pair<unsigned, std::uint32_t>, std::vector<std::uint64_t>> stacks_;
+};
+
+template <typename MakePart>
+void expect_sum(const Parts& parts, const std::vector<std::string>& each, MakePart make_part) {
+    Sums sums;
+    for (const std::string& one : each) parts.add(sums, make_part(one));
+    EXPECT_EQ(sums.functions, parts.whole().functions);
+}
+
+TEST(Parts, CoresTasksAndSubtreesAddUp) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        const RandomTasks trace(seed);
+        const Parts parts(trace.target, trace.symbols);
+        expect_sum(parts, {"0", "1"}, [](const std::string& one) {
+            Part part;
+            part.core = one[0] - '0';
+            return part;
+        });
+        expect_sum(parts, {"0", "1", "2"}, [](const std::string& one) {
+            Part part;
+            part.task = one;
+            return part;
+        });
+        expect_sum(parts, {"f0", "f1", "f2"}, [](const std::string& one) {
+            Part part;
+            part.under = one;
+            return part;
+        });
+        std::mt19937 random(seed);
+        Sums sums;
+        for (Part part : partition(random_ends(random, 4000))) {
+            for (const char* under : {"f0", "f1", "f2"}) {
+                part.under = under;
+                parts.add(sums, part);
+            }
+        }
+        EXPECT_EQ(sums.functions, parts.whole().functions) << "times and subtrees";
+    }
+}
+
+class PartOfTwoCalls : public testing::Test {
+protected:
+    // From 0 ns: f0 begins; 100: f1 in it; 300: f1 ends; 400: f0 ends.
+    PartOfTwoCalls() {
+        symbols.build_id = target.build_id;
+        symbols.site_table_crc = target.site_table_crc;
+        for (std::uint32_t i = 0; i < 2; ++i) {
+            symbols.sites.push_back(
+                {TargetStream::text_base + 8 * i, 8, "f" + std::to_string(i), "", 0});
+        }
+        target.hello();
+        const std::uint64_t outer = target.entry(0, 0);
+        const std::uint64_t inner = target.entry(1, 100);
+        target.argument(protocol::Extended::marker, 7, 50);
+        target.ret(inner, 150);
+        target.ret(outer, 100);
+        target.finish();
+    }
+    Report report(const Part& part) const {
+        return make_report(*parts.profile_of(part), {}, &symbols, true);
+    }
+    static Part between(std::uint64_t from, std::uint64_t to) {
+        return {.time = {TimePoint{.ns = from}, TimePoint{.ns = to}},
+                .core = {},
+                .task = {},
+                .under = {}};
+    }
+
+    TargetStream target;
+    Symbols symbols;
+    Parts parts{target, symbols};
+};
+
+TEST_F(PartOfTwoCalls, ACallThatCrossesAnEndCountsWithItsPart) {
+    const Report report = this->report(between(50, 250));
+    ASSERT_EQ(report.functions.size(), 2u);
+    for (const FunctionRow& row : report.functions) {
+        const bool is_outer = row.name == "f0";
+        EXPECT_EQ(row.calls, is_outer ? 0u : 1u) << "those that begin in the part";
+        EXPECT_EQ(row.total_ns, is_outer ? 200u : 150u);
+        EXPECT_EQ(row.self_ns, is_outer ? 50u : 150u);
+        EXPECT_EQ(row.cut, 1u);
+        EXPECT_EQ(row.open, 0u);
+        EXPECT_EQ(row.timed, 0u) << "min and max are of whole calls";
+    }
+    EXPECT_EQ(report.duration_ns, 200u);
+}
+
+TEST_F(PartOfTwoCalls, ARangeThatHoldsAllIsTheWhole) {
+    const Report report = this->report(between(0, 1000));
+    for (const FunctionRow& row : report.functions) {
+        EXPECT_EQ(row.cut, 0u);
+        EXPECT_EQ(row.timed, 1u);
+    }
+    EXPECT_EQ(report.duration_ns, 400u);
+}
+
+TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
+    RecordingBounds bounds;
+    BalancedStream all(
+        bounds, [this] { return &symbols; }, "trace", std::nullopt);
+    parts.feed(all);
+    const TimeRange range = bounds.resolved(read_time_range("@7..-50ns"));
+    EXPECT_EQ(range.from->ns, 150u);
+    EXPECT_EQ(range.to->ns, 350u);
+    EXPECT_THAT(test::error_of([&] { (void)bounds.resolved(read_time_range("@8..")); }).what(),
+                testing::HasSubstr("no marker 8"));
+}
+
+TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
+    const auto error_of = [this](const Part& part) -> std::string {
+        Profile profile;
+        return test::error_of([&] {
+                   PartStream stream(
+                       profile, part, [this] { return &symbols; }, "trace");
+                   parts.feed(stream);
+                   stream.check();
+               })
+            .what();
+    };
+    EXPECT_THAT(error_of(between(300, 200)), testing::HasSubstr("not after its begin"));
+    EXPECT_THAT(error_of(between(401, 500)), testing::HasSubstr("ended at 400ns"));
+    Part part;
+    part.core = 3;
+    EXPECT_THAT(error_of(part), testing::HasSubstr("only of 0"));
+    part = {};
+    part.under = "f2";
+    EXPECT_THAT(error_of(part), testing::HasSubstr("is named f2: did you mean"));
+    part = {};
+    part.task = "5";
+    EXPECT_THAT(error_of(part), testing::HasSubstr("no task that ran is named 5"));
+}
+
+TEST(TimeRange, Texts) {
+    EXPECT_EQ(read_time_range("10ms..20ms").to->ns, 20'000'000u);
+    EXPECT_EQ(read_time_range("..1.5s").to->ns, 1'500'000'000u);
+    EXPECT_FALSE(read_time_range("..1.5s").from);
+    EXPECT_TRUE(read_time_range("-5us..").needs_bounds());
+    EXPECT_EQ(read_time_around("10us,2us").from->ns, 8'000u);
+    EXPECT_EQ(read_time_around("10us").from->ns, 0u);
+    EXPECT_EQ(read_time("0.0000015s"), 1500u);
+    for (const char* none : {"", "10", "ms", "1e3ms", "-1ms", "1 ms", "1min", "9999999999999s"})
+        EXPECT_FALSE(read_time(none)) << none;
+    for (const char* none : {"", "..", "10ms", "10..20", "@x..", "@..", "1ms..2ms..3ms"}) {
+        EXPECT_THAT(test::error_of([&] { (void)read_time_range(none); }).what(),
+                    testing::StartsWith("--time "))
+            << none;
+    }
+}
+
+}  // namespace
+}  // namespace nopscope::host

@@ -62,7 +62,8 @@ std::string& ReplayText::begin_line(Core& core, const Track& track, Nanoseconds 
     text.reserve(96);
     append_decimal(text, at - std::min(at, origin_), 9, time_width);
     if (took != nullptr) {
-        append_decimal(text, *took, 3, duration_width);
+        text += ' ';  // also before a time that is wider than its column
+        append_decimal(text, *took, 3, duration_width - 1);
         text += " us";
     } else {
         text.append(duration_width + 3, ' ');

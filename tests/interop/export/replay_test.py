@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `replay` prints, fed back by a parser: the calls and times are the report's, for parts, too."""
+
+import collections
+import re
+
+import exports
+
+LINE = re.compile(r" *(\d+)\.(\d{9})(?: +(\d+)\.(\d{3}) us)? +(\d+)(?:/(\d+))?  ( *)(.*)")
+HOW = re.compile(r"  \[(unwound|gap|open)\]$")
+
+
+def lines_of(name, *options):
+    """Yields (time, took or None, core, context, depth, text) of each line, in ns."""
+    text = exports.run(exports.NOPSCOPE, "replay", exports.recording(name), *options).stdout.decode()
+    for line in text.splitlines()[1:]:
+        seconds, ns, us, part, core, context, indent, rest = LINE.fullmatch(line).groups()
+        took = None if us is None else int(us) * 1000 + int(part)
+        yield int(seconds) * 10 ** 9 + int(ns), took, int(core), int(context or 0), len(indent) // 2, rest
+
+
+def sums_of(lines):
+    sums = exports.Sums()
+    for at, took, core, context, _, text in lines:
+        track = core, context
+        name = HOW.sub("", text)
+        if text.startswith("# "):
+            continue
+        if text.endswith(" {"):
+            sums.begin(track, text[:-2], at, core)
+        elif text.startswith("} "):
+            sums.end(track, at, core, name[2:])
+        elif took is None:
+            sums.point(text)
+        else:
+            name = name.removesuffix("()")
+            sums.begin(track, name, at, core)
+            sums.end(track, at + took, core, name)
+    return sums
+
+
+class Replay(exports.Case):
+    def test_calls_and_times_are_the_report_s(self):
+        for name in ("demo", *exports.WITH_CALLS, "tasks-54", "equal", "deep"):
+            sums = sums_of(lines_of(name))
+            self.assertEqual(sums.failures, [], name)
+            for row in exports.functions(name):
+                with self.subTest(recording=name, function=row["name"]):
+                    same = [other for other in exports.functions(name) if other["name"] == row["name"]]
+                    self.assertEqual(sums.calls[row["name"]], sum(other["calls"] for other in same))
+                    if exports.is_plain(name, row):
+                        self.assertAlmostEqual(sums.self_[row["name"]], row["self_ns"],
+                                               delta=exports.rounding(name) * (1 + sums.self_lengths[row["name"]]))
+
+    def test_the_lines_of_parts_are_those_of_the_whole(self):
+        """A line of the whole is in one part. A call that crosses an end has lines in both."""
+        whole = collections.Counter(line[5] for line in lines_of("demo") if line[5].startswith("# "))
+        ends = ["", "1ms", "3.5ms", ""]
+        parts = collections.Counter()
+        for begin, end in zip(ends, ends[1:]):
+            parts.update(line[5] for line in lines_of("demo", "--time", f"{begin}..{end}") if line[5].startswith("# "))
+        self.assertEqual(parts, whole)
+
+    def test_long_calls_of_a_function(self):
+        least = 10_000
+        whole = [line for line in lines_of("demo") if line[1] is not None and re.fullmatch(r"(\} )?lua.*", line[5])]
+        found = [line for line in lines_of("demo", "--function", "lua*", "--min-duration", f"{least}ns") if line[1] is not None]
+        expected = [(line[1], HOW.sub("", line[5]).strip("} ").removesuffix("()")) for line in whole if line[1] >= least]
+        self.assertEqual(sorted((line[1], HOW.sub("", line[5]).strip("} ").removesuffix("()")) for line in found), sorted(expected))
+        self.assertTrue(expected)
+
+
+if __name__ == "__main__":
+    exports.main()

@@ -7,6 +7,11 @@
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
+namespace {
+
+constexpr char group_of_parts[] = "Parts of a recording";
+
+}  // namespace
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help,
                       std::initializer_list<std::string_view> examples, const std::string& notes) {
@@ -20,17 +25,18 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help) {
     add_value(command, "--image", options.image, kind::elf, image_help);
-    add_part(command, options.part);
+    add_part(command, options);
     return add_value(command, "file", options.file, kind::recording,
                      "A recording, or a raw capture; - for standard input")
         ->required();
 }
 
-void add_part(CLI::App* command, Part& part) {
+void add_part(CLI::App* command, ReportOptions& options) {
+    Part& part = options.part;
     const auto add = [&](const char* name, const char* type, const char* help, auto set) {
         return command->add_option_function<std::string>(name, set, help)
             ->type_name(type)
-            ->group("Parts of a recording");
+            ->group(group_of_parts);
     };
     CLI::Option* const time =
         add("--time", "FROM..TO", "Only this time: 10ms..20ms, ..1.5s, -5ms.. or @1..@2 (markers)",
@@ -41,33 +47,27 @@ void add_part(CLI::App* command, Part& part) {
     command->add_option("--core", part.core, "Only this core")
         ->transform(whole_number(0, 255))
         ->type_name("N")
-        ->group("Parts of a recording");
+        ->group(group_of_parts);
     add("--task", kind::glob, "Only the tasks (contexts) with this number",
         [&part](const std::string& text) { part.task = text; });
     add("--under", kind::glob, "Only the calls of this function, and the calls inside them",
         [&part](const std::string& text) { part.under = text; });
+    add("--min-duration", "TIME", "Only calls that take this long, as 10us",
+        [&options](const std::string& text) {
+            const auto least = read_time(text);
+            if (!least || *least == 0) {
+                throw Error(fmt::format("--min-duration {}: expected a time with a unit (ns, us, "
+                                        "ms, s), as 10us",
+                                        for_terminal(text)),
+                            Exit::usage);
+            }
+            options.calls.least_time = *least;
+        });
 }
 
-void add_calls(CLI::App* command, CallSelection& calls) {
-    const char* const group = "Parts of a recording";
-    add_value(command, "--function", calls.function, kind::glob, "Only calls of these functions")
-        ->group(group);
-    command
-        ->add_option_function<std::string>(
-            "--min-duration",
-            [&calls](const std::string& text) {
-                const auto least = read_time(text);
-                if (!least || *least == 0) {
-                    throw Error(fmt::format("--min-duration {}: expected a time with a unit (ns, "
-                                            "us, ms, s), as 10us",
-                                            for_terminal(text)),
-                                Exit::usage);
-                }
-                calls.least_time = *least;
-            },
-            "Only calls that take this long, as 10us")
-        ->type_name("TIME")
-        ->group(group);
+void add_kept_functions(CLI::App* command, ReportOptions& options) {
+    add_value(command, "--function", options.calls.function, kind::glob, "Only these functions")
+        ->group(group_of_parts);
 }
 
 void add_function(CLI::App* command, std::string& function) {

@@ -76,13 +76,15 @@ CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value,
 CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least,
                          double most, const std::string& help);
 
-// Adds the positional `file` and --image, for a command that reads one recording. Returns `file`.
+// Adds the positional `file`, --image, and the options of a part, for a command that reads one
+// recording. Returns `file`.
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options,
                            const char* image_help = "The ELF that was recorded");
-// --time, --around, --core, --task and --under: the part of a recording that a command shows.
-void add_part(CLI::App* command, Part& part);
-// --function and --min-duration, for commands that show single calls.
-void add_calls(CLI::App* command, CallSelection& calls);
+// --time, --around, --core, --task, --under and --min-duration: the part of a recording that a
+// command shows.
+void add_part(CLI::App* command, ReportOptions& options);
+// --function, for commands that have no function as their argument.
+void add_kept_functions(CLI::App* command, ReportOptions& options);
 // The positional `function`: a name or a glob.
 void add_function(CLI::App* command, std::string& function);
 // --raw, for commands that show times.

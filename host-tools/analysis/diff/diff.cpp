@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/analysis/diff/diff.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
+
+#include "host-tools/analysis/profile/nanoseconds.hpp"
+#include "host-tools/base/nearest.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -38,9 +44,10 @@ Amounts mean_of(const Side& side) {
         sum.calls += one->calls;
         sum.self_ns += one->self_ns;
         sum.total_ns += one->total_ns;
+        sum.share += one->share;
     }
     const auto runs = static_cast<double>(side.size());
-    return {sum.calls / runs, sum.self_ns / runs, sum.total_ns / runs};
+    return {sum.calls / runs, sum.self_ns / runs, sum.total_ns / runs, sum.share / runs};
 }
 bool is_there(const Side& side) {
     return std::any_of(side.begin(), side.end(), [](const Amounts* one) { return one != nullptr; });
@@ -100,6 +107,27 @@ std::vector<Compared> compare(const std::vector<RunSums>& before, const std::vec
         return std::abs(a.change_ns()) > std::abs(b.change_ns());
     });
     return rows;
+}
+
+void divide(Amounts& of, Per per, double span_ns) {
+    const double by = per == Per::call ? of.calls : per == Per::second ? span_ns / 1e9 : 1;
+    if (by == 0) return;
+    of.self_ns /= by;
+    of.total_ns /= by;
+    if (per == Per::second) of.calls /= by;
+}
+
+void divide(RunSums& run, Per per) {
+    Amounts all{.self_ns = run.self_ns};
+    for (const auto& [number, of] : run.functions) all.calls += of.calls;
+    for (auto* const amounts : {&run.functions, &run.paths}) {
+        for (auto& [number, of] : *amounts) {
+            of.share = run.self_ns > 0 ? of.self_ns / run.self_ns : 0;
+            divide(of, per, run.span_ns);
+        }
+    }
+    divide(all, per, run.span_ns);
+    run.self_ns = all.self_ns;
 }
 
 void add(Amounts& to, std::uint64_t calls, std::uint64_t self_ns, std::uint64_t total_ns) {
@@ -169,7 +197,33 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
     return run;
 }
 
-Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after) {
+RunSums sums_of_tasks(Names& names, const Report& report) {
+    RunSums run;
+    run.span_ns = static_cast<double>(report.duration_ns);
+    for (const ContextTimes& times : report.contexts) {
+        const std::uint64_t ns =
+            ticks_to_ns(not_negative(times.ran_ticks - times.tracer_ticks), report.clock_hz);
+        const FunctionPlace task{.name = fmt::format("task {}", times.context), .file = {}};
+        add(run.functions[names.function(task)], 0, ns, ns);
+        run.self_ns += static_cast<double>(ns);
+    }
+    return run;
+}
+
+void keep_functions(RunSums& run, const Names& names, const std::string& glob) {
+    const auto is_named = [&](std::uint32_t function) {
+        return names_function(glob, Function{.name = names.place(function).name, .file = {}});
+    };
+    std::erase_if(run.functions, [&](const auto& one) { return !is_named(one.first); });
+    std::erase_if(run.paths, [&](const auto& one) { return !is_named(names.last(one.first)); });
+    run.self_ns = 0;
+    for (const auto& [number, of] : run.functions) run.self_ns += of.self_ns;
+}
+
+Difference compare(std::vector<RunSums> before, std::vector<RunSums> after, Per per) {
+    for (auto* const side : {&before, &after}) {
+        for (RunSums& run : *side) divide(run, per);
+    }
     Difference result;
     result.tested = before.size() > 1 && after.size() > 1;
     const auto all = [](const std::vector<RunSums>& runs, double RunSums::*of) {

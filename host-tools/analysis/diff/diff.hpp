@@ -56,6 +56,7 @@ struct Amounts {
     double calls = 0;
     double self_ns = 0;
     double total_ns = 0;
+    double share = 0;  // of all functions' self time in the run, before compare() divides; 0..1
 };
 
 // One recording. Times are corrected unless its report is raw.
@@ -66,6 +67,14 @@ struct RunSums {
     double span_ns = 0;  // from the first event to the last
 };
 RunSums sums_of(Names& names, const Report& report, const Profile& profile);
+// The same by task, as if tasks were functions without calls: `self_ns` is how long a task ran, as
+// recorded, without the tracer's time.
+RunSums sums_of_tasks(Names& names, const Report& report);
+// Leaves out functions that do not match the name or glob, and paths that do not end in one.
+void keep_functions(RunSums& run, const Names& names, const std::string& glob);
+
+// What times and calls are divided by before they are compared.
+enum class Per : std::uint8_t { total, call, second };
 
 enum class Verdict : std::uint8_t { slower, faster, fresh, gone, same };
 
@@ -94,8 +103,9 @@ inline constexpr double significant_rate = 0.05;
 // Texts warn if spans differ by more than this factor, because times are sums over the spans.
 inline constexpr double similar_spans = 1.25;
 
-// At least one run on each side.
-Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after);
+// At least one run on each side. `per`: the amounts in the result are means of amounts divided by
+// nothing, by the row's calls (calls stay), or by the seconds of the run's span.
+Difference compare(std::vector<RunSums> before, std::vector<RunSums> after, Per per = Per::total);
 
 // The page's data (views/page/html.hpp). Its times are those after the change. It also has the
 // paths' self times before it, for a differential flame graph. Only the facts have gone functions.

@@ -46,6 +46,12 @@ struct CallCosts {
         return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count /
                                          graph_instructions);
     }
+    // The number of such instructions that take this time.
+    std::uint64_t instructions_of(std::int64_t cost) const {
+        if (graph_sum <= 0 || cost <= 0) return 0;
+        return static_cast<std::uint64_t>(
+            (__extension__ __int128{cost} * graph_instructions + graph_sum / 2) / graph_sum);
+    }
     // Sets a path's costs. An interrupt gets none: the target does not measure its begin and end.
     void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number,
              const CodeOfCalls& code) const {

@@ -62,7 +62,8 @@ public:
 
     // Decodes records up to the first that is not plain; returns how many. `index`: of the first.
     std::size_t take_plain(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
-        if (!started_ || after_gap_ || in_tracer_ || unwinding_) return 0;
+        if (!started_ || after_gap_ || in_tracer_ || unwinding_ || sink_->leaves_out_short)
+            return 0;
         const Ticks not_ours = tracer_ticks_ + elsewhere_;
         const OpenCall* const room = stack_.room();
         OpenCall* top = &stack_.top();
@@ -329,6 +330,7 @@ private:
             duration_.ticks = std::min(duration_.ticks, not_negative(clock_ - part_begin_));
         const Ticks before = stops_.before(clock_ - duration_.ticks);
         const Ticks ticks = not_negative(duration_.ticks - (tracer_ticks_ + elsewhere_ - before));
+        if (sink_->leaves_out_complete(ticks)) return;
         const Ticks begin = now() - ticks;
         // The call around this one has counted this time as its children's already.
         const Ticks away = away_.take(begin);
@@ -421,6 +423,10 @@ private:
 
     Ticks close(const OpenCall& call, OpenCall& below, Ticks end, Outcome outcome) {
         const Ticks ticks = not_negative(end - call.begin);
+        if (sink_->leaves_out(call, ticks, outcome)) [[unlikely]] {
+            below.child += call.child;
+            return ticks;
+        }
         const Ticks self = not_negative(ticks - call.child);
         below.child += ticks;
         sink_->on_exit(call, {.outcome = outcome,

@@ -22,6 +22,12 @@ inline std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
 inline std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     return fixed_to_ns(FixedTicks{ticks} * protocol::overhead_unit, clock_hz);
 }
+// The least number of ticks that ticks_to_ns() makes `ns` or more of.
+inline std::uint64_t ticks_of_at_least(std::uint64_t ns, std::uint64_t clock_hz) {
+    if (ns == 0) return 0;
+    const FixedTicks twice = (FixedTicks{ns} * 2 - 1) * clock_hz;
+    return static_cast<std::uint64_t>((twice + 1'999'999'999u) / 2'000'000'000u);
+}
 // Rounded down.
 inline std::uint64_t ns_to_ticks(std::uint64_t ns, std::uint64_t clock_hz) {
     return static_cast<std::uint64_t>(FixedTicks{ns} * clock_hz / 1'000'000'000u);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host-tools/analysis/profile/nanoseconds.hpp"
+
 namespace nopscope::host {
 
 Profile::Core::Core(const Core& other, Profile& profile)
@@ -21,6 +23,7 @@ Profile::Core::Core(const Core& other, Profile& profile)
 Profile::Context::Context(const Context& from, Profile& profile, std::uint64_t clock)
     : number(from.number),
       counts_durations(profile.counts_durations_),
+      leaves_out_short(profile.least_ns_ != 0),
       handed_within(profile.handed_within_),
       profile_(profile),
       times(1),
@@ -72,6 +75,7 @@ void Profile::on_session(const HelloInfo& hello) {
         measured();
     }
     handed_within_ = handed_of(*hello_).within;
+    least_ticks_ = ticks_of_at_least(least_ns_, hello.clock_hz);
     for_each_context([this](Context& context) { context.handed_within = handed_within_; });
 }
 
@@ -301,6 +305,7 @@ void Profile::Core::finish() {
     for (const auto& one : contexts) {
         one->decoder.finish();
         one->event_children.forget();
+        one->left_out = {};
         ContextTimes times = one->take_times();
         times.core = number;
         const bool any = (times.ran_ticks | times.self_ticks | times.tracer_ticks) != 0;
@@ -338,6 +343,49 @@ ContextTimes Profile::Context::take_times() {
                 decoder.tracer_ticks() - std::exchange(tracer_before, decoder.tracer_ticks())};
 }
 
+bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome) {
+    if (!leaves_out_short) return false;
+    const std::size_t depth = decoder.depth();  // of the caller
+    std::uint64_t instructions = left_out.take(depth + 1, call.index);
+    CallTree::Node& node = profile_.tree_[call.path.node];
+    const CallCosts& costs = profile_.costs_;
+    const bool is_call = !is_interrupt(profile_.functions_.offset(node.function));
+    const bool has_hook = outcome != Outcome::unwound || !is_call;
+    const std::uint64_t overhead =
+        taken - call.taken_before +
+        static_cast<std::uint64_t>(node.inside - (has_hook ? 0 : costs.hook_inside));
+    if (!profile_.is_short(ticks, overhead)) {
+        node.beside += instructions;
+        return false;
+    }
+    if (call.gaps_before != OpenCall::before_part) {
+        --times[call.path.function].calls;
+        --node.calls;
+    }
+    if (is_call) {
+        instructions += graph_instructions + (node.tail == Tail::always ? tail_instructions : 0) -
+                        (has_hook ? 0 : hook_before_clock + hook_after_clock);
+        taken += static_cast<std::uint64_t>(
+            node.inside + node.outside - (has_hook ? 0 : costs.hook_inside + costs.hook_outside));
+    }
+    left_out.add(depth, decoder.top().index, instructions);
+    left_out.last = call.index;
+    return true;
+}
+
+bool Profile::Context::leaves_out_complete(Ticks ticks) {
+    const protocol::Overhead& each = profile_.costs_.duration;
+    if (!profile_.is_short(ticks, static_cast<std::uint64_t>(std::int64_t{each.inside})))
+        return false;
+    leave_out(std::int64_t{each.inside} + each.outside);
+    return true;
+}
+
+void Profile::Context::leave_out(std::int64_t overhead) {
+    taken += static_cast<std::uint64_t>(overhead);
+    left_out.add(decoder.depth(), decoder.top().index, profile_.costs_.instructions_of(overhead));
+}
+
 void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
                                         const Durations::Inside& inside) {
     std::uint32_t function = profile_.functions_.number(offset, profile_.budget_);
@@ -372,6 +420,7 @@ std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offs
 void Profile::Context::take_events(const WithData& record) {
     const OpenCall* const call = decoder.just_closed();
     if (call == nullptr) return;  // its return is in a gap
+    if (left_out.last == call->index) return;
     const std::size_t depth = decoder.depth();
     profile_.left_out_ += profile_.call_events_.add(record, call->path.node,
                                                     event_children.of(depth + 1, call->index),

@@ -19,6 +19,7 @@
 #include "host-tools/analysis/profile/events.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/function_times.hpp"
+#include "host-tools/analysis/profile/left_out_calls.hpp"
 #include "host-tools/analysis/profile/moved_functions.hpp"
 #include "host-tools/analysis/profile/path_cache.hpp"
 #include "host-tools/analysis/profile/samples.hpp"
@@ -77,6 +78,9 @@ struct ProfileSums {
     CallCosts costs_;
     CodeOfCalls code_;
     bool counts_durations_ = false;
+    std::uint64_t least_ns_ = 0;  // shorter calls are left out
+    bool least_is_raw_ = false;
+    Ticks least_ticks_ = 0;            // likewise, by the session's clock
     std::uint64_t handed_within_ = 0;  // ticks
     std::deque<DurationsOf> durations_;
     TargetProfile on_target_;
@@ -118,6 +122,13 @@ public:
     void count_durations() {
         counts_durations_ = true;
         functions_.set_price(price::function + sizeof(DurationsOf));
+    }
+    // Counts no calls that take less: their time is their callers' own. `raw`: less as recorded,
+    // not corrected. The target's profile, which has no single calls, is left out. Call it before
+    // the first record.
+    void leave_out_shorter(std::uint64_t ns, bool raw) {
+        least_ns_ = ns;
+        least_is_raw_ = raw;
     }
     // By function number; shorter than times() if the last functions have no durations.
     const std::deque<DurationsOf>& durations() const { return durations_; }
@@ -161,10 +172,10 @@ public:
     }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         state_.on_profile(core, payload, count);
-        return on_target_.on_frame(core, payload, count, budget_);
+        return least_ns_ != 0 || on_target_.on_frame(core, payload, count, budget_);
     }
     bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override {
-        return events_on_target_.on_frame(core, payload, count, budget_);
+        return least_ns_ != 0 || events_on_target_.on_frame(core, payload, count, budget_);
     }
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         return moved_.on_frame(payload, count);
@@ -176,6 +187,7 @@ private:
         Context(Profile& profile, std::uint32_t its_number)
             : number(its_number),
               counts_durations(profile.counts_durations_),
+              leaves_out_short(profile.least_ns_ != 0),
               handed_within(profile.handed_within_),
               profile_(profile),
               times(1),
@@ -184,6 +196,7 @@ private:
         Context(const Context& other, Profile& profile)
             : number(other.number),
               counts_durations(other.counts_durations),
+              leaves_out_short(other.leaves_out_short),
               handed_within(other.handed_within),
               last_end(other.last_end),
               last_node(other.last_node),
@@ -194,6 +207,7 @@ private:
               is_full(other.is_full),
               decoder(other.decoder, *this),
               event_children(other.event_children),
+              left_out(other.left_out),
               left_at(other.left_at),
               counted(other.counted),
               entered(other.entered),
@@ -220,6 +234,7 @@ private:
         std::uint32_t gap_node() const { return CallTree::after_gap; }
         MemoryBudget& budget() { return profile_.budget_; }
         void on_call_only(std::uint32_t parent, std::uint32_t offset) {
+            if (leaves_out_short) return leave_out(profile_.costs_.function.outside);
             CallTree::Node& node = profile_.tree_[on_entry(parent, offset).path.node];
             ++node.points;
             taken +=
@@ -227,9 +242,19 @@ private:
                                            (node.no_landing_pad ? profile_.costs_.landing_pad : 0));
         }
         void on_tracer_time(std::uint32_t node, std::uint32_t instructions) {
-            profile_.tree_[node].beside += instructions;
+            if (leaves_out_short) {
+                left_out.add(decoder.depth(), decoder.top().index, instructions);
+            } else {
+                profile_.tree_[node].beside += instructions;
+            }
             taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
         }
+        // True if the call, which has left the stack, is too short to count.
+        bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);
+        bool leaves_out_complete(Ticks ticks);
+        // A call that has no time, or was told whole, is left out. Its overhead is in the open
+        // call.
+        void leave_out(std::int64_t overhead);
         void on_exit(const OpenCall& call, const ClosedCall& result);
         void on_complete_call(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t on_path(std::uint32_t parent, std::uint32_t offset,
@@ -245,6 +270,7 @@ private:
 
         std::uint32_t number;
         bool counts_durations;
+        bool leaves_out_short;
         Ticks handed_within;  // Handed::within
         Ticks last_end = 0;   // of the call that ended last
         std::uint32_t last_node = 0;
@@ -256,6 +282,7 @@ private:
         bool part_is_over = false;
         CallDecoder<Context> decoder;
         EventChildren event_children;
+        LeftOutCalls left_out;
         Ticks left_at = 0;  // the core's tracer_ticks when the core left this context
         Ticks counted = 0;  // the decoder's tracer ticks that the core's tracer_ticks include
         Ticks entered = 0;  // when it last began to run
@@ -319,6 +346,12 @@ private:
         durations_[function].raw.add(std::min(ticks, most) * protocol::overhead_unit);
         durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected)
                                                          : 0);
+    }
+    // `overhead`: in the call's time, in 1/256 ticks. Modulo 2^64: outside data may have any clock.
+    bool is_short(Ticks ticks, std::uint64_t overhead) const {
+        if (least_is_raw_) return ticks < least_ticks_;
+        return static_cast<std::int64_t>(ticks * protocol::overhead_unit - overhead) <
+               static_cast<std::int64_t>(least_ticks_ * protocol::overhead_unit);
     }
     void measured();  // call it when hello_ has new overheads
     // The first and last clock of this session's calls; nothing: there are none yet.

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/text.hpp"
 
@@ -50,8 +51,12 @@ std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
     for (const std::uint32_t top : children[CallTree::root]) {
         all += total(top);
     }
+    const std::vector<bool> leads = leads_to(nodes, [&](std::size_t at) {
+        return at > CallTree::overflow && keeps(report, report.by_number[nodes[at].function]);
+    });
     std::vector<Shown> pending;
     const auto push = [&](std::uint32_t node, unsigned depth) {
+        if (!report.kept.empty() && !leads[node]) return;
         const double share = all > 0 ? total(node) / all : 0.0;
         const bool pseudo = node == CallTree::after_gap;
         if (options.depth != 0 && depth >= options.depth) return;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
@@ -68,8 +69,12 @@ std::vector<std::vector<std::uint32_t>> children_by_total(const std::vector<Samp
 
 // visit(node, depth), as printed: depth first, without recursion.
 template <typename Visit>
-void visit_shown(const SampleReport& samples, const GraphOptions& options, Visit visit) {
+void visit_shown(const Report& report, const GraphOptions& options, Visit visit) {
+    const SampleReport& samples = report.samples;
     const auto children = children_by_total(samples.nodes);
+    const std::vector<bool> leads = leads_to(samples.nodes, [&](std::size_t at) {
+        return keeps(report, samples.places[samples.nodes[at].function]);
+    });
     std::vector<std::pair<std::uint32_t, unsigned>> pending{{0, 0}};
     while (!pending.empty()) {
         const auto [node, depth] = pending.back();
@@ -78,6 +83,7 @@ void visit_shown(const SampleReport& samples, const GraphOptions& options, Visit
         if (options.depth != 0 && depth >= options.depth) continue;
         const auto& list = children[node];
         for (auto child = list.rbegin(); child != list.rend(); ++child) {
+            if (!leads[*child]) continue;
             const double share = static_cast<double>(samples.nodes[*child].total) /
                                  static_cast<double>(samples.count);
             if (share >= options.min_share) pending.emplace_back(*child, depth + 1);
@@ -167,7 +173,7 @@ std::string text_sampled_graph(const Report& report, const GraphOptions& options
     auto to = std::back_inserter(out);
     fmt::format_to(to, "{:>12}  {:>8}  {:>7}  function\n", "total", "self", "share");
     constexpr unsigned deepest_indent = 60;
-    visit_shown(samples, options, [&](std::uint32_t number, unsigned depth) {
+    visit_shown(report, options, [&](std::uint32_t number, unsigned depth) {
         const SampleNode& node = samples.nodes[number];
         fmt::format_to(to, "{:>12}  {:>8}  {:>7}  {:{}}{}\n", with_commas(node.total),
                        with_commas(node.self), percent(node.total, samples), "",
@@ -192,7 +198,7 @@ void json_samples(Json& json, const Report& report, const GraphOptions* graph) {
     }
     Json& nodes = to["nodes"] = Json::array();
     std::vector<std::size_t> path;  // id of the last node of each depth
-    visit_shown(samples, *graph, [&](std::uint32_t number, unsigned depth) {
+    visit_shown(report, *graph, [&](std::uint32_t number, unsigned depth) {
         const SampleNode& node = samples.nodes[number];
         path.resize(depth + 1);
         path[depth] = nodes.size();

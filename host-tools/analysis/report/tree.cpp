@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope::host {
@@ -98,6 +99,34 @@ void add_samples(Builder& to, const Report& report) {
     }
 }
 
+// The paths to the functions that the report keeps. What the others have goes with them.
+PathTree kept_of(const Report& report, const PathTree& tree) {
+    const auto wanted = [&](std::size_t at) {
+        return keeps(report, tree.functions[tree.nodes[at].function]);
+    };
+    const std::vector<bool> leads = leads_to(tree.nodes, wanted);
+    PathTree kept{.functions = tree.functions,
+                  .nodes = {tree.nodes[0]},
+                  .has_times = tree.has_times,
+                  .has_samples = tree.has_samples};
+    std::vector<std::uint32_t> number(tree.nodes.size());
+    std::vector<bool> is_wanted{true};
+    for (std::uint32_t at = 1; at < tree.nodes.size(); ++at) {
+        if (!leads[at]) continue;
+        number[at] = static_cast<std::uint32_t>(kept.nodes.size());
+        is_wanted.push_back(wanted(at));
+        TreeNode node = tree.nodes[at];
+        if (!is_wanted.back()) node = {.parent = node.parent, .function = node.function};
+        node.parent = number[node.parent];
+        kept.nodes.push_back(node);
+    }
+    for (std::size_t at = kept.nodes.size(); at-- > 1;) {
+        const TreeNode& node = kept.nodes[at];
+        if (!is_wanted[node.parent]) kept.nodes[node.parent].total_ns += node.total_ns;
+    }
+    return kept;
+}
+
 }  // namespace
 
 PathTree path_tree(const Aggregated& from) {
@@ -105,7 +134,8 @@ PathTree path_tree(const Aggregated& from) {
     add_trace(builder, from);
     add_profile(builder, from);
     add_samples(builder, from.report);
-    return std::move(builder.tree());
+    return from.report.kept.empty() ? std::move(builder.tree())
+                                    : kept_of(from.report, builder.tree());
 }
 
 std::string left_out_of_sums(const Report& report) {

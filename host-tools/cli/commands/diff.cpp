@@ -27,6 +27,8 @@ struct DiffOptions {
     std::vector<std::string> before;
     std::vector<std::string> after;
     enum Format : std::uint8_t { text, json, folded } format = text;
+    Per per = Per::total;
+    bool by_task = false;
     std::string page;                  // a differential flame graph to write; empty: none
     std::optional<double> fail_above;  // percent
     double min_percent = 0.1;          // of all functions' own time: smaller rows are only counted
@@ -65,15 +67,16 @@ class Comparison {
 public:
     explicit Comparison(const DiffOptions& options) : options_(options) {
         std::vector<RunSums> before = runs(options.before), after = runs(options.after);
-        names_ = fold_clones(names_, before, after);
-        difference_ = compare(before, after);
+        if (!options.by_task) names_ = fold_clones(names_, before, after);
+        if (!options.report.calls.function.empty()) keep(before, after);
+        difference_ = compare(std::move(before), std::move(after), options.per);
     }
 
     std::string text() const {
         std::string out = fmt::format(
-            "{} before, {} after; {} of all functions' own time: {} -> {}, {}{}\n",
-            count(options_.before), count(options_.after),
-            signed_time(difference_.after_ns - difference_.before_ns),
+            "{} before, {} after; {} of all {}{}: {} -> {}, {}{}\n", count(options_.before),
+            count(options_.after), signed_time(difference_.after_ns - difference_.before_ns),
+            options_.by_task ? "tasks' time" : "functions' own time", per_text(),
             human_ns(difference_.before_ns), human_ns(difference_.after_ns),
             change_text(difference_.before_ns, difference_.after_ns), probability(difference_.p));
         out +=
@@ -99,6 +102,10 @@ public:
         json["before"] = options_.before;
         json["after"] = options_.after;
         json["tested"] = difference_.tested;
+        json["by"] = options_.by_task ? "task" : "function";
+        json["per"] = options_.per == Per::call     ? "call"
+                      : options_.per == Per::second ? "second"
+                                                    : "total";
         json["self_ns"] = {{"before", difference_.before_ns},
                            {"after", difference_.after_ns},
                            {"p", difference_.p}};
@@ -181,18 +188,38 @@ private:
         for (const std::string& file : files) {
             ReportOptions options = options_.report;
             options.file = file;
+            options.calls.function.clear();  // it may be in one side only: keep()
             const Loaded loaded = load(options);
             if (!loaded.report.integrity.clean)
                 say(file + ": " + integrity_line(loaded.report.integrity));
-            list.push_back(sums_of(names_, loaded.report, *loaded.profile));
+            list.push_back(options_.by_task ? sums_of_tasks(names_, loaded.report)
+                                            : sums_of(names_, loaded.report, *loaded.profile));
         }
         return list;
     }
 
+    void keep(std::vector<RunSums>& before, std::vector<RunSums>& after) const {
+        const std::string& glob = options_.report.calls.function;
+        bool any = false;
+        for (auto* const side : {&before, &after}) {
+            for (RunSums& run : *side) {
+                keep_functions(run, names_, glob);
+                any |= !run.functions.empty();
+            }
+        }
+        if (any) return;
+        throw Error(
+            fmt::format("--function: no {} is named {}",
+                        options_.by_task ? "task" : "function that was called", for_cell(glob)),
+            Exit::usage);
+    }
     bool is_large(const Compared& row) const {
-        const double most = std::max(row.before.self_ns / difference_.before_ns,
-                                     row.after.self_ns / difference_.after_ns);
-        return !(most < options_.min_percent / 100);
+        return std::max(row.before.share, row.after.share) >= options_.min_percent / 100;
+    }
+    const char* per_text() const {
+        return options_.per == Per::call     ? ", per call"
+               : options_.per == Per::second ? ", per second of the recording"
+                                             : "";
     }
     bool grew(double before, double after) const {
         return options_.fail_above && after > before * (1 + *options_.fail_above / 100);
@@ -233,8 +260,9 @@ private:
         const double before = difference_.before_span_ns, after = difference_.after_span_ns;
         if (std::max(before, after) <= similar_spans * std::min(before, after)) return {};
         return fmt::format(
-            "recorded spans differ: {} before, {} after; the times below are sums over them\n",
-            human_ns(before), human_ns(after));
+            "recorded spans differ: {} before, {} after{}\n", human_ns(before), human_ns(after),
+            options_.per == Per::total ? "; the times below are sums over them: see --per second"
+                                       : "");
     }
     std::string name_text(std::uint32_t function) const {
         std::string text = for_cell(names_.place(function).name), list;
@@ -247,9 +275,11 @@ private:
     }
 
     std::string section(Verdict verdict, const std::vector<Compared>& rows, bool paths) const {
-        std::vector<Line> lines{{"change", "", "self before", "after", "calls before", "after"}};
+        const bool has_calls = !options_.by_task;
+        std::vector<Line> lines{{"change", "", has_calls ? "self before" : "ran before", "after"}};
+        if (has_calls) lines[0].insert(lines[0].end(), {"calls before", "after"});
         if (difference_.tested) lines[0].emplace_back("p");
-        lines[0].emplace_back(paths ? "path" : "function");
+        lines[0].emplace_back(paths ? "path" : has_calls ? "function" : "task");
         lines[0].emplace_back("");
         std::size_t small = 0;
         for (const Compared& row : rows) {
@@ -259,10 +289,12 @@ private:
                 continue;
             }
             if (lines.size() > options_.most) continue;
-            Line line{
-                signed_time(row.change_ns()), change_text(row.before.self_ns, row.after.self_ns),
-                human_ns(row.before.self_ns), human_ns(row.after.self_ns),
-                calls_text(row.before.calls), calls_text(row.after.calls)};
+            Line line{signed_time(row.change_ns()),
+                      change_text(row.before.self_ns, row.after.self_ns),
+                      human_ns(row.before.self_ns), human_ns(row.after.self_ns)};
+            if (has_calls)
+                line.insert(line.end(),
+                            {calls_text(row.before.calls), calls_text(row.after.calls)});
             if (difference_.tested) line.push_back(fmt::format("{:.2g}", row.p));
             line.push_back(paths ? path_text(row.number) : name_text(row.number));
             line.push_back(paths ? std::string() : short_place(names_.place(row.number)));
@@ -353,9 +385,16 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
     const std::map<std::string, DiffOptions::Format> kinds{
         {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
     add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
+    const std::map<std::string, Per> pers{
+        {"total", Per::total}, {"call", Per::call}, {"second", Per::second}};
+    add_choice(command, "--per", options->per, pers,
+               "Compare sums (total), or times divided by calls or by the recorded seconds");
+    const std::map<std::string, bool> bys{{"function", false}, {"task", true}};
+    add_choice(command, "--by", options->by_task, bys, "What a row is (function)");
     add_value(command, "--html", options->page, kind::file,
               "Write a page with a differential flame graph, too");
-    add_part(command, options->report.part);
+    add_part(command, options->report);
+    add_kept_functions(command, options->report);
     add_raw(command, options->report.raw);
     add_yes(command, options->yes);
     return [options] {
@@ -366,6 +405,13 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
         if (options->after.empty()) {
             throw Error("diff: two recordings are wanted, or several before and after --",
                         Exit::usage);
+        }
+        const bool has_flames = !options->page.empty() || options->format == DiffOptions::folded;
+        if (has_flames && (options->by_task || options->per == Per::call)) {
+            throw Error(
+                "diff: a flame graph has times by call path: neither --by task nor --per "
+                "call",
+                Exit::usage);
         }
         return diff(*options);
     };

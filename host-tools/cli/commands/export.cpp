@@ -73,8 +73,8 @@ Action add_export(CLI::App& app, CLI::App*& command) {
                           {"nopscope export run.nsc --format perfetto -o run.perfetto-trace",
                            "nopscope export run.nsc --format callgrind -o callgrind.out.run"},
                           list + "Details: docs/exports.md.");
-    add_calls(command, options->report.calls);
     add_recording(command, options->report);
+    add_kept_functions(command, options->report);
     add_word(command, "--format", options->format, names, "The format")->required();
     add_value(command, "-o,--output", options->output, kind::file, "The file or directory to write")
         ->required();

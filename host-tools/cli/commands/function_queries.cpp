@@ -201,7 +201,11 @@ Action add_function_query(CLI::App& app, CLI::App*& command, const Question& que
     auto options = std::make_shared<FunctionQueryOptions>();
     command = add_command(app, question.name, question.help, {question.example});
     add_recording(command, options->report);
-    if (question.has_function) add_function(command, options->function);
+    if (question.has_function) {
+        add_function(command, options->function);
+    } else {
+        add_kept_functions(command, options->report);
+    }
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     add_raw(command, options->report.raw);
     return [options, ask = question.ask] { return ask(*options); };

@@ -2,7 +2,6 @@
 // `html` writes a recording as a page for a browser.
 #include "host-tools/cli/commands/html.hpp"
 
-#include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/views/page/html.hpp"
@@ -27,11 +26,7 @@ void write_page(const std::string& name, const std::string& page, bool yes) {
 
 std::string view_of_file(const HtmlOptions& options) {
     Timeline timeline;
-    const Loaded loaded = load(options.report, true, [&](const NamedFile& recording) {
-        return std::make_unique<BalancedStream>(
-            timeline, [&recording] { return recording.symbols(); }, options.report.file,
-            std::nullopt);
-    });
+    const Loaded loaded = load_with_events(timeline, options.report, std::nullopt, true);
     const std::optional<CodeView> code = code_of_image(options);
     const std::string& path = options.report.file;
     const std::string title =
@@ -57,6 +52,7 @@ Action add_html(CLI::App& app, CLI::App*& command) {
     add_recording(command, options->report,
                   "The ELF that was recorded: then the page has the hottest functions' "
                   "instructions and source lines, too");
+    add_kept_functions(command, options->report);
     add_value(command, "-o,--output", options->output, kind::file, "The page to write")->required();
     add_source(command, *options);
     command->add_option("--title", options->title, "The page's title (the recording's name)");

@@ -112,6 +112,7 @@ Action add_irq(CLI::App& app, CLI::App*& command) {
     command = add_command(app, "irq", "How long interrupts take, and how long they are masked",
                           {"nopscope irq run.nsc"});
     add_recording(command, *options);
+    add_kept_functions(command, *options);
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
     add_raw(command, options->raw);
     return [options] { return irq(*options); };

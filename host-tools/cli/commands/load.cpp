@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/analysis/part/part_stream.hpp"
+#include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
@@ -11,6 +12,23 @@
 #include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
+namespace {
+
+// "10ms to 20ms, core 1, calls of at least 1ms"; empty: all of it.
+std::string shown_text(const ReportOptions& options) {
+    const std::string part = part_text(options.part), calls = selection_text(options.calls);
+    return part + (part.empty() || calls.empty() ? "" : ", ") + calls;
+}
+
+// Throws Error (Exit::usage) if no function that was called has the name in `selection`.
+void check_found(const SelectedCalls& selected, const CallSelection& selection) {
+    if (selection.function.empty() || selected.found_function()) return;
+    throw Error(fmt::format("--function: no function that was called is named {}",
+                            for_cell(selection.function)),
+                Exit::usage);
+}
+
+}  // namespace
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
     Progress progress("reading " + for_terminal(path));
@@ -63,6 +81,7 @@ Loaded load(const ReportOptions& options, bool durations,
     Loaded loaded;
     if (also) loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
     if (durations) loaded.profile->count_durations();
+    loaded.profile->leave_out_shorter(options.calls.least_time, options.raw);
     NamedFile file(options);
     loaded.profile->know_code(code_of_calls([&file] { return file.symbols(); }));
     if (also) {
@@ -78,7 +97,8 @@ Loaded load(const ReportOptions& options, bool durations,
     } catch (const Error& error) {
         throw Error(options.file + ": " + error.what(), error.code());
     }
-    loaded.report.part = part_text(options.part);
+    loaded.report.part = shown_text(options);
+    if (!options.calls.function.empty()) keep_functions(loaded.report, options.calls.function);
     file.say_what_is_amiss();
     return loaded;
 }
@@ -90,37 +110,37 @@ void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
         options.file, functions));
 }
 
-void check_found(const SelectedCalls& selected, const CallSelection& selection) {
-    if (selection.function.empty() || selected.found_function()) return;
-    throw Error(fmt::format("--function: no function that was called is named {}",
-                            for_cell(selection.function)),
-                Exit::usage);
+Loaded load_with_events(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis,
+                        bool durations) {
+    SelectedCalls selected(to, options.calls);
+    EventSink& sink = options.calls.all() ? to : selected;
+    Loaded loaded = load(options, durations, [&](const NamedFile& file) {
+        return std::make_unique<BalancedStream>(
+            sink, [&file] { return file.symbols(); }, options.file, axis);
+    });
+    sink.sums(loaded.report);
+    sink.finish();
+    return loaded;
 }
 
 void stream_into(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis) {
-    SelectedCalls selected(to, options.calls);
-    EventSink& sink = options.calls.all() ? to : selected;
-    const auto balanced = [&](const NamedFile& file) {
-        return std::make_unique<BalancedStream>(
-            sink, [&file] { return file.symbols(); }, options.file, axis);
-    };
-    if (sink.wants_sums()) {
-        const Loaded loaded = load(options, false, balanced);
-        sink.sums(loaded.report);
-        sink.finish();
-        check_found(selected, options.calls);
+    if (to.wants_sums()) {
+        const Loaded loaded = load_with_events(to, options, axis);
         say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
         return;
     }
+    SelectedCalls selected(to, options.calls);
+    EventSink& sink = options.calls.all() ? to : selected;
     NamedFile file(options);
-    const auto stream = balanced(file);
-    file.read(*stream);
-    if (stream->sessions() == 0)
+    BalancedStream stream(
+        sink, [&file] { return file.symbols(); }, options.file, axis);
+    file.read(stream);
+    if (stream.sessions() == 0)
         throw Error(options.file + ": " + no_report_sentence(file.counters()));
     sink.finish();
     check_found(selected, options.calls);
     file.say_what_is_amiss();
-    say_unknown_sites(options, stream->unknown_sites());
+    say_unknown_sites(options, stream.unknown_sites());
 }
 
 }  // namespace nopscope::host

@@ -41,12 +41,14 @@ struct Loaded {
 Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 
+// The same, and passes the calls that the options choose, and the sums, to `sink`. `axis`: as
+// BalancedStream's.
+Loaded load_with_events(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis,
+                        bool durations = false);
+
 // Passes the recording's balanced events to `sink`, and its sums if the sink wants them. Then calls
 // finish() on the sink. `axis`: as BalancedStream's. Prints warnings on stderr. Throws Error.
 void stream_into(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis);
-// Throws Error (Exit::usage) if no function that was called has the name in `selection`.
-void check_found(const SelectedCalls& selected, const CallSelection& selection);
-
 // Warns on stderr if `functions`, the number of functions without a patch site, is not 0.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
 

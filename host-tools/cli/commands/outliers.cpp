@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/output.hpp"
@@ -95,10 +94,7 @@ Exit outliers(const OutliersOptions& options) {
             return names_function(options.function, Function{.name = name, .file = {}});
         },
         options.count);
-    const Loaded loaded = load(options.report, false, [&](const NamedFile& file) {
-        return std::make_unique<BalancedStream>(
-            sink, [&file] { return file.symbols(); }, options.report.file);
-    });
+    const Loaded loaded = load_with_events(sink, options.report, std::nullopt);
     (void)functions_named(loaded.report, options.function);  // throws if no function matches
     if (options.report.format == Format::json) {
         Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};

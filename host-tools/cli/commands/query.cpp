@@ -231,10 +231,10 @@ Action add_query(CLI::App& app, CLI::App*& command) {
     command = add_command(app, "query", "Ask a recording in SQL",
                           {"nopscope query run.nsc 'SELECT name, MAX(duration_ns) FROM named_calls "
                            "GROUP BY name ORDER BY 2 DESC LIMIT 10'"});
-    add_calls(command, options->report.calls);
     add_recording(command, options->report)
         ->description(
             "A recording, a raw capture, or a database that `export --format sqlite` wrote");
+    add_kept_functions(command, options->report);
     command->add_option("sql", options->sql, "One statement; the tables are in docs/exports.md")
         ->required();
     add_choice(command, "--format", options->report.format, formats, "Output");

@@ -39,8 +39,8 @@ Action add_replay(CLI::App& app, CLI::App*& command) {
                     {"nopscope replay run.nsc --time 10ms..10.2ms",
                      "nopscope replay run.nsc --under main --levels 3",
                      "nopscope replay run.nsc --min-duration 1ms"});
-    add_calls(command, options->report.calls);
     add_recording(command, options->report);
+    add_kept_functions(command, options->report);
     add_count(command, "--levels", options->levels, 1, most_rows, "Only so many levels of calls");
     return [options] { return replay(*options); };
 }

@@ -53,6 +53,7 @@ Action add_report(CLI::App& app, CLI::App*& command) {
         app, "report", "Show where the time went, by function",
         {"nopscope report run.nsc --top 20", "nopscope report run.nsc --sort total --format csv"});
     add_recording(command, *options);
+    add_kept_functions(command, *options);
     add_choice(command, "--format", options->format, formats, "Output");
     add_choice(command, "--sort", options->sort, sort_keys, "Order, largest first");
     add_count(command, "--top", options->top, 1, most_rows, "Only the first so many functions");
@@ -66,6 +67,7 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
     command = add_command(app, "graph", "Show the call tree with times",
                           {"nopscope graph run.nsc --levels 4 --min-share 1"});
     add_recording(command, *options);
+    add_kept_functions(command, *options);
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
     add_count(command, "--levels", options->graph.depth, 1, most_rows, "Only so many levels");
     add_percent(command, "--min-share", *percent, "Only paths with so many percent of the time");

@@ -95,7 +95,7 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
     std::vector<std::uint64_t> inside(rows.size());
     for (std::size_t at = rows.size(); at-- > 0;) {
         // The root, and the rows of unknown callers, have only the time of their callees.
-        if (rows[at].calls == 0) rows[at].total = inside[at];
+        if ((rows[at].calls | rows[at].self) == 0) rows[at].total = inside[at];
         if (at == 0) break;
         inside[rows[at].parent] += rows[at].total;
         sampled[rows[at].parent] += sampled[at];

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profile::leave_out_shorter(): what short calls took is their callers' own time.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/analysis/events/call_sink.hpp"
+#include "host-tools/analysis/part/selected_calls.hpp"
+#include "tests/unit/host/random_trace.hpp"
+
+namespace nopscope::host {
+namespace {
+
+using test::RandomTrace;
+
+struct Sum {
+    std::uint64_t calls = 0;
+    std::uint64_t self = 0;
+    auto operator<=>(const Sum&) const = default;
+};
+void PrintTo(const Sum& sum, std::ostream* out) { *out << sum.calls << " calls, self " << sum.self; }
+
+using Sums = std::map<std::string, Sum>;
+
+// Sums of the calls that another stream shows.
+struct Shown final : CallSink {
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        names[number] = place.name;
+    }
+    void ended(const Track&, const EndedCall& call) override {
+        if (call.function >= first_own_function) return;
+        Sum& of = sums[names[call.function]];
+        ++of.calls;
+        of.self += call.self;
+    }
+    void finish() override {}
+
+    std::map<std::uint32_t, std::string> names;
+    Sums sums;
+};
+
+std::unique_ptr<Profile> profile_of(const RandomTrace& trace, Nanoseconds least, bool raw) {
+    auto profile = std::make_unique<Profile>();
+    profile->leave_out_shorter(least, raw);
+    profile->know_code(code_of_calls([&trace] { return &trace.symbols; }));
+    SessionReader line(*profile);
+    line.feed(trace.target.bytes);
+    line.finish();
+    profile->know_code({});
+    return profile;
+}
+TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
+    unsigned compared = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const RandomTrace trace(seed);
+        if (trace.has_gaps() || 1'000'000'000 % trace.target.clock_hz != 0) continue;
+        const Nanoseconds tick = 1'000'000'000 / trace.target.clock_hz;
+        if (tick > 100) continue;
+        const Nanoseconds least = (1 + seed * 7 % 900) * tick;
+        Shown shown;
+        SelectedCalls selected(shown, {.function = "", .least_time = least});
+        BalancedStream events(selected, [&] { return &trace.symbols; }, "trace", std::nullopt);
+        SessionReader line(events);
+        line.feed(trace.target.bytes);
+        line.finish();
+        selected.finish();
+        const Report report =
+            make_report(*profile_of(trace, least, true), trace.profile.counters(), &trace.symbols);
+        Sums sums;
+        for (const FunctionRow& row : report.functions) sums[row.name] = {row.calls, row.self_ns};
+        EXPECT_EQ(sums, shown.sums) << "seed " << seed << ", least " << least;
+        compared += shown.sums.empty() ? 0 : 1;
+    }
+    EXPECT_GT(compared, 20u);
+}
+
+// All calls' own time but that of outermost calls which are left out, and the number of calls.
+struct All {
+    std::uint64_t outermost = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t self_ns = 0;
+};
+All all_of(const RandomTrace& trace, Nanoseconds least) {
+    const auto profile = profile_of(trace, least, false);
+    All all;
+    for (const CallTree::Node& node : profile->tree().nodes())
+        all.outermost += node.parent == CallTree::root ? node.calls : 0;
+    const Report report = make_report(*profile, trace.profile.counters(), &trace.symbols);
+    for (const FunctionRow& row : report.functions) {
+        all.calls += row.calls;
+        all.self_ns += row.corrected_self_ns;
+    }
+    return all;
+}
+
+// Without the overhead, all own times together are the same, whoever has them.
+TEST(ShortCalls, TheirOverheadIsNotInTheirCallers) {
+    unsigned compared = 0;
+    for (unsigned seed = 1; seed < 1000; seed += 2) {
+        const RandomTrace trace(seed);
+        if (!trace.is_slow() || trace.has_gaps() || trace.target.clock_hz < 1'000'000) continue;
+        const All whole = all_of(trace, 0);
+        const Nanoseconds tick = 1'000'000'000 / trace.target.clock_hz;
+        const All some = all_of(trace, 300 * tick);
+        if (whole.outermost != some.outermost) continue;
+        // Which call handed its return on by a tail call is not known of those left out.
+        EXPECT_NEAR(static_cast<double>(some.self_ns), static_cast<double>(whole.self_ns),
+                    1e-4 * static_cast<double>(whole.self_ns))
+            << "seed " << seed << ": " << some.calls << " of " << whole.calls << " calls";
+        ++compared;
+    }
+    EXPECT_GT(compared, 10u);
+}
+
+}  // namespace
+}  // namespace nopscope::host

@@ -65,11 +65,14 @@ void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder
     add_word(command, "--recorder", recorder, recorder_names(), "What of each call is recorded");
 }
 
+CLI::Option* add_from(CLI::App* command, std::string& from) {
+    return add_value(command, "--from", from, kind::uri,
+                     "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
+                     "gdb:HOST:PORT, or - for standard input");
+}
+
 void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
-    add_value(command, "--from", options.from, kind::uri,
-              "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
-              "gdb:HOST:PORT, or - for standard input")
-        ->required();
+    add_from(command, options.from)->required();
     add_value(command, "--image", options.image, kind::elf, image_help);
     add_count(command, "--memory-base", options.memory.base, 0, ~std::uint64_t{0},
               "file: is an image of the target's memory, from this address on")

@@ -11,6 +11,8 @@
 
 namespace nopscope::host {
 
+// --from: the URI of a line.
+CLI::Option* add_from(CLI::App* command, std::string& from);
 // Adds the options of the line, of the image that runs there, and of the target's memory.
 void add_line(CLI::App* command, LineOptions& options, const char* image_help);
 // Adds the options that choose a request's functions and their recorder.

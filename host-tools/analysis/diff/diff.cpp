@@ -172,9 +172,15 @@ double welch(const std::vector<double>& a, const std::vector<double>& b) {
     return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
 }
 
+// In lossless mode the program of one core stands still while the core waits for the line.
+static double span_of(const Report& report) {
+    const bool stands_still = report.lossless && report.cores == 1;
+    return static_cast<double>(report.duration_ns - (stands_still ? report.tracer_ns : 0));
+}
+
 RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
     RunSums run;
-    run.span_ns = static_cast<double>(report.duration_ns);
+    run.span_ns = span_of(report);
     const PathTree tree = path_tree({report, profile, report.raw});
     std::vector<std::uint32_t> functions;
     functions.reserve(tree.functions.size());
@@ -199,7 +205,7 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
 
 RunSums sums_of_tasks(Names& names, const Report& report) {
     RunSums run;
-    run.span_ns = static_cast<double>(report.duration_ns);
+    run.span_ns = span_of(report);
     for (const ContextTimes& times : report.contexts) {
         const std::uint64_t ns =
             ticks_to_ns(not_negative(times.ran_ticks - times.tracer_ticks), report.clock_hz);

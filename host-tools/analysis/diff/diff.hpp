@@ -64,7 +64,7 @@ struct RunSums {
     std::map<std::uint32_t, Amounts> functions;  // by number in Names
     std::map<std::uint32_t, Amounts> paths;
     double self_ns = 0;  // of all functions
-    double span_ns = 0;  // from the first event to the last
+    double span_ns = 0;  // from the first event to the last, as on the axis of times
 };
 RunSums sums_of(Names& names, const Report& report, const Profile& profile);
 // The same by task, as if tasks were functions without calls: `self_ns` is how long a task ran, as

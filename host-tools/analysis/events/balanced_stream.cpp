@@ -14,6 +14,7 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
         part_is_ahead_ = true;
         return;
     }
+    if (mark == PartMark::origin) return begin_axis(clock);
     Core& core = this->core(number);
     turn_to(core);
     if (cuts_ && core.current->stack.back().function == tracer_function) cut(core, clock);
@@ -46,7 +47,7 @@ void BalancedStream::on_session(const HelloInfo& hello) {
         if (const auto sentence = mismatch(*symbols, hello))
             throw Error(origin_ + ": " + *sentence);
     }
-    cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : hello.lossless && hello.cores == 1;
+    cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : cuts_tracer_out(hello);
     sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
     Nanoseconds latest = 0;
     for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);

@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
-#include "host-tools/analysis/events/tick_time.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/analysis/profile/complete_calls.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
+#include "host-tools/analysis/profile/tick_time.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/session.hpp"
 

@@ -99,6 +99,7 @@ void PartStream::on_session(const HelloInfo& hello) {
     clock_hz_ = hello.clock_hz;
     follower_.on_session(hello);
     inner_.on_session(hello);
+    has_origin_ = false;
     for (const auto& core : cores_) {
         if (core) core->clock.reset();
     }
@@ -119,7 +120,8 @@ void PartStream::on_session_end() {
     inner_.on_session_end();
 }
 
-// Open calls end with the core's last record, though it was left out.
+// Times before a gap, a return to another task, and the session's end go up to the core's last
+// record, though it was left out.
 void PartStream::tell_clock(const Core& core) {
     if (!core.is_wanted || core.passed || !core.clock) return;
     const protocol::StampedRecord last{protocol::make_sync(*core.clock), *core.clock};
@@ -196,7 +198,10 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         follower_.on_trace(number, gap);
         core.in_tracer = false;
         core.unwound_at.reset();
-        if (core.is_wanted && core.phase != Phase::after) inner_.on_trace(number, gap);
+        if (core.phase != Phase::after) {
+            tell_clock(core);
+            if (core.is_wanted) inner_.on_trace(number, gap);
+        }
     }
     std::size_t from = 0;  // of the records that are to be passed on
     const auto pass_on = [&](std::size_t to) {
@@ -205,9 +210,13 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
                                      .records = batch.records.subspan(from, to - from)});
         }
     };
+    if (!batch.records.empty() && !std::exchange(has_origin_, true))
+        inner_.on_part(PartMark::origin, number, batch.records.front().clock);
     for (std::size_t i = 0; i < batch.records.size(); ++i) {
         const protocol::StampedRecord& record = batch.records[i];
         const std::size_t under_before = under(number);
+        const std::uint32_t task_before = core.clock ? follower_.running(number).context : 0;
+        is_point_ = false;
         follower_.on_trace(
             number, {.first_index = batch.first_index + i, .records = batch.records.subspan(i, 1)});
         if (core.is_wanted && core.phase != Phase::after) {
@@ -219,6 +228,10 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
                 from = i;
                 cross(core, record.clock);
             }
+        }
+        if (record.record.kind() == protocol::Kind::ret && core.phase != Phase::after &&
+            follower_.running(number).context != task_before && !core.passed) {
+            tell_clock(core);
         }
         core.clock = record.clock;
         core.next_index = batch.first_index + i + 1;
@@ -263,11 +276,13 @@ bool PartStream::passes(Core& core, const protocol::StampedRecord& record,
     if (is_extended &&
         (word.is(protocol::Extended::context) || word.is(protocol::Extended::tracer_begin) ||
          word.is(protocol::Extended::tracer_end))) {
+        (void)is_task(core);  // so that its name is found, though it has no other record
         return core.passed = true;
     }
-    core.passed =
-        is_task(core) && (part_.under.empty() || under_before != 0 || under(core.number) != 0);
-    return core.passed;
+    const auto is_under = [&] {
+        return part_.under.empty() || under_before != 0 || is_point_ || under(core.number) != 0;
+    };
+    return core.passed = is_task(core) && is_under();
 }
 
 // After a longjmp the time until the next entry or return is the tracer's. Returns when it began,
@@ -318,6 +333,10 @@ void PartStream::leave(const Track& track, std::uint32_t, Nanoseconds, Left) {
     OnTrack& on = tracks_[track.number];
     on.under -= on.wanted.back() ? 1 : 0;
     on.wanted.pop_back();
+}
+
+void PartStream::point(const Track&, std::uint32_t function, Nanoseconds) {
+    is_point_ = function < is_under_.size() && is_under_[function];
 }
 
 }  // namespace nopscope::host

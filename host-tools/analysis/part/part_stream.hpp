@@ -123,17 +123,20 @@ private:
     void on_track(const Track& track) override { tracks_.resize(track.number + 1); }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void finish() override {}
 
     SessionSink& inner_;
     Part part_;
     BalancedStream follower_;
+    bool has_origin_ = false;  // the session's first record has come
     Nanoseconds origin_ = 0;
     Nanoseconds reached_ = 0;  // the latest time of all cores, since the first record
     std::uint64_t clock_hz_ = 1;
     std::array<std::unique_ptr<Core>, 256> cores_;
     std::vector<OnTrack> tracks_;
     std::vector<bool> is_under_;      // by function number: `part_.under` names it
+    bool is_point_ = false;           // the record is a call of such a function, without a time
     std::vector<std::string> names_;  // of all functions, for a sentence
     bool found_function_ = false;
     bool found_task_ = false;

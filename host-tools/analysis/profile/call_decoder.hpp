@@ -157,6 +157,7 @@ public:
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
     // The clock that calls begin and end on: the target's clock without the tracer's time.
     Ticks time() const { return now(); }
+    std::uint64_t clock_at(Ticks time) const { return time + tracer_ticks_ + elsewhere_; }  // now's
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
     const CallStack& open_calls() const { return stack_; }
     // True if the return's entry is open in this context.

@@ -31,17 +31,27 @@ struct FunctionTimes {
     // time of a dropped call is in its caller's self time. See Profile::on_missing().
     std::uint64_t dropped = 0;
     std::uint64_t last_end = 0;  // of its last call in the session, on the decoder's clock; 0: none
+    // When the first call of `max_ticks` ended, and where. See Profile::Core::axis_clock(); after
+    // the session: in ns since the recording's first record.
+    std::uint64_t max_end = 0;
+    std::uint32_t max_core = 0;
+    std::uint32_t max_context = 0;
+    bool max_is_new = false;  // in this session
 
-    void time(std::uint64_t ticks, std::int64_t corrected) {
+    // True: it is the longest so far. Then set `max_end`.
+    bool time(std::uint64_t ticks, std::int64_t corrected) {
         ++timed;
         timed_ticks += ticks;
         if (ticks < min_ticks) min_ticks = ticks;
-        if (ticks > max_ticks) max_ticks = ticks;
         // Modulo 2^64: outside data may have any clock.
         corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(corrected_sum) +
                                                   static_cast<std::uint64_t>(corrected));
         if (corrected < corrected_min) corrected_min = corrected;
         if (corrected > corrected_max) corrected_max = corrected;
+        if (ticks <= max_ticks) [[likely]]
+            return false;
+        max_ticks = ticks;
+        return max_is_new = true;
     }
     void forget_corrected() {
         corrected_sum = 0;

@@ -13,19 +13,22 @@ Profile::Core::Core(const Core& other, Profile& profile)
       with_data(other.with_data),
       last_clock(other.last_clock),
       tracer_ticks(other.tracer_ticks),
+      earlier_tracer(other.earlier_tracer),
       runs(other.runs) {
     for (const auto& context : other.contexts) {
-        contexts.push_back(std::make_unique<Context>(*context, profile));
+        contexts.push_back(std::make_unique<Context>(*context, profile, *this));
         if (context.get() == other.current) current = contexts.back().get();
     }
 }
 
-Profile::Context::Context(const Context& from, Profile& profile, std::uint64_t clock)
+Profile::Context::Context(const Context& from, Profile& profile, const Core& core,
+                          std::uint64_t clock)
     : number(from.number),
       counts_durations(profile.counts_durations_),
       leaves_out_short(profile.least_ns_ != 0),
       handed_within(profile.handed_within_),
       profile_(profile),
+      core_(core),
       times(1),
       known(1),
       decoder(from.decoder, *this),
@@ -41,8 +44,9 @@ Profile::Context::Context(const Context& from, Profile& profile, std::uint64_t c
 Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
     : profile_(profile), number(from.number), last_clock(clock), runs(from.runs) {
     from.bring_to(clock);
+    earlier_tracer = from.tracer_so_far();
     for (const auto& context : from.contexts) {
-        contexts.push_back(std::make_unique<Context>(*context, profile, clock));
+        contexts.push_back(std::make_unique<Context>(*context, profile, *this, clock));
         if (context.get() == from.current) current = contexts.back().get();
     }
 }
@@ -58,6 +62,7 @@ void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
         before_ = std::make_unique<Profile>(budget_.half());
         return;
     }
+    if (mark == PartMark::origin) return begin_axis(clock);
     auto& core = cores_[number & 0xff];
     if (mark == PartMark::end) return core->end_part(clock);
     const auto& before = before_->cores_[number & 0xff];
@@ -75,6 +80,8 @@ void Profile::on_session(const HelloInfo& hello) {
         measured();
     }
     handed_within_ = handed_of(*hello_).within;
+    cuts_ = cuts_tracer_out(hello);
+    time_.begin_session(hello.clock_hz, latest_);
     least_ticks_ = ticks_of_at_least(least_ns_, hello.clock_hz);
     for_each_context([this](Context& context) { context.handed_within = handed_within_; });
 }
@@ -106,7 +113,10 @@ void Profile::on_session_end() {
     const std::optional<Span> calls = span();
     // The session may begin before the part that is shown.
     const std::optional<Span> before = before_ ? before_->span() : std::nullopt;
-    if (before_) before_->on_session_end();
+    if (before_) {
+        before_->on_session_end();
+        latest_ = std::max(latest_, before_->latest_);
+    }
     const std::optional<Span> all = calls ? calls : before;
     const std::uint64_t first = before ? before->first : all.value_or(Span{}).first;
     const std::uint64_t last = all.value_or(Span{}).last;
@@ -157,7 +167,13 @@ void Profile::on_missing(unsigned core, const MissingPart& part) {
         missing_.push_back({.part = part, .core = core, .session = 0});
 }
 
+void Profile::begin_axis(std::uint64_t clock) {
+    const std::uint64_t now = time_(clock);
+    if (!origin_) origin_ = now;
+}
+
 void Profile::on_trace(unsigned number, const TraceBatch& batch) {
+    if (!time_.started() && !batch.records.empty()) begin_axis(batch.records.front().clock);
     auto& slot = cores_[number & 0xff];
     if (!slot) {
         if (before_) return before_->on_trace(number, batch);
@@ -191,7 +207,7 @@ Profile::Context& Profile::Core::context(std::uint32_t wanted) {
     const bool is_first = contexts.empty();
     if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first))
         return *contexts.back();
-    return *contexts.emplace_back(std::make_unique<Context>(profile_, wanted));
+    return *contexts.emplace_back(std::make_unique<Context>(profile_, *this, wanted));
 }
 
 void Profile::Core::enter(Context& to, std::uint64_t left, std::uint64_t entered) {
@@ -302,6 +318,11 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
 void Profile::Core::finish() {
     stop_running(last_clock);
     bring_to(last_clock);
+    const auto axis_ns = [this](std::uint64_t clock) { return profile_.time_(clock); };
+    if (profile_.origin_) {
+        const std::uint64_t end = axis_ns(last_clock - (profile_.cuts_ ? tracer_so_far() : 0));
+        profile_.latest_ = std::max(profile_.latest_, end);
+    }
     for (const auto& one : contexts) {
         one->decoder.finish();
         one->event_children.forget();
@@ -312,9 +333,17 @@ void Profile::Core::finish() {
         // Not charged to the budget: it may be all that is known about its core.
         if (any && profile_.contexts_.size() < max_context_times)
             profile_.contexts_.push_back(times);
-        for (FunctionTimes& of : one->times) of.last_end = 0;
+        for (FunctionTimes& of : one->times) {
+            of.last_end = 0;
+            if (!std::exchange(of.max_is_new, false)) continue;
+            of.max_end = not_negative(axis_ns(of.max_end) - profile_.origin_.value_or(0));
+            of.max_core = number;
+            of.max_context = one->number;
+        }
     }
     current = contexts.front().get();
+    earlier_tracer = 0;
+    earlier_tracer -= tracer_so_far();
 }
 
 bool Profile::Context::make_room(std::uint32_t function) {
@@ -401,7 +430,7 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
                                   static_cast<std::uint64_t>(std::int64_t{each.inside}));
     taken += both;
     of.last_end = decoder.time();
-    of.time(ticks, corrected);
+    if (of.time(ticks, corrected)) of.max_end = core_.axis_clock(of.last_end);
     if (counts_durations) profile_.add_duration(function, ticks, corrected);
 }
 
@@ -451,7 +480,12 @@ std::vector<FunctionTimes> Profile::times() const {
             to.incomplete += from.incomplete;
             to.cut += from.cut;
             if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
-            if (from.max_ticks > to.max_ticks) to.max_ticks = from.max_ticks;
+            if (from.max_ticks > to.max_ticks) {
+                to.max_ticks = from.max_ticks;
+                to.max_end = from.max_end;
+                to.max_core = from.max_core;
+                to.max_context = from.max_context;
+            }
             to.timed_ticks += from.timed_ticks;
             to.corrected_sum =
                 static_cast<std::int64_t>(static_cast<std::uint64_t>(to.corrected_sum) +

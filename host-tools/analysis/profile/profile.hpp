@@ -25,6 +25,7 @@
 #include "host-tools/analysis/profile/samples.hpp"
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
+#include "host-tools/analysis/profile/tick_time.hpp"
 #include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
@@ -82,6 +83,10 @@ struct ProfileSums {
     bool least_is_raw_ = false;
     Ticks least_ticks_ = 0;            // likewise, by the session's clock
     std::uint64_t handed_within_ = 0;  // ticks
+    TickTime time_;
+    bool cuts_ = false;                    // in this session: cuts_tracer_out()
+    std::optional<std::uint64_t> origin_;  // ns: the recording's first record
+    std::uint64_t latest_ = 0;             // ns: of sessions that are over
     std::deque<DurationsOf> durations_;
     TargetProfile on_target_;
     MovedFunctions moved_;
@@ -182,18 +187,21 @@ public:
     }
 
 private:
+    struct Core;
+
     // One context of a core: the sink of its CallDecoder.
     struct Context {
-        Context(Profile& profile, std::uint32_t its_number)
+        Context(Profile& profile, const Core& core, std::uint32_t its_number)
             : number(its_number),
               counts_durations(profile.counts_durations_),
               leaves_out_short(profile.least_ns_ != 0),
               handed_within(profile.handed_within_),
               profile_(profile),
+              core_(core),
               times(1),
               known(1),
               decoder(*this) {}
-        Context(const Context& other, Profile& profile)
+        Context(const Context& other, Profile& profile, const Core& core)
             : number(other.number),
               counts_durations(other.counts_durations),
               leaves_out_short(other.leaves_out_short),
@@ -202,6 +210,7 @@ private:
               last_node(other.last_node),
               taken(other.taken),
               profile_(profile),
+              core_(core),
               times(other.times),
               known(other.known),
               is_full(other.is_full),
@@ -216,7 +225,7 @@ private:
               tracer_before(other.tracer_before) {}
 
         // The open calls of `from`, a context of another profile, go on in this one at `clock`.
-        Context(const Context& from, Profile& profile, std::uint64_t clock);
+        Context(const Context& from, Profile& profile, const Core& core, std::uint64_t clock);
 
         [[gnu::always_inline]] Path place(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
@@ -276,6 +285,7 @@ private:
         std::uint32_t last_node = 0;
         std::uint64_t taken = 0;  // overhead so far, in 1/256 ticks: call_costs.hpp
         Profile& profile_;
+        const Core& core_;
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // times.size(), which takes a division
         bool is_full = false;
@@ -307,6 +317,15 @@ private:
         // Ends the time that other contexts ran, so all contexts' clocks are at `clock`.
         void bring_to(std::uint64_t clock);
         void end_part(std::uint64_t clock);
+        // Of this session.
+        Ticks tracer_so_far() const {
+            return earlier_tracer + tracer_ticks + current->decoder.tracer_ticks() -
+                   current->counted;
+        }
+        // The clock that the axis of times shows at this time of the running context's decoder.
+        std::uint64_t axis_clock(Ticks time) const {
+            return current->decoder.clock_at(time) - (profile_.cuts_ ? tracer_so_far() : 0);
+        }
         void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
         void on_event(const protocol::Event& event);
         void on_data();
@@ -323,6 +342,7 @@ private:
         WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
         Ticks tracer_ticks = 0;        // of its contexts, each up to when the core last left it
+        Ticks earlier_tracer = 0;      // before the part, less that of sessions that are over
         bool runs = false;             // a record came after the session's begin and the last gap
     };
     template <typename Visit>
@@ -360,6 +380,7 @@ private:
         std::uint64_t last = 0;
     };
     std::optional<Span> span() const;
+    void begin_axis(std::uint64_t clock);
 
     PathCache paths_{functions_, tree_, costs_, code_, budget_};
     std::array<std::unique_ptr<Core>, 256> cores_;
@@ -418,7 +439,8 @@ private:
     if (result.incomplete) {
         ++(call.gaps_before == OpenCall::before_part ? of.cut : of.incomplete);
     } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
-        of.time(result.ticks, corrected);
+        if (of.time(result.ticks, corrected)) [[unlikely]]
+            of.max_end = core_.axis_clock(end);
         if (counts_durations) [[unlikely]]
             profile_.add_duration(call.path.function, result.ticks, corrected);
     }

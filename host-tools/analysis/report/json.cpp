@@ -102,6 +102,11 @@ void json_call(Json& json, const TimedRow& row) {
 
 }  // namespace
 
+Json json_longest(const std::optional<Longest>& call) {
+    if (!call) return nullptr;
+    return {{"end_ns", call->end_ns}, {"core", call->core}, {"context", call->context}};
+}
+
 std::string json_report(const Report& report) {
     Json json;
     json["image"] = json_image(report);
@@ -152,6 +157,7 @@ std::string json_report(const Report& report) {
                     {"dropped", row.dropped},
                     {"doubtful", is_doubtful(row)}});
         json_call(one, row);
+        one["longest"] = json_longest(row.longest);
         if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;
         (row.interrupt ? interrupts : functions).push_back(std::move(one));
     }

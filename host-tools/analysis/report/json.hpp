@@ -12,6 +12,8 @@ namespace nopscope::host {
 using Json = nlohmann::ordered_json;
 
 Json json_integrity(const Integrity& integrity);
+// The longest call's end and place; null: they are not known.
+Json json_longest(const std::optional<Longest>& call);
 Json json_image(const Report& report);
 Json json_overhead(const Report& report);
 Json json_loss(const Report& report);

@@ -95,6 +95,8 @@ void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw,
     row.incomplete = times.incomplete;
     row.cut = times.cut;
     row.dropped = times.dropped;
+    if (times.max_ticks != 0)
+        row.longest = Longest{times.max_end, times.max_core, times.max_context};
 }
 
 std::uint64_t positive(std::int64_t ticks) {
@@ -187,6 +189,7 @@ void join_profile(Report& report) {
         FunctionRow& row = report.functions[found->second];
         row.calls += from.calls;
         row.profiled = from.calls;
+        if (row.call && from.call->max_ns > row.call->max_ns) row.longest.reset();
         row.total_ns += from.total_ns;
         row.self_ns += from.self_ns;
         row.corrected_total_ns += from.corrected_total_ns;
@@ -220,6 +223,11 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
 }
 
 }  // namespace
+
+std::string longest_text(const Longest& call) {
+    return fmt::format("{} on core {}{}", exact_ns(call.end_ns), call.core,
+                       call.context != 0 ? fmt::format(", context {}", call.context) : "");
+}
 
 // Addresses are even, the offsets of interrupts are odd.
 std::uint64_t key_of(const FunctionPlace& place) {

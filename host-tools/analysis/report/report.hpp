@@ -46,6 +46,14 @@ struct CallTimes {
     std::uint64_t max_ns = 0;
 };
 
+// Where the longest single call is, to find it with `replay --around`.
+struct Longest {
+    std::uint64_t end_ns = 0;  // when it ended: since the recording's first record
+    std::uint32_t core = 0;
+    std::uint32_t context = 0;
+};
+std::string longest_text(const Longest& call);  // "10.5ms on core 0"
+
 // A function's calls and times.
 struct TimedRow : FunctionPlace {
     std::uint64_t calls = 0;
@@ -69,6 +77,7 @@ struct FunctionRow : TimedRow {
     std::uint64_t cut = 0;       // crossed an end of the part; `calls` has those that began in it
     std::uint64_t dropped = 0;   // records while a call of it was open: maybe its callees'
     std::uint64_t profiled = 0;  // of `calls`: from the target's profile
+    std::optional<Longest> longest;  // as recorded; nothing: it is not known
 };
 
 // From the sums of the target's profile recorder. Each row has calls. The total is the sum over all

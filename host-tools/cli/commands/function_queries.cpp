@@ -7,19 +7,22 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host-tools/analysis/function_queries/outliers.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
 namespace {
 
 struct FunctionQueryOptions {
-    ReportOptions report;  // file, image, format, raw
-    std::string function;  // a name or a glob
+    ReportOptions report;     // file, image, format, raw
+    std::string function;     // a name or a glob
+    std::size_t longest = 0;  // `latency`: how many of the longest calls to list
 };
 
 std::string head(const FunctionPlace& place, const std::string& rest) {
@@ -120,6 +123,7 @@ std::string latency_text(const Loaded& loaded, std::uint32_t function) {
         human_ns(latency.per_mille_ns(900)), human_ns(latency.per_mille_ns(990)),
         human_ns(latency.per_mille_ns(999)), human_ns(latency.max_ns),
         loaded.report.raw ? "as recorded, " : "");
+    if (row.longest) out += fmt::format("the longest ended at {}\n", longest_text(*row.longest));
     const std::vector<Latency::Bin> bins = shown_bins(latency);
     std::uint64_t most = 1;
     for (const Latency::Bin& bin : bins) most = std::max(most, bin.calls);
@@ -145,6 +149,7 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
         json[name] = known(latency.per_mille_ns(part));
     }
     json["max_ns"] = known(latency.max_ns);
+    json["longest"] = json_longest(loaded.report.by_number[function].longest);
     Json& bins = json["bins"] = Json::array();
     for (const Latency::Bin& bin : latency.bins) bins.push_back({bin.from_ns, bin.calls});
 }
@@ -155,11 +160,51 @@ Exit callers(const FunctionQueryOptions& options) {
 Exit callees(const FunctionQueryOptions& options) {
     return neighbours(options, "calls to", "callees", callees_by_function);
 }
+// Passes the function's calls of the list on.
+template <typename Visit>
+void for_each_longest(const OutlierSink& longest, const FunctionRow& of, Visit visit) {
+    for (const Outlier& call : longest.slowest()) {
+        if (longest.place(call.nodes.front().function).address == of.address) visit(call);
+    }
+}
+
+std::string longest_calls_text(const OutlierSink& longest, const FunctionRow& of) {
+    std::vector<Line> lines{{"took", "from", "core", "context", "", ""}};
+    for_each_longest(longest, of, [&](const Outlier& call) {
+        lines.push_back({human_ns(call.duration()), exact_ns(call.from - longest.origin()),
+                         std::to_string(call.track.core), std::to_string(call.track.context),
+                         call.how == Left::returned ? "" : left_text(call.how), ""});
+    });
+    return lines.size() == 1 ? "" : "the longest outermost calls, as recorded\n" + table(lines);
+}
+
 Exit latency(const FunctionQueryOptions& options) {
-    const Loaded loaded = load(options.report, true);
+    OutlierSink longest(
+        [&](const std::string& name) {
+            return names_function(options.function, Function{.name = name, .file = {}});
+        },
+        options.longest);
+    const bool lists = options.longest != 0;
+    const Loaded loaded = lists ? load_with_events(longest, options.report, std::nullopt, true)
+                                : load(options.report, true);
     return answer(
-        options, loaded, [&](std::uint32_t function) { return latency_text(loaded, function); },
-        [&](std::uint32_t function, Json& json) { latency_json(loaded, function, json); });
+        options, loaded,
+        [&](std::uint32_t function) {
+            return latency_text(loaded, function) +
+                   longest_calls_text(longest, loaded.report.by_number[function]);
+        },
+        [&](std::uint32_t function, Json& json) {
+            latency_json(loaded, function, json);
+            if (!lists) return;
+            Json& calls = json["longest_calls"] = Json::array();
+            for_each_longest(longest, loaded.report.by_number[function], [&](const Outlier& call) {
+                calls.push_back({{"duration_ns", call.duration()},
+                                 {"at_ns", call.from - longest.origin()},
+                                 {"core", call.track.core},
+                                 {"context", call.track.context},
+                                 {"left", left_text(call.how)}});
+            });
+        });
 }
 
 Exit stack_depth(const FunctionQueryOptions& options) {
@@ -208,6 +253,10 @@ Action add_function_query(CLI::App& app, CLI::App*& command, const Question& que
     }
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     add_raw(command, options->report.raw);
+    if (question.ask == latency) {
+        add_count(command, "--longest", options->longest, 1, 1000,
+                  "List the longest calls, too, with their times and cores");
+    }
     return [options, ask = question.ask] { return ask(*options); };
 }
 
@@ -226,7 +275,7 @@ Action add_callees(CLI::App& app, CLI::App*& command) {
 Action add_latency(CLI::App& app, CLI::App*& command) {
     return add_function_query(app, command,
                               {"latency", "How long a function's calls take, as a distribution",
-                               true, latency, "nopscope latency run.nsc on_packet"});
+                               true, latency, "nopscope latency run.nsc on_packet --longest 5"});
 }
 Action add_stack_depth(CLI::App& app, CLI::App*& command) {
     return add_function_query(app, command,

@@ -194,9 +194,6 @@ void ReplayText::console(std::string_view bytes, Nanoseconds now) {
 
 // Writes lines in order of time until at most `most` wait.
 void ReplayText::write_out(std::size_t most) {
-    if (most == 0) {
-        for (Core& core : cores_) end_entry(core);
-    }
     while (waiting_ > most) {
         Core* next = nullptr;
         for (Core& core : cores_) {

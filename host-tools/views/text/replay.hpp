@@ -39,7 +39,12 @@ public:
     void value(const Track& track, const CapturedValue& value, Nanoseconds now) override;
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override;
     void console(std::string_view bytes, Nanoseconds now) override;
-    void finish() override { write_out(0); }
+    void finish() override {
+        for (Core& core : cores_) end_entry(core);
+        flush();
+    }
+    // Writes all lines that wait. Of a running target other cores' earlier lines may come later.
+    void flush() { write_out(0); }
 
 private:
     struct Line {

@@ -61,7 +61,10 @@ std::string missing_lines(const Report& report) {
 
 std::string function_table(const Report& report) {
     std::vector<Line> lines;
+    // replay --around takes these times.
+    const bool says_when = report.sort == SortKey::max;
     lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
+    if (says_when) lines.back().insert(lines.back().end() - 2, "longest ended at");
     for (const FunctionRow& row : report.functions) {
         const char* const mark = has_gaps(row) ? "~" : "";
         const std::optional<CallTimes> call = call_of(row, report.raw);
@@ -70,6 +73,10 @@ std::string function_table(const Report& report) {
                          fmt::format("{:.1f} %", row.share * 100),
                          cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::max_ns),
                          for_cell(row.name) + notes(row), short_place(row)});
+        if (says_when) {
+            lines.back().insert(lines.back().end() - 2,
+                                row.longest ? longest_text(*row.longest) : "-");
+        }
     }
     return table(lines);
 }

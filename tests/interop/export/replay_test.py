@@ -3,7 +3,9 @@
 """What `replay` prints, fed back by a parser: the calls and times are the report's, for parts, too."""
 
 import collections
+import pathlib
 import re
+import subprocess
 
 import exports
 
@@ -11,10 +13,13 @@ LINE = re.compile(r" *(\d+)\.(\d{9})(?: +(\d+)\.(\d{3}) us)? +(\d+)(?:/(\d+))?  
 HOW = re.compile(r"  \[(unwound|gap|open)\]$")
 
 
+def replayed(name, *options):
+    return exports.run(exports.NOPSCOPE, "replay", exports.recording(name), *options).stdout.decode().splitlines()[1:]
+
+
 def lines_of(name, *options):
     """Yields (time, took or None, core, context, depth, text) of each line, in ns."""
-    text = exports.run(exports.NOPSCOPE, "replay", exports.recording(name), *options).stdout.decode()
-    for line in text.splitlines()[1:]:
+    for line in replayed(name, *options):
         seconds, ns, us, part, core, context, indent, rest = LINE.fullmatch(line).groups()
         took = None if us is None else int(us) * 1000 + int(part)
         yield int(seconds) * 10 ** 9 + int(ns), took, int(core), int(context or 0), len(indent) // 2, rest
@@ -69,6 +74,24 @@ class Replay(exports.Case):
         expected = [(line[1], HOW.sub("", line[5]).strip("} ").removesuffix("()")) for line in whole if line[1] >= least]
         self.assertEqual(sorted((line[1], HOW.sub("", line[5]).strip("} ").removesuffix("()")) for line in found), sorted(expected))
         self.assertTrue(expected)
+
+    def test_a_line_is_listed_while_it_goes_on(self):
+        line = (pathlib.Path(__file__).parents[2] / "conformance/stream.bin").read_bytes()
+        command = [exports.NOPSCOPE, "replay", "--follow", "--from", "-"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as replay:
+            replay.stdin.write(line[:len(line) // 2])
+            replay.stdin.flush()
+            early = [replay.stdout.readline() for _ in range(10)]
+            replay.stdin.write(line[len(line) // 2:])
+            replay.stdin.close()
+            late = replay.stdout.read().splitlines(True)
+        self.assertEqual(replay.returncode, 0)
+        followed = b"".join(early + late).decode().splitlines()[1:]
+        # A recording has the console apart, so a call may have the console's line inside there.
+        ends = [collections.Counter((took, name.strip("} ").replace("()", "")) for _, _, took, _, _, _, _, name in
+                                    (LINE.fullmatch(line).groups() for line in lines) if took is not None)
+                for lines in (followed, replayed("stream"))]
+        self.assertEqual(ends[0], ends[1])
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ struct Lister final : SessionSink {
         void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
         void on_tracer_time(std::uint32_t, std::uint32_t) {}
         std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-        static constexpr bool leaves_out_short = false;
+        bool leaves_out_short = false;
         bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
         bool leaves_out_complete(Ticks) { return false; }
         void on_exit(const OpenCall& call, const ClosedCall& result) {

@@ -34,7 +34,7 @@ struct Calls {
         instructions_beside[node] += instructions;
     }
     std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-    static constexpr bool leaves_out_short = false;
+    bool leaves_out_short = false;
     bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
     bool leaves_out_complete(Ticks) { return false; }
     void on_exit(const OpenCall& call, const ClosedCall& result) {

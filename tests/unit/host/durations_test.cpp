@@ -9,6 +9,12 @@
 namespace nopscope::host {
 namespace {
 
+HelloInfo a_hello() {
+    HelloInfo hello;
+    hello.clock_hz = 1'000'000'000;
+    return hello;
+}
+
 using protocol::Kind;
 using protocol::StampedRecord;
 
@@ -33,7 +39,7 @@ struct Told {
         records.push_back({protocol::make_data(end - begin), end});
     }
     Profile& profile() {
-        result.on_session({});
+        result.on_session(a_hello());
         // Two batches, so that a record and its data may be in different batches.
         const std::size_t half = records.size() / 2;
         const std::span<const StampedRecord> all(records);
@@ -151,7 +157,7 @@ TEST(Durations, AGapCountsForNoCall) {
     told.duration(1, 2, 120, 400);
     const std::span<const StampedRecord> all(told.records);
     Profile profile;
-    profile.on_session({});
+    profile.on_session(a_hello());
     profile.on_trace(0, {.first_index = 0, .records = all.first(before)});
     profile.on_trace(
         0, {.first_index = before + 5, .records = all.subspan(before), .gap = true, .base = 360});

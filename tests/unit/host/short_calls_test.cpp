@@ -20,7 +20,9 @@ struct Sum {
     std::uint64_t self = 0;
     auto operator<=>(const Sum&) const = default;
 };
-void PrintTo(const Sum& sum, std::ostream* out) { *out << sum.calls << " calls, self " << sum.self; }
+void PrintTo(const Sum& sum, std::ostream* out) {
+    *out << sum.calls << " calls, self " << sum.self;
+}
 
 using Sums = std::map<std::string, Sum>;
 
@@ -61,7 +63,8 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
         const Nanoseconds least = (1 + seed * 7 % 900) * tick;
         Shown shown;
         SelectedCalls selected(shown, {.function = "", .least_time = least});
-        BalancedStream events(selected, [&] { return &trace.symbols; }, "trace", std::nullopt);
+        BalancedStream events(
+            selected, [&] { return &trace.symbols; }, "trace", std::nullopt);
         SessionReader line(events);
         line.feed(trace.target.bytes);
         line.finish();

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/profile/nanoseconds.hpp"
 
 namespace nopscope::host {
+
+// True if the axis of a session's times is without the tracer's time: the program of one core in
+// lossless mode stands still while the core waits for the line.
+inline bool cuts_tracer_out(const HelloInfo& hello) { return hello.lossless && hello.cores == 1; }
 
 class TickTime {
 public:

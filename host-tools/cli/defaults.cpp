@@ -133,6 +133,9 @@ void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& fi
         const std::string_view sentence = error.what();
         refuse(fmt::format("{}{}", where,
                            sentence.substr(std::min(option.get_name().size(), sentence.size()))));
+    } catch (const Error& error) {
+        option.clear();
+        refuse(where + ": " + error.what());
     } catch (const CLI::ParseError&) {
         option.clear();
         refuse(fmt::format("{}: expected {}", where,

@@ -39,9 +39,9 @@ void add_part(CLI::App* command, ReportOptions& options) {
             ->group(group_of_parts);
     };
     CLI::Option* const time =
-        add("--time", "FROM..TO", "Only this time: 10ms..20ms, ..1.5s, -5ms.. or @1..@2 (markers)",
+        add("--time", "RANGE", "Only this time: 10ms..20ms, ..1.5s, -5ms.. or @1..@2 (markers)",
             [&part](const std::string& text) { part.time = read_time_range(text); });
-    add("--around", "TIME[,MARGIN]", "Only the time around this one: 10.5ms,1ms (100us)",
+    add("--around", "TIME", "Only the time around this one; 10.5ms,1ms: a millisecond on each side",
         [&part](const std::string& text) { part.time = read_time_around(text); })
         ->excludes(time);
     command->add_option("--core", part.core, "Only this core")
@@ -58,7 +58,7 @@ void add_part(CLI::App* command, ReportOptions& options) {
             if (!least || *least == 0) {
                 throw Error(fmt::format("--min-duration {}: expected a time with a unit (ns, us, "
                                         "ms, s), as 10us",
-                                        for_terminal(text)),
+                                        for_cell(text)),
                             Exit::usage);
             }
             options.calls.least_time = *least;

@@ -48,7 +48,7 @@ std::string unknown_option(const CLI::App& app, const CLI::App* command, const s
         command != nullptr ? command->get_name() + " has no option " : "there is no option ";
     const std::string near = did_you_mean(name, known);
     const Names others = commands_with(app, name);
-    if (others.empty() || !near.empty()) {
+    if (others.empty()) {
         const std::string help = command != nullptr
                                      ? "`nopscope help " + command->get_name() + "` lists them"
                                      : "`nopscope help` says what there is";

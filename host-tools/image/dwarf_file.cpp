@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <new>
 
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
@@ -49,7 +50,7 @@ std::optional<std::uint32_t> SourceFiles::number_of(std::string_view name) {
     return number;
 }
 
-DwarfFile::DwarfFile(const ElfFile& elf) : path_(elf.path()) {
+DwarfFile::DwarfFile(const ElfFile& elf) : path_(elf.path()), debug_bytes_(elf.debug_bytes()) {
     if (elf.debug_bytes() > most_bytes) {
         say(fmt::format("{} has more than {} MB of debug information: source lines are left out",
                         path_, most_bytes >> 20));
@@ -60,6 +61,8 @@ DwarfFile::DwarfFile(const ElfFile& elf) : path_(elf.path()) {
 
 void DwarfFile::open_again() {
     close_all();
+    // libdw's hash tables abort where memory ends. So this throws std::bad_alloc first.
+    ::operator delete(::operator new(2 * debug_bytes_));
     file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ >= 0) dwarf_ = dwarf_begin(file_, DWARF_C_READ);
     if (dwarf_ == nullptr) return;

@@ -98,6 +98,7 @@ private:
     std::uint64_t line_program_bytes(Dwarf_Die* unit) const;
 
     std::string path_;
+    std::uint64_t debug_bytes_ = 0;
     int file_ = -1;
     Dwarf* dwarf_ = nullptr;
     Elf_Data* line_programs_ = nullptr;

@@ -84,6 +84,7 @@ class Defaults(cli.Case):
 
     def test_each_command_takes_a_file_with_a_value_for_each_of_its_options(self):
         values = {"N": "3", "PERCENT": "1", "SECONDS": "1", "ADDRESS": "64", "SIZE": "'1GB'", "LIMIT": "'1h'", "": "true"}
+        given = values | {"TIME": "'1ms'", "RANGE": "'1ms..2ms'"}
         for command in cli.commands():
             options = [(name, kind) for name, kind in cli.typed_options(command)
                        if name not in ("--board", "--help", "--version", "--no-until-end")]
@@ -91,8 +92,8 @@ class Defaults(cli.Case):
                 continue
             lines = [f"[b.{command}]"]
             for name, kind in options:
-                value = kind[1:-1].split(",")[0] if kind.startswith("{") else values.get(kind, "'word'")
-                lines.append(f"{name[2:]} = {value if kind in values else repr(value.strip(chr(39)))}")
+                value = kind[1:-1].split(",")[0] if kind.startswith("{") else given.get(kind, "'word'")
+                lines.append(f"{name[2:]} = {value if kind in given else repr(value.strip(chr(39)))}")
             self.write("board = 'b'\n" + "\n".join(lines) + "\n")
             self.assertIn("Examples:", self.nopscope(command, "--help").stdout)
             done = self.nopscope(command, "--none-such", status=2)

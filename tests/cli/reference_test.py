@@ -98,7 +98,7 @@ class Reference(cli.Case):
         return set(cli.run("bash", "-uc", script, cwd=self.directory, env=ENVIRONMENT).stdout.split())
 
     def test_bash_completes(self):
-        self.assertEqual(self.bash("nopscope", "re"), {"record", "report"})
+        self.assertEqual(self.bash("nopscope", "re"), {"record", "replay", "report"})
         self.assertLessEqual(set(cli.commands()), self.bash("nopscope", ""))
         for command in cli.commands():
             self.assertLessEqual(cli.options_of(command), self.bash("nopscope", command, "-"))
@@ -129,7 +129,7 @@ class Reference(cli.Case):
         return {entry.split("\t")[0] for entry in out.splitlines()}
 
     def test_fish_completes(self):
-        self.assertEqual(self.fish("nopscope re"), {"record", "report"})
+        self.assertEqual(self.fish("nopscope re"), {"record", "replay", "report"})
         for command in cli.commands():
             self.assertLessEqual(cli.options_of(command), self.fish(f"nopscope {command} --"))
         self.files()
@@ -181,7 +181,7 @@ class Reference(cli.Case):
             "nopscope export x.nsc --format=ct": {"ctf"}, "nopscope callers run.nsc ru": set(), "nopscope record --from ": SCHEMES}
         offered = self.zsh("nopscope re", "nopscope --board x re", "nopscope diff --", *expected)
         for line in ("nopscope re", "nopscope --board x re"):
-            self.assertLessEqual({"record", "report"}, offered[line])
+            self.assertLessEqual({"record", "replay", "report"}, offered[line])
             self.assertNotIn("graph", offered[line])
         self.assertLessEqual(cli.options_of("diff"), {name.rstrip("=") for name in offered["nopscope diff --"]})
         for line, words in expected.items():

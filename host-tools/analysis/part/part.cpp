@@ -17,7 +17,7 @@ constexpr std::uint64_t default_around_ns = 100'000;
 constexpr double longest_ns = 4e18;  // 126 years: sums of two times stay below 2^63
 
 Error wrong(const char* option, const std::string& text, const std::string& why) {
-    return Error(fmt::format("{} {}: {}", option, for_terminal(text), why), Exit::usage);
+    return Error(fmt::format("{} {}: {}", option, for_cell(text), why), Exit::usage);
 }
 
 // Throws Error if the text is neither empty nor a time point.

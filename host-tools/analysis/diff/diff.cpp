@@ -110,11 +110,12 @@ std::vector<Compared> compare(const std::vector<RunSums>& before, const std::vec
 }
 
 void divide(Amounts& of, Per per, double span_ns) {
-    const double by = per == Per::call ? of.calls : per == Per::second ? span_ns / 1e9 : 1;
+    const double times = per == Per::second ? 1e9 : 1;
+    const double by = per == Per::call ? of.calls : per == Per::second ? span_ns : 1;
     if (by == 0) return;
-    of.self_ns /= by;
-    of.total_ns /= by;
-    if (per == Per::second) of.calls /= by;
+    of.self_ns = of.self_ns * times / by;
+    of.total_ns = of.total_ns * times / by;
+    if (per == Per::second) of.calls = of.calls * times / by;
 }
 
 void divide(RunSums& run, Per per) {

@@ -75,6 +75,41 @@ class Diff(unittest.TestCase):
         self.assertIn("+30.0 %", text)
         self.assertLess(text.index("slower\n"), text.index("faster\n"))
 
+    def test_per_call_and_per_second(self):
+        """Twice as many calls of WORK, each a fifth faster, in a run that is longer."""
+        before = self.run_of((WORK, 10_000), (REST, 9_000))
+        after = self.run_of((WORK, 8_000), (WORK, 8_000), (REST, 15_000))
+        verdicts, answer = self.verdicts(before, after)
+        self.assertEqual((verdicts["work"], answer["per"]), ("slower", "total"))
+        verdicts, answer = self.verdicts(before, after, "--per", "call")
+        self.assertEqual((verdicts["work"], answer["per"]), ("faster", "call"))
+        work = next(row for row in answer["functions"] if row["name"] == "work")
+        self.assertEqual(work["after"], {"calls": 2, "self_ns": 8_000, "total_ns": 8_000})
+        verdicts, answer = self.verdicts(before, after, "--per", "second")
+        spans = answer["span_ns"]
+        self.assertEqual(spans, {"before": 20_000, "after": 32_000})
+        work = next(row for row in answer["functions"] if row["name"] == "work")
+        self.assertEqual((work["before"]["self_ns"], work["after"]["self_ns"]), (0.5e9, 0.5e9))
+        self.assertEqual((work["verdict"], work["after"]["calls"]), ("same", 62_500))
+        self.assertIn("see --per second", self.diff(before, after))
+        self.assertIn("per second of the recording", self.diff(before, after, "--per", "second"))
+        self.diff(before, after, "--per", "call", "--html", self.directory / "x.html", status=2)
+
+    def test_some_functions(self):
+        before, after = self.run_of((WORK, 10_000), (OLD, 9_000)), self.run_of((WORK, 11_000), (NEW, 8_000))
+        verdicts, answer = self.verdicts(before, after, "--function", "???")
+        self.assertEqual(verdicts, {"old": "gone", "new": "new"})
+        self.assertEqual((answer["self_ns"]["before"], answer["self_ns"]["after"]), (9_000, 8_000))
+        self.diff(before, after, "--function", "none", status=2)
+
+    def test_tasks(self):
+        slow, fast = exports.recording("tasks-54"), exports.recording("tasks")
+        answer = json.loads(self.diff(slow, fast, "--by", "task", "--format", "json"))
+        ran = {f"task {of['context']}": of["ran_ticks"] - of["tracer_ticks"] for of in exports.report("tasks")["contexts"]}
+        self.assertEqual({row["name"]: row["after"]["self_ns"] for row in answer["functions"]}, ran)
+        self.assertEqual((answer["by"], answer["paths"]), ("task", []))
+        self.assertEqual({row["verdict"] for row in answer["functions"]}, {"faster"})
+
     def test_only_what_is_more_than_chance_is_slower(self):
         before = [self.run_of((WORK, 10_000 + n), (REST, 5_000 + 2_000 * n)) for n in (0, 1, 2)]
         after = [self.run_of((WORK, 11_000 + n), (REST, 5_500 + 2_000 * n)) for n in (0, 1, 2)]

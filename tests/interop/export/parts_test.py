@@ -117,6 +117,29 @@ class Parts(exports.Case):
         self.assertEqual(some, {name: row | {"share": some[name]["share"]} for name, row in rows.items()
                                 if name.startswith("luaH_")})
 
+    def test_paths_to_some_functions(self):
+        """The graph and the stacks of an export lead to these functions, and have what is their own."""
+        rows = {row["name"]: row for row in exports.report("demo")["functions"] if row["name"].startswith("luaH_")}
+        nodes = json.loads(exports.run(exports.NOPSCOPE, "graph", exports.recording("demo"), "--function", "luaH_*",
+                                       "--format", "json").stdout)["nodes"]
+        leaves = {node["name"] for node in nodes} - {nodes[node["parent"]]["name"] for node in nodes if node["parent"] is not None}
+        self.assertEqual({name for name in leaves if not name.startswith("luaH_")}, set())
+        stacks = exports.run(exports.NOPSCOPE, "export", exports.recording("demo"), "--function", "luaH_*",
+                             "--format", "folded", "-o", "-").stdout.decode().splitlines()
+        sums = collections.Counter()
+        for line in stacks:
+            frames, ns = line.rsplit(" ", 1)
+            sums[frames.rsplit(";", 1)[-1]] += int(ns)
+        self.assertEqual(dict(sums), {name: row["corrected_self_ns"] for name, row in rows.items() if row["corrected_self_ns"] != 0})
+
+    def test_long_calls_are_those_that_events_show(self):
+        for name in ("demo", "tasks"):
+            calls = collections.Counter(replay_test.HOW.sub("", text).removeprefix("} ").removesuffix("()") for _, took, _, _, _, text
+                                        in replay_test.lines_of(name, "--min-duration", "2us")
+                                        if took is not None and not text.startswith(("(", "} (")))
+            rows = {row["name"]: row["calls"] for row in report_of(name, "--raw", "--min-duration", "2us")["functions"]}
+            self.assertEqual(rows, dict(calls), name)
+
 
 if __name__ == "__main__":
     exports.main()

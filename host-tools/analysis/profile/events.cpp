@@ -14,6 +14,18 @@ unsigned different_events(std::uint32_t argument) {
                                                                                             : count;
 }
 
+// What the target has counted since it said `before`.
+protocol::ProfileEventsEntry since(protocol::ProfileEventsEntry entry,
+                                   const protocol::ProfileEventsEntry& before) {
+    if (entry.calls < before.calls) return entry;  // the target has begun anew
+    entry.calls -= before.calls;
+    for (unsigned n = 0; n < protocol::max_events; ++n) {
+        entry.total[n] -= before.total[n];
+        entry.self[n] -= before.self[n];
+    }
+    return entry;
+}
+
 }  // namespace
 
 EventChildren::Counts counts_of(const WithData& record) {
@@ -74,9 +86,19 @@ bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::siz
     return reader.ok();
 }
 
+void TargetEvents::zero(MemoryBudget& budget) {
+    sum_.clear();
+    left_out_ = 0;
+    at_zero_ = last_;
+    (void)budget.take(last_.size() * price::events_entry);  // they had room before
+}
+
 void TargetEvents::on_session_end(MemoryBudget& budget) {
     budget.release(last_.size() * price::events_entry);
-    for (const auto& [key, entry] : last_) {
+    for (const auto& [key, last] : last_) {
+        const auto before = at_zero_.find(key);
+        const auto entry = before == at_zero_.end() ? last : since(last, before->second);
+        if (entry.calls == 0) continue;
         if (!sum_.contains(key.site) && !budget.take(price::events_row)) {
             ++left_out_;
             continue;
@@ -92,6 +114,7 @@ void TargetEvents::on_session_end(MemoryBudget& budget) {
         }
     }
     last_.clear();
+    at_zero_.clear();
 }
 
 }  // namespace nopscope::host

@@ -74,6 +74,8 @@ public:
     bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count,
                   MemoryBudget& budget);
     void on_session_end(MemoryBudget& budget);
+    // Counts only what the target counts after its last read-out. `budget`: another profile's.
+    void zero(MemoryBudget& budget);
     // Functions that the budget refused, counted each time that a frame has them.
     std::uint64_t left_out() const { return left_out_; }
     // By site offset; call it after the last session's end.
@@ -86,6 +88,7 @@ private:
         auto operator<=>(const Key&) const = default;
     };
     std::map<Key, protocol::ProfileEventsEntry> last_;  // of this session
+    std::map<Key, protocol::ProfileEventsEntry> at_zero_;
     std::map<std::uint32_t, EventsByNumber> sum_;
     std::uint64_t left_out_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "host-tools/analysis/profile/call.hpp"
@@ -11,7 +12,7 @@
 namespace nopscope::host {
 
 // (caller's node, site offset) -> function and node, in one look-up for recent paths. Neither ever
-// changes, so no slot becomes invalid.
+// changes, so no slot becomes invalid until the tables begin anew: then call forget().
 class PathCache {
 public:
     PathCache(FunctionTable& functions, CallTree& tree, const CallCosts& costs,
@@ -30,6 +31,8 @@ public:
             fill(slot, key);
         return slot.path;
     }
+
+    void forget() { std::fill(slots_.begin(), slots_.end(), Slot{}); }
 
 private:
     static constexpr unsigned slot_bits = 14;

@@ -6,6 +6,15 @@
 #include "host-tools/analysis/profile/nanoseconds.hpp"
 
 namespace nopscope::host {
+namespace {
+
+using MaybeClock = std::optional<std::uint64_t>;
+MaybeClock later(MaybeClock a, MaybeClock b) {
+    if (!a || !b) return a ? a : b;
+    return not_negative(*b - *a) != 0 ? b : a;
+}
+
+}  // namespace
 
 Profile::Core::Core(const Core& other, Profile& profile)
     : profile_(profile),
@@ -55,6 +64,7 @@ Profile::Profile(const Profile& other) : SessionSink(), ProfileSums(other) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         if (other.cores_[i]) cores_[i] = std::make_unique<Core>(*other.cores_[i], *this);
     }
+    if (other.before_) before_ = std::make_unique<Profile>(*other.before_);
 }
 
 void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
@@ -68,6 +78,61 @@ void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
     const auto& before = before_->cores_[number & 0xff];
     core = before ? std::make_unique<Core>(*before, *this, clock)
                   : std::make_unique<Core>(*this, number & 0xff);
+}
+
+const Profile::Core* Profile::core_before(unsigned number) const {
+    return before_ ? before_->cores_[number].get() : nullptr;
+}
+
+// The sums of a profile that knows the target as this one does, and has counted nothing.
+ProfileSums Profile::facts_at_zero() const {
+    ProfileSums facts;
+    facts.budget_ = facts.whole_budget_ = whole_budget_;
+    facts.hello_ = hello_;
+    facts.costs_ = costs_;
+    facts.code_ = code_;
+    facts.counts_durations_ = counts_durations_;
+    if (counts_durations_) facts.functions_.set_price(price::function + sizeof(DurationsOf));
+    facts.handed_within_ = handed_within_;
+    facts.least_ns_ = least_ns_;
+    facts.least_is_raw_ = least_is_raw_;
+    facts.least_ticks_ = least_ticks_;
+    facts.time_ = time_;
+    facts.cuts_ = cuts_;
+    facts.origin_ = origin_;
+    facts.latest_ = latest_;
+    facts.moved_ = moved_;
+    facts.sessions_ = sessions_;
+    facts.on_target_ = on_target_;
+    facts.on_target_.zero(facts.budget_);
+    facts.events_on_target_ = events_on_target_;
+    facts.events_on_target_.zero(facts.budget_);
+    facts.state_ = state_;
+    facts.state_.zero();
+    return facts;
+}
+
+void Profile::zero(std::optional<std::uint64_t> at, const Wants& wants) {
+    constexpr double share_for_open_calls = 0.02;
+    const std::optional<Span> calls = span();
+    auto open = std::make_unique<Profile>(MemoryBudget(share_for_open_calls));
+    if (hello_) open->on_session(*hello_);
+    for (unsigned number = 0; number < cores_.size(); ++number) {
+        Core* const from = cores_[number] ? cores_[number].get()
+                           : before_      ? before_->cores_[number].get()
+                                          : nullptr;
+        if (from == nullptr) continue;
+        open->cores_[number] = std::make_unique<Core>(*from, *open, from->last_clock);
+        if (wants) open->cores_[number]->forget_calls_but(wants);
+    }
+    ProfileSums facts = facts_at_zero();
+    facts.zero_clock_ = later(zero_clock_, at);
+    if (calls) facts.zero_clock_ = later(facts.zero_clock_, calls->last + 1);
+    facts.first_clock_ = first_clock_ || !calls ? first_clock_ : calls->first;
+    static_cast<ProfileSums&>(*this) = std::move(facts);
+    paths_.forget();
+    for (auto& core : cores_) core.reset();
+    before_ = zero_clock_ ? std::move(open) : nullptr;
 }
 
 void Profile::on_session(const HelloInfo& hello) {
@@ -111,21 +176,23 @@ std::optional<Profile::Span> Profile::span() const {
 
 void Profile::on_session_end() {
     const std::optional<Span> calls = span();
-    // The session may begin before the part that is shown.
+    // The session may begin before the part that is shown, or before zero().
     const std::optional<Span> before = before_ ? before_->span() : std::nullopt;
     if (before_) {
         before_->on_session_end();
         latest_ = std::max(latest_, before_->latest_);
     }
-    const std::optional<Span> all = calls ? calls : before;
-    const std::uint64_t first = before ? before->first : all.value_or(Span{}).first;
-    const std::uint64_t last = all.value_or(Span{}).last;
+    std::optional<std::uint64_t> begin = std::exchange(first_clock_, std::nullopt);
+    if (!begin && before) begin = before->first;
+    if (!begin && calls) begin = calls->first;
+    const std::uint64_t first = begin.value_or(0);
+    const std::uint64_t last = calls ? calls->last : before ? before->last : first;
     decoder_ = {};
     tracer_ticks_ = 0;
     on_target_.on_session_end(budget_);
     events_on_target_.on_session_end(budget_);
     moved_.on_session_end(first, sessions_);
-    state_.on_session_end(all ? std::optional(first) : std::nullopt, sessions_);
+    state_.on_session_end(begin, sessions_);
     for (const auto& core : cores_) {
         if (core) core->finish();
     }
@@ -157,10 +224,16 @@ void Profile::on_session_end() {
         missing.part.to = std::min(not_negative(missing.part.to - first), length);
         missing.session = sessions_;
     }
+    if (std::exchange(zero_clock_, std::nullopt)) before_.reset();
     ++sessions_;
 }
 
-void Profile::on_missing(unsigned core, const MissingPart& part) {
+void Profile::on_missing(unsigned core, const MissingPart& whole) {
+    MissingPart part = whole;
+    if (zero_clock_) {
+        if (not_negative(part.to - *zero_clock_) == 0) return;
+        if (not_negative(*zero_clock_ - part.from) != 0) part.from = *zero_clock_;
+    }
     if (part.dropped != 0 && cores_[core & 0xff])
         cores_[core & 0xff]->on_dropped(part.from, part.dropped);
     if (has_room(missing_.size(), max_missing))
@@ -176,7 +249,7 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     if (!time_.started() && !batch.records.empty()) begin_axis(batch.records.front().clock);
     auto& slot = cores_[number & 0xff];
     if (!slot) {
-        if (before_) return before_->on_trace(number, batch);
+        if (before_) return trace_before(number, batch);
         slot = std::make_unique<Core>(*this, number & 0xff);
     }
     if (batch.gap) {
@@ -184,6 +257,23 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
         slot->enter(slot->context(batch.context), batch.base, batch.base);
     }
     slot->on_records(batch.records, batch.first_index);
+}
+
+// The core's part has not begun yet. on_part() says when it does, or the clock of zero().
+void Profile::trace_before(unsigned number, const TraceBatch& batch) {
+    const auto is_after = [this](const protocol::StampedRecord& record) {
+        const auto since = static_cast<std::int64_t>(record.clock - zero_clock_.value_or(0));
+        return zero_clock_ && since >= 0;
+    };
+    const auto begin = std::find_if(batch.records.begin(), batch.records.end(), is_after);
+    const auto earlier = static_cast<std::size_t>(begin - batch.records.begin());
+    TraceBatch head = batch;
+    head.records = batch.records.first(earlier);
+    before_->on_trace(number, head);
+    if (begin == batch.records.end()) return;
+    on_part(PartMark::begin, number, *zero_clock_);
+    on_trace(number, {.first_index = batch.first_index + earlier,
+                      .records = batch.records.subspan(earlier)});
 }
 
 void Profile::Core::on_records(std::span<const protocol::StampedRecord> records,
@@ -239,6 +329,15 @@ void Profile::Core::end_part(std::uint64_t clock) {
     last_clock = clock;
     for (const auto& one : contexts) one->part_is_over = true;
     current->decoder.end_part(clock);
+}
+
+void Profile::Core::forget_calls_but(const Wants& wants) {
+    for (auto& one : contexts) {
+        if (wants(number, one->number)) continue;
+        auto empty = std::make_unique<Context>(profile_, *this, one->number);
+        if (one.get() == current) current = empty.get();
+        one = std::move(empty);
+    }
 }
 
 void Profile::Core::on_event(const protocol::Event& event) {
@@ -513,7 +612,8 @@ std::uint64_t Profile::self_ticks_of(unsigned number, const std::vector<bool>& l
 
 std::uint32_t Profile::context_of(unsigned number) const {
     const auto& core = cores_[number & 0xff];
-    return core ? core->current->number : 0;
+    const Core* const known = core ? core.get() : core_before(number & 0xff);
+    return known != nullptr ? known->current->number : 0;
 }
 
 }  // namespace nopscope::host

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -72,6 +73,7 @@ struct ContextTimes {
 // The state of a profile except open calls, which its cores have.
 struct ProfileSums {
     MemoryBudget budget_;
+    MemoryBudget whole_budget_;  // before anything was taken
     std::uint64_t left_out_ = 0;
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
@@ -106,13 +108,16 @@ struct ProfileSums {
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
     std::vector<ContextTimes> contexts_;
+    // After a zero() in this session: the clock at which the sums begin, and the session's first.
+    std::optional<std::uint64_t> zero_clock_;
+    std::optional<std::uint64_t> first_clock_;
 };
 
 class Profile : public SessionSink, private ProfileSums {
 public:
     Profile() = default;
     // For a command that has other large containers: `budget` is the memory that they leave.
-    explicit Profile(MemoryBudget budget) { budget_ = budget; }
+    explicit Profile(MemoryBudget budget) { budget_ = whole_budget_ = budget; }
     // A copy for another thread. After its on_session_end() it is as if the session ended now.
     Profile(const Profile& other);
     Profile& operator=(const Profile&) = delete;
@@ -166,6 +171,15 @@ public:
     // One core's self time in all functions but those that `left_out` marks, by number.
     std::uint64_t self_ticks_of(unsigned core, const std::vector<bool>& left_out) const;
     std::uint32_t context_of(unsigned core) const;  // the one that the core runs
+
+    // All sums begin again after the session's last record, or at `at` if that is later. Calls that
+    // are open go on and count only their time from then on, as at the begin of a part (on_part()).
+    // Facts stay: hello, the recorders and the mode in force, which functions were moved.
+    // `wants`: the contexts whose open calls count; empty: all.
+    using Wants = std::function<bool(unsigned core, std::uint32_t context)>;
+    void zero(std::optional<std::uint64_t> at = std::nullopt, const Wants& wants = {});
+    // The clock at which the sums begin; nothing: with the session.
+    std::optional<std::uint64_t> zero_clock() const { return zero_clock_; }
 
     void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     void on_session(const HelloInfo& hello) override;
@@ -326,6 +340,7 @@ private:
         std::uint64_t axis_clock(Ticks time) const {
             return current->decoder.clock_at(time) - (profile_.cuts_ ? tracer_so_far() : 0);
         }
+        void forget_calls_but(const Wants& wants);
         void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
         void on_event(const protocol::Event& event);
         void on_data();
@@ -381,10 +396,13 @@ private:
     };
     std::optional<Span> span() const;
     void begin_axis(std::uint64_t clock);
+    const Core* core_before(unsigned number) const;
+    ProfileSums facts_at_zero() const;
+    void trace_before(unsigned number, const TraceBatch& batch);
 
     PathCache paths_{functions_, tree_, costs_, code_, budget_};
     std::array<std::unique_ptr<Core>, 256> cores_;
-    // Only for a part of a recording: has the records of each core until the part begins there.
+    // Has the records of each core until a part, or the time after zero(), begins there.
     std::unique_ptr<Profile> before_;
 };
 

@@ -7,10 +7,16 @@
 
 namespace nopscope::host {
 
-void ProfiledTimes::add(const protocol::ProfileEntry& entry) {
-    add(ProfiledTimes{entry.calls(), entry.total, entry.self, entry.min, entry.max,
-                      std::to_array(entry.bins)});
+namespace {
+
+ProfiledTimes times_of(const protocol::ProfileEntry& entry) {
+    return {entry.calls(), entry.total, entry.self,
+            entry.min,     entry.max,   std::to_array(entry.bins)};
 }
+
+}  // namespace
+
+void ProfiledTimes::add(const protocol::ProfileEntry& entry) { add(times_of(entry)); }
 
 void ProfiledTimes::add(const ProfiledTimes& other) {
     calls += other.calls;
@@ -20,6 +26,28 @@ void ProfiledTimes::add(const ProfiledTimes& other) {
     min_ticks = std::min(min_ticks, other.min_ticks);
     max_ticks = std::max(max_ticks, other.max_ticks);
     for (std::size_t n = 0; n < bins.size(); ++n) bins[n] += other.bins[n];
+}
+
+ProfiledTimes ProfiledTimes::since(const ProfiledTimes& before) const {
+    ProfiledTimes rest = *this;
+    std::size_t first = bins.size(), last = 0;  // bins of the calls since
+    for (std::size_t n = 0; n < bins.size(); ++n) {
+        if (bins[n] < before.bins[n]) return *this;  // the target has begun anew
+        rest.bins[n] -= before.bins[n];
+        if (rest.bins[n] == 0) continue;
+        first = std::min(first, n);
+        last = n;
+    }
+    rest.calls -= before.calls;
+    rest.total_ticks -= before.total_ticks;
+    rest.self_ticks = static_cast<std::int64_t>(static_cast<std::uint64_t>(self_ticks) -
+                                                static_cast<std::uint64_t>(before.self_ticks));
+    if (rest.calls == 0) return {};
+    if (min_ticks == before.min_ticks && first != 0)
+        rest.min_ticks = std::max(min_ticks, std::uint64_t{1} << (first - 1));
+    if (max_ticks == before.max_ticks)
+        rest.max_ticks = std::min(max_ticks, (std::uint64_t{1} << last) - 1);
+    return rest;
 }
 
 std::uint64_t ProfiledTimes::percentile(unsigned percent) const {
@@ -64,22 +92,35 @@ bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::
     return reader.ok();
 }
 
+void TargetProfile::zero(MemoryBudget& budget) {
+    sum_.clear();
+    others_ = {};
+    incomplete_ = 0;
+    for (auto& [number, core] : cores_) {
+        core.at_zero = core.entries;
+        core.others_at_zero = core.all_others();
+        (void)budget.take(core.entries.size() * price::profiled);  // they had room before
+    }
+}
+
 void TargetProfile::on_session_end(MemoryBudget& budget) {
     for (auto& [number, core] : cores_) {
         last_read_out_ = core.number;
         incomplete_ += !core.whole;
-        others_.add(core.others.calls >= core.others_before.calls ? core.others
-                                                                  : core.others_before);
+        others_.add(core.all_others().since(core.others_at_zero));
         for (const auto& [site, entry] : core.entries) {
-            if (entry.calls() == 0) continue;
+            const auto before = core.at_zero.find(site);
+            const ProfiledTimes times = before == core.at_zero.end()
+                                            ? times_of(entry)
+                                            : times_of(entry).since(times_of(before->second));
+            if (times.calls == 0) continue;
             if (sum_.contains(site) || budget.take(price::profile_row)) {
-                sum_[site].add(entry);
+                sum_[site].add(times);
             } else {
-                others_.add(entry);
+                others_.add(times);
             }
         }
         budget.release(core.entries.size() * price::profiled);
-        core.entries = {};
     }
     cores_.clear();
 }

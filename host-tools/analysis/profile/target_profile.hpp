@@ -25,6 +25,9 @@ struct ProfiledTimes {
 
     void add(const protocol::ProfileEntry& entry);
     void add(const ProfiledTimes& other);
+    // The calls after a read-out that said `before`. Their least and greatest times are exact if
+    // they are those of all calls, else an end of a bin.
+    ProfiledTimes since(const ProfiledTimes& before) const;
     // An upper bound of this percentile of the calls' durations: the end of a bin. 0: no call.
     std::uint64_t percentile(unsigned percent) const;
 };
@@ -35,6 +38,8 @@ public:
     bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count,
                   MemoryBudget& budget);
     void on_session_end(MemoryBudget& budget);
+    // Counts only what the target counts after its last read-out. `budget`: another profile's.
+    void zero(MemoryBudget& budget);
 
     // By site offset, functions with a call. Call it after the last session's end.
     const std::map<std::uint32_t, ProfiledTimes>& functions() const { return sum_; }
@@ -49,10 +54,15 @@ public:
 private:
     struct Core {
         std::unordered_map<std::uint32_t, protocol::ProfileEntry> entries;
+        std::unordered_map<std::uint32_t, protocol::ProfileEntry> at_zero;  // `entries` then
+        ProfiledTimes others_at_zero;
         // The functions without an entry: in this read-out so far, and in the one before. Values
         // are cumulative, so the larger of the two counts.
         ProfiledTimes others;
         ProfiledTimes others_before;
+        const ProfiledTimes& all_others() const {
+            return others.calls >= others_before.calls ? others : others_before;
+        }
         std::uint64_t number = 0;
         std::uint64_t next_part = 0;
         bool whole = false;

@@ -21,6 +21,11 @@ void TargetState::on_profile(unsigned number, const std::uint8_t* payload, std::
     cores_[number].read_clock = reader.header().now;
 }
 
+void TargetState::zero() {
+    recursions_ = 0;
+    for (auto& [number, core] : cores_) core.at_zero = core.last.recursions;
+}
+
 void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64_t session) {
     const auto since = [&](std::uint64_t clock) {
         return first && clock > *first ? clock - *first : std::uint64_t{0};
@@ -39,7 +44,7 @@ void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64
     ProfileReading reading{.kept = false, .ticks = std::nullopt, .session = session};
     for (const auto& [number, core] : cores_) {
         known_ |= core.last.has_state;
-        recursions_ += core.last.recursions;
+        recursions_ += core.last.recursions - std::min(core.last.recursions, core.at_zero);
         reading.kept |= core.last.profile != 0 || core.read_clock;
         if (core.read_clock)
             reading.ticks = std::max(reading.ticks.value_or(0), since(*core.read_clock));

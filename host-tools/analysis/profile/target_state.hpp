@@ -37,6 +37,8 @@ public:
     void on_profile(unsigned core, const std::uint8_t* payload, std::size_t count);
     // `first`: clock of the session's first event; nothing: the session has no event.
     void on_session_end(std::optional<std::uint64_t> first, std::uint64_t session);
+    // Counts recursions() from now on.
+    void zero();
 
     // Call these after the last session's end.
     bool is_known() const { return known_; }
@@ -49,6 +51,7 @@ public:
 private:
     struct Core {
         protocol::Stats last;
+        std::uint64_t at_zero = 0;                // recursions
         std::optional<std::uint64_t> read_clock;  // of the last part of its last read-out
     };
     std::map<unsigned, Core> cores_;     // of this session

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile that is set to zero equals the part of the recording from there to the end.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <random>
+
+#include "host-tools/analysis/part/part_stream.hpp"
+#include "host-tools/analysis/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/random_tasks.hpp"
+#include "tests/unit/host/random_trace.hpp"
+#include "tracer/protocol/profile.hpp"
+#include "tracer/protocol/profile_events.hpp"
+
+namespace nopscope::host {
+namespace {
+
+using test::Bytes;
+using test::RandomTasks;
+using test::RandomTrace;
+using test::TargetStream;
+
+// Passes a line's contents on, and calls `then` after so many records.
+class After final : public SessionSink {
+public:
+    After(Profile& profile, std::size_t records, std::function<void()> then)
+        : profile_(profile), left_(records), then_(std::move(then)) {}
+
+    void on_session(const HelloInfo& hello) override { profile_.on_session(hello); }
+    void on_session_end() override { profile_.on_session_end(); }
+    void on_missing(unsigned core, const MissingPart& part) override {
+        profile_.on_missing(core, part);
+    }
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        TraceBatch rest = batch;
+        if (then_ && batch.records.size() >= left_) {
+            TraceBatch head = batch;
+            head.records = batch.records.first(left_);
+            profile_.on_trace(core, head);
+            std::exchange(then_, nullptr)();
+            rest = {.first_index = batch.first_index + left_,
+                    .records = batch.records.subspan(left_)};
+        }
+        left_ -= std::min(left_, batch.records.size());
+        profile_.on_trace(core, rest);
+    }
+
+private:
+    Profile& profile_;
+    std::size_t left_;
+    std::function<void()> then_;
+};
+
+void feed(SessionSink& sink, const Bytes& bytes) {
+    SessionReader line(sink);
+    line.feed(bytes);
+    line.finish();
+}
+
+std::size_t records_of(const Bytes& bytes) {
+    struct : SessionSink {
+        void on_trace(unsigned, const TraceBatch& batch) override { all += batch.records.size(); }
+        std::size_t all = 0;
+    } count;
+    feed(count, bytes);
+    return count.all;
+}
+
+std::string shown(const Profile& profile, const Symbols& symbols) {
+    Report report = make_report(profile, {}, &symbols, true);
+    sort_rows(report.functions, SortKey::self, 0);
+    return json_report(report) + json_graph(report, profile, {});
+}
+
+// The clock from which a part's times count.
+template <typename Trace>
+std::uint64_t origin_of(const Trace& trace) {
+    struct : EventSink {
+        void on_origin(Nanoseconds at) override { origin = at; }
+        void on_function(std::uint32_t, const FunctionPlace&) override {}
+        void on_track(const Track&) override {}
+        void entry(const Track&, std::uint32_t, Nanoseconds) override {}
+        void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
+        void finish() override {}
+        Nanoseconds origin = 0;
+    } sink;
+    BalancedStream events(
+        sink, [&] { return &trace.symbols; }, "trace", std::nullopt);
+    feed(events, trace.target.bytes);
+    return sink.origin;
+}
+
+template <typename Trace>
+std::string zeroed(const Trace& trace, std::size_t records, std::uint64_t& at_ns) {
+    Profile profile;
+    profile.count_durations();
+    After sink(profile, records, [&] {
+        profile.zero();
+        at_ns = profile.zero_clock().value() - origin_of(trace);
+    });
+    feed(sink, trace.target.bytes);
+    return shown(profile, trace.symbols);
+}
+
+template <typename Trace>
+std::string part_from(const Trace& trace, std::uint64_t ns) {
+    Profile profile;
+    profile.count_durations();
+    Part part;
+    part.time.from = TimePoint{.ns = ns};
+    PartStream stream(
+        profile, part, [&] { return &trace.symbols; }, "trace");
+    feed(stream, trace.target.bytes);
+    return shown(profile, trace.symbols);
+}
+
+template <typename Trace>
+void expect_zero_equals_part(const Trace& trace, unsigned seed) {
+    const std::size_t all = records_of(trace.target.bytes);
+    std::mt19937 random(seed);
+    for (unsigned n = 0; n < 4; ++n) {
+        const std::size_t records = 1 + random() % (all - 1);
+        SCOPED_TRACE(testing::Message()
+                     << "seed " << seed << ", after " << records << " of " << all << " records");
+        std::uint64_t at = 0;
+        const std::string ours = zeroed(trace, records, at);
+        EXPECT_EQ(ours, part_from(trace, at));
+    }
+}
+
+TEST(Zero, EqualsThePartFromThereToTheEnd) {
+    for (unsigned seed = 5; seed < 120; seed += 5) {  // a clock of 1 GHz: no time is rounded
+        if (const RandomTrace trace(seed); !trace.target.lossless)
+            expect_zero_equals_part(trace, seed);
+    }
+}
+
+// The records of one core arrive later than those of the other.
+TEST(Zero, AppliesToEachCoreAtTheSameClock) {
+    for (unsigned seed = 0; seed < 20; ++seed) expect_zero_equals_part(RandomTasks(seed), seed);
+}
+
+class ZeroOfALine : public testing::Test {
+protected:
+    // Feeds the profile what the target has made since.
+    void send() {
+        target.flush();
+        profile.feed(target.bytes);
+        target.bytes.clear();
+    }
+    FunctionTimes times_of(std::uint32_t site) const {
+        Profile view(profile);
+        view.on_session_end();
+        for (std::uint32_t n = 0; n < view.functions().size(); ++n) {
+            if (view.functions().offset(n) == 8 * site && n != FunctionTable::none)
+                return view.times()[n];
+        }
+        return {};
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+};
+
+TEST_F(ZeroOfALine, AnOpenCallCountsWithItsRest) {
+    target.hello();
+    const std::uint64_t outer = target.entry(1);
+    target.ret(target.entry(2, 100), 1000);
+    send();
+    profile.zero();
+    EXPECT_EQ(times_of(1).total_ticks, 0u);
+    EXPECT_EQ(times_of(2).calls, 0u);
+    target.ret(target.entry(2, 101), 50);
+    send();
+    EXPECT_EQ(times_of(1).calls, 0u);
+    EXPECT_EQ(times_of(1).total_ticks, 150u);
+    EXPECT_EQ(times_of(1).self_ticks, 100u);
+    EXPECT_EQ(times_of(2).calls, 1u);
+    target.ret(outer, 50);
+    send();
+    EXPECT_EQ(times_of(1).total_ticks, 200u);
+    EXPECT_EQ(times_of(1).cut, 1u);
+    EXPECT_EQ(times_of(1).timed, 0u) << "min and max are of whole calls";
+}
+
+TEST_F(ZeroOfALine, TwiceAndBeforeACoreSendsMore) {
+    target.cores = 2;
+    target.hello();
+    target.entry(1, 10, 1);
+    target.entry(2, 10, 0);
+    send();
+    profile.zero();
+    target.ret(target.entry(3, 10, 0), 10, 0);
+    send();
+    EXPECT_EQ(profile.context_of(1), 0u);
+    profile.zero();
+    target.ret(0, 101, 1);
+    send();
+    EXPECT_EQ(times_of(1).total_ticks, 100u) << "from the second zero on";
+    EXPECT_EQ(times_of(3).calls, 0u);
+}
+
+TEST_F(ZeroOfALine, RecordsOfBeforeTheGivenClockDoNotCount) {
+    target.hello();
+    target.ret(target.entry(1), 10);
+    send();
+    profile.zero(target.clock + 500);
+    target.ret(target.entry(1), 10);  // was still in the ring
+    send();
+    EXPECT_EQ(times_of(1).calls, 0u);
+    target.ret(target.entry(2, 600), 10);
+    send();
+    EXPECT_EQ(times_of(2).calls, 1u);
+}
+
+TEST_F(ZeroOfALine, AResetBeginsANewSession) {
+    target.hello();
+    target.ret(target.entry(1), 10);
+    send();
+    profile.zero();
+    target.reset();
+    target.clock = 5;
+    target.hello();
+    target.ret(target.entry(1), 10);
+    send();
+    EXPECT_EQ(times_of(1).calls, 1u);
+}
+
+TEST_F(ZeroOfALine, TheTargetsOwnSumsAreTakenOff) {
+    const auto read_out = [&](std::uint64_t number, std::uint64_t longer) {
+        const std::uint64_t calls[] = {3, longer};  // of 4 to 7 ticks, and of 64 to 127
+        protocol::ProfileWriter out(target.payload());
+        out.put(8, 15 + 100 * longer, static_cast<std::int64_t>(10 + 90 * longer), 5,
+                longer == 0 ? 5 : 100, [&](unsigned bin) {
+                    return bin == 3 ? calls[0] : bin == 7 ? calls[1] : 0;
+                });
+        target.frame(protocol::Stream::profile, 0, out.finish({number, 0, true, target.clock}));
+    };
+    target.hello();
+    read_out(1, 1);
+    send();
+    profile.zero();
+    const auto sums = [&] {
+        Profile view(profile);
+        view.on_session_end();
+        return view.on_target().functions();
+    };
+    EXPECT_TRUE(sums().empty());
+    read_out(2, 3);
+    send();
+    const ProfiledTimes of = sums().at(8);
+    EXPECT_EQ(of.calls, 2u);
+    EXPECT_EQ(of.total_ticks, 200u);
+    EXPECT_EQ(of.self_ticks, 180);
+    EXPECT_EQ(of.min_ticks, 64u) << "the bin's end: the least of all calls was before";
+    EXPECT_EQ(of.max_ticks, 100u);
+    EXPECT_EQ(of.bins[3], 0u);
+    EXPECT_EQ(of.bins[7], 2u);
+}
+
+TEST(Zero, TheTargetsEventsAreTakenOff) {
+    TargetEvents events;
+    MemoryBudget budget;
+    const auto read_out = [&](std::uint64_t calls) {
+        protocol::Byte payload[protocol::max_payload_bytes];
+        protocol::ProfileEventsWriter out(payload, protocol::events_argument(0x11));
+        protocol::ProfileEventsEntry entry{.site_offset = 8, .calls = calls};
+        entry.total[0] = 10 * calls;
+        entry.self[0] = 4 * calls;
+        out.put(entry);
+        events.on_frame(0, payload, out.finish({1, 0, true, 1, protocol::events_argument(0x11)}),
+                        budget);
+    };
+    read_out(5);
+    events.zero(budget);
+    read_out(7);
+    events.on_session_end(budget);
+    const EventSums sums = events.functions().at(8).at(0x11);
+    EXPECT_EQ(sums.calls, 2u);
+    EXPECT_EQ(sums.total, 20u);
+    EXPECT_EQ(sums.self, 8u);
+}
+
+}  // namespace
+}  // namespace nopscope::host

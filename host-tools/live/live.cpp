@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
 #include <sstream>
 
 #include "host-tools/base/error.hpp"
@@ -33,6 +34,18 @@ std::future<ControlAnswer> answered(const ControlAnswer& answer) {
     return promise.get_future();
 }
 
+// `idle`: globs of functions.
+void add_busy_ticks(LiveView& view, const std::vector<std::string>& idle) {
+    std::vector<bool> is_idle;
+    for (const FunctionRow& row : view.report->by_number) {
+        is_idle.push_back(std::any_of(idle.begin(), idle.end(), [&](const auto& glob) {
+            return glob_matches(glob, row.name);
+        }));
+    }
+    for (CoreStatus& core : view.status.cores)
+        core.busy_ticks = view.profile->self_ticks_of(core.number, is_idle);
+}
+
 }  // namespace
 
 const char* name_of(LineState state) {
@@ -45,6 +58,15 @@ const char* name_of(LineState state) {
     case LineState::failed: return "failed";
     }
     return "unknown";
+}
+
+std::string clock_text(const FiguresBegin& begin) {
+    const std::time_t time = std::chrono::system_clock::to_time_t(begin.time);
+    std::tm local{};
+    localtime_r(&time, &local);
+    char text[16];
+    std::strftime(text, sizeof text, "%H:%M:%S", &local);
+    return text;
 }
 
 Live::Live(LiveOptions options)
@@ -82,6 +104,7 @@ Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
 void Live::start(ReconnectingSource::Open open, bool comes_back) {
     profile_.count_durations();
     profile_.know_code(code_of_calls([this] { return symbols(); }));
+    begin_ = begin_now("");
     if (options_.timeline) tee_.add(events_);
     if (comes_back) {
         auto lasting = std::make_unique<ReconnectingSource>(std::move(open));
@@ -91,10 +114,11 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
         source_ = open();
     }
     line_ = std::make_unique<LineReader>(*source_, tee_);
+    if (!options_.part.whole()) show_locked(options_.part);
     if (takes_commands_) {
         steering_ = std::make_unique<Steering>(
             *source_, symbols(), options_.line.steering, [this] { return turn(); },
-            [this](const auto& sentence) { note(sentence); });
+            [this](const auto& sentence) { note(sentence); }, static_cast<Figures*>(this));
         watch_.steering = steering_.get();
         steers_ = options_.line.steering.steers();
     }
@@ -106,6 +130,50 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
 Live::~Live() {
     stop_ = true;
     thread_.join();
+}
+
+FiguresBegin Live::begin_now(const std::string& request) {
+    return {.number = ++begins_,
+            .at = std::chrono::steady_clock::now(),
+            .time = std::chrono::system_clock::now(),
+            .request = request};
+}
+
+void Live::zero(const std::string& request, std::optional<std::uint64_t> clock) {
+    const std::lock_guard lock(mutex_);
+    if (end_state_ != LineState::waiting)
+        throw Error("nothing more comes to be counted: " + end_sentence_);
+    profile_.zero(clock);
+    if (part_) part_->profile().zero(profile_.zero_clock());
+    cores_at_zero_.clear();
+    cores_at_zero_ = cores_locked();
+    session_at_zero_ = line_->reader().counters().sessions;
+    counters_.begin(line_->reader());
+    losses_at_zero_ = losses_;
+    begin_ = part_begin_ = begin_now(request);
+}
+
+void Live::show(const Part& part) {
+    const std::lock_guard lock(mutex_);
+    const SessionReader& reader = line_->reader();
+    if (part.core && reader.has_session() && *part.core >= reader.hello().cores) {
+        throw Error(fmt::format("there is no core {}: the target has {}, from 0", *part.core,
+                                reader.hello().cores),
+                    Exit::usage);
+    }
+    show_locked(part);
+}
+
+void Live::show_locked(const Part& part) {
+    if (part_) tee_.remove(part_->sink());
+    part_.reset();
+    shown_part_ = part;
+    begin_.number = ++begins_;
+    if (part.whole()) return;
+    part_.emplace(
+        part, profile_, line_->reader(), [this] { return symbols(); }, options_.line.from);
+    tee_.add(part_->sink());
+    part_begin_ = begin_now("");
 }
 
 void Live::run() {
@@ -238,12 +306,21 @@ void Live::note(const std::string& sentence) {
     note_ = sentence;
 }
 
+ControlAnswer Live::answer_here(const ControlRequest& request) {
+    try {
+        return {Exit::ok, perform_here(request, this)};
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
+    }
+}
+
 std::future<ControlAnswer> Live::ask(ControlRequest request) {
     try {
         check(request);
     } catch (const Error& error) {
         return answered({error.code(), error.what()});
     }
+    if (!needs_target(request)) return answered(answer_here(request));
     if (!takes_commands_) {
         return answered({Exit::usage, options_.line.from +
                                           ": commands cannot be sent there: take serial:, tcp:, "
@@ -314,13 +391,16 @@ SideRecording Live::recording_locked() const {
 
 LiveStatus Live::status_locked() const {
     const SessionReader& reader = line_->reader();
+    const StreamCounters& all = reader.counters();
     LiveStatus status;
     status.at = std::chrono::steady_clock::now();
     status.from = options_.line.from;
-    status.losses = losses_;
+    status.begin = part_ ? part_begin_ : begin_;
+    status.part = part_text(shown_part_);
+    status.losses = losses_ - losses_at_zero_;
     status.note = note_;
-    status.line = reader.line();
-    status.stream = reader.counters();
+    status.line = counters_.line(reader);
+    status.stream = counters_.stream(reader);
     status.resets = status.stream.sessions == 0 ? 0 : status.stream.sessions - 1;
     status.console = watch_.console();
     status.console_bytes = watch_.console_bytes();
@@ -335,9 +415,9 @@ LiveStatus Live::status_locked() const {
     } else if (reader.has_session()) {
         status.state = reader.recording_is_over() ? LineState::finished : LineState::running;
     } else {
-        status.sentence = why_waiting(status.stream, *line_);
+        status.sentence = why_waiting(all, *line_);
     }
-    if (status.stream.sessions != 0) status.hello = reader.hello();
+    if (all.sessions != 0) status.hello = reader.hello();
     status.cores = end_state_ == LineState::waiting ? cores_locked() : cores_at_end_;
     return status;
 }
@@ -347,11 +427,17 @@ std::vector<CoreStatus> Live::cores_locked() const {
     std::vector<CoreStatus> cores;
     for (unsigned number = 0; reader.has_session() && number < reader.hello().cores; ++number) {
         const StreamCounters of = reader.counters_of(number);
+        const bool has_begun =
+            number < cores_at_zero_.size() && session_at_zero_ == reader.counters().sessions;
+        const CoreStatus before = has_begun ? cores_at_zero_[number] : CoreStatus{};
+        const auto since = [](std::uint64_t now, std::uint64_t then) {
+            return now - std::min(now, then);
+        };
         cores.push_back({.number = number,
-                         .records = of.delivered,
-                         .dropped = of.dropped,
-                         .overwritten = of.overwritten,
-                         .lost = of.lost,
+                         .records = since(of.delivered, before.records),
+                         .dropped = since(of.dropped, before.dropped),
+                         .overwritten = since(of.overwritten, before.overwritten),
+                         .lost = since(of.lost, before.lost),
                          .busy_ticks = 0});
     }
     return cores;
@@ -364,26 +450,26 @@ LiveStatus Live::status() {
 
 LiveView Live::view(bool raw) {
     LiveView view;
+    std::unique_ptr<Profile> part;
     {
         const std::lock_guard lock(mutex_);
         view.status = status_locked();
         view.profile = std::make_unique<Profile>(profile_);
+        if (part_) part = std::make_unique<Profile>(part_->profile());
         if (options_.timeline) view.timeline = std::make_unique<Timeline>(timeline_);
     }
-    view.profile->on_session_end();
-    view.target_ticks = view.profile->duration_ticks();
-    if (!view.profile->hello()) return view;
     const nsc::Counters counters{
         .file = {}, .line = view.status.line, .stream = view.status.stream};
-    view.report = make_report(*view.profile, counters, symbols(), raw);
-    std::vector<bool> idle;
-    for (const FunctionRow& row : view.report->by_number) {
-        idle.push_back(std::any_of(options_.idle.begin(), options_.idle.end(),
-                                   [&](const auto& glob) { return glob_matches(glob, row.name); }));
-    }
-    for (CoreStatus& core : view.status.cores) {
-        core.busy_ticks = view.profile->self_ticks_of(core.number, idle);
-    }
+    const auto report_of = [&](Profile& profile) {
+        profile.on_session_end();
+        if (profile.hello()) view.report = make_report(profile, counters, symbols(), raw);
+    };
+    report_of(*view.profile);
+    view.target_ticks = view.profile->duration_ticks();
+    if (view.report) add_busy_ticks(view, options_.idle);
+    if (!part) return view;
+    view.profile = std::move(part);
+    report_of(*view.profile);
     return view;
 }
 

@@ -26,8 +26,10 @@
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/live/counters_since.hpp"
 #include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/live_recording.hpp"
+#include "host-tools/live/part_figures.hpp"
 #include "host-tools/live/reconnecting_source.hpp"
 #include "host-tools/target/control/ending.hpp"
 #include "host-tools/target/stream/tee.hpp"
@@ -41,6 +43,7 @@ struct LiveOptions {
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
     // Fills LiveView::timeline; costs about 140 instructions for each event.
     bool timeline = false;
+    Part part = {};  // the figures are only of this core or these tasks; it has no time range
 };
 
 enum class LineState : std::uint8_t {
@@ -55,7 +58,7 @@ const char* name_of(LineState state);
 
 struct CoreStatus {
     unsigned number = 0;
-    std::uint64_t records = 0;  // delivered, in the current session
+    std::uint64_t records = 0;  // delivered, in the current session and since FiguresBegin
     std::uint64_t dropped = 0;
     std::uint64_t overwritten = 0;
     std::uint64_t lost = 0;
@@ -73,11 +76,24 @@ struct SideRecording {
     std::string error;  // why it has ended early, a sentence
 };
 
+// When the figures of a view began: with the line, at a zero(), or when a part was chosen.
+struct FiguresBegin {
+    std::uint64_t number = 0;  // of these figures: two views of one number can be compared
+    std::chrono::steady_clock::time_point at{};
+    std::chrono::system_clock::time_point time{};
+    std::string request;  // "zero", or the filter: "trace lua*"; empty: none was made
+};
+
+// The local time of the begin: "12:03:04".
+std::string clock_text(const FiguresBegin& begin);
+
 struct LiveStatus {
     std::chrono::steady_clock::time_point at{};
     std::string from;
     LineState state{};
     std::string sentence;            // why the state is lost, over or failed
+    FiguresBegin begin;              // the numbers below, and the view's, count from then on
+    std::string part;                // part_text(): "core 1"; empty: all cores and tasks
     std::uint64_t resets = 0;        // sessions after the first
     std::uint64_t losses = 0;        // how often the line was lost
     std::string note;                // the last message for a person, a sentence
@@ -94,13 +110,13 @@ struct LiveStatus {
 
 struct LiveView {
     LiveStatus status;
-    std::unique_ptr<Profile> profile;    // its session has ended; with durations
+    std::unique_ptr<Profile> profile;    // of the part that is shown; its session has ended
     std::unique_ptr<Timeline> timeline;  // null without LiveOptions::timeline
     std::optional<Report> report;        // nothing: no hello came yet
     std::uint64_t target_ticks = 0;
 };
 
-class Live {
+class Live : private Figures {
 public:
     // Opens the line. Throws Error.
     explicit Live(LiveOptions options);
@@ -127,6 +143,10 @@ public:
     void start_recording(const std::string& path);
     // Returns what the recording holds. Throws Error, also if no recording is on.
     SideRecording stop_recording();
+    // Views show only this core or these tasks, with figures that begin now. A whole part: the
+    // figures of all again, which were counted meanwhile. Throws Error (Exit::usage) if the target
+    // has no such core.
+    void show(const Part& part);
 
     const Symbols* symbols() const { return symbols_ ? &*symbols_ : nullptr; }
 
@@ -137,6 +157,10 @@ private:
         std::promise<ControlAnswer> answer;
     };
     void start(ReconnectingSource::Open open, bool comes_back);
+    ControlAnswer answer_here(const ControlRequest& request);
+    void zero(const std::string& request, std::optional<std::uint64_t> clock) override;
+    void show_locked(const Part& part);
+    FiguresBegin begin_now(const std::string& request);
     void run();
     bool turn();
     void between_turns();
@@ -165,6 +189,15 @@ private:
 
     FairMutex mutex_;  // guards the members below, up to note_
     Profile profile_{MemoryBudget(0.4)};
+    std::optional<PartFigures> part_;  // the figures that views show instead of `profile_`'s
+    Part shown_part_;
+    std::uint64_t begins_ = 0;
+    FiguresBegin begin_;
+    FiguresBegin part_begin_;
+    CountersSince counters_;
+    std::vector<CoreStatus> cores_at_zero_;
+    std::uint64_t session_at_zero_ = 0;
+    std::uint64_t losses_at_zero_ = 0;
     Timeline timeline_;
     BalancedStream events_;  // feeds timeline_
     Watch watch_;

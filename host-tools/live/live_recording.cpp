@@ -20,11 +20,6 @@ namespace {
 
 constexpr std::chrono::milliseconds flush_interval{250};
 
-// Returns 0 rather than a negative count: a record that was missing may have arrived since.
-std::uint64_t since(std::uint64_t now, std::uint64_t before) {
-    return now > before ? now - before : 0;
-}
-
 // Checks that every file which would be replaced is a recording. Only one older file is kept, so a
 // file of another kind must stay.
 const std::string& checked(const std::string& path) {
@@ -70,30 +65,10 @@ void LiveRecording::begin_after(const LiveRecording& before, const SessionReader
 
 // Returns false if there is no session.
 bool LiveRecording::begin_session(const SessionReader& reader) {
-    line_before_ = reader.line();
-    stream_before_ = reader.counters();
+    counters_.begin(reader);
     if (!reader.has_session()) return false;
-    --stream_before_.sessions;
     journal_.on_session(reader.hello());
     return true;
-}
-
-StreamCounters LiveRecording::stream(const SessionReader& reader) const {
-    StreamCounters stream = reader.counters();
-    for (const auto field : stream_fields)
-        stream.*field = since(stream.*field, stream_before_.*field);
-    stream.generated_at_least = reader.counters().generated_at_least;
-    for (std::size_t i = 0; i < stream.frames_by_stream.size(); ++i) {
-        stream.frames_by_stream[i] =
-            since(stream.frames_by_stream[i], stream_before_.frames_by_stream[i]);
-    }
-    return stream;
-}
-
-LineCounters LiveRecording::line(const SessionReader& reader) const {
-    LineCounters line = reader.line();
-    for (const auto field : line_fields) line.*field = since(line.*field, line_before_.*field);
-    return line;
 }
 
 void LiveRecording::flush(const SessionReader& reader) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/live/counters_since.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/recording/journal.hpp"
 
@@ -35,8 +36,8 @@ public:
     // True once a session was heard and the file exists.
     bool has_file() const { return file_.file().is_in_place(); }
     // Counts since this recording began.
-    StreamCounters stream(const SessionReader& reader) const;
-    LineCounters line(const SessionReader& reader) const;
+    StreamCounters stream(const SessionReader& reader) const { return counters_.stream(reader); }
+    LineCounters line(const SessionReader& reader) const { return counters_.line(reader); }
 
 private:
     bool begin_session(const SessionReader& reader);
@@ -45,8 +46,7 @@ private:
     nsc::Writer file_;
     nsc::Journal journal_;
     LineReader::Clock::time_point flushed_ = LineReader::Clock::now();
-    LineCounters line_before_;
-    StreamCounters stream_before_;
+    CountersSince counters_;
 };
 
 // True if the file begins as a recording does.

@@ -46,6 +46,14 @@ std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report)
 }
 
 Rates rates_between(const LiveView& earlier, const LiveView& later) {
+    if (earlier.status.begin.number != later.status.begin.number) {
+        // The earlier figures are others. These have counted since they began.
+        LiveView begin;
+        begin.status.begin = later.status.begin;
+        begin.status.at = later.status.begin.at;
+        begin.status.stream.sessions = later.status.stream.sessions;
+        return rates_between(begin, later);
+    }
     Rates rates;
     rates.seconds = std::chrono::duration<double>(later.status.at - earlier.status.at).count();
     if (rates.seconds <= 0) return rates;

@@ -31,7 +31,8 @@ struct Rates {
     std::unordered_map<std::uint64_t, double> self;
 };
 
-// All rates are 0 if no time lies between the views.
+// All rates are 0 if no time lies between the views. If the figures of the later view began after
+// the earlier one, the rates are since then.
 Rates rates_between(const LiveView& earlier, const LiveView& later);
 
 // Sums for a function in the trace and the target's profile, each call counted once; by key_of().

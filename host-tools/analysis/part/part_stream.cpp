@@ -95,6 +95,12 @@ PartStream::Core& PartStream::core(unsigned number) {
     return *slot;
 }
 
+void PartStream::begin_within(unsigned number, std::uint32_t context, std::uint64_t clock) {
+    core(number);
+    follower_.on_trace(
+        number, {.first_index = 0, .records = {}, .gap = true, .context = context, .base = clock});
+}
+
 void PartStream::on_session(const HelloInfo& hello) {
     clock_hz_ = hello.clock_hz;
     follower_.on_session(hello);

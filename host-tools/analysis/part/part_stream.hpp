@@ -68,6 +68,9 @@ public:
     // in the part: no function has the name, no task, no core has the number, or it ended before.
     void check() const;
 
+    // The stream begins in the middle of a session: the core runs this context at `clock`.
+    void begin_within(unsigned core, std::uint32_t context, std::uint64_t clock);
+
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;

@@ -74,6 +74,8 @@ std::string verb_list() {
 
 Exit ctl(const CtlOptions& options) {
     check(options.request);
+    if (options.via.empty() && !needs_target(options.request))
+        perform_here(options.request, nullptr);  // says who can do it
     std::string_view path = options.via;
     if (path.empty() == options.from.empty()) {
         throw Error("give the line, --from URI, or the recorder that holds it, --via unix:PATH",

@@ -10,8 +10,13 @@ void SteeringOptions::check_names(const Symbols* symbols) const {
 }
 
 Steering::Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
-                   std::function<bool()> turn, std::function<void(const std::string&)> say)
-    : symbols_(symbols), options_(options), client_(line, std::move(turn)), say_(std::move(say)) {
+                   std::function<bool()> turn, std::function<void(const std::string&)> say,
+                   Figures* figures)
+    : symbols_(symbols),
+      options_(options),
+      client_(line, std::move(turn)),
+      say_(std::move(say)),
+      figures_(figures) {
     if (!options.socket.empty()) socket_ = std::make_unique<ControlSocket>(options.socket);
 }
 
@@ -27,7 +32,9 @@ void Steering::begin_session() {
     const bool first = sessions_ == 1;
     try {
         for (const ControlRequest& request : options_.at_start) {
-            const Performed done = perform(request, {client_, symbols_, hello_});
+            // After a reset the filter is no new one.
+            const Performed done =
+                perform(request, {client_, symbols_, hello_, first ? figures_ : nullptr});
             if (done.late) say_(done.text);
         }
     } catch (const Error& error) {
@@ -38,7 +45,7 @@ void Steering::begin_session() {
 
 ControlAnswer Steering::answer(const ControlRequest& request) {
     try {
-        return {Exit::ok, perform(request, {client_, symbols_, hello_}).text};
+        return {Exit::ok, perform(request, {client_, symbols_, hello_, figures_}).text};
     } catch (const Error& error) {
         return {error.code(), error.what()};
     }

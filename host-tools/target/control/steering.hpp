@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host-tools/target/control/client.hpp"
+#include "host-tools/target/control/figures.hpp"
 #include "host-tools/target/control/socket.hpp"
 #include "host-tools/target/stream/session.hpp"
 
@@ -24,8 +25,10 @@ struct SteeringOptions {
 class Steering {
 public:
     // `turn`: as for CommandClient. `symbols`: of the image, or null. `say` takes a sentence.
+    // `figures`: those that this host shows, or null.
     Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
-             std::function<bool()> turn, std::function<void(const std::string&)> say);
+             std::function<bool()> turn, std::function<void(const std::string&)> say,
+             Figures* figures = nullptr);
 
     // The line's sink calls these.
     void on_session(const HelloInfo& hello);
@@ -46,6 +49,7 @@ private:
     const SteeringOptions& options_;
     CommandClient client_;
     std::function<void(const std::string&)> say_;
+    Figures* figures_;
     std::unique_ptr<ControlSocket> socket_;
     HelloInfo hello_;
     bool session_waits_ = false;

@@ -144,12 +144,16 @@ std::string only(const ControlRequest& request, const TargetSide& target) {
                        selected == 1 ? "" : "s");
 }
 
-std::string stats(const ControlRequest&, const TargetSide& target) {
-    const Bytes result = target.client.request(Command::stats);
+protocol::TargetReport target_report(CommandClient& client) {
+    const Bytes result = client.request(Command::stats);
     protocol::Reader in(result.data(), result.size());
     protocol::TargetReport report;
     for (const auto field : protocol::report_fields) report.*field = in.varint();
     if (!in.ok()) throw Error("the target's answer to `stats` cannot be read");
+    return report;
+}
+std::string stats(const ControlRequest&, const TargetSide& target) {
+    const protocol::TargetReport report = target_report(target.client);
     return fmt::format(
         "{}; {} functions traced, {} selected; generated {}, dropped {}, shadow_stack_full {}, "
         "off_stack {}; commands refused {}",
@@ -307,6 +311,7 @@ constexpr Verb table[] = {
      .more_help = "; without a name: all",
      .argument = globs,
      .perform = trace,
+     .filters = true,
      .chooses = true,
      .has_recorder = true,
      .is_option = true,
@@ -317,6 +322,7 @@ constexpr Verb table[] = {
      .help = "No longer trace these functions",
      .argument = some_globs,
      .perform = trace,
+     .filters = true,
      .chooses = true,
      .key = 'u'},
     {.name = "only",
@@ -324,6 +330,7 @@ constexpr Verb table[] = {
      .more_help = "; without a name: all that is traced",
      .argument = globs,
      .perform = only,
+     .filters = true,
      .chooses = true,
      .is_option = true,
      .old_option = "--only-function"},
@@ -345,17 +352,20 @@ constexpr Verb table[] = {
      .help = "Record only so many calls deep; 0: all",
      .argument = calls,
      .perform = depth,
+     .filters = true,
      .is_option = true},
     {.name = "min-duration",
      .help = "Record only calls that take so long: 10us, 1ms",
      .argument = time,
      .perform = min_duration,
+     .filters = true,
      .is_option = true,
      .recorder = protocol::Recorder::duration},
     {.name = "sample",
      .help = "Record one call in so many: 1/N",
      .argument = ratio,
      .perform = sample,
+     .filters = true,
      .is_option = true,
      .recorder = protocol::Recorder::sampled},
     {.name = "mode",
@@ -383,6 +393,10 @@ constexpr Verb table[] = {
     {.name = "send-profile",
      .help = "Send the profile now",
      .perform = plain<Command::send_profile>},
+    {.name = "zero",
+     .help = "Count from now on: sets the figures of `top` and `serve` to zero",
+     .key = 'z',
+     .is_on_page = true},
     {.name = "stats", .help = "Say what is recorded, and the counters", .perform = stats},
     {.name = "hello",
      .help = "Send a hello now, as at the beginning of a session",
@@ -450,11 +464,30 @@ void check_names(const ControlRequest& request, const Symbols* symbols) {
            with_globs(request, static_cast<long>(std::max<std::size_t>(verb.argument.least, 1))));
 }
 
+bool needs_target(const ControlRequest& request) { return verb_of(request).perform != nullptr; }
+
+std::string perform_here(const ControlRequest& request, Figures* figures) {
+    if (figures == nullptr) {
+        refuse(
+            fmt::format("{} is for a running `top` or `serve`: start it with --control "
+                        "unix:PATH, and name it here, --via unix:PATH",
+                        request.words[0]));
+    }
+    figures->zero(request.words[0], std::nullopt);
+    return "the figures begin again";
+}
+
 Performed perform(const ControlRequest& request, const TargetSide& target) {
     const Verb& verb = verb_of(request);
+    if (verb.perform == nullptr) return {.text = perform_here(request, target.figures)};
     target.client.wait_for_target();
     (void)target.client.take_late();
     Performed done{.text = verb.perform(request, target)};
+    // The ring may still have records of before, so the target says what time it is.
+    if (verb.filters && target.figures != nullptr) {
+        target.figures->zero(fmt::format("{}", fmt::join(request.words, " ")),
+                             target_report(target.client).now);
+    }
     done.late = target.client.take_late();
     if (done.late)
         done.text += "; a core of the target stayed in the tracer's code for a second meanwhile";

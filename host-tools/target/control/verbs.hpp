@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host-tools/target/control/client.hpp"
+#include "host-tools/target/control/figures.hpp"
 #include "host-tools/target/control/request.hpp"
 #include "host-tools/target/stream/session.hpp"
 #include "tracer/protocol/recorders.hpp"
@@ -19,8 +20,9 @@ namespace nopscope::host {
 
 struct TargetSide {
     CommandClient& client;
-    const Symbols* symbols;  // of the target's image; null: no image was given
-    const HelloInfo& hello;  // the last one; empty before the first
+    const Symbols* symbols;      // of the target's image; null: no image was given
+    const HelloInfo& hello;      // the last one; empty before the first
+    Figures* figures = nullptr;  // null: this host shows none
 };
 
 // The argument of a verb.
@@ -42,7 +44,9 @@ struct Verb {
     const char* help;            // what it does
     const char* more_help = "";  // continues `help`, in the help of ctl
     Argument argument = {};
-    std::string (*perform)(const ControlRequest&, const TargetSide&);  // returns what to print
+    // Returns what to print. Null: a request that needs no target.
+    std::string (*perform)(const ControlRequest&, const TargetSide&) = nullptr;
+    bool filters = false;       // changes which calls are recorded: figures begin again
     bool chooses = false;       // takes globs of functions, --notrace and --size-above
     bool has_recorder = false;  // --recorder and --also
     // Commands that read a line have an option --NAME; they send such options in the table's order.
@@ -69,6 +73,10 @@ struct Performed {
     std::string text;   // a line or a few to print
     bool late = false;  // a core did not answer in time; `text` says so, too
 };
+// False: the request is only for the host that shows figures, and perform_here() does it.
+bool needs_target(const ControlRequest& request);
+// `figures`: null if this host shows none. Returns what to print. Throws Error.
+std::string perform_here(const ControlRequest& request, Figures* figures);
 // Carries out the request. Throws Error.
 Performed perform(const ControlRequest& request, const TargetSide& target);
 

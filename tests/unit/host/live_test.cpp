@@ -84,6 +84,106 @@ TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     EXPECT_EQ(view.status.cores[0].busy_ticks, 2000u);
 }
 
+TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {
+    open();
+    target.hello();
+    target.entry(1);
+    target.ret(target.entry(2), 100);
+    target.drop(5);
+    target.stats(false);
+    send();
+    live->start_recording(path("zero.nsc"));
+    const LiveView before = live->view();
+    EXPECT_EQ(before.status.stream.dropped, 5u);
+    EXPECT_EQ(live->ask({.words = {"zero"}}).get().text, "the figures begin again");
+    LiveView view = live->view();
+    EXPECT_TRUE(view.report->functions.empty());
+    EXPECT_EQ(view.status.stream.dropped, 0u);
+    EXPECT_EQ(view.status.line.bytes, 0u);
+    EXPECT_EQ(view.status.cores[0].records, 0u);
+    EXPECT_EQ(view.status.resets, 0u);
+    EXPECT_EQ(view.status.begin.request, "zero");
+    sent = 0;
+    target.ret(target.entry(2, 51), 70);
+    send();
+    view = live->view();
+    EXPECT_EQ(row_of(view, 1)->total_ns, 120u);
+    EXPECT_EQ(row_of(view, 1)->cut, 1u);
+    EXPECT_EQ(row_of(view, 2)->calls, 1u);
+    EXPECT_EQ(view.status.cores[0].records, 2u);
+    const double seconds =
+        std::chrono::duration<double>(view.status.at - view.status.begin.at).count();
+    const Rates rates = rates_between(before, view);
+    EXPECT_DOUBLE_EQ(rates.seconds, seconds) << "since the zero, which is later";
+    EXPECT_NEAR(rates.calls.at(TargetStream::text_base + 16) * seconds, 1, 1e-9);
+    EXPECT_EQ(live->stop_recording().records, 2u);
+}
+
+TEST_F(Looked, AZeroAfterTheEndIsRefused) {
+    open();
+    target.hello();
+    target.entry(1);
+    send();
+    wire.close(true);
+    wait([this] { return live->status().state == LineState::over; });
+    const ControlAnswer answer = live->ask({.words = {"zero"}}).get();
+    EXPECT_NE(answer.status, Exit::ok);
+    EXPECT_THAT(answer.text, testing::HasSubstr("the line is over"));
+    EXPECT_NE(row_of(live->view(), 1), nullptr) << "what was known is gone";
+}
+
+TEST_F(Looked, OneCoreIsShownFromNowOnAndThenAllAgain) {
+    open();
+    target.cores = 2;
+    target.hello();
+    target.entry(1, 10, 0);
+    target.entry(2, 10, 1);
+    target.ret(target.entry(3, 10, 0), 10, 0);
+    send();
+    Part part;
+    part.core = 2;
+    EXPECT_THROW(live->show(part), Error) << "there are two";
+    part.core = 1;
+    live->show(part);
+    target.ret(target.entry(3, 10, 0), 10, 0);
+    target.ret(target.entry(4, 101, 1), 30, 1);
+    send();
+    LiveView view = live->view();
+    EXPECT_EQ(view.status.part, "core 1");
+    EXPECT_EQ(row_of(view, 1), nullptr);
+    EXPECT_EQ(row_of(view, 3), nullptr);
+    EXPECT_EQ(row_of(view, 2)->self_ns, 120u) << "open since before, with its rest";
+    EXPECT_EQ(row_of(view, 4)->calls, 1u);
+    EXPECT_GT(view.status.cores[0].busy_ticks, 0u) << "the meters show all cores";
+    live->show({});
+    view = live->view();
+    EXPECT_EQ(view.status.part, "");
+    EXPECT_EQ(row_of(view, 3)->calls, 2u);
+    EXPECT_EQ(row_of(view, 4)->calls, 1u);
+}
+
+TEST_F(Looked, OneTaskIsShownFromNowOn) {
+    open();
+    target.hello();
+    target.argument(protocol::Extended::context, 5);
+    target.entry(1);
+    target.argument(protocol::Extended::context, 6);
+    target.entry(2);
+    send();
+    Part part;
+    part.task = "5";
+    live->show(part);
+    target.ret(target.entry(3), 10);  // of task 6, which runs
+    target.argument(protocol::Extended::context, 5, 100);
+    target.ret(target.entry(4, 20), 30);
+    send();
+    const LiveView view = live->view();
+    EXPECT_EQ(row_of(view, 2), nullptr);
+    EXPECT_EQ(row_of(view, 3), nullptr);
+    EXPECT_EQ(row_of(view, 1)->self_ns, 20u);
+    EXPECT_EQ(row_of(view, 4)->total_ns, 30u);
+}
+
 TEST_F(Looked, AResetIsSaidAndGoesOn) {
     open();
     target.hello();

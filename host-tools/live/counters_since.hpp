@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host-tools/target/stream/session.hpp"
+
+namespace nopscope::host {
+
+// A reader's counters from a moment on.
+class CountersSince {
+public:
+    // Without a call of it, the counters are those since the reader's begin.
+    void begin(const SessionReader& reader);
+
+    StreamCounters stream(const SessionReader& reader) const;
+    LineCounters line(const SessionReader& reader) const;
+
+private:
+    LineCounters line_before_;
+    StreamCounters stream_before_;
+};
+
+}  // namespace nopscope::host

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/part_figures.hpp"
+
+#include "host-tools/target/control/choice.hpp"
+
+namespace nopscope::host {
+
+PartFigures::PartFigures(const Part& part, const Profile& all, const SessionReader& reader,
+                         const std::function<const Symbols*()>& symbols, const std::string& from)
+    : profile_(all), stream_(profile_, part, symbols, from) {
+    profile_.zero(std::nullopt, [&](unsigned core, std::uint32_t context) {
+        return (!part.core || core == *part.core) &&
+               (part.task.empty() || glob_matches(part.task, std::to_string(context)));
+    });
+    if (!reader.has_session()) return;
+    stream_.on_session(reader.hello());
+    for (unsigned core = 0; core < reader.hello().cores; ++core) {
+        if (const auto at = reader.position_of(core))
+            stream_.begin_within(core, all.context_of(core), at->clock);
+    }
+}
+
+}  // namespace nopscope::host

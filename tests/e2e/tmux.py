@@ -50,6 +50,11 @@ class Terminal:
     def press(self, *keys):
         self.run("send-keys", *keys)
 
+    def click(self, column, row):
+        """Presses and releases the mouse's first button, as screen-256color says it. Counts from 0."""
+        for button in (0, 3):
+            self.run("send-keys", "-H", "1b", "5b", "4d", *(f"{32 + value:x}" for value in (button, 1 + column, 1 + row)))
+
     def resize(self, columns, rows):
         self.run("resize-window", "-x", str(columns), "-y", str(rows))
 

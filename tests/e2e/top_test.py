@@ -49,9 +49,26 @@ class Top(unittest.TestCase):
         self.terminal.wait_for("running  .*demo on virt" if MACHINE.startswith("virt") else "running  .*demo on")
         self.terminal.wait_for("luaV_execute")
 
+    def calls(self):
+        """Returns (calls, name) of the rows on the screen."""
+        return [(number(calls), name) for _, _, calls, name in ROW.findall(self.terminal.screen())]
+
     def rows(self):
         """Returns (calls/s, name) of the rows on the screen."""
         return [(number(rate), name) for _, rate, _, name in ROW.findall(self.terminal.screen())]
+
+    def click_head(self, column):
+        """Clicks on a column's head. Returns the row of the screen."""
+        lines = self.terminal.screen().splitlines()
+        row = next(n for n, line in enumerate(lines) if re.match("^ *now +calls/s", line))
+        self.terminal.click(re.search(rf" {column} ", lines[row]).start() + 1, row)
+        return row
+
+    def is_sorted_by_self(self):
+        units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+        times = [float(value) * units[unit] for value, unit in
+                 re.findall(r"^ *[0-9.]+ % +\S+ +\S+ +([0-9.]+) (ns|us|ms|s) ", self.terminal.screen(), re.MULTILINE)]
+        return len(times) > 10 and times == sorted(times, reverse=True)
 
     def wait_until(self, condition, seconds=60):
         deadline = time.monotonic() + seconds
@@ -63,6 +80,7 @@ class Top(unittest.TestCase):
         self.terminal.wait_for("^ready> *$")
         self.assertEqual(self.terminal.shows("alternate_on"), "0")
         self.assertEqual(self.terminal.shows("cursor_flag"), "1")
+        self.assertEqual(self.terminal.shows("mouse_any_flag"), "0")
         self.terminal.type(f"stty -g > {self.directory}/after; echo d'one'\n")
         self.terminal.wait_for("^done")
         self.assertEqual((self.directory / "after").read_text(), (self.directory / "before").read_text())
@@ -106,6 +124,9 @@ class Top(unittest.TestCase):
             counting = [name for rate, name in self.rows() if rate > 0 and not name.startswith("(")]
             return counting and all(name.startswith("luaV_") for name in counting)
         self.wait_until(only_the_chosen_ones_count)
+        # The totals are those since the filter. A call that was open then has its time, and is not counted.
+        terminal.wait_for(r"^figures +since [0-9:]{8} \([0-9]+ s ago: trace luaV_\*\)")
+        self.assertEqual([name for calls, name in self.calls() if calls > 0 and not name.startswith(("luaV_", "("))], [])
 
         side = self.directory / "side.nsc"
         terminal.type("r")
@@ -116,7 +137,8 @@ class Top(unittest.TestCase):
         terminal.wait_for(r"recording  .*side\.nsc  [0-9,]{5,} records")
         terminal.type("m")
         terminal.wait_for("mark 1: ok")
-        time.sleep(1)
+        # Waits until its record has come: a target that runs slowly takes a while to send it.
+        self.wait_until(lambda: [marker["id"] for marker in machines.as_json("graph", side)["markers"]] == [1])
         terminal.type("r")
         said = int(terminal.wait_for(r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
 
@@ -142,6 +164,73 @@ class Top(unittest.TestCase):
         self.assertLess(abs(begun - ended), 512)  # open at either end: a shadow stack's size
         self.assertTrue(all(row["name"].startswith("luaV_") for row in report["functions"]), report["functions"])
         self.assertEqual([marker["id"] for marker in graph["markers"]], [1])
+
+    def test_zero_one_core_and_the_mouse(self):
+        self.watch_demo("--control", f"unix:{self.directory}/steer")
+        terminal = self.terminal
+        self.click_head("calls")
+        self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
+        terminal.type("p")  # the picture is held, so that nothing comes meanwhile
+        terminal.type("z")
+        terminal.wait_for("^zero: the figures begin again")
+        terminal.wait_for(r"^figures +since [0-9:]{8} \([0-9]+ s ago: zero\)")
+        self.assertTrue(all(calls < 10_000 for calls, _ in self.calls()), terminal.screen())
+        terminal.type("p")
+        self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
+        done = machines.nopscope("ctl", "--via", f"unix:{self.directory}/steer", "zero")
+        self.assertEqual(done.stdout, "the figures begin again\n")
+        self.wait_until(lambda: not self.calls() or self.calls()[0][0] < 20_000)
+
+        terminal.type("C9\n")
+        terminal.wait_for("^there is no core 9: the target has 1, from 0")
+        terminal.type("C0\n")
+        terminal.wait_for("^figures +only core 0  since")
+        self.wait_until(lambda: len(self.rows()) > 10)
+        terminal.type("C\n")
+        terminal.wait_for("^all cores and tasks")
+
+        # A click on the head of `self`, then on the third row.
+        head = self.click_head("self")
+        self.wait_until(lambda: self.is_sorted_by_self())
+        terminal.type("p")
+        terminal.click(70, head + 3)
+        terminal.type("u")
+        proposed = terminal.wait_for(r"^untrace GLOB...: (\S+)")[1]
+        self.assertEqual(proposed, self.rows()[2][1])
+        terminal.press("Escape")
+        terminal.type("s")
+        self.wait_until(lambda: terminal.shows("mouse_any_flag") == "0")
+        terminal.type("s")
+        self.wait_until(lambda: terminal.shows("mouse_any_flag") == "1")
+        terminal.type("q")
+        self.expect_the_terminal_as_before()
+
+    def test_a_screen_of_80_by_24_cuts_nothing(self):
+        self.terminal.resize(80, 24)
+        self.watch_demo()
+        terminal = self.terminal
+        self.assertRegex(terminal.screen().splitlines()[23], r"^\? help  q quit  / search .* p pause$")
+        terminal.wait_for("gaps 0 +corrupt 0")
+        terminal.type("?")
+        terminal.wait_for("^any key: back$")
+        shown = " ".join(terminal.screen().split())
+        keys = (pathlib.Path(__file__).resolve().parents[2] / "host-tools/views/top/keys.cpp").read_text()
+        texts = re.findall(r'^ +\{"[^"]+", "([^"]+)"\},?$', keys, re.MULTILINE)
+        verbs = re.findall(r"'(.)',", (pathlib.Path(__file__).resolve().parents[2] /
+                                      "host-tools/target/control/verbs.cpp").read_text())
+        self.assertGreater(len(texts), 8)
+        for text in texts:
+            self.assertIn(text, shown)
+        for key in verbs:
+            self.assertRegex(shown, rf" {key} [a-z-]+: ")
+        terminal.press("Escape")
+        terminal.type("R")
+        terminal.wait_for("^none, function, graph, profile, duration, sampled\nrecorder:$")
+        terminal.press("Escape")
+        terminal.type(":depth nothing\n")
+        terminal.wait_for("^depth nothing: .*expected a number")
+        terminal.type("q")
+        self.expect_the_terminal_as_before()
 
     def test_a_reset_and_a_lost_line_are_said_and_survived(self):
         self.watch_demo()

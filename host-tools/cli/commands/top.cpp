@@ -36,6 +36,7 @@ struct TopOptions {
     std::size_t top = 0;  // functions; 0: all
     top::Column sort = top::Column::now;
     bool raw = false;
+    bool mouse = true;
 };
 
 using namespace std::chrono_literals;
@@ -62,6 +63,8 @@ class Screen {
 public:
     Screen(Live& live, const TopOptions& options) : live_(live), options_(options) {
         ui_.sort = options.sort;
+        ui_.mouse = options.mouse;
+        ui_.part = options.live.part;
         view_ = live_.view(options.raw);
     }
 
@@ -96,7 +99,10 @@ private:
         lines_.tree.clear();
         if (ui_.view == top::View::tree) lines_.tree = top::tree_lines(view_, ui_.toggled);
     }
-    void show() { terminal_.show(top::draw(ui_, lines_, view_, rates_, terminal_.size())); }
+    void show() {
+        terminal_.use_mouse(ui_.mouse);
+        terminal_.show(top::draw(ui_, lines_, view_, rates_, terminal_.size()));
+    }
 
     void on_key(const top::Key& key) {
         const auto shown = std::tuple(ui_.view, ui_.sort, ui_.reversed, ui_.toggled);
@@ -131,10 +137,18 @@ private:
         view_.status.recording = done;
         say(fmt::format("{}: {} records", done.path, with_commas(done.records)), false);
     }
+    void perform(const top::ShowPart& what) {
+        live_.show(what.part);
+        ui_.part = what.part;
+        refresh();
+        const std::string text = part_text(what.part);
+        say(text.empty() ? "all cores and tasks" : "only " + text + ", from now on", false);
+    }
     void take_answer() {
         if (!answer_.valid() || answer_.wait_for(0s) != std::future_status::ready) return;
         const ControlAnswer answer = answer_.get();
         say(asked_ + ": " + answer.text, answer.status != Exit::ok);
+        if (view_.status.begin.number != live_.status().begin.number) refresh();
     }
     void say(const std::string& sentence, bool bad) {
         ui_.message = sentence;
@@ -226,6 +240,13 @@ Action add_top(CLI::App& app, CLI::App*& command) {
     add_value(
         command, "--idle", options->live.idle, kind::glob,
         "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)");
+    command->add_option("--core", options->live.part.core, "Only this core; in top, C changes it")
+        ->transform(whole_number(0, 255))
+        ->type_name("N");
+    add_value(command, "--task", options->live.part.task, kind::glob,
+              "Only the tasks (contexts) with this number; in top, T changes it");
+    command->add_flag("!--no-mouse", options->mouse,
+                      "Leave the mouse to the terminal, which then selects text");
     add_raw(command, options->raw);
     command->add_flag("--once", options->once,
                       "Print one view; for scripts, no terminal is needed");

@@ -55,36 +55,73 @@ void add_console(Frame& frame, const LiveView& view, std::size_t rows, std::size
     }
 }
 
-void add_help(Frame& frame, std::size_t rows) {
+// As many lines as fit; `ui` notes whether more follow.
+void add_help(Frame& frame, Ui& ui, std::size_t rows, std::size_t width) {
     std::size_t widest = 0;
     for (const KeyHelp& each : key_help()) widest = std::max(widest, columns(each.keys));
-    for (std::size_t i = 0; i < key_help().size() && i < rows; ++i) {
-        const KeyHelp& each = key_help()[i];
-        const std::string keys = "  " + left(each.keys, widest) + "  ";
-        frame.lines.push_back({{keys, Style::bold}, {each.does, Style::plain}});
+    std::vector<FrameLine> lines;
+    for (const KeyHelp& each : key_help()) {
+        const std::string keys = " " + left(each.keys, widest) + "  ";
+        for (FrameLine& line :
+             wrapped({{keys, Style::bold}, {each.does, Style::plain}}, width, columns(keys)))
+            lines.push_back(std::move(line));
     }
+    ui.page = std::max<std::size_t>(rows, 1);
+    ui.help_first = std::min(ui.help_first, lines.size());
+    ui.help_goes_on = lines.size() - ui.help_first > rows;
+    for (std::size_t i = 0; i < rows && ui.help_first + i < lines.size(); ++i)
+        frame.lines.push_back(std::move(lines[ui.help_first + i]));
 }
 
-FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t width) {
+// As many keys as fit, the most important ones first.
+std::string footer(std::size_t width) {
+    std::string text;
+    for (const char* const key :
+         {"? help", "q quit", "/ search", "< > sort", "t tree", "f trace", "z zero", "r record",
+          "p pause", "c console", "C core", "T task", "m mark"}) {
+        const std::string more = (text.empty() ? "" : "  ") + std::string(key);
+        if (text.size() + more.size() > width) break;
+        text += more;
+    }
+    return text;
+}
+
+FrameLine prompt_line(Frame& frame, const Ui& ui, const std::string& text, Size size) {
+    const std::size_t width = std::max<std::size_t>(size.columns, 1);
+    // The end of the typed text stays visible.
+    std::string typed = for_cell(ui.typed);
+    const std::size_t room = width > columns(text) + 1 ? width - columns(text) - 1 : 0;
+    while (columns(typed) > room) typed.erase(0, 1);
+    frame.has_cursor = true;
+    frame.cursor_row = size.rows - 1;
+    frame.cursor_column = std::min(columns(text) + columns(typed), width - 1);
+    const bool misses = ui.prompt == Prompt::search && ui.message_is_bad;
+    return {{text, Style::bold}, {typed, misses ? Style::bad : Style::plain}};
+}
+
+// The lines at the screen's end: an answer, a prompt and what may be typed there, or keys.
+std::vector<FrameLine> bottom_lines(Frame& frame, const Ui& ui, Size size) {
+    const std::size_t width = std::max<std::size_t>(size.columns, 1);
     if (ui.prompt != Prompt::none) {
-        const std::string text = prompt_text(ui);
-        // The end of the typed text stays visible.
-        std::string typed = for_cell(ui.typed);
-        const std::size_t room = width > columns(text) + 1 ? width - columns(text) - 1 : 0;
-        while (columns(typed) > room) typed.erase(0, 1);
-        frame.has_cursor = true;
-        frame.cursor_row = row;
-        frame.cursor_column = std::min(columns(text) + columns(typed), width - 1);
-        const bool misses = ui.prompt == Prompt::search && ui.message_is_bad;
-        return {{text, Style::bold}, {typed, misses ? Style::bad : Style::plain}};
+        const std::string hint = prompt_hint(ui);
+        std::string text = prompt_text(ui);
+        std::vector<FrameLine> lines;
+        // A long list has lines of its own, so that there is room to type.
+        if (text.size() + hint.size() > width / 2 && size.rows > 8)
+            lines = wrapped({{hint, Style::dim}}, width, 0);
+        else if (!hint.empty())
+            text += " " + hint;
+        lines.push_back(prompt_line(frame, ui, text + ": ", size));
+        return lines;
     }
     if (!ui.message.empty()) {
-        return {{for_cell(ui.message), ui.message_is_bad ? Style::bad : Style::good}};
+        auto lines = wrapped({{for_cell(ui.message), ui.message_is_bad ? Style::bad : Style::good}},
+                             width, 2);
+        lines.resize(std::min(lines.size(), std::max<std::size_t>(size.rows / 2, 1)));
+        return lines;
     }
-    return {{ui.help ? "any key: back"
-                     : "? help  / search  < > sort  t tree  f trace  m mark  r record  c console  "
-                       "p pause  q quit",
-             Style::dim}};
+    const char* const more = ui.help_goes_on ? "space: more  any other key: back" : "any key: back";
+    return {{{ui.help ? more : footer(width), Style::dim}}};
 }
 
 }  // namespace
@@ -92,24 +129,30 @@ FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t w
 Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size) {
     Frame frame;
     const std::size_t width = std::max<std::size_t>(size.columns, 1);
-    add_meters(frame, ui, view, rates, width, size.rows / 2);
-    const std::size_t rest = size.rows - std::min(size.rows, frame.lines.size() + 1);
+    ui.head_row.reset();
+    ui.head_ends.clear();
+    if (ui.help) {
+        add_help(frame, ui, size.rows - std::min<std::size_t>(size.rows, 1), width);
+    } else {
+        add_meters(frame, ui, view, rates, width, size.rows / 2);
+    }
+    std::vector<FrameLine> bottom;
+    if (size.rows > 0) bottom = bottom_lines(frame, ui, size);
+    const std::size_t above = size.rows - bottom.size();
+    const std::size_t rest = above - std::min(above, frame.lines.size());
     const std::size_t console = ui.help || rest < 8 ? 0
                                 : ui.console == 0   ? 0
                                 : ui.console == 1   ? rest / 5 + 1
                                                     : rest / 2;
     const std::size_t list_rows = rest - console;
-    if (ui.help) {
-        add_help(frame, list_rows);
-    } else if (list_rows > 0) {
+    if (!ui.help && list_rows > 0) {
         scroll(ui, lines, list_rows - 1);
         add_list(frame, ui, lines, list_rows - 1, width);
     }
-    while (frame.lines.size() + console + 1 < size.rows) frame.lines.emplace_back();
+    while (frame.lines.size() + console < above) frame.lines.emplace_back();
     add_console(frame, view, console, width);
-    while (frame.lines.size() + 1 < size.rows) frame.lines.emplace_back();
-    if (size.rows > 0) frame.lines.push_back(bottom_line(frame, ui, size.rows - 1, width));
-    frame.lines.resize(size.rows);
+    frame.lines.resize(above);
+    frame.lines.insert(frame.lines.end(), bottom.begin(), bottom.end());
     cut(frame, width);
     return frame;
 }

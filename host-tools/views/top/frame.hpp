@@ -42,8 +42,12 @@ struct Size {
     std::size_t columns = 80;
 };
 
+// The line in as many lines as it takes: cut between words, each further line indented. A screen
+// of less than 40 columns has one line, which it cuts.
+std::vector<FrameLine> wrapped(const FrameLine& line, std::size_t width, std::size_t indent);
+
 // Fills the screen: exactly `size.rows` lines, none longer than the screen. Scrolls `ui` so that
-// the selected line is visible.
+// the selected line is visible, and notes where the mouse finds the list.
 Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size);
 
 // The same without keys and console, in as many lines as needed: `top_lines` functions (0: all).

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 #include "host-tools/views/top/ui.hpp"
@@ -55,11 +56,16 @@ void search_again(Ui& ui, const Lines& lines, int step) {
     search_on(ui, lines, (lines.selected(ui) + size + static_cast<std::size_t>(step)) % size, step);
 }
 
-void sort_beside(Ui& ui, int step) {
-    const auto count = static_cast<int>(std::size(all_columns));
-    const auto at = static_cast<int>(ui.sort);
-    ui.sort = all_columns[(at + step + count) % count];
-    ui.view = View::functions;
+// The mouse's wheel: the list and the selection move together.
+void roll(Ui& ui, const Lines& lines, int step) {
+    constexpr std::size_t wheel_lines = 3;
+    const std::size_t at = lines.selected(ui);
+    if (step < 0) {
+        ui.first -= std::min(ui.first, wheel_lines);
+        return select(ui, lines, at - std::min(at, wheel_lines));
+    }
+    ui.first += wheel_lines;
+    select(ui, lines, at + wheel_lines);
 }
 
 void open_or_close(Ui& ui, const Lines& lines, std::optional<bool> wanted) {
@@ -67,6 +73,34 @@ void open_or_close(Ui& ui, const Lines& lines, std::optional<bool> wanted) {
     const TreeLine& line = lines.tree[lines.selected(ui)];
     if (!line.has_children || wanted == line.is_open) return;
     if (ui.toggled.erase(line.key) == 0) ui.toggled.insert(line.key);
+}
+
+// On a column's head: sorts by it, or the other way round. On a line: selects it; a second click
+// opens or closes its path.
+void click(Ui& ui, const Lines& lines, const Key& key) {
+    if (!ui.head_row || key.row < *ui.head_row) return;
+    if (key.row == *ui.head_row) {
+        for (const Ui::HeadEnd& head : ui.head_ends) {
+            if (key.column >= head.end) continue;
+            ui.reversed = ui.sort == head.column && !ui.reversed;
+            ui.sort = head.column;
+            return;
+        }
+        return;
+    }
+    const std::size_t line = key.row - *ui.head_row - 1;
+    const std::size_t at = ui.first + line;
+    if (line >= ui.page || at >= lines.size(ui.view)) return;
+    const std::uint64_t wanted = lines.key(ui.view, at);
+    if (ui.selected == wanted) return open_or_close(ui, lines, std::nullopt);
+    ui.selected = wanted;
+}
+
+void sort_beside(Ui& ui, int step) {
+    const auto count = static_cast<int>(std::size(all_columns));
+    const auto at = static_cast<int>(ui.sort);
+    ui.sort = all_columns[(at + step + count) % count];
+    ui.view = View::functions;
 }
 
 ControlRequest request_of(const Verb& verb, const std::vector<std::string>& words) {
@@ -82,6 +116,27 @@ ControlRequest trace(const Ui& ui) {
     ControlRequest request = request_of(verb_with_recorder(), ui.filter);
     request.recorder = ui.recorder;
     return request;
+}
+
+std::optional<Act> show_core(Ui& ui) {
+    Part part = ui.part;
+    part.core.reset();
+    if (!ui.typed.empty()) {
+        unsigned core = 0;
+        const char* const end = ui.typed.data() + ui.typed.size();
+        const auto [last, error] = std::from_chars(ui.typed.data(), end, core);
+        if (error != std::errc() || last != end) {
+            say(ui, "core " + ui.typed + ": expected a number, or nothing for all", true);
+            return std::nullopt;
+        }
+        part.core = core;
+    }
+    return ShowPart{part};
+}
+std::optional<Act> show_task(Ui& ui) {
+    Part part = ui.part;
+    part.task = ui.typed;
+    return ShowPart{part};
 }
 
 std::optional<Act> accept(Ui& ui) {
@@ -104,6 +159,8 @@ std::optional<Act> accept(Ui& ui) {
     case Prompt::record:
         if (!ui.typed.empty()) return StartRecording{ui.typed};
         break;
+    case Prompt::core: return show_core(ui);
+    case Prompt::task: return show_task(ui);
     case Prompt::ask:
         if (!words.empty()) return ControlRequest{.words = words};
         break;
@@ -146,12 +203,27 @@ std::optional<Act> on_prompt_key(Ui& ui, const Key& key, const Lines& lines) {
     return std::nullopt;
 }
 
+void open_help(Ui& ui) {
+    ui.help = true;
+    ui.help_first = 0;
+}
+
+// A key that moves on shows the rest of a long help; any other key ends it.
+void turn_help(Ui& ui, const Key& key) {
+    const bool moves = key.kind == Kind::down || key.kind == Kind::page_down ||
+                       key.kind == Kind::wheel_down || key.text == " ";
+    if (moves && ui.help_goes_on)
+        ui.help_first += ui.page;
+    else
+        ui.help = false;
+}
+
 std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines,
                              const std::string& recording_path) {
     switch (letter) {
     case 'q': return Quit{};
     case '?':
-    case 'h': ui.help = true; break;
+    case 'h': open_help(ui); break;
     case ' ':
     case 'p': ui.paused = !ui.paused; break;
     case 't':
@@ -169,6 +241,9 @@ std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines,
     case 'n': search_again(ui, lines, 1); break;
     case 'N': search_again(ui, lines, -1); break;
     case 'R': open_prompt(ui, Prompt::recorder); break;
+    case 'C': open_prompt(ui, Prompt::core); break;
+    case 'T': open_prompt(ui, Prompt::task); break;
+    case 's': ui.mouse = !ui.mouse; break;
     case ':': open_prompt(ui, Prompt::ask); break;
     case 'r':
         if (ui.recording) return StopRecording{};
@@ -188,29 +263,29 @@ std::string listed(const std::vector<std::string>& words) {
 
 std::vector<KeyHelp> all_key_help() {
     std::vector<KeyHelp> list{
-        {"up down PgUp PgDn Home End", "move"},
-        {"< >, left right", "sort by the column beside"},
-        {"I", "sort the other way round"},
+        {"up, down", "move; also PgUp, PgDn, Home, End"},
+        {"< > I", "sort by the column beside (also left, right); the other way round"},
         {"t, Tab", "functions, or the call tree"},
-        {"Enter, left right", "in the tree: open and close a path"},
-        {"/", "search, while you type; n and N: the next and the one before; Esc: no more"},
+        {"Enter", "in the tree: open and close a path (also left, right)"},
+        {"/", "search while you type; n, N: the next, the one before; Esc: end"},
+        {"C, T", "show only one core, only some tasks; Enter alone: all again"},
         {"p, space", "hold the picture; the line is read on"},
         {"c", "console: a fifth of the screen, half of it, none"},
         {"r", "record the line into a file on the side, or end that"},
+        {"mouse", "select a line, scroll; on a column's head: sort by it"},
+        {"s", "mouse off, so that the terminal itself selects text; on again"},
     };
     for (const Verb& verb : verbs()) {
         if (verb.key == '\0') continue;
         const bool is_listed = !verb.argument.has_other_values;
-        list.push_back(
-            {std::string(1, verb.key),
-             fmt::format("{}: {}{}", verb.name,
-                         is_listed ? listed(verb.argument.values()) + ": " : "", verb.help)});
+        list.push_back({std::string(1, verb.key),
+                        fmt::format("{}: {}", verb.name,
+                                    is_listed ? listed(verb.argument.values()) : verb.help)});
     }
     list.insert(list.end(),
                 {{"R", "recorder: " + listed(recorder_names())},
                  {":", "ask anything that `nopscope ctl` does: stats, depth 3, only main, reset"},
-                 {"Ctrl-L", "draw the screen again"},
-                 {"q, F10, Ctrl-C", "quit"}});
+                 {"q, F10", "quit (also Ctrl-C); Ctrl-L: draw the screen again"}});
     return list;
 }
 
@@ -229,7 +304,7 @@ std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines,
     if (ui.prompt != Prompt::none) return on_prompt_key(ui, key, lines);
     say(ui, "", false);
     if (ui.help && key.kind != Kind::quit) {
-        ui.help = false;
+        turn_help(ui, key);
         return std::nullopt;
     }
     const std::size_t at = lines.selected(ui);
@@ -238,7 +313,7 @@ std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines,
         return key.text.size() == 1 ? on_letter(ui, key.text[0], lines, recording_path)
                                     : std::nullopt;
     case Kind::quit: return Quit{};
-    case Kind::help: ui.help = true; break;
+    case Kind::help: open_help(ui); break;
     case Kind::escape: ui.search.clear(); break;
     case Kind::up: select(ui, lines, at - (at != 0)); break;
     case Kind::down: select(ui, lines, at + 1); break;
@@ -260,6 +335,9 @@ std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines,
             sort_beside(ui, 1);
         break;
     case Kind::tab: return on_letter(ui, 't', lines, recording_path);
+    case Kind::click: click(ui, lines, key); break;
+    case Kind::wheel_up: roll(ui, lines, -1); break;
+    case Kind::wheel_down: roll(ui, lines, 1); break;
     case Kind::backspace: break;
     }
     return std::nullopt;
@@ -285,18 +363,28 @@ const std::vector<KeyHelp>& key_help() {
 std::string prompt_text(const Ui& ui) {
     switch (ui.prompt) {
     case Prompt::none: return "";
-    case Prompt::search: return "search: ";
-    case Prompt::verb: {
-        const Argument& argument = ui.verb->argument;
-        return fmt::format(
-            "{} {}: ", ui.verb->name,
-            argument.has_other_values ? argument.text : "(" + listed(argument.values()) + ")");
-    }
-    case Prompt::recorder: return "recorder (" + listed(recorder_names()) + "): ";
-    case Prompt::record: return "record into: ";
-    case Prompt::ask: return "ask the target: ";
+    case Prompt::search: return "search";
+    case Prompt::verb: return ui.verb->name;
+    case Prompt::recorder: return "recorder";
+    case Prompt::record: return "record into";
+    case Prompt::core: return "only core";
+    case Prompt::task: return "only tasks";
+    case Prompt::ask: return "ask the target";
     }
     return "";
+}
+
+std::string prompt_hint(const Ui& ui) {
+    switch (ui.prompt) {
+    case Prompt::verb: {
+        const Argument& argument = ui.verb->argument;
+        return argument.has_other_values ? argument.text : listed(argument.values());
+    }
+    case Prompt::recorder: return listed(recorder_names());
+    case Prompt::core: return "a number, from 0; nothing: all";
+    case Prompt::task: return "numbers of contexts, * and ? in them; nothing: all";
+    default: return "";
+    }
 }
 
 }  // namespace nopscope::host::top

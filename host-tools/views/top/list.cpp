@@ -69,14 +69,15 @@ void fill(FrameLine& line, std::size_t width) {
     if (has < width) line.push_back({std::string(width - has, ' '), Style::selected});
 }
 
-void add_functions(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows,
-                   std::size_t width) {
+void add_functions(Frame& frame, Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
     const std::vector<Column> shown = shown_columns(ui, width);
     FrameLine head;
     for (const Column column : shown) {
         head.push_back({right(head_of(column), cell_width) + " ",
                         column == ui.sort ? Style::sorted : Style::head});
+        ui.head_ends.push_back({head.size() * (cell_width + 1), column});
     }
+    ui.head_ends.push_back({width, Column::name});
     const std::size_t before = shown.size() * (cell_width + 1);
     const std::size_t room = width - std::min(width, before + 1);
     const std::string order = ui.reversed ? "function  (reversed)" : "function";
@@ -134,7 +135,8 @@ void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
 
 }  // namespace
 
-void add_list(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
+void add_list(Frame& frame, Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
+    ui.head_row = frame.lines.size();
     if (ui.view == View::tree) return add_tree(frame, ui, lines, rows, width);
     add_functions(frame, ui, lines, rows, width);
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/top/text.hpp"
@@ -76,7 +78,9 @@ void add_cores(Frame& frame, const LiveView& view, const Rates& rates, std::size
 FrameLine line_meter(const LiveView& view, const Rates& rates, std::size_t width) {
     const StreamCounters& stream = view.status.stream;
     FrameLine line{{"line    ", Style::plain}};
-    add(line, meter(rates.line_share, std::clamp<std::size_t>(width / 4, 12, 30)));
+    constexpr std::size_t others = 71;  // columns besides the meter, while all counters are 0
+    add(line,
+        meter(rates.line_share, std::clamp<std::size_t>(width - std::min(width, others), 9, 30)));
     line.push_back({fmt::format(" {:>5}B/s {:>5} records/s", short_count(rates.bytes),
                                 short_count(rates.records)),
                     Style::plain});
@@ -88,6 +92,20 @@ FrameLine line_meter(const LiveView& view, const Rates& rates, std::size_t width
     counter("lost", stream.lost);
     counter("gaps", stream.gaps);
     counter("corrupt", view.status.line.corrupt_frames);
+    return line;
+}
+
+// "only core 1  since 12:03:04 (12 s ago: trace luaV_*)"; nothing: all, since `top` was started.
+std::optional<FrameLine> figures_line(const LiveStatus& status) {
+    const FiguresBegin& begin = status.begin;
+    if (status.part.empty() && begin.request.empty()) return std::nullopt;
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(status.at - begin.at);
+    FrameLine line{{"figures ", Style::plain}};
+    if (!status.part.empty()) line.push_back({"only " + status.part + "  ", Style::warn});
+    line.push_back(
+        {fmt::format("since {} ({} s ago", clock_text(begin), age.count()), Style::plain});
+    if (!begin.request.empty()) line.push_back({": " + for_cell(begin.request), Style::plain});
+    line.push_back({")", Style::plain});
     return line;
 }
 
@@ -123,27 +141,30 @@ FrameLine meter(std::optional<double> share, std::size_t width) {
 
 void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& rates,
                 std::size_t width, std::size_t rows) {
+    constexpr std::size_t indent = 8;
+    const auto add_line = [&](const FrameLine& line) {
+        for (FrameLine& each : wrapped(line, width, indent)) frame.lines.push_back(std::move(each));
+    };
     const LiveStatus& status = view.status;
-    frame.lines.push_back(title(ui, view));
+    add_line(title(ui, view));
     add_cores(frame, view, rates, width);
-    frame.lines.push_back(line_meter(view, rates, width));
-    if (status.recording.on || !status.recording.error.empty()) {
-        frame.lines.push_back(recording_line(status.recording));
-    }
+    add_line(line_meter(view, rates, width));
+    if (const auto figures = figures_line(status)) add_line(*figures);
+    if (status.recording.on || !status.recording.error.empty())
+        add_line(recording_line(status.recording));
     if (view.report && view.report->target.known) {
         FrameLine line{{"target  ", Style::plain}, {mode_text(*view.report), Style::plain}};
         for (const HeadLine& head : head_lines(*view.report)) {
             line.push_back({fmt::format("  {}: {}", head.name, head.text),
                             head.spoils ? Style::warn : Style::plain});
         }
-        frame.lines.push_back(std::move(line));
+        add_line(line);
     }
     std::string loss = view.report ? loss_line(*view.report) : std::string();
     if (!loss.empty()) loss.pop_back();  // its newline
-    if (!loss.empty()) frame.lines.push_back({{std::move(loss), Style::bad}});
+    if (!loss.empty()) add_line({{std::move(loss), Style::bad}});
     for (const std::string& sentence : {status.sentence, status.note}) {
-        if (!sentence.empty())
-            frame.lines.push_back({{for_cell(sentence), style_of(status.state)}});
+        if (!sentence.empty()) add_line({{for_cell(sentence), style_of(status.state)}});
     }
     if (frame.lines.size() > rows) frame.lines.resize(std::max<std::size_t>(rows, 1));
 }

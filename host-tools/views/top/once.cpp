@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/top/once.hpp"
 
+#include <chrono>
+
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/text.hpp"
 
@@ -36,6 +38,10 @@ std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& vi
     json["resets"] = status.resets;
     json["losses"] = status.losses;
     json["seconds"] = rates.seconds;
+    const std::chrono::duration<double> age = status.at - status.begin.at;
+    json["figures"] = {{"part", status.part},
+                       {"request", to_utf8(status.begin.request)},
+                       {"seconds", age.count()}};
     json["bytes_per_second"] = rates.bytes;
     json["line_share"] = or_null(rates.line_share);
     json["records_per_second"] = rates.records;

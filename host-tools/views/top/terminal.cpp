@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
+#include <utility>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
@@ -26,9 +27,12 @@ struct Rescue {
     std::array<char, 256> bytes{};
     std::size_t count = 0;
 
-    void add(const char* capability) {
-        const char* text = tigetstr(capability);
+    void add_capability(const char* name) {
+        const char* text = tigetstr(name);
         if (text == nullptr || text == reinterpret_cast<const char*>(-1)) return;
+        add(text);
+    }
+    void add(const char* text) {
         const std::size_t length = std::min(std::strlen(text), bytes.size() - count);
         std::memcpy(bytes.data() + count, text, length);
         count += length;
@@ -46,7 +50,9 @@ void on_crash(int number) {
 }
 
 void prepare_rescue() {
-    for (const char* capability : {"sgr0", "cnorm", "rmkx", "rmcup"}) rescue.add(capability);
+    for (const char* capability : {"sgr0", "cnorm", "rmkx", "rmcup"})
+        rescue.add_capability(capability);
+    rescue.add("\x1b[?1006l\x1b[?1000l");  // the mouse, as ncurses ends it
     struct sigaction action {};
     action.sa_handler = on_crash;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
@@ -57,6 +63,20 @@ void forget_rescue() {
 }
 
 enum Pair : short { green = 1, yellow, red, cyan };
+
+constexpr mmask_t mouse_events = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED;
+
+std::optional<Key> mouse() {
+    using Kind = Key::Kind;
+    MEVENT event{};
+    if (getmouse(&event) != OK) return std::nullopt;
+    if ((event.bstate & BUTTON4_PRESSED) != 0) return Key{Kind::wheel_up};
+    if ((event.bstate & BUTTON5_PRESSED) != 0) return Key{Kind::wheel_down};
+    if ((event.bstate & BUTTON1_PRESSED) == 0) return std::nullopt;
+    return Key{.kind = Kind::click,
+               .row = static_cast<std::size_t>(event.y),
+               .column = static_cast<std::size_t>(event.x)};
+}
 
 std::optional<Key> special(int code) {
     using Kind = Key::Kind;
@@ -74,6 +94,7 @@ std::optional<Key> special(int code) {
     case KEY_DC: return Key{Kind::backspace};
     case KEY_F(1): return Key{Kind::help};
     case KEY_F(10): return Key{Kind::quit};
+    case KEY_MOUSE: return mouse();
     default: return std::nullopt;
     }
 }
@@ -127,7 +148,12 @@ Terminal::Terminal() {
         init_pair(red, COLOR_RED, -1);
         init_pair(cyan, COLOR_CYAN, -1);
     }
+    mouseinterval(0);  // a press counts at once, and is no part of a double click
     keep_errors();
+}
+
+void Terminal::use_mouse(bool on) {
+    if (std::exchange(has_mouse_, on) != on) mousemask(on ? mouse_events : 0, nullptr);
 }
 
 Terminal::~Terminal() {

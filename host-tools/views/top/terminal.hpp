@@ -21,6 +21,8 @@ public:
 
     Size size() const;
     void show(const Frame& frame);
+    // While it is off, as at first, the terminal itself selects text.
+    void use_mouse(bool on);
     // Waits for a key. Nothing: none came, or the terminal's size has changed.
     std::optional<Key> key(std::chrono::milliseconds timeout);
 
@@ -30,6 +32,7 @@ private:
     void show_errors();
 
     bool has_colour_ = false;
+    bool has_mouse_ = false;
     std::FILE* errors_ = nullptr;
     int standard_error_ = -1;
 };

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "host-tools/analysis/part/part.hpp"
 #include "host-tools/target/control/verbs.hpp"
 #include "host-tools/views/top/rows.hpp"
 
@@ -30,21 +31,29 @@ struct Key {
         home,
         end,
         help,
-        quit
+        quit,
+        click,
+        wheel_up,
+        wheel_down
     };
     Kind kind{};
-    std::string text = {};  // for Kind::text: one UTF-8 character
+    std::string text = {};   // for Kind::text: one UTF-8 character
+    std::size_t row = 0;     // for Kind::click, from 0
+    std::size_t column = 0;  // likewise
 };
 
 enum class View : std::uint8_t { functions, tree };
-enum class Prompt : std::uint8_t { none, search, verb, recorder, record, ask };
+enum class Prompt : std::uint8_t { none, search, verb, recorder, record, core, task, ask };
 
 struct Ui {
     View view = View::functions;
     Column sort = Column::now;
     bool reversed = false;
     bool help = false;
+    std::size_t help_first = 0;  // the help's top line
+    bool help_goes_on = false;   // lines follow below the screen
     bool paused = false;
+    bool mouse = true;
     unsigned console = 1;  // 0: hidden, 1: a fifth of the screen, 2: half of it
 
     Prompt prompt = Prompt::none;
@@ -59,10 +68,18 @@ struct Ui {
     std::size_t first = 0;            // index of the list's top line
     std::size_t page = 10;            // number of lines that fit
     std::set<std::uint64_t> toggled;  // paths of the tree
+    // Where draw() put the list: the row of its head, and where each column of the head ends.
+    struct HeadEnd {
+        std::size_t end;
+        Column column;
+    };
+    std::optional<std::size_t> head_row;
+    std::vector<HeadEnd> head_ends;
 
     std::uint32_t next_mark = 1;
     std::string recorder;  // the chosen one; empty: the target's current one
     std::vector<std::string> filter = {"*"};
+    Part part;               // the core or the tasks that are shown
     bool recording = false;  // into a file
 };
 
@@ -72,7 +89,10 @@ struct StartRecording {
     std::string path;
 };
 struct StopRecording {};
-using Act = std::variant<Quit, ControlRequest, StartRecording, StopRecording>;
+struct ShowPart {
+    Part part;
+};
+using Act = std::variant<Quit, ControlRequest, StartRecording, StopRecording, ShowPart>;
 
 // The lines of the view that is shown.
 struct Lines {
@@ -104,7 +124,9 @@ struct KeyHelp {
     std::string does;
 };
 const std::vector<KeyHelp>& key_help();
-// "untrace GLOB...: ", for the open prompt.
+// "untrace", for the open prompt.
 std::string prompt_text(const Ui& ui);
+// What may be typed there: "GLOB...".
+std::string prompt_hint(const Ui& ui);
 
 }  // namespace nopscope::host::top

@@ -182,6 +182,62 @@ TEST_F(Keys, ARecordingOnTheSide) {
     EXPECT_TRUE(std::holds_alternative<StopRecording>(*type("r")));
 }
 
+TEST_F(Keys, ACoreOrTasksAndBack) {
+    const auto part = [this](const std::string& text) {
+        type(text);
+        const auto act = press(Kind::enter);
+        return act ? part_text(std::get<ShowPart>(*act).part) : "(nothing)";
+    };
+    EXPECT_EQ(part("C2"), "core 2");
+    EXPECT_EQ(part("T1*"), "task 1*");
+    ui.part.core = 2;
+    EXPECT_EQ(part("T1*"), "core 2, task 1*");
+    EXPECT_EQ(part("C"), "");
+    EXPECT_EQ(part("Cx"), "(nothing)");
+    EXPECT_TRUE(ui.message_is_bad);
+}
+
+TEST_F(Keys, TheMouse) {
+    scroll(ui, lines, 20);
+    ui.head_row = 5;
+    ui.head_ends = {{9, Column::now}, {18, Column::rate}, {80, Column::name}};
+    const auto click = [this](std::size_t row, std::size_t column) {
+        on_key(ui, {.kind = Kind::click, .row = row, .column = column}, lines, "");
+    };
+    click(5, 9);
+    EXPECT_EQ(ui.sort, Column::rate);
+    EXPECT_FALSE(ui.reversed);
+    click(5, 17);
+    EXPECT_TRUE(ui.reversed) << "the same head again";
+    click(5, 79);
+    EXPECT_EQ(ui.sort, Column::name);
+    EXPECT_FALSE(ui.reversed);
+    click(8, 30);
+    EXPECT_EQ(at(), 2u);
+    click(26, 0);
+    EXPECT_EQ(at(), 2u) << "the console is there";
+    click(2, 0);
+    EXPECT_EQ(at(), 2u) << "the meters are there";
+    press(Kind::wheel_down);
+    scroll(ui, lines, 20);
+    EXPECT_EQ(at(), 5u);
+    EXPECT_EQ(ui.first, 3u);
+    click(6, 0);
+    EXPECT_EQ(at(), 3u) << "the list's line under the mouse";
+    press(Kind::wheel_up);
+    scroll(ui, lines, 20);
+    EXPECT_EQ(ui.first, 0u);
+    EXPECT_EQ(at(), 0u);
+    ui.view = View::tree;
+    click(7, 0);
+    EXPECT_EQ(at(), 1u);
+    EXPECT_FALSE(ui.toggled.contains(71));
+    click(7, 0);
+    EXPECT_TRUE(ui.toggled.contains(71)) << "a second click opens its path";
+    type("s");
+    EXPECT_FALSE(ui.mouse);
+}
+
 TEST_F(Keys, HelpPauseAndQuit) {
     type("?");
     EXPECT_TRUE(ui.help);

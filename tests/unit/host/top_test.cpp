@@ -5,6 +5,7 @@
 
 #include <clocale>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/live/rates.hpp"
@@ -16,6 +17,7 @@
 namespace nopscope::host::top {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::Contains;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -279,6 +281,75 @@ TEST_F(Top, FitsInAnyTerminal) {
                 }
             }
         }
+    }
+}
+
+// Without spaces at the begin of lines: what is wrapped is one text again.
+std::string unwrapped(const std::string& text) {
+    std::string out;
+    for (const char each : text) {
+        const char c = each == '\n' ? ' ' : each;
+        if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+    }
+    return out;
+}
+
+TEST_F(Top, AScreenOf80By24CutsNothing) {
+    see();
+    now.status.stream.dropped = 123'456;
+    now.status.stream.lost = 77'777;
+    now.status.line.corrupt_frames = 12;
+    now.status.resets = 3;
+    now.status.part = "core 1";
+    now.status.begin = {.number = 2, .at = now.status.at - 12s, .time = {}, .request = "zero"};
+    now.status.sentence = "the line was lost: " + std::string(20, 'w') + " " + std::string(60, 'x');
+    const Size size{24, 80};
+    const std::string meters = unwrapped(drawn(size));
+    EXPECT_THAT(meters, HasSubstr("dropped 123k lost 77.8k gaps 0 corrupt 12"));
+    EXPECT_THAT(meters, HasSubstr("figures only core 1 since "));
+    EXPECT_THAT(meters, HasSubstr("(12 s ago: zero)"));
+    EXPECT_THAT(meters, HasSubstr(std::string(20, 'w') + " " + std::string(60, 'x')));
+    EXPECT_THAT(meters, HasSubstr("q quit"));
+    ui.message = "trace x: not done: " + std::string(70, 'y') + " " + std::string(70, 'z');
+    EXPECT_THAT(unwrapped(drawn(size)), HasSubstr(unwrapped(ui.message)));
+    ui.message.clear();
+    for (const Prompt prompt : {Prompt::recorder, Prompt::core, Prompt::task, Prompt::ask}) {
+        ui.prompt = prompt;
+        EXPECT_THAT(unwrapped(drawn(size)), HasSubstr(unwrapped(prompt_hint(ui))));
+    }
+    ui.prompt = Prompt::none;
+    ui.help = true;
+    const std::string help = unwrapped(drawn(size));
+    for (const KeyHelp& each : key_help())
+        EXPECT_THAT(help, HasSubstr(each.keys + " ")) << each.does;
+    for (const KeyHelp& each : key_help()) EXPECT_THAT(help, HasSubstr(each.does)) << each.keys;
+    EXPECT_FALSE(ui.help_goes_on) << "it is one page";
+}
+
+TEST_F(Top, AHelpThatDoesNotFitHasPages) {
+    see();
+    ui.help = true;
+    std::string all;
+    for (unsigned pages = 0; ui.help && pages < 10; ++pages) {
+        all += drawn({10, 80});
+        if (ui.help_goes_on) EXPECT_THAT(all, HasSubstr("space: more"));
+        on_key(ui, {Key::Kind::text, " "}, lines, "");
+    }
+    EXPECT_FALSE(ui.help);
+    for (const KeyHelp& each : key_help()) EXPECT_THAT(unwrapped(all), HasSubstr(each.keys + " "));
+}
+
+TEST_F(Top, TheMouseFindsTheHead) {
+    see();
+    const auto shown = drawn({24, 80});
+    ASSERT_TRUE(ui.head_row);
+    std::istringstream text(shown);
+    std::string head;
+    for (std::size_t row = 0; row <= *ui.head_row; ++row) std::getline(text, head);
+    for (const Ui::HeadEnd& each : ui.head_ends) {
+        if (each.column == Column::name) continue;
+        const std::string name = head_of(each.column);
+        EXPECT_EQ(head.substr(each.end - 1 - name.size(), name.size()), name);
     }
 }
 

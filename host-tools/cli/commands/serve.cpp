@@ -56,7 +56,7 @@ void serve(const ServeOptions& options, Shown& shown,
            const std::function<bool(const Server&)>& turn) {
     const ListenAddress at = listen_address(options.listen);
     const Server server(at, token_for(options, at), shown);
-    print(server.url() + "\n");
+    for (const std::string& url : server.urls()) print(url + "\n");
     standard_output().flush();
     if (isatty(STDERR_FILENO) != 0) say("open that in a browser; Ctrl-C ends it");
     while (!interrupted() && turn(server)) poll(nullptr, 0, 200);

@@ -3,6 +3,9 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -85,6 +88,30 @@ bool same_secret(std::string_view a, std::string_view b) {
     return difference == 0;
 }
 
+// Of this machine's interfaces, the loopback ones last.
+std::vector<std::string> own_addresses(bool with_v6) {
+    std::vector<std::string> others, loopback;
+    ifaddrs* list = nullptr;
+    if (getifaddrs(&list) != 0) return {"127.0.0.1"};
+    for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+        const sockaddr* const address = each->ifa_addr;
+        if (address == nullptr) continue;
+        const bool is_v6 = address->sa_family == AF_INET6;
+        if (address->sa_family != AF_INET && !(is_v6 && with_v6)) continue;
+        const std::size_t size = is_v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+        char text[NI_MAXHOST];
+        if (getnameinfo(address, static_cast<socklen_t>(size), text, sizeof text, nullptr, 0,
+                        NI_NUMERICHOST) != 0)
+            continue;
+        const std::string host = text;
+        if (host.find('%') != std::string::npos) continue;  // a link's address needs a zone
+        (kind_of(host) == Kind::loopback ? loopback : others).push_back(host);
+    }
+    freeifaddrs(list);
+    others.insert(others.end(), loopback.begin(), loopback.end());
+    return others.empty() ? std::vector<std::string>{"127.0.0.1"} : others;
+}
+
 bool host_is_ours(const ListenAddress& at, std::string_view host) {
     const auto said = split(host);
     if (!said) return false;
@@ -96,9 +123,15 @@ bool host_is_ours(const ListenAddress& at, std::string_view host) {
 
 }  // namespace
 
-std::string ListenAddress::url() const {
-    const bool is_v6 = host.find(':') != std::string::npos;
-    return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+std::vector<std::string> ListenAddress::urls() const {
+    const bool is_any = host == "0.0.0.0" || host == "::";
+    std::vector<std::string> all;
+    for (const std::string& each : is_any ? own_addresses(host == "::") : std::vector{host}) {
+        const bool is_v6 = each.find(':') != std::string::npos;
+        all.push_back(
+            fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", each, is_v6 ? "]" : "", port));
+    }
+    return all;
 }
 
 ListenAddress listen_address(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nopscope::host {
 
@@ -18,7 +19,9 @@ struct ListenAddress {
     int port = 0;              // 0: any free port
     bool is_loopback = false;  // only programs of this machine can connect
 
-    std::string url() const;  // "http://127.0.0.1:8000/"
+    // "http://127.0.0.1:8000/". Several if it stands for all addresses of this machine (0.0.0.0,
+    // ::), which no browser can open.
+    std::vector<std::string> urls() const;
 };
 // Throws Error, Exit::usage.
 ListenAddress listen_address(std::string_view text);

@@ -269,8 +269,10 @@ const ListenAddress& Server::at() const { return web_->at; }
 
 std::size_t Server::pages() const { return web_->pages(); }
 
-std::string Server::url() const {
-    return web_->at.url() + (web_->token.empty() ? "" : "?token=" + web_->token);
+std::vector<std::string> Server::urls() const {
+    std::vector<std::string> urls = web_->at.urls();
+    for (std::string& url : urls) url += web_->token.empty() ? "" : "?token=" + web_->token;
+    return urls;
 }
 
 }  // namespace nopscope::host

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "host-tools/views/serve/access.hpp"
 #include "host-tools/views/serve/shown.hpp"
@@ -28,7 +29,7 @@ public:
     Server& operator=(const Server&) = delete;
 
     const ListenAddress& at() const;
-    std::string url() const;    // to open in a browser, with the token
+    std::vector<std::string> urls() const;  // to open in a browser, with the token
     std::size_t pages() const;  // open pages. The server notices a closed one within two seconds
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/serve/subjects.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <nlohmann/json.hpp>
@@ -42,6 +43,8 @@ std::shared_ptr<const Shown::View> make_view(std::uint64_t number, std::string j
 Json status_json(const std::string& source, const std::string& state) {
     return {{"source", for_cell(source)},
             {"state", state},
+            {"stopped", false},
+            {"figures", ""},
             {"sentence", ""},
             {"note", ""},
             {"resets", 0},
@@ -108,8 +111,9 @@ void ShownLine::refresh() {
     LiveView next = live_.view(raw_);
     if (now_.profile) rates_ = rates_between(now_, next);
     const StreamCounters seen = shown_by(next.status.stream);
-    if (next.report && (number_ == 0 || seen != seen_ || next.status.state != now_.status.state))
-        ++number_;
+    const bool is_new = number_ == 0 || seen != seen_ || next.status.state != now_.status.state ||
+                        next.status.begin.number != now_.status.begin.number;
+    if (next.report && is_new) ++number_;
     seen_ = seen;
     now_ = std::move(next);
 }
@@ -135,6 +139,10 @@ std::string ShownLine::status(std::uint64_t& console) {
     json["losses"] = status.losses;
     json["commands"] = status.takes_commands && status.state != LineState::over &&
                        status.state != LineState::failed;
+    if (!status.begin.request.empty()) {
+        json["figures"] =
+            for_terminal(fmt::format("{} ({})", clock_text(status.begin), status.begin.request));
+    }
     json["dropped"] = status.stream.dropped;
     json["lost"] = status.stream.lost;
     json["recording"] = for_terminal(recording_text(status.recording));
@@ -147,6 +155,7 @@ std::string ShownLine::status(std::uint64_t& console) {
     const std::lock_guard lock(mutex_);
     refresh();
     json["rates"] = json_rates(rates_);
+    json["stopped"] = now_.report && now_.report->target.stopped_ns;
     json["view"] = number_;
     return line_of(json);
 }

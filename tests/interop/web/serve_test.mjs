@@ -194,24 +194,52 @@ test("a filter that is typed changes what the target sends; a refusal is a sente
     });
     await page.fill('#controls [name="trace"]', "");
     await page.selectOption('#controls [name="recorder"]', "graph");
+    await page.getByRole("button", { name: "Apply" }).click();
     await until("all again", async () => /tracing \d{3,} functions/.test(await said()));
 });
 
 test("a mark arrives, and a stop stops", async () => {
     await open("#view=recording");
     await page.waitForSelector("#controls:not([hidden])");
-    await page.fill('#controls [name="id"]', "4711");
+    await page.getByLabel("No.").fill("4711");
     await page.getByRole("button", { name: "Mark" }).click();
     await until("its answer", async () => (await said()) === "mark 4711: ok");
     await until("the mark", async () => (await page.textContent("#recording")).includes("id 4711"));
     await page.getByRole("button", { name: "Stop" }).click();
     await until("its answer", async () => (await said()) === "stop: ok");
+    await until("that it is said", async () => /^Tracing stopped/.test(await page.textContent("#status")));
     await sleep(3000);
     const calls = await callsNow();
     await sleep(2500);
     assert.equal(await callsNow(), calls);
     await page.getByRole("button", { name: "Start" }).click();
     await grown();
+    await until("that it is said", async () => /^Running/.test(await page.textContent("#status")));
+});
+
+test("the figures begin again", async () => {
+    await open("#view=functions");
+    await until("many calls", async () => (await callsNow()) > 20_000);
+    assert.match(await page.textContent("#status"), /figures since.*\(trace\)/, "since the last filter");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await until("that it is said", async () => /^Tracing stopped/.test(await page.textContent("#status")));
+    await page.getByRole("button", { name: "Zero" }).click();
+    await until("its answer", async () => (await said()) === "zero: the figures begin again");
+    await until("small figures", async () => (await callsNow()) < 1000);
+    assert.match(await page.textContent("#status"), /figures since\d\d:\d\d:\d\d \(zero\)/);
+    await page.getByRole("button", { name: "Start" }).click();
+    await grown();
+});
+
+test("a setting is sent by its button", async () => {
+    await open();
+    await page.waitForSelector("#controls:not([hidden])");
+    const before = await said();
+    await page.selectOption('#controls [name="mode"]', "lossless");
+    await sleep(500);
+    assert.equal(await said(), before);
+    await page.getByRole("button", { name: "Set mode" }).click();
+    await until("its answer", async () => (await said()) === "mode lossless: ok");
 });
 
 test("the console's text is there, and goes on", async () => {
@@ -219,6 +247,15 @@ test("the console's text is there, and goes on", async () => {
     await until("text", async () => /round \d+ of 100000/.test(await page.textContent("#console")));
     const text = await page.textContent("#console");
     await until("more text", async () => (await page.textContent("#console")) !== text);
+    const gap = () => page.$eval("#console", (host) => host.scrollHeight - host.clientHeight - host.scrollTop);
+    await page.click("#tab-functions");
+    await sleep(1500);
+    await page.click("#tab-console");
+    await until("its end", async () => (await gap()) < 4);
+    await page.$eval("#console", (host) => (host.scrollTop = 0));
+    const more = await page.textContent("#console");
+    await until("more text", async () => (await page.textContent("#console")) !== more);
+    assert.ok((await gap()) > 4, "it stays where a person has scrolled to");
 });
 
 test("what may not ask is refused", async (context) => {
@@ -287,6 +324,12 @@ test("console text and names are text, whatever they say", async () => {
     assert.equal(await page.locator("img").count(), 0);
     await page.close();
     raw.child.kill();
+    const over = await serve("--from", "exec:true");
+    await open("", over.url);
+    await until("the end", async () => /^The line is over/.test(await page.textContent("#status")));
+    assert.doesNotMatch(await page.textContent("#status"), /over.*the line is over/i);
+    await page.close();
+    over.child.kill();
     const hostile = await serve(NOPSCOPE_HOSTILE);
     for (const fragment of ["", "#view=functions", "#view=calls", "#view=recording"]) {
         await open(fragment, hostile.url);

@@ -109,7 +109,7 @@ protected:
 
 TEST_F(ServeTest, ItsOwnPageIsAnswered) {
     serve();
-    EXPECT_EQ(server->url(), "http://" + host + "/");
+    EXPECT_EQ(server->urls().front(), "http://" + host + "/");
     const std::string page = get("/");
     EXPECT_THAT(page, StartsWith(ok));
     EXPECT_THAT(page, HasSubstr("<!doctype html>"));
@@ -181,7 +181,7 @@ TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
 TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
     const std::string token = "0123456789abcdef";
     serve("0.0.0.0:0", token);
-    EXPECT_THAT(server->url(), testing::EndsWith("/?token=" + token));
+    EXPECT_THAT(server->urls().front(), testing::EndsWith("/?token=" + token));
     EXPECT_THAT(get("/?token=" + token), StartsWith(ok));
     EXPECT_THAT(get("/view", "Authorization: Bearer " + token + "\r\n"), StartsWith(ok));
     host = "10.0.0.1:80";  // an address of this machine
@@ -312,7 +312,11 @@ TEST(ServeAddress, IsAnAddressAndAPort) {
     EXPECT_FALSE(listen_address("0.0.0.0:8000").is_loopback);
     EXPECT_FALSE(listen_address("[::]:8000").is_loopback);
     EXPECT_FALSE(listen_address("lab.example:8000").is_loopback);
-    EXPECT_EQ(listen_address("[::1]:8000").url(), "http://[::1]:8000/");
+    EXPECT_EQ(listen_address("[::1]:8000").urls().front(), "http://[::1]:8000/");
+    // No browser can open 0.0.0.0.
+    EXPECT_THAT(listen_address("0.0.0.0:8000").urls(),
+                testing::AllOf(testing::Contains("http://127.0.0.1:8000/"),
+                               testing::Not(testing::Contains("http://0.0.0.0:8000/"))));
     for (const char* wrong : {"", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
                               "127.0.0.1:-1", "[::1]", "[::1:1", "::1:1", ":1"}) {
         EXPECT_THROW(listen_address(wrong), Error) << wrong;

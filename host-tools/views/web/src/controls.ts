@@ -18,6 +18,7 @@ export interface Served {
 
 export class Controls {
     private readonly id = make("input", { type: "number", name: "id", min: "0", max: "33554431", value: "1", title: "Of a mark or a snapshot" });
+    private readonly number = make("label", {}, "No. ", this.id);
     private readonly said = make("output", { id: "said" });
 
     constructor(
@@ -38,27 +39,34 @@ export class Controls {
         const { verb, values } = control;
         const label = verb[0].toUpperCase() + verb.slice(1);
         if (control.chooses) return this.filter(control, label);
-        if (values.length) return [make("label", {}, `${label} `, this.choice(verb, values, (value) => this.ask([verb, value])))];
+        if (values.length) return this.setting(control, label);
         const button = make("button", { type: "button", title: control.help }, label);
         button.onclick = () => this.ask(control.takes_id ? [verb, this.id.value || "0"] : [verb]);
-        return control.takes_id ? [button, this.id] : [button];
+        return control.takes_id ? [button, this.number] : [button]; // behind the last of them
+    }
+
+    // Nothing is sent until the button is pressed.
+    private setting({ verb, help, values }: Control, label: string): HTMLElement[] {
+        const select = this.choice(verb, values);
+        const button = make("button", { type: "button", title: help }, `Set ${verb}`);
+        button.onclick = () => select.value && this.ask([verb, select.value]);
+        return [make("label", {}, `${label} `, select), button];
     }
 
     private filter({ verb, help, recorders }: Control, label: string): HTMLElement[] {
         const globs = make("input", {
             type: "text", name: verb, placeholder: "luaV_* luaH_get", size: "24", autocomplete: "off", spellcheck: "false", title: help,
         });
-        const recorder = this.choice("recorder", recorders, () => apply());
-        const apply = () => this.ask([verb, ...globs.value.split(/[\s,]+/).filter((glob) => glob !== "")], recorder.value);
-        this.host.addEventListener("submit", apply);
-        return [make("label", {}, `${label} `, globs), make("button", {}, "Apply"), make("label", {}, "Recorder ", recorder)];
+        const recorder = this.choice("recorder", recorders);
+        this.host.addEventListener("submit", () =>
+            this.ask([verb, ...globs.value.split(/[\s,]+/).filter((glob) => glob !== "")], recorder.value));
+        return [make("label", {}, `${label} `, globs), make("label", {}, "Recorder ", recorder), make("button", {}, "Apply")];
     }
 
     // The first option is "as it is": it changes nothing in the target.
-    private choice(name: string, values: string[], chosen: (value: string) => void): HTMLSelectElement {
+    private choice(name: string, values: string[]): HTMLSelectElement {
         const select = make("select", { name }, make("option", { value: "" }, "as it is"));
         for (const value of values) select.append(make("option", {}, value));
-        select.onchange = () => select.value && chosen(select.value);
         return select;
     }
 

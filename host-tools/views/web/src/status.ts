@@ -12,6 +12,8 @@ export interface Core {
 export interface Status {
     source: string; // a line's URI, or a file
     state: "file" | "waiting" | "running" | "finished" | "lost" | "over" | "failed";
+    stopped: boolean; // a request has stopped the recording on the target
+    figures: string; // since when the figures count, and why; empty: since the begin
     sentence: string; // the reason for the state; may be empty
     note: string; // the last message for a person; may be empty
     resets: number;
@@ -50,6 +52,7 @@ function facts(of: Status): [string, string, boolean][] {
             if (core.busy !== null) add(`core ${core.number}`, `${Math.round(core.busy * 100)} % in traced calls`);
         }
     }
+    add("figures since", of.figures);
     if (of.dropped) {
         const rate = of.rates?.dropped ? `, ${text.count(Math.round(of.rates.dropped))}/s` : "";
         add("dropped", text.count(of.dropped) + rate, true);
@@ -61,6 +64,15 @@ function facts(of: Status): [string, string, boolean][] {
     return list;
 }
 
+const isStopped = (of: Status) => of.state === "running" && of.stopped;
+const word = (of: Status) => (isStopped(of) ? "Tracing stopped" : words[of.state]);
+
+// The reason, without the words that the state's name says already.
+function reason(of: Status): string {
+    const said = word(of).toLowerCase();
+    return of.sentence.toLowerCase().startsWith(said) ? of.sentence.slice(said.length).replace(/^[:;,. ]+/, "") : of.sentence;
+}
+
 // `titled`: the page's title names the source.
 export function showStatus(host: HTMLElement, of: Status, titled: boolean, paused: boolean, pause: () => void): void {
     const list = make("dl", {});
@@ -69,9 +81,9 @@ export function showStatus(host: HTMLElement, of: Status, titled: boolean, pause
     }
     const button = make("button", { type: "button", "aria-pressed": String(paused) }, paused ? "Go on" : "Pause");
     button.onclick = pause;
-    const why = [of.sentence, of.note].filter((part) => part !== "").join(" · ");
+    const why = [reason(of), of.note].filter((part) => part !== "").join(" · ");
     patch(host,
-        make("strong", { class: `state ${of.state}` }, paused ? `${words[of.state]} (paused here)` : words[of.state]),
+        make("strong", { class: `state ${isStopped(of) ? "stopped" : of.state}` }, paused ? `${word(of)} (paused here)` : word(of)),
         ...(titled ? [] : [make("span", { class: "source" }, of.source)]),
         list,
         ...(why ? [make("span", { class: "why" }, why)] : []),

@@ -149,7 +149,7 @@ class Top(unittest.TestCase):
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertRegex(lines[0], "^nopscope  running")
         terminal.resize(140, 50)
-        self.wait_until(lambda: len(self.rows()) > 20)
+        self.wait_until(lambda: len(self.rows()) > 10)
         terminal.type("q")
         self.expect_the_terminal_as_before()
 
@@ -169,6 +169,7 @@ class Top(unittest.TestCase):
         self.watch_demo("--control", f"unix:{self.directory}/steer")
         terminal = self.terminal
         self.click_head("calls")
+        # The picture goes on after a click, and after its release.
         self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
         terminal.type("p")  # the picture is held, so that nothing comes meanwhile
         terminal.type("z")

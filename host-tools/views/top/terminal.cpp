@@ -64,7 +64,8 @@ void forget_rescue() {
 
 enum Pair : short { green = 1, yellow, red, cyan };
 
-constexpr mmask_t mouse_events = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED;
+// All: wget_wch() waits without a timeout for the next input after an event that is not asked for.
+constexpr mmask_t mouse_events = ALL_MOUSE_EVENTS;
 
 std::optional<Key> mouse() {
     using Kind = Key::Kind;

@@ -261,6 +261,7 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     std::string headline = fmt::format("{}{} · {} · {} calls", report.image,
                                        report.board.empty() ? "" : " on " + report.board,
                                        recorded_text(report), with_commas(calls));
+    if (!report.part.empty()) headline += " · part: " + report.part;
     if (report.samples.count != 0)
         headline += " · " + with_commas(report.samples.count) + " samples";
     Json json;

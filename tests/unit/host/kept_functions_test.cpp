@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports, graphs and stacks of some functions only.
+#include "host-tools/analysis/report/kept_functions.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/random_trace.hpp"
+
+namespace nopscope::host {
+namespace {
+
+using test::RandomTrace;
+using testing::AllOf;
+using testing::HasSubstr;
+
+Report kept_report(const RandomTrace& trace, const std::string& glob, bool raw = false) {
+    Report report = trace.report(raw);
+    keep_functions(report, glob);
+    return report;
+}
+
+TEST(KeptFunctions, RowsStayAsTheyAre) {
+    const RandomTrace trace(1);
+    const Report all = trace.report(false);
+    const Report kept = kept_report(trace, "f2");
+    ASSERT_EQ(kept.functions.size(), 1u);
+    for (const FunctionRow& row : all.functions) {
+        if (row.name != "f2") continue;
+        EXPECT_EQ(kept.functions[0].self_ns, row.self_ns);
+        EXPECT_EQ(kept.functions[0].calls, row.calls);
+    }
+}
+
+TEST(KeptFunctions, TheGraphLeadsToThem) {
+    const RandomTrace trace(1);
+    const Report kept = kept_report(trace, "f2");
+    const Json nodes = Json::parse(json_graph(kept, trace.profile, {}))["nodes"];
+    std::map<std::uint64_t, bool> has_children;
+    for (const Json& node : nodes) {
+        if (!node["parent"].is_null()) has_children[node["parent"]] = true;
+    }
+    std::uint64_t calls = 0;
+    for (const Json& node : nodes) {
+        if (node["name"] == "f2") calls += node["calls"].get<std::uint64_t>();
+        if (!has_children[node["id"]]) {
+            EXPECT_EQ(node["name"], "f2");
+        }
+    }
+    EXPECT_EQ(calls, kept.functions[0].calls);
+    EXPECT_THAT(text_graph(kept, trace.profile, {}), AllOf(HasSubstr("f2\n"), HasSubstr("calls")));
+}
+
+TEST(KeptFunctions, StacksHaveWhatIsTheirOwn) {
+    const RandomTrace trace(1);
+    const Report kept = kept_report(trace, "f2", true);
+    const PathTree tree = path_tree({kept, trace.profile, true});
+    std::uint64_t self = 0, total = 0;
+    for (const TreeNode& node : tree.nodes) {
+        if (&node == &tree.nodes[0]) continue;
+        self += node.self_ns;
+        if (node.parent == 0) total += node.total_ns;
+        if (tree.functions[node.function].name != "f2") {
+            EXPECT_EQ(node.self_ns + node.calls, 0u);
+        }
+    }
+    EXPECT_EQ(self, kept.functions[0].self_ns);
+    EXPECT_GE(total, self);
+}
+
+TEST(KeptFunctions, ANameThatNoneHasIsAnError) {
+    const RandomTrace trace(1);
+    EXPECT_THAT(test::error_of([&] { (void)kept_report(trace, "f99"); }).what(),
+                HasSubstr("--function: no function that was called is named f99"));
+}
+
+TEST(KeptFunctions, TheLongestCallIsNamed) {
+    const RandomTrace trace(1);
+    Report report = trace.report(false);
+    for (const FunctionRow& row : report.functions) ASSERT_TRUE(row.longest) << row.name;
+    const std::string where = longest_text(*report.functions[0].longest);
+    EXPECT_THAT(where, HasSubstr(" on core 0"));
+    EXPECT_EQ(text_report(report).find("longest ended at"), std::string::npos);
+    report.sort = SortKey::max;
+    EXPECT_THAT(text_report(report), AllOf(HasSubstr("longest ended at"), HasSubstr(where)));
+    EXPECT_EQ(longest_text({.end_ns = 10'500'000, .core = 1, .context = 7}),
+              "10.5ms on core 1, context 7");
+    EXPECT_TRUE(json_longest(std::nullopt).is_null());
+}
+
+}  // namespace
+}  // namespace nopscope::host

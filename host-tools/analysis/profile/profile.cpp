@@ -502,6 +502,7 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
 }
 
 bool Profile::Context::leaves_out_complete(Ticks ticks) {
+    if (!leaves_out_short) return false;
     const protocol::Overhead& each = profile_.costs_.duration;
     if (!profile_.is_short(ticks, static_cast<std::uint64_t>(std::int64_t{each.inside})))
         return false;

@@ -39,7 +39,7 @@ struct Told {
         records.push_back({protocol::make_data(end - begin), end});
     }
     Profile& profile() {
-        result.on_session(a_hello());
+        result.on_session(hello);
         // Two batches, so that a record and its data may be in different batches.
         const std::size_t half = records.size() / 2;
         const std::span<const StampedRecord> all(records);
@@ -49,6 +49,7 @@ struct Told {
         return result;
     }
     std::vector<StampedRecord> records;
+    HelloInfo hello = a_hello();
     Profile result;
 };
 
@@ -171,6 +172,22 @@ TEST(Durations, AGapCountsForNoCall) {
     EXPECT_EQ(self(3), 0u);  // it began before the first record after the gap, at 380
     EXPECT_EQ(self(2), 20u);
     EXPECT_EQ(self(9), 0u);
+}
+
+// Also those whose time is less than their overhead.
+TEST(Durations, AllCallsCountUnlessAMinimumIsWanted) {
+    for (const std::uint64_t least : {0, 1, 11}) {
+        Told told;
+        told.hello.calibrated = true;
+        told.hello.overheads[protocol::overhead_index(protocol::Recorder::duration)] = {
+            20 * protocol::overhead_unit, 0};
+        told.duration(1, 2, 100, 105);
+        told.duration(1, 3, 200, 230);  // 10 without the overhead
+        told.result.leave_out_shorter(least, false);
+        std::uint64_t calls = 0;
+        for (const FunctionTimes& of : told.profile().times()) calls += of.calls;
+        EXPECT_EQ(calls, least == 0 ? 2u : least == 1 ? 1u : 0u) << least;
+    }
 }
 
 TEST(Durations, MissingCallersAreMarkedInThePath) {

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import tempfile
+import time
 
 import exports
 
@@ -24,13 +25,13 @@ def imported(directory, text):
     script = directory / "profile.js"
     script.write_text(f"speedscope.loadFileFromBase64('x.json', '{base64.b64encode(text.encode()).decode()}')")
     page = pathlib.Path(os.environ["NOPSCOPE_SPEEDSCOPE"]) / "index.html"
-    for _ in range(5):  # Chromium may take the page before it is drawn
+    rows, until = [], time.monotonic() + exports.HANG_SECONDS / 2
+    while not rows and time.monotonic() < until:  # Chromium may take the page before it is drawn
         done = exports.run("chromium", "--headless", "--no-sandbox", "--enable-unsafe-swiftshader",
                            f"--user-data-dir={tempfile.mkdtemp(dir=directory)}", "--window-size=1400,12000",
                            "--virtual-time-budget=20000", "--dump-dom",
                            f"{page.as_uri()}#localProfilePath={script}&view=sandwich")
-        if rows := ROW.findall(done.stdout.decode()):
-            break
+        rows = ROW.findall(done.stdout.decode())
     assert rows, "speedscope shows no table"
     sums = collections.defaultdict(lambda: (0, 0))
     for total, total_unit, own, own_unit, name in rows:

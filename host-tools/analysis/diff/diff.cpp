@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "host-tools/analysis/profile/nanoseconds.hpp"
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
@@ -122,6 +121,9 @@ void divide(RunSums& run, Per per) {
     Amounts all{.self_ns = run.self_ns};
     for (const auto& [number, of] : run.functions) all.calls += of.calls;
     for (auto* const amounts : {&run.functions, &run.paths}) {
+        // A call that began before the part has a time, but does not count.
+        if (per == Per::call)
+            std::erase_if(*amounts, [](const auto& one) { return one.second.calls == 0; });
         for (auto& [number, of] : *amounts) {
             of.share = run.self_ns > 0 ? of.self_ns / run.self_ns : 0;
             divide(of, per, run.span_ns);
@@ -129,6 +131,12 @@ void divide(RunSums& run, Per per) {
     }
     divide(all, per, run.span_ns);
     run.self_ns = all.self_ns;
+}
+
+// In lossless mode the program of one core stands still while the core waits for the line.
+double span_of(const Report& report) {
+    const bool stands_still = report.lossless && report.cores == 1;
+    return static_cast<double>(report.duration_ns - (stands_still ? report.tracer_ns : 0));
 }
 
 void add(Amounts& to, std::uint64_t calls, std::uint64_t self_ns, std::uint64_t total_ns) {
@@ -171,12 +179,6 @@ double welch(const std::vector<double>& a, const std::vector<double>& b) {
                            (first.of_mean * first.of_mean / first.freedom +
                             second.of_mean * second.of_mean / second.freedom);
     return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
-}
-
-// In lossless mode the program of one core stands still while the core waits for the line.
-static double span_of(const Report& report) {
-    const bool stands_still = report.lossless && report.cores == 1;
-    return static_cast<double>(report.duration_ns - (stands_still ? report.tracer_ns : 0));
 }
 
 RunSums sums_of(Names& names, const Report& report, const Profile& profile) {

@@ -95,6 +95,14 @@ class Diff(unittest.TestCase):
         self.assertIn("per second of the recording", self.diff(before, after, "--per", "second"))
         self.diff(before, after, "--per", "call", "--html", self.directory / "x.html", status=2)
 
+    def test_per_call_leaves_out_what_has_no_calls(self):
+        """MAIN goes on through the part, so no call of it begins there."""
+        before, after = (self.run_of((WORK, length), (REST, 9_000)) for length in (10_000, 11_000))
+        verdicts, _ = self.verdicts(before, after, "--time", "1us..5us")
+        self.assertEqual(set(verdicts), {"main", "work"})
+        verdicts, _ = self.verdicts(before, after, "--time", "1us..5us", "--per", "call")
+        self.assertEqual(set(verdicts), set())
+
     def test_some_functions(self):
         before, after = self.run_of((WORK, 10_000), (OLD, 9_000)), self.run_of((WORK, 11_000), (NEW, 8_000))
         verdicts, answer = self.verdicts(before, after, "--function", "???")

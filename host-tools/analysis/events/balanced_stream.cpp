@@ -9,6 +9,7 @@
 #include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope::host {
+
 void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
     if (mark == PartMark::ahead) {
         part_is_ahead_ = true;
@@ -170,7 +171,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
 void BalancedStream::begin_axis(std::uint64_t clock) {
     first_clock_ = clock;
     const Nanoseconds origin = time_(clock);
-    if (sessions_ == 1) sink_.on_origin(origin);
+    if (!std::exchange(has_origin_, true)) sink_.on_origin(origin);
 }
 
 // Waits: some missing parts come from stats, whose clock may lie outside of the session's records.

@@ -48,9 +48,9 @@ public:
                    std::optional<TimeAxis> axis = TimeAxis::wall)
         : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
 
+    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     // Throws Error if the symbols are of another image. on_trace() and on_missing() throw it if
     // `axis` is without_tracer and a second core has records.
-    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
@@ -151,6 +151,7 @@ private:
     Nobody nobody_;
     EventSink* to_ = &sink_;  // gets the events of the core that is read
     bool part_is_ahead_ = false;
+    bool has_origin_ = false;  // the sink knows it
     std::function<const Symbols*()> symbols_;
     std::string origin_;
     std::optional<TimeAxis> axis_;

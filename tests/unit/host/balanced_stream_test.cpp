@@ -339,6 +339,32 @@ TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLas
     EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
+TEST(BalancedStreamOrigin, ASessionWithoutRecordsHasNone) {
+    struct Origins final : EventSink {
+        void on_origin(Nanoseconds origin) override { list.push_back(origin); }
+        void on_function(std::uint32_t, const FunctionPlace&) override {}
+        void on_track(const Track&) override {}
+        void entry(const Track&, std::uint32_t, Nanoseconds) override {}
+        void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
+        void finish() override {}
+        std::vector<Nanoseconds> list;
+    } origins;
+    BalancedStream stream(
+        origins, [] { return nullptr; }, "x");
+    HelloInfo hello;
+    hello.clock_hz = 1'000'000'000;
+    stream.on_session(hello);
+    stream.on_session_end();
+    for (const std::uint64_t clock : {5'000, 9'000'000}) {
+        stream.on_session(hello);
+        const protocol::StampedRecord record{protocol::make_record(protocol::Kind::call, 1, clock),
+                                             clock};
+        stream.on_trace(0, {.first_index = 0, .records = {&record, 1}});
+        stream.on_session_end();
+    }
+    EXPECT_THAT(origins.list, ElementsAre(5'000));
+}
+
 // Random records: the output stays balanced, and the stream ends.
 TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
     for (unsigned seed = 0; seed < 200; ++seed) {

@@ -6,16 +6,6 @@
 #include "host-tools/analysis/profile/nanoseconds.hpp"
 
 namespace nopscope::host {
-namespace {
-
-using MaybeClock = std::optional<std::uint64_t>;
-MaybeClock later(MaybeClock a, MaybeClock b) {
-    if (!a || !b) return a ? a : b;
-    return not_negative(*b - *a) != 0 ? b : a;
-}
-
-}  // namespace
-
 Profile::Core::Core(const Core& other, Profile& profile)
     : profile_(profile),
       number(other.number),
@@ -30,109 +20,11 @@ Profile::Core::Core(const Core& other, Profile& profile)
     }
 }
 
-Profile::Context::Context(const Context& from, Profile& profile, const Core& core,
-                          std::uint64_t clock)
-    : number(from.number),
-      counts_durations(profile.counts_durations_),
-      leaves_out_short(profile.least_ns_ != 0),
-      handed_within(profile.handed_within_),
-      profile_(profile),
-      core_(core),
-      times(1),
-      known(1),
-      decoder(from.decoder, *this),
-      entered(clock) {
-    const FunctionTable& functions = from.profile_.functions_;
-    decoder.begin_part(clock, [&](std::uint32_t parent, const Path& path) {
-        return path.function == FunctionTable::none
-                   ? Path{FunctionTable::none, CallTree::overflow}
-                   : place(parent, functions.offset(path.function));
-    });
-}
-
-Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
-    : profile_(profile), number(from.number), last_clock(clock), runs(from.runs) {
-    from.bring_to(clock);
-    earlier_tracer = from.tracer_so_far();
-    for (const auto& context : from.contexts) {
-        contexts.push_back(std::make_unique<Context>(*context, profile, *this, clock));
-        if (context.get() == from.current) current = contexts.back().get();
-    }
-}
-
 Profile::Profile(const Profile& other) : SessionSink(), ProfileSums(other) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         if (other.cores_[i]) cores_[i] = std::make_unique<Core>(*other.cores_[i], *this);
     }
     if (other.before_) before_ = std::make_unique<Profile>(*other.before_);
-}
-
-void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
-    if (mark == PartMark::ahead) {
-        before_ = std::make_unique<Profile>(budget_.half());
-        return;
-    }
-    if (mark == PartMark::origin) return begin_axis(clock);
-    auto& core = cores_[number & 0xff];
-    if (mark == PartMark::end) return core->end_part(clock);
-    const auto& before = before_->cores_[number & 0xff];
-    core = before ? std::make_unique<Core>(*before, *this, clock)
-                  : std::make_unique<Core>(*this, number & 0xff);
-}
-
-const Profile::Core* Profile::core_before(unsigned number) const {
-    return before_ ? before_->cores_[number].get() : nullptr;
-}
-
-// The sums of a profile that knows the target as this one does, and has counted nothing.
-ProfileSums Profile::facts_at_zero() const {
-    ProfileSums facts;
-    facts.budget_ = facts.whole_budget_ = whole_budget_;
-    facts.hello_ = hello_;
-    facts.costs_ = costs_;
-    facts.code_ = code_;
-    facts.counts_durations_ = counts_durations_;
-    if (counts_durations_) facts.functions_.set_price(price::function + sizeof(DurationsOf));
-    facts.handed_within_ = handed_within_;
-    facts.least_ns_ = least_ns_;
-    facts.least_is_raw_ = least_is_raw_;
-    facts.least_ticks_ = least_ticks_;
-    facts.time_ = time_;
-    facts.cuts_ = cuts_;
-    facts.origin_ = origin_;
-    facts.latest_ = latest_;
-    facts.moved_ = moved_;
-    facts.sessions_ = sessions_;
-    facts.on_target_ = on_target_;
-    facts.on_target_.zero(facts.budget_);
-    facts.events_on_target_ = events_on_target_;
-    facts.events_on_target_.zero(facts.budget_);
-    facts.state_ = state_;
-    facts.state_.zero();
-    return facts;
-}
-
-void Profile::zero(std::optional<std::uint64_t> at, const Wants& wants) {
-    constexpr double share_for_open_calls = 0.02;
-    const std::optional<Span> calls = span();
-    auto open = std::make_unique<Profile>(MemoryBudget(share_for_open_calls));
-    if (hello_) open->on_session(*hello_);
-    for (unsigned number = 0; number < cores_.size(); ++number) {
-        Core* const from = cores_[number] ? cores_[number].get()
-                           : before_      ? before_->cores_[number].get()
-                                          : nullptr;
-        if (from == nullptr) continue;
-        open->cores_[number] = std::make_unique<Core>(*from, *open, from->last_clock);
-        if (wants) open->cores_[number]->forget_calls_but(wants);
-    }
-    ProfileSums facts = facts_at_zero();
-    facts.zero_clock_ = later(zero_clock_, at);
-    if (calls) facts.zero_clock_ = later(facts.zero_clock_, calls->last + 1);
-    facts.first_clock_ = first_clock_ || !calls ? first_clock_ : calls->first;
-    static_cast<ProfileSums&>(*this) = std::move(facts);
-    paths_.forget();
-    for (auto& core : cores_) core.reset();
-    before_ = zero_clock_ ? std::move(open) : nullptr;
 }
 
 void Profile::on_session(const HelloInfo& hello) {
@@ -259,23 +151,6 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     slot->on_records(batch.records, batch.first_index);
 }
 
-// The core's part has not begun yet. on_part() says when it does, or the clock of zero().
-void Profile::trace_before(unsigned number, const TraceBatch& batch) {
-    const auto is_after = [this](const protocol::StampedRecord& record) {
-        const auto since = static_cast<std::int64_t>(record.clock - zero_clock_.value_or(0));
-        return zero_clock_ && since >= 0;
-    };
-    const auto begin = std::find_if(batch.records.begin(), batch.records.end(), is_after);
-    const auto earlier = static_cast<std::size_t>(begin - batch.records.begin());
-    TraceBatch head = batch;
-    head.records = batch.records.first(earlier);
-    before_->on_trace(number, head);
-    if (begin == batch.records.end()) return;
-    on_part(PartMark::begin, number, *zero_clock_);
-    on_trace(number, {.first_index = batch.first_index + earlier,
-                      .records = batch.records.subspan(earlier)});
-}
-
 void Profile::Core::on_records(std::span<const protocol::StampedRecord> records,
                                std::uint64_t index) {
     while (!records.empty()) {
@@ -323,21 +198,6 @@ void Profile::Core::bring_to(std::uint64_t clock) {
     Context* const last = current;
     for (const auto& one : contexts) enter(*one, clock, clock);
     enter(*last, clock, clock);
-}
-
-void Profile::Core::end_part(std::uint64_t clock) {
-    last_clock = clock;
-    for (const auto& one : contexts) one->part_is_over = true;
-    current->decoder.end_part(clock);
-}
-
-void Profile::Core::forget_calls_but(const Wants& wants) {
-    for (auto& one : contexts) {
-        if (wants(number, one->number)) continue;
-        auto empty = std::make_unique<Context>(profile_, *this, one->number);
-        if (one.get() == current) current = empty.get();
-        one = std::move(empty);
-    }
 }
 
 void Profile::Core::on_event(const protocol::Event& event) {

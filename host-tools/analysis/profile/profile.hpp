@@ -70,14 +70,10 @@ struct ContextTimes {
     std::uint64_t tracer_ticks = 0;
 };
 
-// The state of a profile except open calls, which its cores have.
-struct ProfileSums {
-    MemoryBudget budget_;
+// What a profile knows of its target, and how it counts. Profile::zero() keeps it.
+struct ProfileFacts {
     MemoryBudget whole_budget_;  // before anything was taken
-    std::uint64_t left_out_ = 0;
     std::optional<HelloInfo> hello_;
-    FunctionTable functions_;
-    CallTree tree_;
     CallCosts costs_;
     CodeOfCalls code_;
     bool counts_durations_ = false;
@@ -89,9 +85,21 @@ struct ProfileSums {
     bool cuts_ = false;                    // in this session: cuts_tracer_out()
     std::optional<std::uint64_t> origin_;  // ns: the recording's first record
     std::uint64_t latest_ = 0;             // ns: of sessions that are over
+    MovedFunctions moved_;
+    std::uint64_t sessions_ = 0;  // that are over
+    // After a zero() in this session: the clock at which the sums begin, and the session's first.
+    std::optional<std::uint64_t> zero_clock_;
+    std::optional<std::uint64_t> first_clock_;
+};
+
+// The state of a profile except open calls, which its cores have.
+struct ProfileSums : ProfileFacts {
+    MemoryBudget budget_;
+    std::uint64_t left_out_ = 0;
+    FunctionTable functions_;
+    CallTree tree_;
     std::deque<DurationsOf> durations_;
     TargetProfile on_target_;
-    MovedFunctions moved_;
     TargetState state_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;
@@ -104,13 +112,9 @@ struct ProfileSums {
     std::size_t markers_before_ = 0;  // those of sessions that are over
     std::size_t missing_before_ = 0;  // likewise
     std::size_t masked_before_ = 0;   // likewise
-    std::uint64_t sessions_ = 0;      // sessions that are over
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
     std::vector<ContextTimes> contexts_;
-    // After a zero() in this session: the clock at which the sums begin, and the session's first.
-    std::optional<std::uint64_t> zero_clock_;
-    std::optional<std::uint64_t> first_clock_;
 };
 
 class Profile : public SessionSink, private ProfileSums {
@@ -397,7 +401,7 @@ private:
     std::optional<Span> span() const;
     void begin_axis(std::uint64_t clock);
     const Core* core_before(unsigned number) const;
-    ProfileSums facts_at_zero() const;
+    ProfileSums sums_at_zero() const;
     void trace_before(unsigned number, const TraceBatch& batch);
 
     PathCache paths_{functions_, tree_, costs_, code_, budget_};

@@ -124,7 +124,7 @@ struct KeyHelp {
     std::string does;
 };
 const std::vector<KeyHelp>& key_help();
-// "untrace", for the open prompt.
+// What the open prompt asks for, as "untrace".
 std::string prompt_text(const Ui& ui);
 // What may be typed there: "GLOB...".
 std::string prompt_hint(const Ui& ui);

@@ -19,6 +19,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/gzip.hpp"
 #include "host-tools/base/same_file.hpp"
 
 namespace nopscope::host {
@@ -111,10 +112,17 @@ FileWriter::FileWriter(const Output& output)
                 : ::open(output.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file_ < 0) fail(errno);
     is_on_disk_ = is_regular(file_);
+    if (output.is_gzipped()) gzip();
 }
 
 FileWriter::~FileWriter() {
     if (is_ours_ && file_ >= 0) ::close(file_);
+}
+
+void FileWriter::gzip() {
+    if (gzip_) return;
+    flush();
+    gzip_ = std::make_unique<Gzip>([this](std::string_view bytes) { send(bytes); });
 }
 
 void FileWriter::fail(int error) const {
@@ -124,7 +132,8 @@ void FileWriter::fail(int error) const {
 void FileWriter::expect(std::uint64_t bytes) const {
     const std::uint64_t all = offset() + bytes;
     if (all > most_bytes_) throw Error(too_large_sentence(name_, all, most_bytes_));
-    if (const std::uint64_t room = is_on_disk_ ? free_bytes(file_) : any_size; bytes > room) {
+    if (const std::uint64_t room = is_on_disk_ && !gzip_ ? free_bytes(file_) : any_size;
+        bytes > room) {
         throw Error(fmt::format(
             "{} would have {}, and its disk has room for {}: make room, or give another disk",
             name_, size_text(all), size_text(room)));
@@ -134,10 +143,14 @@ void FileWriter::expect(std::uint64_t bytes) const {
 void FileWriter::put(std::string_view bytes) {
     if (written_ + bytes.size() > most_bytes_)
         throw Error(too_large_sentence(name_, 0, most_bytes_));
+    written_ += bytes.size();
+    return gzip_ ? gzip_->add(bytes) : send(bytes);
+}
+
+void FileWriter::send(std::string_view bytes) {
     // Root could also take the blocks that the disk reserves for the system.
     if (is_on_disk_ && bytes.size() > free_bytes(file_)) fail(ENOSPC);
     if (const int error = write_all(file_, bytes); error != 0) fail(error);
-    written_ += bytes.size();
 }
 
 void FileWriter::flush() {
@@ -155,6 +168,7 @@ void FileWriter::write(std::string_view bytes) {
 
 void FileWriter::close() {
     flush();
+    if (gzip_) gzip_->finish();
     if (is_ours_ && ::close(std::exchange(file_, -1)) != 0) fail(errno);
 }
 
@@ -205,6 +219,12 @@ Output::Output(const std::string& name, Kind kind, std::uint64_t most_bytes)
                 "{} is no directory, and this format is a directory of files: give -o a name",
                 said_),
             Exit::usage);
+    }
+    if (kind == Kind::directory && is_gzipped()) {
+        throw Error(fmt::format("{}: this format is a directory of files, and is not compressed: "
+                                "give a name without .gz",
+                                said_),
+                    Exit::usage);
     }
     if (kind == Kind::file && (stream_ = open_stream(name, there)) >= 0) return;
     if (kind == Kind::file && fs::exists(there) && !fs::is_regular_file(there)) {

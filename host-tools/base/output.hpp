@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@ inline constexpr std::uint64_t any_size = ~std::uint64_t{0};
 std::string too_large_sentence(const std::string& name, std::uint64_t bytes,
                                std::uint64_t most_bytes);
 
+class Gzip;
 class Output;
 
 // A file for writing, with its own buffer. Throws Error on any failure, and before a write that
@@ -30,7 +32,7 @@ class FileWriter {
 public:
     // Replaces a file of this name.
     explicit FileWriter(const std::filesystem::path& path);
-    // Writes to `output`, at most output.most_bytes().
+    // Writes to `output`, at most output.most_bytes(); compressed if output.is_gzipped().
     explicit FileWriter(const Output& output);
     // Writes to an open descriptor, which stays open. Errors call it `name`.
     FileWriter(int descriptor, std::string name);
@@ -38,6 +40,9 @@ public:
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
 
+    // Compresses all bytes from now on. What limit(), expect() and offset() count stays
+    // uncompressed. The second call does nothing.
+    void gzip();
     // Room for `bytes`, at most max_room. Then call used() with the end of the written bytes.
     static constexpr std::size_t max_room = std::size_t{1} << 12;
     char* room(std::size_t bytes) {
@@ -61,6 +66,7 @@ public:
 private:
     static constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
     void put(std::string_view bytes);
+    void send(std::string_view bytes);
     [[noreturn]] void fail(int error) const;
 
     std::string name_;
@@ -68,6 +74,7 @@ private:
     std::size_t at_ = 0;
     std::uint64_t written_ = 0;
     std::uint64_t most_bytes_ = any_size;
+    std::unique_ptr<Gzip> gzip_;
     int file_ = -1;
     bool is_ours_ = true;  // close() closes the descriptor
     bool is_on_disk_ = false;
@@ -93,7 +100,8 @@ class Output {
 public:
     enum class Kind : std::uint8_t { file, directory };
     // Throws Error if `name` exists and may not be replaced: a directory that no export made, or
-    // one where a file is needed. Exit::usage: a directory is needed, and `name` is a stream.
+    // one where a file is needed. Exit::usage: a directory is needed, and `name` is a stream or
+    // that of a compressed file.
     Output(const std::string& name, Kind kind, std::uint64_t most_bytes = any_size);
     // Removes the output unless it was committed.
     ~Output();
@@ -105,6 +113,8 @@ public:
     // is a temporary file, which commit() sends.
     const std::filesystem::path& path() const;
     const std::string& name() const { return said_; }
+    // The name is a compressed file's: it ends in .gz.
+    bool is_gzipped() const { return said_.ends_with(".gz"); }
     bool is_stream() const { return stream_ >= 0; }
     int stream() const { return stream_; }  // -1: it is not a stream
     std::uint64_t most_bytes() const { return most_bytes_; }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pprof's profile.proto, gzipped. Each call path has its last function's calls, its own
 // nanoseconds, and the number of samples taken in it.
-#include <zlib.h>
-
 #include <map>
 
 #include "host-tools/base/error.hpp"
@@ -71,43 +69,6 @@ private:
     std::vector<const std::string*> in_order_;
 };
 
-class GzipFile {
-public:
-    explicit GzipFile(const Output& output) : file_(output) {
-        constexpr int level = 6, with_gzip_header = MAX_WBITS + 16, memory_level = 8;
-        if (deflateInit2(&stream_, level, Z_DEFLATED, with_gzip_header, memory_level,
-                         Z_DEFAULT_STRATEGY) != Z_OK) {
-            throw Error("zlib cannot begin: is there memory left?");
-        }
-    }
-    ~GzipFile() { deflateEnd(&stream_); }
-    GzipFile(const GzipFile&) = delete;
-    GzipFile& operator=(const GzipFile&) = delete;
-    void write(std::string_view bytes) {
-        // zlib only reads these bytes, and counts them in 32 bits.
-        stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-        stream_.avail_in = static_cast<uInt>(bytes.size());
-        run(Z_NO_FLUSH);
-    }
-    void close() {
-        run(Z_FINISH);
-        file_.close();
-    }
-
-private:
-    void run(int flush) {
-        do {
-            stream_.next_out = reinterpret_cast<Bytef*>(file_.room(FileWriter::max_room));
-            stream_.avail_out = FileWriter::max_room;
-            deflate(&stream_, flush);
-            file_.used(reinterpret_cast<char*>(stream_.next_out));
-        } while (stream_.avail_out == 0);
-    }
-
-    FileWriter file_;
-    z_stream stream_{};
-};
-
 // Size of the uncompressed paths. Deep paths can turn some kilobytes of recording into gigabytes,
 // and readers uncompress all of it.
 std::uint64_t path_bytes(const PathTree& tree) {
@@ -122,7 +83,7 @@ std::uint64_t path_bytes(const PathTree& tree) {
     return bytes;
 }
 
-void add_samples(GzipFile& file, const PathTree& tree) {
+void add_samples(FileWriter& file, const PathTree& tree) {
     for (const TreeNode& node : tree.nodes) {
         if (node.calls == 0 && node.self_ns == 0 && node.samples == 0) continue;
         Proto locations;
@@ -151,7 +112,8 @@ std::string write_pprof(const Output& output, const Aggregated& from) {
         throw Error(
             too_large_sentence(output.name() + ", unpacked,", unpacked, output.most_bytes()));
     }
-    GzipFile file(output);
+    FileWriter file(output);
+    file.gzip();
     Strings strings;
     Proto head;
     const auto type = [&](const char* what, const char* unit) {

@@ -2,6 +2,9 @@
 // Callgrind's profile format (its manual, "Callgrind Format Specification"): each function's own
 // cost and its calls, in nanoseconds and samples, at the function's line. A function without a
 // known caller gets "(root)": readers add up its calls and inclusive cost from its callers.
+// Readers expect a call's inclusive cost to be its own and its callees'. Time in another context or
+// in a gap is in a call's total and in no function's own time, so it is an event of its own,
+// "away".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +18,11 @@ namespace {
 
 struct Cost {
     std::uint64_t ns = 0;
+    std::uint64_t away_ns = 0;
     std::uint64_t samples = 0;
     void add(const Cost& other) {
         ns += other.ns;
+        away_ns += other.away_ns;
         samples += other.samples;
     }
 };
@@ -30,19 +35,35 @@ struct Costs {
     std::map<std::uint32_t, Calls> callees;  // by function
 };
 
+// The time in each node's total that is neither its own nor its callees'.
+std::vector<std::uint64_t> away_times(const PathTree& tree) {
+    std::vector<std::uint64_t> inside(tree.nodes.size());
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+        inside[i] += tree.nodes[i].self_ns;
+        inside[tree.nodes[i].parent] += tree.nodes[i].total_ns;
+    }
+    std::vector<std::uint64_t> away(tree.nodes.size());
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i)
+        away[i] = tree.nodes[i].total_ns - std::min(inside[i], tree.nodes[i].total_ns);
+    return away;
+}
+
 // The costs of the tree's functions, and last those of the root.
 std::vector<Costs> costs_by_function(const PathTree& tree) {
+    const std::vector<std::uint64_t> away = away_times(tree);
+    const auto own = [&](std::size_t i) {
+        return Cost{tree.nodes[i].self_ns, away[i], tree.nodes[i].samples};
+    };
     std::vector<Cost> inclusive(tree.nodes.size());
     for (std::size_t i = tree.nodes.size(); i-- > 1;) {
-        const TreeNode& node = tree.nodes[i];
-        inclusive[i].add({node.total_ns, node.samples});
-        inclusive[node.parent].samples += inclusive[i].samples;
+        inclusive[i].add(own(i));
+        inclusive[tree.nodes[i].parent].add(inclusive[i]);
     }
     const std::size_t root = tree.functions.size();
     std::vector<Costs> costs(root + 1);
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
         const TreeNode& node = tree.nodes[i];
-        costs[node.function].self.add({node.self_ns, node.samples});
+        costs[node.function].self.add(own(i));
         const std::size_t caller = node.parent == 0 ? root : tree.nodes[node.parent].function;
         Calls& calls = costs[caller].callees[node.function];
         calls.count += node.calls;
@@ -69,17 +90,27 @@ private:
 std::string write_callgrind(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
     const std::vector<Costs> costs = costs_by_function(tree);
-    const auto text = [&](const Cost& cost) {
-        return tree.has_samples ? fmt::format("{} {}", cost.ns, cost.samples)
-                                : std::to_string(cost.ns);
-    };
     Cost all;
     for (const Costs& one : costs) all.add(one.self);
+    const bool has_away = all.away_ns != 0;
+    const auto text = [&](const Cost& cost) {
+        return fmt::format("{}{}{}", cost.ns, has_away ? fmt::format(" {}", cost.away_ns) : "",
+                           tree.has_samples ? fmt::format(" {}", cost.samples) : "");
+    };
     FileWriter file(output);
-    file.write(
-        fmt::format("# callgrind format\nversion: 1\ncreator: nopscope\ncmd: {}\npositions: line\n"
-                    "event: ns : Nanoseconds\nevents: ns{}\nsummary: {}\n",
-                    for_cell(from.report.image), tree.has_samples ? " samples" : "", text(all)));
+    file.write(fmt::format("# callgrind format\nversion: 1\ncreator: nopscope\ncmd: {}\n",
+                           for_cell(from.report.image)));
+    if (!from.report.part.empty()) {
+        file.write(fmt::format("desc: Part: of the recording, {}\n", for_cell(from.report.part)));
+    }
+    file.write("positions: line\nevent: ns : Nanoseconds\n");
+    if (has_away) {
+        file.write(
+            "event: away : Nanoseconds in another context or in a gap\n"
+            "event: total = ns + away : Nanoseconds from call to return\n");
+    }
+    file.write(fmt::format("events: ns{}{}\nsummary: {}\n", has_away ? " away" : "",
+                           tree.has_samples ? " samples" : "", text(all)));
     const FunctionPlace root{.name = "(root)", .file = {}};
     Names files;
     Names functions;

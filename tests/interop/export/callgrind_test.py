@@ -31,10 +31,22 @@ class Callgrind(exports.Case):
             for of, (time, total) in rows.items():
                 with self.subTest(recording=name, raw=raw, function=of):
                     self.assertEqual(own.get(of, [0])[0], time)
-                    # A gap's time is in the totals of the calls around it, and in no self time.
                     if name != "gaps" and of not in recursive_or_shared(name):
-                        self.assertEqual(inclusive.get(of, [0])[0], total_of(of, nodes, total_key))
-                        self.assertEqual(inclusive.get(of, [0])[0], total)
+                        self.assertEqual(sum(inclusive.get(of, [0])), total_of(of, nodes, total_key))
+                        self.assertEqual(sum(inclusive.get(of, [0])), total)
+
+    def test_each_call_is_its_own_and_its_callees(self):
+        """Time in other contexts and in gaps is an event of its own. KCachegrind's shares and speedscope need that."""
+        for name in ("tasks", "contexts", "gaps", "torture", "damaged"):
+            for options in ((), ("--raw",)):
+                path = self.export(name, *options)
+                own, inclusive = self.annotate(path), self.annotate(path, "--inclusive=yes")
+                whole = [sum(costs) for costs in zip(*own.values())]
+                self.assertEqual(inclusive["(root)"], whole)
+                key = "self_ns" if options else "corrected_self_ns"
+                expected = sum(costs[0] for of, costs in exports.by_name(exports.graph(name)["nodes"], key).items())
+                self.assertEqual(whole[0], expected)
+                self.assertEqual(whole[1] != 0, name != "torture")
 
     def test_calls(self):
         text = self.annotate_tree(self.export("torture", "--raw"))

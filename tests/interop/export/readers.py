@@ -163,9 +163,8 @@ def folded(run):
 
 
 COST = r" *([\d,]+)(?: \( *[\d.]+%\))? +"
-# Costs, perhaps followed by those of other events. A name begins in the column where a file's name
-# does.
-COSTS = re.compile(rf"^{COST}(?:(?:{COST}|\. +))?(\S.*)$")
+# The costs of up to two events. A name begins in the column where a file's name does.
+COSTS = re.compile(rf"^(?:{COST}|\. +)(?:(?:{COST}|\. +))?(\S.*)$")
 CALLER = re.compile(rf"^{COST}< ([^:]*):(.*) \(([\d,]+)x\) \[\]$")
 CALLEE = re.compile(rf"^{COST}\*  ([^:]*):(.*?)(?: \[\])?$")
 
@@ -192,7 +191,8 @@ def annotate(path, *options):
 
 def calls_of_callees(path):
     """Returns {(caller's file and name, callee's): calls}, of "< caller (Nx)" above functions."""
-    text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--auto=no", path).stdout.decode()
+    text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--show=ns", "--auto=no",
+                       path).stdout.decode()
     found, callers = collections.Counter(), []
     for line in text.splitlines():
         if caller := CALLER.match(line):
@@ -217,7 +217,7 @@ def callgrind(run):
     for of, costs in annotate(path).items():
         row(*of)["self"] = costs[0]
     for of, costs in annotate(path, "--inclusive=yes").items():
-        row(*of)["inclusive"] = costs[0]
+        row(*of)["inclusive"] = sum(costs)  # with the time away
     for (_, callee), calls in calls_of_callees(path).items():
         row(*callee)["calls"] += calls
     figures.pop(Function("(root)", ""), None)

@@ -63,8 +63,8 @@ class Chrome(exports.Case):
         self.assertIn(f"nopscope: chrome has no place for {count:,} samples: left out", self.said)
 
     def imported(self, name, *options):
-        text = self.export(name, *options).read_text(encoding="utf-8")
-        rows = speedscope_page.imported(self.directory, text)
+        opened, = speedscope_page.opened(self.directory, self.export(name, *options))
+        rows = opened.rows
         self.assertFalse([row for row in rows if "{" in row])
         return {of: own for of, (_, own) in rows.items()}, {of: total for of, (total, _) in rows.items()}
 

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""speedscope opens five formats, with an importer for each. What it read, as its own "Export" saves it, is compared with the
+report. Three things are speedscope's own: each profile's time begins at 0, so contexts have no common axis; a call of 0 ns
+disappears; and it has to guess the call paths of callgrind's format, which ends at a recursive call.
+"""
+
+import collections
+
+import exports
+import speedscope_page
+import speedscope_test
+
+
+class SpeedscopeImports(exports.Case):
+    def opened(self, *wanted):
+        """Returns [(format, recording, options, what speedscope read)]: one browser opens all."""
+        paths = []
+        for number, (to, name, *options) in enumerate(wanted):
+            exported = self.export(name, *options, to=to)
+            paths.append(exported.rename(self.directory / f"{number}.{exported.name}"))
+        return [(to, name, options, one.profiles) for (to, name, *options), one
+                in zip(wanted, speedscope_page.opened(self.directory, *paths), strict=True)]
+
+    def test_each_call(self):
+        """In recordings without calls of 0 ns. Totals need a common axis: one context a core, or no tracer."""
+        for to, name, options, data in self.opened(*[(to, *run) for to in ("chrome", "speedscope")
+                                                     for run in (("tasks", exports.CUT), ("cores",), ("deep",))]):
+            with self.subTest(format=to, recording=name):
+                self.check_events(name, sums_of(data), options)
+
+    def test_own_times(self):
+        for to, name, _, data in self.opened(*[(to, name) for to in ("chrome", "speedscope") for name in ("tasks", "torture")]):
+            with self.subTest(format=to, recording=name):
+                self.check_own(sums_of(data), name, "self_ns")
+
+    def test_sums(self):
+        for to, name, _, data in self.opened(*[(to, name) for to in ("folded", "pprof") for name in ("tasks", "torture", "demo")],
+                                             ("callgrind", "cores"), ("callgrind", "tasks")):
+            if to == "callgrind":  # a profile for each event
+                data["profiles"] = data["profiles"][:1]
+            with self.subTest(format=to, recording=name):
+                sums = sums_of(data)
+                self.check_own(sums, name, "corrected_self_ns")
+                if name != "tasks":  # own times do not add up to totals, which have time in other contexts
+                    self.check_totals(sums, name)
+
+    def check_own(self, sums, name, key):
+        found = collections.Counter(sums.self_)
+        for of in (exports.TRACER, exports.AWAY, "(root)"):
+            del found[of]
+        expected = collections.Counter({of: own for of, (own,) in exports.by_name(exports.functions(name), key).items()})
+        self.assertEqual(+found, +expected)
+
+    def check_totals(self, sums, name):
+        rows = exports.functions(name)
+        named = collections.Counter(row["name"] for row in rows)
+        for row in rows:
+            if named[row["name"]] == 1:
+                self.assertEqual(sums.total[row["name"]], row["corrected_total_ns"], row["name"])
+
+    def test_samples(self):
+        for to, _, _, data in self.opened(*[(to, "samples") for to in ("folded", "pprof", "speedscope")]):
+            with self.subTest(format=to):
+                profile = data["profiles"][-1]
+                self.assertEqual(profile["unit"], "none")
+                found = sums_of(data | {"profiles": [profile]}).self_
+                self.assertEqual({of: own for of, own in found.items() if own}, exports.sampled())
+
+
+def sums_of(data):
+    """Each profile has an axis of its own, like a core."""
+    return speedscope_test.add_calls(exports.Sums(), data, [frame["name"] for frame in data["shared"]["frames"]],
+                                     lambda profile: profile["name"])
+
+
+if __name__ == "__main__":
+    exports.main()

@@ -49,6 +49,7 @@ void BalancedStream::on_session(const HelloInfo& hello) {
             throw Error(origin_ + ": " + *sentence);
     }
     cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : cuts_tracer_out(hello);
+    sink_.on_target(hello);
     sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
     Nanoseconds latest = 0;
     for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);
@@ -67,8 +68,9 @@ void BalancedStream::on_session_end() {
         if (!core) continue;
         turn_to(*core);
         end_all(*core, Left::open);
-        core->current = core->contexts.front().get();
+        run(*core, *core->contexts.front());
         core->with_data = {};
+        core->after_return.reset();
         core->cut = 0;
         core->stops.restart(0);
     }
@@ -138,8 +140,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     }
     if (batch.gap) {
         end_all(core, Left::gap);
-        core.current = &context(core, batch.context);
-        introduce(core, *core.current);
+        run(core, context(core, batch.context));
     }
     std::uint64_t index = batch.first_index;
     for (const protocol::StampedRecord& stamped : batch.records) {
@@ -152,6 +153,8 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         core.clock = stamped.clock;
         core.now = std::max(core.now, time_(stamped.clock - core.cut));
         if (record.high() == core.current->stack.back().plain_end) {
+            core.after_return = index + 1;
+            core.ended_function = core.current->stack.back().function;
             end(core, *core.current, Left::returned);
         } else if (record.kind() == protocol::Kind::entry) {
             on_entry(core, record.site_low(), index);
@@ -283,6 +286,13 @@ void BalancedStream::end_all(Core& core, Left how) {
     core.unwinding = false;
 }
 
+void BalancedStream::run(Core& core, Context& to) {
+    Context* const from = std::exchange(core.current, &to);
+    introduce(core, to);
+    if (from != &to && from->introduced && to.introduced)
+        to_->on_switch(from->track, to.track, core.now);
+}
+
 // The track that the core leaves shows `away_function` if it has open calls.
 void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
     if (core.current == &to) return;
@@ -292,8 +302,7 @@ void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
         begin(core, away_function, core.current->stack.back().index, Open::no_call);
         core.now = now;
     }
-    core.current = &to;
-    introduce(core, to);
+    run(core, to);
     core.unwinding = false;
     if (std::exchange(to.away, false)) end(core, to, Left::returned);
 }
@@ -332,6 +341,8 @@ void BalancedStream::on_return(Core& core, const protocol::Event& event) {
         const bool tracer = event.unwound && stack.back().function == tracer_function;  // goes on
         end(core, *core.current, tracer ? Left::returned : Left::unwound);
     }
+    core.after_return = event.index + 1;
+    core.ended_function = stack.back().function;
     end(core, *core.current, event.unwound ? Left::unwound : Left::returned);
     core.unwinding = event.unwound && std::none_of(stack.begin(), stack.end(), [](const Open& one) {
                          return one.function == tracer_function;
@@ -404,8 +415,31 @@ void BalancedStream::on_data(Core& core) {
     case protocol::Extended::arguments:
     case protocol::Extended::result:
     case protocol::Extended::counter: return on_values(core);
-    default: return;  // only `report` and `irq` show counted events and masked interrupts
+    case protocol::Extended::events: return on_events(core);
+    case protocol::Extended::masked: return on_masked(core);
+    default: return;
     }
+}
+
+// Their return is the record before. If it ended no call, the counts belong to none.
+void BalancedStream::on_events(Core& core) {
+    const protocol::Event& head = core.with_data.head();
+    if (core.after_return != head.index) return;
+    const EventChildren::Counts each = counts_of(core.with_data);
+    const unsigned count = different_events(head.argument);
+    std::array<EventCount, protocol::max_events> counts;
+    for (unsigned n = 0; n < count; ++n)
+        counts[n] = {protocol::event_of(head.argument, n), each[n]};
+    to_->events(core.current->track, core.ended_function, {counts.data(), count}, core.now);
+}
+
+void BalancedStream::on_masked(Core& core) {
+    const auto data = core.with_data.data();
+    const Nanoseconds begin = time_at(core, core.with_data.head().clock - data[1]);
+    const Nanoseconds from = std::clamp(begin, core.masked_to, std::max(core.masked_to, core.now));
+    core.masked_to = std::max(core.masked_to, core.now);
+    to_->masked(core.current->track, sampled(protocol::sampled_offset(data[0]), true), from,
+                core.masked_to);
 }
 
 void BalancedStream::on_values(Core& core) {

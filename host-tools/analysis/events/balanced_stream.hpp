@@ -29,6 +29,7 @@
 #include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/analysis/profile/complete_calls.hpp"
+#include "host-tools/analysis/profile/events.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/tick_time.hpp"
 #include "host-tools/image/symbols.hpp"
@@ -87,10 +88,13 @@ private:
         Context* current = nullptr;
         WithData with_data;
         Nanoseconds now = 0;
-        Nanoseconds before = 0;   // of the last record but one
-        std::uint64_t clock = 0;  // of the last record
-        Ticks cut = 0;            // the tracer's time that was cut out
-        Stops stops;              // `cut` at the last times
+        Nanoseconds before = 0;                     // of the last record but one
+        std::uint64_t clock = 0;                    // of the last record
+        Ticks cut = 0;                              // the tracer's time that was cut out
+        Stops stops;                                // `cut` at the last times
+        std::uint32_t ended_function = 0;           // of the last call that a return ended
+        std::optional<std::uint64_t> after_return;  // index of the record behind that return
+        Nanoseconds masked_to = 0;                  // end of the last time with interrupts masked
         bool unwinding = false;
         bool is_shown = true;               // false: it is before or after the part
         bool is_over = false;               // it is after the part
@@ -120,6 +124,8 @@ private:
     // The core left the running context at `left`.
     void enter(Core& core, Context& to, Nanoseconds left);
     std::uint32_t site(std::uint32_t offset);
+    // Makes `to` the running context.
+    void run(Core& core, Context& to);
     void introduce_site(std::uint32_t number, std::uint32_t offset);
     void introduce_own(std::uint32_t function);
     void begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end);
@@ -134,6 +140,8 @@ private:
     void on_tracer_end(Core& core);
     void on_data(Core& core);
     void on_values(Core& core);
+    void on_events(Core& core);
+    void on_masked(Core& core);
     void on_sample(Core& core);
     std::uint32_t sampled(std::int64_t offset, bool is_return);
     static std::size_t find(const Context& context, const protocol::Event& event);

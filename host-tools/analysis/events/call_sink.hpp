@@ -24,6 +24,7 @@ class CallSink : public EventSink {
 public:
     void on_track(const Track& track) override {
         open_.resize(track.number + 1);
+        last_ended_.resize(track.number + 1);
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) final {
@@ -41,6 +42,7 @@ public:
         core.in_tracer = !calls.empty() && calls.back().is_tracer;
         const Nanoseconds total = now - call.from;
         if (!calls.empty()) calls.back().inside += total;
+        last_ended_[track.number] = call.number;
         ended(track, {.number = call.number,
                       .parent = calls.empty() ? 0 : calls.back().number,
                       .function = function,
@@ -53,6 +55,8 @@ public:
     }
 
 protected:
+    // The number of the call that ended last on the track.
+    std::uint64_t last_ended(const Track& track) const { return last_ended_[track.number]; }
     virtual void ended(const Track& track, const EndedCall& call) = 0;
 
 private:
@@ -74,7 +78,8 @@ private:
         }
     };
     std::uint64_t entries_ = 0;
-    std::vector<std::vector<Open>> open_;  // by track
+    std::vector<std::vector<Open>> open_;    // by track
+    std::vector<std::uint64_t> last_ended_;  // by track
     std::vector<Core> cores_;
 };
 

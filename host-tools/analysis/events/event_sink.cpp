@@ -64,7 +64,9 @@ std::string EventSink::left_out() const {
                                                           "counter values",
                                                           "captured values",
                                                           "samples",
-                                                          "pieces of console"};
+                                                          "pieces of console",
+                                                          "calls' counts of events",
+                                                          "times with interrupts masked"};
     std::string text;
     for (std::size_t i = 0; i < left_out_kinds; ++i) add_count(text, left_out_[i], names[i]);
     return text;

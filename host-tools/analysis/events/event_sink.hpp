@@ -77,6 +77,12 @@ struct CapturedValue {
     std::int64_t value = 0;
 };
 std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
+
+// How often one of the PMU's events came between a call's entry and its return.
+struct EventCount {
+    std::uint32_t number = 0;  // the Arm ARM's; arch::event_name() names it
+    std::uint64_t count = 0;
+};
 // Replaces a NUL by \x00: Perfetto ends a name at it.
 std::string without_nul(std::string_view text);
 
@@ -89,9 +95,11 @@ enum class LeftOut : std::uint8_t {
     counters,
     values,
     samples,
-    console
+    console,
+    events,
+    masked
 };
-inline constexpr std::size_t left_out_kinds = 8;
+inline constexpr std::size_t left_out_kinds = 10;
 
 class EventSink {
 public:
@@ -102,8 +110,14 @@ public:
     virtual void on_track(const Track& track) = 0;
     // The time of the recording's first record, which times in texts count from. Before all events.
     virtual void on_origin(Nanoseconds) {}
-    // Called before each session's first event, with wall or without_tracer.
+    // Only a part of the recording follows. `part` is text for people. Before everything else.
+    virtual void on_shown_part(const std::string& /*part*/) {}
+    // What a session's target says of itself, and the session's axis: wall or without_tracer. Both
+    // come before each session's first event.
+    virtual void on_target(const HelloInfo&) {}
     virtual void on_axis(TimeAxis) {}
+    // The core stopped running the context `from` and runs `to` from now on.
+    virtual void on_switch(const Track& /*from*/, const Track& /*to*/, Nanoseconds) {}
 
     virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
     virtual void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) = 0;
@@ -125,6 +139,17 @@ public:
     }
     virtual void value(const Track&, const CapturedValue&, Nanoseconds) {
         leave_out(LeftOut::values);
+    }
+    // Of the call that the track's last leave() ended, which is of `function`.
+    virtual void events(const Track&, std::uint32_t /*function*/, std::span<const EventCount>,
+                        Nanoseconds) {
+        leave_out(LeftOut::events);
+    }
+    // `function` masked the core's interrupts for longer than ever before in the session. These
+    // times of a core do not overlap.
+    virtual void masked(const Track&, std::uint32_t /*function*/, Nanoseconds /*from*/,
+                        Nanoseconds /*to*/) {
+        leave_out(LeftOut::masked);
     }
     // `path`: functions, the outermost first.
     virtual void sample(const Track&, std::span<const std::uint32_t> /*path*/, Nanoseconds) {

@@ -35,6 +35,7 @@ void SelectedCalls::on_function(std::uint32_t number, const FunctionPlace& place
 
 void SelectedCalls::on_track(const Track& track) {
     open_.resize(std::max<std::size_t>(open_.size(), track.number + 1));
+    last_is_shown_.resize(open_.size());
     core_of(track.core);
     inner_.on_track(track);
 }
@@ -107,6 +108,7 @@ void SelectedCalls::leave(const Track& track, std::uint32_t function, Nanosecond
     const Open call = calls.back();
     calls.pop_back();
     core.in_tracer = !calls.empty() && calls.back().is_tracer;
+    last_is_shown_[track.number] = false;
     if (call.state == State::left_out) return;
     if (call.state == State::waits && call.number >= core.first) {
         Waiting& entry = core.queue[call.number - core.first];
@@ -116,6 +118,7 @@ void SelectedCalls::leave(const Track& track, std::uint32_t function, Nanosecond
             return;
         }
     }
+    last_is_shown_[track.number] = true;
     Waiting event;
     event.how = how;
     event.track = track;
@@ -153,6 +156,23 @@ void SelectedCalls::counter(const Track& track, std::uint32_t id, std::int64_t v
 void SelectedCalls::value(const Track& track, const CapturedValue& value, Nanoseconds now) {
     if (!has_name(value.function)) return;
     beside(track.core, [this, track, value, now] { inner_.value(track, value, now); });
+}
+
+void SelectedCalls::events(const Track& track, std::uint32_t function,
+                           std::span<const EventCount> counts, Nanoseconds now) {
+    if (!last_is_shown_[track.number]) return;
+    beside(track.core, [this, track, function, copy = std::vector(counts.begin(), counts.end()),
+                        now] { inner_.events(track, function, copy, now); });
+}
+
+void SelectedCalls::masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                           Nanoseconds to) {
+    beside(track.core,
+           [this, track, function, from, to] { inner_.masked(track, function, from, to); });
+}
+
+void SelectedCalls::on_switch(const Track& from, const Track& to, Nanoseconds now) {
+    beside(to.core, [this, from, to, now] { inner_.on_switch(from, to, now); });
 }
 
 void SelectedCalls::sample(const Track& track, std::span<const std::uint32_t> path,

@@ -36,7 +36,10 @@ public:
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
     void on_origin(Nanoseconds origin) override { inner_.on_origin(origin); }
+    void on_shown_part(const std::string& part) override { inner_.on_shown_part(part); }
+    void on_target(const HelloInfo& hello) override { inner_.on_target(hello); }
     void on_axis(TimeAxis axis) override { inner_.on_axis(axis); }
+    void on_switch(const Track& from, const Track& to, Nanoseconds now) override;
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
@@ -47,6 +50,10 @@ public:
     void counter(const Track& track, std::uint32_t id, std::int64_t value,
                  Nanoseconds now) override;
     void value(const Track& track, const CapturedValue& value, Nanoseconds now) override;
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds now) override;
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override;
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override;
     void console(std::string_view bytes, Nanoseconds now) override;
     void time_pair(const TimePair& pair) override { inner_.time_pair(pair); }
@@ -100,6 +107,7 @@ private:
     std::vector<bool> named_;  // by function number
     bool found_function_ = false;
     std::vector<std::vector<Open>> open_;  // by track
+    std::vector<bool> last_is_shown_;      // by track: the call that ended last is not left out
     std::vector<Core> cores_;
 };
 

@@ -4,15 +4,13 @@
 #include "host-tools/analysis/profile/prices.hpp"
 
 namespace nopscope::host {
-namespace {
-
-// How many different events an `events` argument names. An older target may count the same event on
-// both counters; the sums count it once.
 unsigned different_events(std::uint32_t argument) {
     const unsigned count = protocol::event_count(argument);
     return count == 2 && protocol::event_of(argument, 0) == protocol::event_of(argument, 1) ? 1
                                                                                             : count;
 }
+
+namespace {
 
 // What the target has counted since it said `before`.
 protocol::ProfileEventsEntry since(protocol::ProfileEventsEntry entry,

@@ -66,6 +66,9 @@ private:
     std::map<std::uint32_t, std::vector<EventSums>> by_number_;  // event number -> sums by node
 };
 EventChildren::Counts counts_of(const WithData& record);
+// How many different events an `events` argument names. An older target may count the same event on
+// both counters; the sums count it once.
+unsigned different_events(std::uint32_t argument);
 
 // By function, from profile_events frames.
 class TargetEvents {

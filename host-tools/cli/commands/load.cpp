@@ -124,6 +124,7 @@ Loaded load_with_events(EventSink& to, const ReportOptions& options, std::option
 }
 
 void stream_into(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis) {
+    if (const std::string shown = shown_text(options); !shown.empty()) to.on_shown_part(shown);
     if (to.wants_sums()) {
         const Loaded loaded = load_with_events(to, options, axis);
         say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));

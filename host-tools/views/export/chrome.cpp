@@ -25,6 +25,7 @@ namespace {
 // Perfetto uses thread 0 for the process itself, so the first track is thread 1.
 constexpr std::uint32_t first_thread = 1;
 constexpr std::uint32_t first_absence_thread = 1'000'000;
+constexpr std::uint32_t first_masked_thread = 1'500'000;
 constexpr std::uint32_t console_thread = 1'999'999;
 constexpr std::uint32_t first_whole_thread = 2'000'000;
 
@@ -37,6 +38,7 @@ public:
             "\"nopscope, raw times\"}}");
     }
 
+    void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] = "\"name\":" + json_string(without_nul(place.name));
         if (place.file.empty()) return;
@@ -83,6 +85,12 @@ public:
                 R"("cat":"gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})",
                 absence.lost, absence.overwritten, absence.dropped));
     }
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        const std::uint32_t tid = first_masked_thread + track.core;
+        name_once(tid, fmt::format("core {}: interrupts masked", track.core));
+        complete(tid, from, to, R"("cat":"irq",)" + names_[function]);
+    }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
         event(thread(track), 'i', now,
               fmt::format(R"("s":"p","cat":"mark","name":"mark {0}","args":{{"id":{0}}})", id));
@@ -108,6 +116,7 @@ public:
             fmt::format("\n],\n\"otherData\":{{\"exporter\":\"nopscope\",\"times\":{},\n\"clock_"
                         "pairs\":[{}],\n",
                         json_string(times_text(axis_)), pairs_));
+        if (!part_.empty()) file_.write(fmt::format("\"part\":{},\n", json_string(part_)));
         file_.write("\"functions\":[\n");
         file_.write(places_);
         file_.write("]}}\n");
@@ -165,6 +174,7 @@ private:
     std::unordered_map<std::uint32_t, std::string> names_;  // by function: the JSON member "name"
     std::string places_;
     std::string pairs_;
+    std::string part_;
     std::vector<Last> lasts_;  // by track
     // By track and depth.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> whole_threads_;

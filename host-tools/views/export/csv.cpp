@@ -9,6 +9,7 @@
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
@@ -27,6 +28,9 @@ public:
         names_[number] = csv_cell(place.name) + "," + csv_cell(place.file) + "," +
                          std::to_string(place.line) + "," +
                          (place.address != 0 ? hex_address(place.address) : std::string());
+    }
+    void on_shown_part(const std::string& part) override {
+        file_.write("note,,,,,,,,," + csv_cell("a part of the recording: " + part) + ",,,,\n");
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         line("point", track, {}, now, {}, {}, {}, names_[function]);
@@ -58,6 +62,17 @@ public:
              std::to_string(captured.value));
     }
     // A sample has a line for each of its functions, the outermost first, with its depth.
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds now) override {
+        for (const EventCount& one : counts) {
+            line("events", track, {}, now, {}, {}, event_name(one.number), names_[function],
+                 std::to_string(one.count));
+        }
+    }
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        line("masked", track, {}, from, to, {}, {}, names_[function]);
+    }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         for (std::uint32_t i = 0; i < path.size(); ++i)
             line("sample", track, i, now, {}, {}, {}, names_[path[i]]);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/ctf_event.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/little_endian.hpp"
@@ -35,7 +36,9 @@ enum Class : std::uint8_t {
     sample_class,
     console_class,
     function_class,
-    utc_class
+    utc_class,
+    events_class,
+    masked_class
 };
 
 constexpr char metadata_start[] = R"(/* CTF 1.8 */
@@ -77,6 +80,8 @@ event { id = 8; name = "sample"; fields := struct { u32 depth; function_number p
 event { id = 9; name = "console"; fields := struct { string text; }; };
 event { id = 10; name = "function"; fields := struct { function_number function; u64 address; string file; u32 line; }; };
 event { id = 11; name = "utc"; fields := struct { u64 time; u64 utc; u64 error; }; };
+event { id = 12; name = "events"; fields := struct { function_number function; string name; u64 count; }; };
+event { id = 13; name = "masked"; fields := struct { function_number function; u64 from; u64 to; }; };
 )";
 
 // Returns a string literal of the metadata.
@@ -93,6 +98,7 @@ class Ctf : public EventSink {
 public:
     Ctf(const Output& output, TimeAxis axis) : directory_(output.path()), axis_(axis) {}
 
+    void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         functions_[number] = literal(place.name);
         places_[number] = place;
@@ -139,6 +145,21 @@ public:
             .add(captured.function)
             .add(static_cast<std::uint8_t>(captured.what))
             .add(captured.value);
+    }
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds now) override {
+        for (const EventCount& one : counts) {
+            event(track, events_class, now)
+                .add(function)
+                .text(event_name(one.number))
+                .add(one.count);
+        }
+    }
+    // The event has the end's time.
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        told(track, function, to);
+        event(track, masked_class, to).add(function).add(from).add(to);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         for (const std::uint32_t function : path) told(track, function, now);
@@ -211,6 +232,7 @@ private:
 
     fs::path directory_;
     TimeAxis axis_;
+    std::string part_;
     std::optional<TimePair> first_pair_;
     std::map<std::uint32_t, std::string> functions_;           // by number, as literals
     std::unordered_map<std::uint32_t, FunctionPlace> places_;  // functions without an event so far
@@ -237,8 +259,9 @@ void Ctf::finish() {
     FileWriter file(directory_ / "metadata");
     file.write(metadata_start);
     file.write(fmt::format(
-        "env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {}; }};\n",
-        literal(times_text(axis_))));
+        "env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {};{} "
+        "}};\n",
+        literal(times_text(axis_)), part_.empty() ? "" : " part = " + literal(part_) + ";"));
     file.write(clock());
     file.write(metadata_types);
     file.write("typealias enum : u32 {");

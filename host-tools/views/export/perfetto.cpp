@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perfetto's TracePacket protobuf. A core is a packet sequence. It interns its names, and has its
-// own clock with relative timestamps, so an entry takes some 19 bytes and a return 13. A context is
-// a thread. Counters, samples, missing parts, and calls from duration records have their own
-// tracks. The console is a log.
+// own clock with relative timestamps. A context is a thread, and a core's lane shows which one
+// runs. Counters, samples, missing parts, masked interrupts, and calls from duration records have
+// their own tracks. The console is a log.
+//
+// A core's last event waits for its captured values and counted events, which become annotations.
 //
 // Perfetto's importer keeps 512 slices open on a track (kMaxDepth). It drops the begin of a deeper
 // slice, but not its end; instants of one time nest, too. So a child track has the next 512 levels.
@@ -15,95 +17,44 @@
 #include <utility>
 #include <vector>
 
+#include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
-#include "host-tools/views/export/proto.hpp"
+#include "host-tools/views/export/packet_file.hpp"
+#include "host-tools/views/export/perfetto_fields.hpp"
 
 namespace nopscope::host {
 namespace {
 
-// Field numbers from Perfetto's protos/perfetto/trace.
-namespace trace {
-enum : std::uint32_t { packet = 1 };
-}
-namespace packet {
-enum : std::uint32_t {
-    clock_snapshot = 6,
-    timestamp = 8,
-    sequence_id = 10,
-    track_event = 11,
-    interned_data = 12,
-    sequence_flags = 13,
-    android_log = 39,
-    timestamp_clock_id = 58,
-    defaults = 59,
-    track_descriptor = 60,
-};
-}
-namespace defaults {
-enum : std::uint32_t { track_event = 11, timestamp_clock_id = 58 };
-}
-namespace clock_snapshot {
-enum : std::uint32_t { clocks = 1 };
-}
-namespace clock {
-enum : std::uint32_t { id = 1, timestamp = 2, is_incremental = 3 };
-}
-namespace event {
-enum : std::uint32_t {
-    annotations = 4,
-    type = 9,
-    name_iid = 10,
-    track_uuid = 11,
-    name = 23,
-    counter_value = 30,
-    location_iid = 34,
-    callstack = 55,
-};
-}
-namespace callstack {
-enum : std::uint32_t { frames = 1, function = 1, file = 2, line = 3 };
-}
-namespace annotation {
-enum : std::uint32_t { uint_value = 3, int_value = 4, string_value = 6, name = 10 };
-}
-namespace interned {
-enum : std::uint32_t { event_names = 2, source_locations = 4, iid = 1, name = 2 };
-}
-namespace location {
-enum : std::uint32_t { iid = 1, file = 2, function = 3, line = 4 };
-}
-namespace descriptor {
-enum : std::uint32_t { uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8 };
-}
-namespace process {
-enum : std::uint32_t { pid = 1, command_line = 2, name = 6 };
-}
-namespace thread {
-enum : std::uint32_t { pid = 1, tid = 2, name = 5 };
-}
+using namespace perfetto;
 
-namespace log {
-enum : std::uint32_t {
-    events = 1,
-    pid = 2,
-    tid = 3,
-    timestamp = 5,
-    tag = 6,
-    priority = 7,
-    message = 8
-};
-}
-
-enum Type : std::uint32_t { begin = 1, end = 2, instant = 3, counter_type = 4 };
+enum Type : std::uint32_t { none = 0, begin = 1, end = 2, instant = 3, counter_type = 4 };
 constexpr std::uint32_t state_cleared = 1;
 constexpr std::uint32_t needs_state = 2;
 constexpr std::uint32_t real_time = 1;
 constexpr std::uint32_t boot_time = 6;
 constexpr std::uint32_t log_info = 4;
 constexpr std::uint32_t own_clock = 64;
+constexpr std::uint32_t explicit_order = 1;
+constexpr std::uint32_t running = 3;
+
+enum Category : std::uint32_t {
+    call_category = 1,
+    irq_category,
+    tracer_category,
+    context_category
+};
+constexpr const char* categories[] = {"call", "irq", "tracer", "context"};
+
+Category category_of(std::uint32_t function, const FunctionPlace& place) {
+    if (function == tracer_function) return tracer_category;
+    if (function == away_function) return context_category;
+    return place.interrupt ? irq_category : call_category;
+}
 
 // Track identifiers, by kind and number.
+constexpr std::uint64_t root_uuid = 0;
 constexpr std::uint64_t process_uuid = 1;
 constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) {
     return kind << 48 | number;
@@ -115,6 +66,7 @@ constexpr std::uint64_t missing_kind = 2;
 constexpr std::uint64_t samples_kind = 3;
 constexpr std::uint64_t whole_kind = 4;
 constexpr std::uint64_t deeper_kind = 5;
+constexpr std::uint64_t masked_kind = 6;
 
 constexpr std::size_t max_depth = 512;
 // The track of the 512 levels from 512 x `level` on.
@@ -123,48 +75,74 @@ std::uint64_t context_uuid(const Track& track, std::size_t level = 0) {
                       : uuid(deeper_kind, std::uint64_t{track.number} << 16 | level);
 }
 
+std::uint64_t thread_number(const Track& track) { return 1 + track.number; }
+
+std::string thread_name(const Track& track) {
+    return track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
+}
+
+// Threads come in the order of their cores, and of their contexts' numbers.
+std::uint64_t order_of(const Track& track) {
+    constexpr std::uint32_t context_bits = 22;
+    return track.core << context_bits | std::min(track.context, (1u << context_bits) - 1);
+}
+
 class Perfetto : public EventSink {
 public:
-    Perfetto(const Output& output, TimeAxis axis) : file_(output) {
-        Proto of;
-        of.number(descriptor::uuid, process_uuid);
-        of.message(descriptor::process, Proto()
-                                            .number(process::pid, 1)
-                                            .bytes(process::name, "nopscope, raw times")
-                                            .bytes(process::command_line, times_text(axis)));
-        packet(Proto().message(packet::track_descriptor, of));
-    }
+    Perfetto(const Output& output, TimeAxis axis) : file_(output), times_(times_text(axis)) {}
 
+    void on_shown_part(const std::string& part) override { part_ = to_utf8(part); }
+    void on_target(const HelloInfo& hello) override {
+        if (std::exchange(has_session_, true)) return;
+        Proto root;
+        root.number(descriptor::uuid, root_uuid)
+            .number(descriptor::thread_ordering, explicit_order);
+        packet(Proto().message(packet::track_descriptor, root));
+        describe_recording(hello);
+    }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         functions_[number] = {to_utf8(without_nul(place.name)), to_utf8(without_nul(place.file)),
-                              place.line};
+                              place.line, category_of(number, place)};
     }
     void on_track(const Track& track) override {
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
         stacks_.emplace_back();
-        const std::string name =
-            track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
         Proto of;
         of.number(descriptor::uuid, context_uuid(track)).number(descriptor::parent, process_uuid);
+        of.number(descriptor::order, order_of(track));
         of.message(descriptor::thread, Proto()
                                            .number(thread::pid, 1)
-                                           .number(thread::tid, 1 + track.number)
-                                           .bytes(thread::name, name));
+                                           .number(thread::tid, thread_number(track))
+                                           .bytes(thread::name, thread_name(track)));
         write_track(track.core + 1, of);
+    }
+    void on_switch(const Track& from, const Track& to, Nanoseconds now) override {
+        Core& core = started(to, now);
+        if (!std::exchange(core.has_lane, true)) runs(from, core.first);
+        runs(to, now);
     }
 
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         Stack& stack = stacks_[track.number];
-        named(track, level(track, stack.depth++), function, now, Type::begin);
+        named(track, level(track, stack.calls.size()), function, now, Type::begin);
+        stack.calls.push_back(function);
         stack.instants = 0;
     }
-    void leave(const Track& track, std::uint32_t, Nanoseconds now, Left how) override {
-        Core& core = started(track, now);
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
         Stack& stack = stacks_[track.number];
         stack.instants = 0;
-        const std::uint64_t on = level(track, --stack.depth);
-        if (how != Left::returned) return leave_otherwise(track, on, core, now, how);
-        finish(start(core, track, on, now, Type::end));
+        Core& core = started(track, now);
+        stack.calls.pop_back();
+        hold(core, track, level(track, stack.calls.size()), function, now, Type::end);
+        if (!stack.end_values.empty()) [[unlikely]]
+            core.held.annotations = stack.take_end_values();
+        if (how == Left::returned) return;
+        core.held.annotations +=
+            Proto()
+                .message(event::annotations, Proto()
+                                                 .bytes(annotation::name, "left")
+                                                 .bytes(annotation::string_value, left_text(how)))
+                .text();
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         named(track, instant_on(track, now), function, now, Type::instant);
@@ -174,37 +152,56 @@ public:
         const std::uint64_t on =
             uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
         describe(on, fmt::format("{}: told whole, depth {}", track_name(track), depth));
-        at(from, event_on(on, Type::begin).bytes(event::name, functions_[function].name));
-        at(to, event_on(on, Type::end));
+        slice(
+            track.core, on, from, to,
+            Proto().bytes(event::name, functions_[function].name).bytes(event::categories, "call"));
+    }
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        const std::uint64_t on = uuid(masked_kind, track.core);
+        describe(on, fmt::format("core {}: interrupts masked", track.core));
+        slice(
+            track.core, on, from, to,
+            Proto().bytes(event::name, functions_[function].name).bytes(event::categories, "irq"));
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         const bool is_drop = absence.lost == 0 && absence.overwritten == 0;
         const std::uint64_t on = uuid(missing_kind, 2 * core + (is_drop ? 1 : 0));
         describe(on, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
-        Proto of = event_on(on, Type::begin).bytes(event::name, "gap");
+        Proto of = Proto().bytes(event::name, "gap");
         annotate(of, "lost", absence.lost);
         annotate(of, "overwritten", absence.overwritten);
         annotate(of, "dropped", absence.dropped);
-        at(absence.from, of);
-        at(absence.to, event_on(on, Type::end));
+        slice(core, on, absence.from, absence.to, of);
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        at(now, event_on(instant_on(track, now), Type::instant)
-                    .bytes(event::name, fmt::format("mark {}", id)));
+        at(track.core, now,
+           event_on(instant_on(track, now), Type::instant)
+               .bytes(event::name, fmt::format("mark {}", id)));
     }
-    void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override {
         const std::uint64_t on = uuid(counter_kind, id);
         describe(on, fmt::format("counter {}", id), true);
-        at(now, event_on(on, Type::counter_type).integer(event::counter_value, value));
+        at(track.core, now, event_on(on, Type::counter_type).integer(event::counter_value, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        const std::string what = captured_name(captured.what);
-        Proto of = event_on(instant_on(track, now), Type::instant);
-        of.bytes(event::name, functions_[captured.function].name + " " + what);
-        of.message(
-            event::annotations,
-            Proto().bytes(annotation::name, what).integer(annotation::int_value, captured.value));
-        at(now, of);
+        const Proto said = annotation_of(captured_name(captured.what), captured.value);
+        if (annotate_open(track, captured.function, said)) return;
+        instant_of(track, captured.function, captured_name(captured.what), said, now);
+    }
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds now) override {
+        for (const EventCount& one : counts) {
+            const std::string name = event_name(one.number);
+            const Proto said = annotation_of(name, static_cast<std::int64_t>(one.count));
+            Held& held = cores_[track.core].held;
+            if (held.type == Type::end && held.track == track.number) {
+                held.annotations += said.text();
+            } else {
+                instant_of(track, function, name, said, now);
+            }
+        }
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         const std::uint64_t on = uuid(samples_kind, track.core);
@@ -218,9 +215,10 @@ public:
                 frame.bytes(callstack::file, of.file).number(callstack::line, of.line);
             stack.message(callstack::frames, frame);
         }
-        at(now, event_on(on, Type::instant)
-                    .bytes(event::name, path.empty() ? "sample" : functions_[path.back()].name)
-                    .message(event::callstack, stack));
+        at(track.core, now,
+           event_on(on, Type::instant)
+               .bytes(event::name, path.empty() ? "sample" : functions_[path.back()].name)
+               .message(event::callstack, stack));
     }
     void console(std::string_view bytes, Nanoseconds now) override {
         // A log's times are the host's. Without a clock pair, the target's clock counts from 1970.
@@ -251,47 +249,158 @@ public:
                    .number(packet::sequence_id, others_sequence)
                    .message(packet::clock_snapshot, clocks));
     }
-    void finish() override { file_.close(); }
+    void finish() override {
+        for (std::uint32_t core = 0; core < cores_.size(); ++core) release(core);
+        file_.close();
+    }
 
 private:
     struct Function {
         std::string name;
         std::string file;
         std::uint32_t line = 0;
+        Category category{};
     };
     struct Stack {
-        std::size_t depth = 0;
-        std::size_t levels = 1;    // number of described tracks
-        std::size_t instants = 0;  // of time `at`, since the last begin or end
+        // Annotations of an open call that came after its begin was written.
+        struct EndValues {
+            std::size_t calls_around = 0;
+            std::string fields;
+        };
+        std::vector<std::uint32_t> calls;   // the open ones: functions
+        std::vector<EndValues> end_values;  // of some open calls
+        std::size_t levels = 1;             // number of described tracks
+        std::size_t instants = 0;           // of time `at`, since the last begin or end
         Nanoseconds at = 0;
+
+        std::string& innermost_end_values() {
+            if (end_values.empty() || end_values.back().calls_around + 1 != calls.size())
+                end_values.push_back({calls.size() - 1, {}});
+            return end_values.back().fields;
+        }
+        // Of the call that was taken from `calls`.
+        std::string take_end_values() {
+            if (end_values.empty() || end_values.back().calls_around != calls.size()) return {};
+            std::string fields = std::move(end_values.back().fields);
+            end_values.pop_back();
+            return fields;
+        }
+    };
+    // An event of a call that is not yet written.
+    struct Held {
+        Type type = Type::none;
+        std::uint32_t track = 0;
+        std::uint32_t function = 0;
+        Nanoseconds now = 0;
+        std::uint64_t on = 0;     // the event's track
+        std::string annotations;  // its fields
     };
     struct Core {
         bool started = false;
+        bool has_lane = false;
+        Nanoseconds first = 0;
+        Held held;
         Nanoseconds last = 0;  // by its own clock
         std::uint64_t default_track = 0;
         std::vector<std::string> interned;  // by function's number: the event fields that name it
         std::unordered_map<std::uint32_t, std::string> interned_others;  // not the firmware's sites
-    };
-    // A packet that is written directly into the file's buffer; packet and event are below 128.
-    struct Open {
-        char* packet;
-        char* event;
-        char* end;
-    };
 
-    void packet(const Proto& content) {
-        file_.write(Proto().message(trace::packet, content).text());
+        std::string& naming(std::uint32_t function) {
+            if (function >= first_own_function) [[unlikely]]
+                return interned_others[function];
+            if (function >= interned.size()) [[unlikely]]
+                interned.resize(2 * std::size_t{function} + 64);
+            return interned[function];
+        }
+    };
+    static constexpr std::size_t most_held = std::size_t{1} << 12;  // bytes of annotations
+
+    void packet(const Proto& content) { file_.add({content.text()}); }
+    // Says in the process's name and in attributes what was recorded.
+    void describe_recording(const HelloInfo& hello) {
+        const std::string image = to_utf8(without_nul(hello.image));
+        const std::string board = to_utf8(without_nul(hello.board));
+        const std::string build_id = to_hex(hello.build_id);
+        Proto about;
+        about.number(process::pid, 1);
+        about.bytes(process::name,
+                    fmt::format("{} on {}, build-id {} (nopscope, raw times)",
+                                image.empty() ? "an image" : image, board.empty() ? "?" : board,
+                                build_id.empty() ? "none" : build_id));
+        about.bytes(process::command_line, times_);
+        if (!part_.empty()) about.bytes(process::command_line, "a part of the recording: " + part_);
+        packet(Proto().message(
+            packet::track_descriptor,
+            Proto().number(descriptor::uuid, process_uuid).message(descriptor::process, about)));
+        Proto attributes;
+        for (const auto& [key, value] : {std::pair{"nopscope.image", image},
+                                         {"nopscope.board", board},
+                                         {"nopscope.build_id", build_id},
+                                         {"nopscope.times", times_},
+                                         {"nopscope.part", part_}}) {
+            if (value.empty()) continue;
+            attributes.message(
+                attributes::attribute,
+                Proto().bytes(attributes::key, key).bytes(attributes::string_value, value));
+        }
+        packet(Proto().message(packet::attributes, attributes));
+    }
+    // The core's lane shows the context from now on.
+    void runs(const Track& track, Nanoseconds when) {
+        packet(Proto()
+                   .number(packet::timestamp, when)
+                   .number(packet::timestamp_clock_id, boot_time)
+                   .number(packet::sequence_id, others_sequence)
+                   .message(packet::task_state, Proto()
+                                                    .number(task_state::cpu, track.core)
+                                                    .bytes(task_state::comm, thread_name(track))
+                                                    .number(task_state::tid, thread_number(track))
+                                                    .number(task_state::state, running)));
     }
     static Proto event_on(std::uint64_t track, Type type) {
         return Proto().number(event::type, type).number(event::track_uuid, track);
     }
     // A rare event, by the common clock.
-    void at(Nanoseconds when, const Proto& of) {
+    void at(std::uint32_t core, Nanoseconds when, const Proto& of) {
+        if (core < cores_.size()) release(core);
         packet(Proto()
                    .number(packet::timestamp, when)
                    .number(packet::timestamp_clock_id, boot_time)
                    .number(packet::sequence_id, others_sequence)
                    .message(packet::track_event, of));
+    }
+    void slice(std::uint32_t core, std::uint64_t on, Nanoseconds from, Nanoseconds to,
+               const Proto& what) {
+        Proto of = event_on(on, Type::begin);
+        at(core, from, of.add(what));
+        at(core, to, event_on(on, Type::end));
+    }
+    static Proto annotation_of(const std::string& what, std::int64_t value) {
+        return Proto().message(
+            event::annotations,
+            Proto().bytes(annotation::name, what).integer(annotation::int_value, value));
+    }
+    // Adds `said` to the begin of the innermost call of `function`, or to its end if the begin is
+    // written. Returns false if the innermost call is of another function.
+    bool annotate_open(const Track& track, std::uint32_t function, const Proto& said) {
+        Held& held = cores_[track.core].held;
+        Stack& stack = stacks_[track.number];
+        const bool is_held = held.type == Type::begin || held.type == Type::instant;
+        std::string* to = nullptr;
+        if (is_held && held.track == track.number && held.function == function) {
+            to = &held.annotations;
+        } else if (!stack.calls.empty() && stack.calls.back() == function) {
+            to = &stack.innermost_end_values();
+        }
+        if (to == nullptr || to->size() > most_held) return false;
+        *to += said.text();
+        return true;
+    }
+    void instant_of(const Track& track, std::uint32_t function, const std::string& what,
+                    const Proto& said, Nanoseconds now) {
+        Proto of = event_on(instant_on(track, now), Type::instant);
+        of.bytes(event::name, functions_[function].name + " " + what);
+        at(track.core, now, of.add(said));
     }
     void describe(std::uint64_t track, std::string_view name, bool is_counter = false) {
         if (!described_.insert(track).second) return;
@@ -330,7 +439,7 @@ private:
     std::uint64_t instant_on(const Track& track, Nanoseconds now) {
         Stack& stack = stacks_[track.number];
         if (std::exchange(stack.at, now) != now) stack.instants = 0;
-        return level(track, stack.depth + stack.instants++);
+        return level(track, stack.calls.size() + stack.instants++);
     }
 
     Core& started(const Track& track, Nanoseconds now) {
@@ -341,7 +450,7 @@ private:
     }
     void begin_sequence(Core& core, const Track& track, Nanoseconds now) {
         core.started = true;
-        core.last = now;
+        core.first = core.last = now;
         core.default_track = context_uuid(track);
         Proto clocks;
         clocks.message(clock_snapshot::clocks, Proto()
@@ -359,61 +468,67 @@ private:
                        .message(defaults::track_event,
                                 Proto().number(event::track_uuid, core.default_track)));
         of.message(packet::clock_snapshot, clocks);
-        packet(of);
+        Proto names;
+        for (std::uint32_t n = 0; n < std::size(categories); ++n) {
+            names.message(
+                interned::event_categories,
+                Proto().number(interned::iid, n + 1).bytes(interned::name, categories[n]));
+        }
+        packet(of.message(packet::interned_data, names));
     }
 
-    Open start(Core& core, const Track& track, std::uint64_t on, Nanoseconds now, Type type) {
-        char* to = file_.room(128);
-        Open open{};
-        *to++ = trace::packet << 3 | 2;
-        open.packet = to++;
-        *to++ = packet::timestamp << 3;
-        to = put_varint(to, now - core.last);
-        core.last = now;
+    void hold(Core& core, const Track& track, std::uint64_t on, std::uint32_t function,
+              Nanoseconds now, Type type) {
+        release(track.core);
+        Held& held = core.held;
+        held.type = type;
+        held.track = track.number;
+        held.function = function;
+        held.now = now;
+        held.on = on;
+    }
+    // Writes the core's held event.
+    void release(std::uint32_t number) {
+        Core& core = cores_[number];
+        Held& held = core.held;
+        const Type type = std::exchange(held.type, Type::none);
+        if (type == Type::none) return;
+        char fields[16] = {event::type << 3, static_cast<char>(type)};
+        char* end = fields + 2;
+        if (held.on != core.default_track) [[unlikely]] {
+            *end++ = event::track_uuid << 3;
+            end = put_varint(end, held.on);
+        }
+        const std::string_view naming =
+            type == Type::end ? std::string_view() : core.naming(held.function);
+        const auto bytes = static_cast<std::size_t>(end - fields);
+        char room[48] = {packet::timestamp << 3};
+        char* to = put_varint(room + 1, held.now - std::exchange(core.last, held.now));
         *to++ = packet::sequence_id << 3;
-        to = put_varint(to, track.core + 1);
+        to = put_varint(to, number + 1);
         *to++ = packet::sequence_flags << 3;
         *to++ = needs_state;
         *to++ = packet::track_event << 3 | 2;
-        open.event = to++;
-        *to++ = event::type << 3;
-        *to++ = static_cast<char>(type);
-        if (on != core.default_track) [[unlikely]] {
-            *to++ = event::track_uuid << 3;
-            to = put_varint(to, on);
-        }
-        open.end = to;
-        return open;
-    }
-    void finish(const Open& open) {
-        *open.event = static_cast<char>(open.end - open.event - 1);
-        *open.packet = static_cast<char>(open.end - open.packet - 1);
-        file_.used(open.end);
+        to = put_varint(to, bytes + naming.size() + held.annotations.size());
+        to = std::copy(fields, end, to);
+        file_.add({{room, to}, naming, held.annotations});
+        held.annotations.clear();
     }
     void named(const Track& track, std::uint64_t on, std::uint32_t function, Nanoseconds now,
                Type type) {
         Core& core = started(track, now);
-        const std::string& name =
-            function < core.interned.size() && !core.interned[function].empty()
-                ? core.interned[function]
-                : intern(core, track, function);
-        Open open = start(core, track, on, now, type);
-        open.end = std::copy(name.begin(), name.end(), open.end);
-        finish(open);
+        if (core.naming(function).empty()) [[unlikely]]
+            intern(core, track, function);
+        hold(core, track, on, function, now, type);
     }
-    const std::string& intern(Core& core, const Track& track, std::uint32_t function) {
-        const bool is_site = function < first_own_function;
-        if (is_site && function >= core.interned.size())
-            core.interned.resize(2 * std::size_t{function} + 64);
-        std::string& known = is_site ? core.interned[function] : core.interned_others[function];
-        if (!known.empty()) return known;
+    void intern(Core& core, const Track& track, std::uint32_t function) {
         const Function& of = functions_[function];
         const std::uint64_t iid = std::uint64_t{function} + 1;
         Proto data;
         data.message(interned::event_names,
                      Proto().number(interned::iid, iid).bytes(interned::name, of.name));
         Proto naming;
-        naming.number(event::name_iid, iid);
+        naming.number(event::category_iids, of.category).number(event::name_iid, iid);
         if (!of.file.empty()) {
             data.message(interned::source_locations, Proto()
                                                          .number(location::iid, iid)
@@ -426,22 +541,14 @@ private:
                    .number(packet::sequence_id, track.core + 1)
                    .number(packet::sequence_flags, needs_state)
                    .message(packet::interned_data, data));
-        return known = naming.text();
+        core.naming(function) = naming.text();
     }
-    void leave_otherwise(const Track& track, std::uint64_t on, Core& core, Nanoseconds now,
-                         Left how) {
-        Open open = start(core, track, on, now, Type::end);
-        Proto of;
-        of.message(event::annotations, Proto()
-                                           .bytes(annotation::name, "left")
-                                           .bytes(annotation::string_value, left_text(how)));
-        open.end = std::copy(of.text().begin(), of.text().end(), open.end);
-        finish(open);
-    }
-
     static constexpr std::uint32_t others_sequence = 1000;  // larger than any core's
 
-    FileWriter file_;
+    PacketFile file_;
+    std::string times_;
+    std::string part_;
+    bool has_session_ = false;
     std::unordered_map<std::uint32_t, Function> functions_;
     std::vector<Core> cores_;
     std::vector<Stack> stacks_;  // by track

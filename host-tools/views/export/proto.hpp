@@ -32,6 +32,11 @@ public:
         text_ += value;
         return *this;
     }
+    // Adds the fields of `more`.
+    Proto& add(const Proto& more) {
+        text_ += more.text_;
+        return *this;
+    }
     Proto& message(std::uint32_t field, const Proto& value) { return bytes(field, value.text_); }
     // Adds one number of a packed field.
     Proto& varint(std::uint64_t value) {

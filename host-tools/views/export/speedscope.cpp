@@ -24,6 +24,7 @@ public:
           events_(output.path(), events_name),
           samples_(output.path(), samples_name) {}
 
+    void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         frames_.try_emplace(number, frames_.size());
         if (!list_.empty()) list_ += ",\n";
@@ -101,6 +102,7 @@ private:
     FileWriter file_;
     TimeAxis axis_;
     std::string pairs_;
+    std::string part_;
     TrackFiles events_;
     TrackFiles samples_;
     std::unordered_map<std::uint32_t, std::size_t> frames_;  // function -> index in the list
@@ -113,10 +115,12 @@ void Speedscope::finish() {
     file_.write(
         "{\"$schema\":\"https://www.speedscope.app/"
         "file-format-schema.json\",\"exporter\":\"nopscope\",\n"
-        "\"name\":\"nopscope, raw times\",\n");
+        "\"name\":");
+    file_.write(json_string("nopscope, raw times" + (part_.empty() ? part_ : ", " + part_)));
     // speedscope ignores this member.
-    file_.write(fmt::format("\"nopscope\":{{\"times\":{},\"clock_pairs\":[{}]}},\n\"profiles\":[\n",
-                            json_string(times_text(axis_)), pairs_));
+    file_.write(
+        fmt::format(",\n\"nopscope\":{{\"times\":{},\"clock_pairs\":[{}]}},\n\"profiles\":[\n",
+                    json_string(times_text(axis_)), pairs_));
     for (const Profile& of : tracks_) {
         if (of.events != 0) {
             head(of, "evented", "", "nanoseconds", of.begin, of.end);

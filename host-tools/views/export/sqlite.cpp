@@ -11,6 +11,7 @@
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
@@ -19,7 +20,7 @@ namespace {
 constexpr char schema[] = R"(
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 BEGIN;
 CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE clock_pairs(time_ns INTEGER NOT NULL, utc_ns INTEGER NOT NULL, error_ns INTEGER NOT NULL,
@@ -43,6 +44,8 @@ CREATE TABLE marks(track INTEGER NOT NULL, id INTEGER NOT NULL, time_ns INTEGER 
 CREATE TABLE counters(track INTEGER NOT NULL, id INTEGER NOT NULL, time_ns INTEGER NOT NULL, value INTEGER NOT NULL);
 CREATE TABLE captured(track INTEGER NOT NULL, function INTEGER NOT NULL, what TEXT NOT NULL, time_ns INTEGER NOT NULL,
                       value INTEGER NOT NULL);
+CREATE TABLE call_events(call INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL);
+CREATE TABLE masked(core INTEGER NOT NULL, function INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
 CREATE TABLE samples(id INTEGER PRIMARY KEY, track INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE sample_frames(sample INTEGER NOT NULL, depth INTEGER NOT NULL, function INTEGER NOT NULL);
 CREATE TABLE console(time_ns INTEGER NOT NULL, text TEXT NOT NULL);
@@ -57,12 +60,19 @@ CREATE VIEW named_calls AS
 constexpr char at_the_end[] = R"(
 CREATE INDEX calls_by_function ON calls(function);
 CREATE INDEX calls_by_parent ON calls(parent);
+CREATE INDEX call_events_by_call ON call_events(call);
 COMMIT;
 )";
 
 class Sqlite : public CallSink {
 public:
     Sqlite(const Output& output, TimeAxis axis) : name_(output.name()), is_ours_(true) {
+        if (output.is_gzipped()) {
+            throw Error(output.name() +
+                            ": sqlite seeks in its file, which cannot be compressed "
+                            "meanwhile: give a name without .gz",
+                        Exit::usage);
+        }
         check(sqlite3_open(output.path().c_str(), &database_));
         begin(axis);
     }
@@ -74,6 +84,15 @@ public:
     Sqlite(const Sqlite&) = delete;
     Sqlite& operator=(const Sqlite&) = delete;
 
+    void on_shown_part(const std::string& part) override {
+        insert(about_, Text("part"), Text(part));
+    }
+    void on_target(const HelloInfo& hello) override {
+        if (std::exchange(has_session_, true)) return;
+        insert(about_, Text("image"), Text(for_cell(hello.image)));
+        insert(about_, Text("board"), Text(for_cell(hello.board)));
+        insert(about_, Text("build_id"), Text(to_hex(hello.build_id)));
+    }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         insert(functions_, number, Text(kind_of(number, place)), Text(for_cell(place.name)),
                Optional{for_cell(place.file)}, place.line, place.address);
@@ -103,6 +122,17 @@ public:
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         insert(captured_, track.number, captured.function, Text(captured_name(captured.what)), now,
                captured.value);
+    }
+    void events(const Track& track, std::uint32_t, std::span<const EventCount> counts,
+                Nanoseconds) override {
+        for (const EventCount& one : counts) {
+            insert(call_events_, last_ended(track), one.number, Text(event_name(one.number)),
+                   one.count);
+        }
+    }
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        insert(masked_, track.core, function, from, to);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         insert(samples_, ++sample_count_, track.number, now);
@@ -200,9 +230,9 @@ private:
         throw Error(fmt::format("cannot write {}: {}", name_, sqlite3_errmsg(database_)));
     }
     void close() {
-        for (Insert* one :
-             {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_, &whole_, &gaps_,
-              &marks_, &counters_, &captured_, &samples_, &frames_, &console_}) {
+        for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_,
+                            &whole_, &gaps_, &marks_, &counters_, &captured_, &call_events_,
+                            &masked_, &samples_, &frames_, &console_}) {
             sqlite3_finalize(std::exchange(one->statement, nullptr));
         }
         sqlite3* const database = std::exchange(database_, nullptr);
@@ -212,6 +242,7 @@ private:
     std::string name_;
     bool is_ours_;
     sqlite3* database_ = nullptr;
+    bool has_session_ = false;
     std::uint64_t sample_count_ = 0;
     Insert about_{"about"};
     Insert pairs_{"clock_pairs"};
@@ -225,6 +256,8 @@ private:
     Insert marks_{"marks"};
     Insert counters_{"counters"};
     Insert captured_{"captured"};
+    Insert call_events_{"call_events"};
+    Insert masked_{"masked"};
     Insert samples_{"samples"};
     Insert frames_{"sample_frames"};
     Insert console_{"console"};

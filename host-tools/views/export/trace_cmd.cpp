@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/little_endian.hpp"
 #include "host-tools/views/export/track_files.hpp"
@@ -104,6 +105,7 @@ public:
     TraceCmd(const Output& output, TimeAxis axis)
         : file_(output), axis_(axis), pages_(output.path(), pages_name) {}
 
+    void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         // An entry that is not a function of the image gets an address below any image.
         const std::uint64_t address = place.address != 0 ? place.address : 16 * ++without_address_;
@@ -160,6 +162,20 @@ public:
         print(track, now,
               fmt::format("{} {} = {}", symbols_[addresses_[captured.function]],
                           captured_name(captured.what), captured.value));
+    }
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds now) override {
+        for (const EventCount& one : counts) {
+            print(track, now,
+                  fmt::format("{} {} = {}", symbols_[addresses_[function]], event_name(one.number),
+                              one.count));
+        }
+    }
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        print(track, to,
+              fmt::format("interrupts masked by {} from {} to {} ns",
+                          symbols_[addresses_[function]], from, to));
     }
     void console(std::string_view bytes, Nanoseconds) override {
         if (!cores_.empty()) print({}, cores_[0].last, "console: " + for_cell(bytes));
@@ -224,7 +240,10 @@ private:
         } while (!text.empty());
     }
     void put(std::uint32_t core, Nanoseconds now, const Record& record) {
-        if (!std::exchange(has_said_times_, true)) print({0, core, 0}, now, times_text(axis_));
+        if (!std::exchange(has_said_times_, true)) {
+            print({0, core, 0}, now, times_text(axis_));
+            if (!part_.empty()) print({0, core, 0}, now, "a part of the recording: " + part_);
+        }
         Page& page = cores_[core];
         constexpr std::size_t most_head = 12;
         if (page.data.size() + most_head + record.bytes().size() > page_room) flush(core);
@@ -274,6 +293,7 @@ private:
 
     FileWriter file_;
     TimeAxis axis_;
+    std::string part_;
     bool has_said_times_ = false;
     TrackFiles pages_;
     std::unordered_map<std::uint32_t, std::uint64_t> addresses_;  // by function's number

@@ -33,6 +33,7 @@ public:
           records_(output.path(), records_name),
           about_(times_text(axis)) {}
 
+    void on_shown_part(const std::string& part) override { about_ += "; a part: " + part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         std::string name = for_cell(place.name);
         functions_.push_back(name.empty() ? "(no name)" : std::move(name));

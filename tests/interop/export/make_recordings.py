@@ -7,6 +7,7 @@
 torture   calls of all kinds, some left by longjmp, from an image under QEMU
 tasks     several contexts of a core, with marks
 cores     two cores
+counted   events of the PMU, counted for each call
 damaged   the demo's line, of which bytes are flipped and missing
 samples   samples alone, from the demo
 stream, contexts, captured, profile   the golden lines: gaps, a reset, several cores, values, counters
@@ -35,6 +36,7 @@ import hostile_names  # noqa: E402
 IMAGES = {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", "tasks", []),
           "samples": ("virt-max", "demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
           "gaps": ("virt-max", "demo", ["rounds=1", "baud=0", "interrupts=1"]),
+          "counted": ("virt-max", "events", ["events=0+17"]),
           "cores": ("virt-max-smp2", "events", ["cores"])}
 TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")

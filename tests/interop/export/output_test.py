@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where an export goes, and the errors if it cannot be written."""
 
+import gzip
 import os
 import pathlib
 import struct
@@ -9,6 +10,7 @@ import subprocess
 
 import export_formats
 import exports
+import packets
 
 
 class Output(exports.Case):
@@ -60,6 +62,30 @@ class Output(exports.Case):
                     self.assertTrue(out.read_bytes() == b"before\n" + expected)
             os.truncate(out, 0)
         self.assertTrue(os.path.islink("/dev/stdout"), "a link to a stream stays")
+
+    def test_a_name_that_ends_in_gz_is_compressed(self):
+        plain = {"perfetto": packets.inflated, "pprof": gzip.decompress}
+        for to in (name for name in export_formats.FILES if name != "sqlite"):
+            with self.subTest(to=to):
+                file, stream = self.directory / f"{to}.gz", self.directory / f"pipe.{to}.gz"
+                os.mkfifo(stream)
+                command = (exports.NOPSCOPE, "export", exports.recording("torture"), "--format", to, "-o")
+                exports.run(*command, file)
+                with open(self.directory / "read", "wb") as read, subprocess.Popen(["cat", stream], stdout=read) as reader:
+                    exports.run(*command, stream)
+                    self.assertEqual(reader.wait(), 0)
+                self.assertTrue((self.directory / "read").read_bytes() == file.read_bytes())
+                expected = plain.get(to, bytes)(self.export("torture", to=to).read_bytes())
+                self.assertTrue(gzip.decompress(file.read_bytes()) == expected)
+        html = self.directory / "page.html.gz"
+        exports.run(exports.NOPSCOPE, "html", exports.recording("torture"), "-o", html)
+        self.assertTrue(gzip.decompress(html.read_bytes()).startswith(b"<!doctype html>"))
+
+    def test_what_cannot_be_compressed_is_refused(self):
+        for to in ("sqlite", *export_formats.DIRECTORIES):
+            said = self.fail(exports.recording("torture"), "--format", to, "-o", self.directory / "x.gz", status=2)
+            self.assertRegex(said, "x.gz: .*give a name without .gz")
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_a_pipe_and_a_device_are_written(self):
         expected = self.export("torture").read_bytes()

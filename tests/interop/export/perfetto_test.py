@@ -6,14 +6,23 @@ track, simultaneous instants nest in each other, and an end names no slice."""
 
 import collections
 import pathlib
+import re
 
 import exports
 import hostile_names
+import packets
 from protoc import decode, one
 
 SCHEMA = pathlib.Path(__file__).resolve().parent / "perfetto_trace.proto"
 REAL_TIME, BOOT_TIME = 1, 6
 MAX_DEPTH = 512  # kMaxDepth in SliceTracker
+
+
+def plain(path):
+    """Writes the trace with its packets uncompressed, as the importer sees them. Returns the path."""
+    out = pathlib.Path(f"{path}.plain")
+    out.write_bytes(packets.inflated(path.read_bytes()))
+    return out
 
 
 class Trace:
@@ -30,7 +39,10 @@ class Trace:
         self.real_minus_boot = None
         self.number = 0    # number of events
         self.log = []      # (boot time, text)
-        for packet in decode(SCHEMA, "perfetto.protos.Trace", path)["packet"]:
+        self.categories = collections.defaultdict(set)  # of calls' begins: by name
+        self.lanes = []    # (time, core, thread's name)
+        self.about = self.attributes = None
+        for packet in decode(SCHEMA, "perfetto.protos.Trace", plain(path))["packet"]:
             self.packet(packet)
         self.nest()
 
@@ -66,6 +78,9 @@ class Trace:
     def packet(self, packet):
         if descriptor := one(packet, "track_descriptor"):
             uuid = one(descriptor, "uuid")
+            if uuid == 0:  # the root
+                assert one(descriptor, "thread_ordering") == "THREAD_ORDERING_EXPLICIT"
+                return
             assert uuid not in self.tracks and (one(descriptor, "parent_uuid", 1) in {*self.tracks, uuid})
             self.tracks[uuid] = descriptor
             thread = one(descriptor, "thread")
@@ -74,6 +89,13 @@ class Trace:
             assert not thread or one(thread, "tid") > 0
             if process := one(descriptor, "process"):
                 self.about = one(process, "process_name"), process["cmdline"]
+            return
+        if attributes := one(packet, "trace_attributes"):
+            self.attributes = {one(a, "key"): one(a, "string_value") for a in attributes["attribute"]}
+            return
+        if state := one(packet, "generic_kernel_task_state_event"):
+            assert one(packet, "timestamp_clock_id") == BOOT_TIME and one(state, "state") == "TASK_STATE_RUNNING"
+            self.lanes.append((one(packet, "timestamp"), one(state, "cpu", 0), one(state, "tid"), one(state, "comm")))
             return
         if clocks := one(packet, "clock_snapshot", {}).get("clocks", []):
             at = {one(clock, "clock_id"): one(clock, "timestamp") for clock in clocks}
@@ -90,7 +112,9 @@ class Trace:
             assert one(clocks[own], "is_incremental") == "true" and 64 <= own < 128
             assert one(clocks[own], "timestamp") == one(clocks[BOOT_TIME], "timestamp")
             self.sequences[number] = {"now": one(clocks[own], "timestamp"), "names": {}, "places": {},
-                                      "track": one(one(defaults, "track_event_defaults"), "track_uuid")}
+                                      "track": one(one(defaults, "track_event_defaults"), "track_uuid"),
+                                      "categories": {one(c, "iid"): one(c, "name") for c in
+                                                     one(packet, "interned_data")["event_categories"]}}
             return
         needs_state = one(packet, "sequence_flags", 0) & 2
         sequence = self.sequences[number] if needs_state else None
@@ -116,6 +140,7 @@ class Trace:
         name = one(event, "name")
         if iid := one(event, "name_iid"):
             name = sequence["names"][iid]
+            self.categories[name].add(sequence["categories"][one(event, "category_iids")])
             if place := one(event, "source_location_iid"):
                 self.locations[name] = sequence["places"][place]
         self.events[track].append((at, kind, name, event))
@@ -123,6 +148,21 @@ class Trace:
             return
         core = int(self.named[self.root(uuid)].split(",")[0].removeprefix("core "))
         self.slices[uuid].append((at, self.number, kind, name, core, bool(iid)))
+
+
+def annotations(trace):
+    """Yields (type of event, name, what, value) of each annotation that is an integer. An end has the name of its call."""
+    for track, events in trace.events.items():
+        open_ = collections.defaultdict(list)
+        for _, kind, name, event in events:
+            uuid = one(event, "track_uuid")
+            if kind == "TYPE_SLICE_BEGIN":
+                open_[uuid].append(name)
+            elif kind == "TYPE_SLICE_END":
+                name = open_[uuid].pop()
+            for annotation in event.get("debug_annotations", []):
+                if "int_value" in annotation:
+                    yield kind, name, one(annotation, "name"), one(annotation, "int_value")
 
 
 class Perfetto(exports.Case):
@@ -139,7 +179,7 @@ class Perfetto(exports.Case):
         for name, options in exports.RUNS:
             trace = self.trace(name, *options)
             self.check_events(name, trace.sums, options)
-            self.assertRegex(" ".join([trace.about[0], *trace.about[1]]), "^nopscope, raw times times are raw: ")
+            self.assertRegex(" ".join([trace.about[0], *trace.about[1]]), r"\(nopscope, raw times\) times are raw: ")
 
     def test_the_console_is_a_log(self):
         shown = self.trace("tasks").log
@@ -170,16 +210,71 @@ class Perfetto(exports.Case):
         for counter in report["counters"]:
             values = [one(e[3], "counter_value") for e in trace.events[f"counter {counter['id']}"]]
             self.assertEqual((len(values), min(values), max(values)), (counter["count"], counter["min"], counter["max"]))
-        found = collections.defaultdict(list)
-        for events in trace.events.values():
-            for _, _, name, event in events:
-                for annotation in event.get("debug_annotations", []):
-                    if "int_value" in annotation:
-                        found[name].append(one(annotation, "int_value"))
-        for row in report["captured"]:
-            values = found[f"{row['name']} {row['what']}"]
-            self.assertEqual((len(values), min(values), max(values)), (row["count"], row["min"], row["max"]))
+        found, ways = collections.defaultdict(list), collections.Counter()
+        for kind, name, what, value in annotations(trace):
+            found[name.removesuffix(f" {what}"), what].append(value)
+            ways[kind, what == "result"] += 1
+        self.assertEqual(exports.ranges(found), exports.ranges_of(report["captured"], lambda row: (row["name"], row["what"])))
         self.assertTrue(report["captured"] and report["counters"])
+        # Arguments are the begin's, a result is the end's. A value without an open call is an instant.
+        self.assertGreater(ways["TYPE_SLICE_BEGIN", False], 10)
+        self.assertGreaterEqual(ways["TYPE_SLICE_END", True], 10)
+        self.assertEqual(ways["TYPE_SLICE_END", False], 0)
+
+    def test_threads_come_in_their_order(self):
+        for name in ("tasks", "contexts", "cores"):
+            threads = [(one(track, "sibling_order_rank", 0), one(one(track, "thread"), "thread_name"))
+                       for track in self.trace(name).tracks.values() if one(track, "thread")]
+            numbers = [[int(number) for number in re.findall(r"\d+", name.replace("several", "99"))]
+                       for _, name in sorted(threads)]
+            self.assertEqual(numbers, sorted(numbers))
+            self.assertEqual(len({rank for rank, _ in threads}), len(threads))
+
+    def test_lanes_show_which_context_runs(self):
+        trace = self.trace("tasks")
+        of_thread = {one(one(track, "thread"), "tid"): one(one(track, "thread"), "thread_name")
+                     for track in trace.tracks.values() if one(track, "thread")}
+        self.assertEqual({(tid, name) for _, _, tid, name in trace.lanes}, set(of_thread.items()))
+        self.assertTrue(all(a[2] != b[2] for a, b in zip(trace.lanes, trace.lanes[1:])))
+        # A call begins and ends on the track of the context that runs.
+        runs = [lane[0] for lane in trace.lanes]
+        checked = 0
+        for track, events in trace.events.items():
+            for at, kind, name, _ in events:
+                if kind == "TYPE_SLICE_BEGIN" and name not in (exports.AWAY, exports.TRACER, None) and at not in runs:
+                    _, _, _, running = [lane for lane in trace.lanes if lane[0] <= at][-1]
+                    self.assertEqual(running, track, f"{name} at {at}")
+                    checked += 1
+        self.assertGreater(checked, 20)
+        self.assertEqual(self.trace("torture").lanes, [])
+
+    def test_it_names_image_board_and_build_id(self):
+        trace, report = self.trace("tasks"), exports.report("tasks")
+        self.assertEqual(trace.about[0], f"{report['image']['name']} on {report['image']['board']}, build-id "
+                                         f"{report['image']['build_id']} (nopscope, raw times)")
+        self.assertEqual(trace.attributes["nopscope.build_id"], report["image"]["build_id"])
+        self.assertNotIn("nopscope.part", trace.attributes)
+
+    def test_a_part_says_so_and_keeps_the_target_s_times(self):
+        whole, part = self.trace("begin"), self.trace("begin", "--time", "2ms..2.5ms")
+        self.assertEqual(part.attributes["nopscope.part"], "2ms..2.5ms")
+        self.assertIn("a part of the recording: 2ms..2.5ms", part.about[1])
+        begin, end = (of(event[0] for events in part.events.values() for event in events) for of in (min, max))
+        # `--time` counts without the tracer's time here, so the part is longer on the target's clock.
+        self.assertGreaterEqual(end - begin, 490_000)
+        calls = {event[:3] for events in whole.events.values() for event in events if event[1] == "TYPE_SLICE_BEGIN"}
+        of_part = [event[:3] for events in part.events.values() for event in events if event[1] == "TYPE_SLICE_BEGIN"]
+        self.assertGreater(len(of_part), 100)
+        self.assertEqual([event for event in of_part if event[0] > begin and event not in calls], [])
+        self.assertLess(len(of_part), len(calls) // 2)
+
+    def test_categories(self):
+        categories = self.trace("samples").categories | self.trace("begin").categories | self.trace("tasks").categories
+        for name, found in categories.items():
+            expected = {exports.TRACER: "tracer", exports.AWAY: "context"}.get(
+                name, "irq" if name.startswith("(interrupt ") else "call")
+            self.assertEqual(found, {expected}, name)
+        self.assertEqual({kind for found in categories.values() for kind in found}, {"tracer", "context", "irq", "call"})
 
     def test_gaps(self):
         for name in ("gaps", "stream"):

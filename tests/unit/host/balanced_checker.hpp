@@ -16,8 +16,9 @@ class BalancedChecker : public EventSink {
 public:
     std::vector<std::string> told;  // "0 +f 10", "0 -f 20 unwound"
     std::vector<std::string> wrong;
-    std::vector<TimeAxis> axes;  // one for each session
-    bool quiet = false;          // `told` stays empty
+    std::vector<std::string> switches;  // "30 0 -> 1"
+    std::vector<TimeAxis> axes;         // one for each session
+    bool quiet = false;                 // `told` stays empty
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         if (!names_.try_emplace(number, place.name).second)
@@ -70,6 +71,20 @@ public:
     void value(const Track& track, const CapturedValue& captured, Nanoseconds) override {
         say("{} {} {} {}", track.number, name(captured.function), captured_name(captured.what),
             captured.value);
+    }
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds) override {
+        for (const EventCount& one : counts)
+            say("{} {} {:#x}: {}", track.number, name(function), one.number, one.count);
+    }
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override {
+        if (from > to) wrong.push_back("a masked time that ends before it begins");
+        say("core {} masked by {} {}..{}", track.core, name(function), from, to);
+    }
+    void on_switch(const Track& from, const Track& to, Nanoseconds now) override {
+        if (from.core != to.core || from.number == to.number) wrong.push_back("a wrong switch");
+        switches.push_back(fmt::format("{} {} -> {}", now, from.number, to.number));
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds) override {
         std::string text;

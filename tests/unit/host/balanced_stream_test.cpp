@@ -230,6 +230,8 @@ TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30",
                                     "1 +(other context) 40", "0 -(other context) 40", "0 -f1 50",
                                     "1 -(other context) 60", "1 -f2 60"));
+    // A session's end leaves the core in context 0.
+    EXPECT_THAT(checker.switches, ElementsAre("20 0 -> 1", "40 1 -> 0", "60 0 -> 1", "60 1 -> 0"));
 }
 
 TEST_F(BalancedStreamTest, InterruptsAreCalls) {
@@ -243,16 +245,39 @@ TEST_F(BalancedStreamTest, InterruptsAreCalls) {
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(interrupt 27) 20", "0 +f2 30", "0 -f2 40",
-                                    "0 +(interrupt 0) 50", "0 -(interrupt 0) 70",
-                                    "0 -(interrupt 27) 80", "0 -f1 90"));
+                                    "0 +(interrupt 0) 50", "core 0 masked by f2 53..60",
+                                    "0 -(interrupt 0) 70", "0 -(interrupt 27) 80", "0 -f1 90"));
 }
 
-TEST_F(BalancedStreamTest, CountedEventsAreNoValues) {
+TEST_F(BalancedStreamTest, CountedEventsAreOfTheCallThatEndedBefore) {
+    const auto count = [this](std::uint64_t value) {
+        target.with_data(protocol::Extended::events, protocol::events_argument(0x0f, 0x11),
+                         {value, value + 1});
+    };
+    count(3);  // of no call
     const auto one = target.entry(1);
+    target.ret(target.entry(2));
+    count(5);
+    target.call(3);
+    count(7);  // its return ended no call
     target.ret(one);
-    target.with_data(protocol::Extended::events, protocol::events_argument(0x0f), {5});
+    count(9);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 -f1 20"));
+    EXPECT_THAT(told(),
+                ElementsAre("0 +f1 20", "0 +f2 30", "0 -f2 40", "0 f2 0xf: 5", "0 f2 0x11: 6",
+                            "0 .f3 60", "0 -f1 80", "0 f1 0xf: 9", "0 f1 0x11: 10"));
+}
+
+TEST_F(BalancedStreamTest, TimesWithInterruptsMaskedDoNotOverlap) {
+    const auto masked = [this](std::uint64_t length) {
+        target.with_data(protocol::Extended::masked, 0, {5, length});
+    };
+    target.call(1, 100);
+    masked(60);
+    masked(50);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 .f1 100", "core 0 masked by f2 50..110",
+                                    "core 0 masked by f2 110..120"));
 }
 
 TEST_F(BalancedStreamTest, TimeOfACoreDoesNotGoBack) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writers that the export formats use.
 #include <gmock/gmock.h>
+#include <zlib.h>
 
 #include <filesystem>
 
@@ -89,12 +90,23 @@ std::size_t times(std::string_view text, std::string_view part) {
     return count;
 }
 
+// The bytes of a file, which may be compressed.
+std::string gunzipped(const fs::path& path) {
+    const gzFile file = gzopen(path.c_str(), "rb");
+    std::string text;
+    char bytes[4096];
+    int count = 0;
+    while ((count = gzread(file, bytes, sizeof bytes)) > 0)
+        text.append(bytes, static_cast<std::size_t>(count));
+    EXPECT_EQ(count, 0) << path;
+    EXPECT_EQ(gzclose(file), Z_OK) << path;
+    return text;
+}
+
 class OutputTest : public testing::Test {
 protected:
-    ~OutputTest() override {
-        fs::remove_all(directory);
-        fs::create_directory(directory);  // for the next test
-    }
+    OutputTest() { fs::create_directory(directory); }
+    ~OutputTest() override { fs::remove_all(directory); }
     std::size_t files() const {
         return static_cast<std::size_t>(
             std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
@@ -102,20 +114,22 @@ protected:
     // A writer of this format, which knows the functions f and g, 1 and 2.
     std::unique_ptr<EventSink> begin(const ExportFormat& format, const Output& output) const {
         auto sink = format.stream(output, TimeAxis::wall);
+        sink->on_target({});
         sink->on_track(track);
         sink->on_function(1, {.name = "f", .file = {}});
         sink->on_function(2, {.name = "g", .file = {}});
         return sink;
     }
 
-    const fs::path directory = testing::TempDir();
+    const fs::path directory = fs::path(testing::TempDir()) / "outputs";
     const Track track;
 };
 
 TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
     for (const ExportFormat& format : export_formats()) {
         if (format.stream == nullptr) continue;
-        const Output output(directory / "x", format.kind);
+        // Perfetto's packets are not compressed by themselves if the file is.
+        const Output output(directory / (format.name == "perfetto" ? "x.gz" : "x"), format.kind);
         const auto sink = begin(format, output);
         sink->entry(track, 1, 1000);
         sink->time_pair(
@@ -124,7 +138,7 @@ TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
         sink->finish();
         std::string bytes;
         if (format.kind == Output::Kind::file) {
-            bytes = text_of(output.path());
+            bytes = gunzipped(output.path());
         } else {
             for (const auto& file : fs::directory_iterator(output.path()))
                 bytes += text_of(file.path());
@@ -140,13 +154,13 @@ TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
 }
 
 TEST_F(OutputTest, PerfettoHasEach512LevelsOnATrackOfTheirOwn) {
-    const Output output(directory / "x", Output::Kind::file);
+    const Output output(directory / "x.gz", Output::Kind::file);
     const auto sink = begin(*find_export_format("perfetto"), output);
     for (int i = 0; i < 600; ++i) sink->entry(track, 1, 1000);
     for (int i = 0; i < 1000; ++i) sink->mark(track, 7, 2000);  // they nest: levels 600 to 1599
     for (int i = 0; i < 600; ++i) sink->leave(track, 1, 3000, Left::returned);
     sink->finish();
-    const std::string bytes = text_of(output.path());
+    const std::string bytes = gunzipped(output.path());
     for (const char* name : {"from depth 512 on", "from depth 1024 on", "from depth 1536 on"}) {
         EXPECT_EQ(times(bytes, name), 1u) << name;
     }
@@ -191,6 +205,30 @@ TEST_F(OutputTest, LargeAndSmallWritesAreInOrder) {
         file.close();
     }
     EXPECT_TRUE(text_of(directory / "x") == expected);
+}
+
+TEST_F(OutputTest, ANameThatEndsInGzIsCompressed) {
+    std::string expected = "first";
+    const Output output(directory / "x.gz", Output::Kind::file, 1'000'005);
+    FileWriter file(output);
+    file.gzip();  // it is already
+    file.write("first");
+    for (int i = 0; i < 10; ++i) {
+        expected += std::string(100'000, static_cast<char>('a' + i));
+        file.write(std::string_view(expected).substr(expected.size() - 100'000));
+    }
+    EXPECT_EQ(file.offset(), expected.size());
+    EXPECT_THROW(file.expect(1), Error);  // the limit is that of the unpacked bytes
+    file.close();
+    EXPECT_LT(fs::file_size(output.path()), 10'000u);
+    EXPECT_TRUE(gunzipped(output.path()) == expected);
+}
+
+TEST_F(OutputTest, WhatCannotBeCompressedIsRefused) {
+    EXPECT_THROW(Output(directory / "x.gz", Output::Kind::directory), Error);
+    const Output output(directory / "x.gz", Output::Kind::file);
+    EXPECT_THROW(find_export_format("sqlite")->stream(output, TimeAxis::wall), Error);
+    EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(OutputTest, AnOutputThatIsNotCommittedLeavesNothing) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of Perfetto's TracePackets. Packets are collected in blocks. Each block is deflated into a
+// packet of its own (`compressed_packets`), so a file is a tenth of the size. In a file that is
+// compressed as a whole, they stay as they are.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host-tools/base/output.hpp"
+#include "host-tools/views/export/proto.hpp"
+
+namespace nopscope::host {
+
+class PacketFile {
+public:
+    explicit PacketFile(const Output& output)
+        : file_(output), is_bare_(output.is_gzipped()), block_(block_bytes) {}
+
+    // The packet's content, in pieces.
+    void add(std::initializer_list<std::string_view> pieces) {
+        std::size_t bytes = 0;
+        for (const std::string_view piece : pieces) bytes += piece.size();
+        if (block_.size() - used_ < bytes + most_head) [[unlikely]]
+            make_room(bytes + most_head);
+        char* to = block_.data() + used_;
+        *to++ = packet_tag;
+        to = put_varint(to, bytes);
+        for (const std::string_view piece : pieces) to = std::copy(piece.begin(), piece.end(), to);
+        used_ = static_cast<std::size_t>(to - block_.data());
+    }
+    void close();
+
+private:
+    // Perfetto wants less than 512 KB for each block after compression.
+    static constexpr std::size_t block_bytes = std::size_t{1} << 18;
+    static constexpr char packet_tag = 1 << 3 | 2;
+    static constexpr std::size_t most_head = 11;  // of a packet: its tag and its size
+    void make_room(std::size_t bytes);
+    void write_block();
+
+    FileWriter file_;
+    bool is_bare_;
+    std::vector<char> block_;
+    std::size_t used_ = 0;  // bytes of block_
+    std::string packed_;
+};
+
+}  // namespace nopscope::host

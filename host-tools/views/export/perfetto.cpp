@@ -23,6 +23,7 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/packet_file.hpp"
 #include "host-tools/views/export/perfetto_fields.hpp"
+#include "host-tools/views/export/perfetto_packets.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -30,62 +31,6 @@ namespace {
 using namespace perfetto;
 
 enum Type : std::uint32_t { none = 0, begin = 1, end = 2, instant = 3, counter_type = 4 };
-constexpr std::uint32_t state_cleared = 1;
-constexpr std::uint32_t needs_state = 2;
-constexpr std::uint32_t real_time = 1;
-constexpr std::uint32_t boot_time = 6;
-constexpr std::uint32_t log_info = 4;
-constexpr std::uint32_t own_clock = 64;
-constexpr std::uint32_t explicit_order = 1;
-constexpr std::uint32_t running = 3;
-
-enum Category : std::uint32_t {
-    call_category = 1,
-    irq_category,
-    tracer_category,
-    context_category
-};
-constexpr const char* categories[] = {"call", "irq", "tracer", "context"};
-
-Category category_of(std::uint32_t function, const FunctionPlace& place) {
-    if (function == tracer_function) return tracer_category;
-    if (function == away_function) return context_category;
-    return place.interrupt ? irq_category : call_category;
-}
-
-// Track identifiers, by kind and number.
-constexpr std::uint64_t root_uuid = 0;
-constexpr std::uint64_t process_uuid = 1;
-constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) {
-    return kind << 48 | number;
-}
-constexpr std::uint64_t context_kind = 0;
-constexpr std::uint64_t first_context = 16;
-constexpr std::uint64_t counter_kind = 1;
-constexpr std::uint64_t missing_kind = 2;
-constexpr std::uint64_t samples_kind = 3;
-constexpr std::uint64_t whole_kind = 4;
-constexpr std::uint64_t deeper_kind = 5;
-constexpr std::uint64_t masked_kind = 6;
-
-constexpr std::size_t max_depth = 512;
-// The track of the 512 levels from 512 x `level` on.
-std::uint64_t context_uuid(const Track& track, std::size_t level = 0) {
-    return level == 0 ? uuid(context_kind, first_context + track.number)
-                      : uuid(deeper_kind, std::uint64_t{track.number} << 16 | level);
-}
-
-std::uint64_t thread_number(const Track& track) { return 1 + track.number; }
-
-std::string thread_name(const Track& track) {
-    return track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
-}
-
-// Threads come in the order of their cores, and of their contexts' numbers.
-std::uint64_t order_of(const Track& track) {
-    constexpr std::uint32_t context_bits = 22;
-    return track.core << context_bits | std::min(track.context, (1u << context_bits) - 1);
-}
 
 class Perfetto : public EventSink {
 public:
@@ -94,11 +39,9 @@ public:
     void on_shown_part(const std::string& part) override { part_ = to_utf8(part); }
     void on_target(const HelloInfo& hello) override {
         if (std::exchange(has_session_, true)) return;
-        Proto root;
-        root.number(descriptor::uuid, root_uuid)
-            .number(descriptor::thread_ordering, explicit_order);
-        packet(Proto().message(packet::track_descriptor, root));
-        describe_recording(hello);
+        packet(root_packet());
+        packet(process_packet(hello, times_, part_));
+        packet(attributes_packet(hello, times_, part_));
     }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         functions_[number] = {to_utf8(without_nul(place.name)), to_utf8(without_nul(place.file)),
@@ -107,19 +50,12 @@ public:
     void on_track(const Track& track) override {
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
         stacks_.emplace_back();
-        Proto of;
-        of.number(descriptor::uuid, context_uuid(track)).number(descriptor::parent, process_uuid);
-        of.number(descriptor::order, order_of(track));
-        of.message(descriptor::thread, Proto()
-                                           .number(thread::pid, 1)
-                                           .number(thread::tid, thread_number(track))
-                                           .bytes(thread::name, thread_name(track)));
-        write_track(track.core + 1, of);
+        packet(thread_packet(track));
     }
     void on_switch(const Track& from, const Track& to, Nanoseconds now) override {
         Core& core = started(to, now);
-        if (!std::exchange(core.has_lane, true)) runs(from, core.first);
-        runs(to, now);
+        if (!std::exchange(core.has_lane, true)) packet(running_packet(from, core.first));
+        packet(running_packet(to, now));
     }
 
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -223,31 +159,12 @@ public:
     void console(std::string_view bytes, Nanoseconds now) override {
         // A log's times are the host's. Without a clock pair, the target's clock counts from 1970.
         if (!has_real_time_) time_pair({.time = now, .utc_ns = now});
-        packet(
-            Proto()
-                .number(packet::sequence_id, others_sequence)
-                .message(packet::android_log,
-                         Proto().message(log::events,
-                                         Proto()
-                                             .number(log::pid, 1)
-                                             .number(log::tid, 1)
-                                             .number(log::timestamp, now + utc_minus_time_)
-                                             .bytes(log::tag, "console")
-                                             .number(log::priority, log_info)
-                                             .bytes(log::message, to_utf8(without_nul(bytes))))));
+        packet(log_packet(to_utf8(without_nul(bytes)), now + utc_minus_time_));
     }
     void time_pair(const TimePair& pair) override {
         has_real_time_ = true;
         utc_minus_time_ = pair.utc_ns - pair.time;
-        Proto clocks;
-        for (const auto& [id, at] :
-             {std::pair{boot_time, pair.time}, std::pair{real_time, pair.utc_ns}}) {
-            clocks.message(clock_snapshot::clocks,
-                           Proto().number(clock::id, id).number(clock::timestamp, at));
-        }
-        packet(Proto()
-                   .number(packet::sequence_id, others_sequence)
-                   .message(packet::clock_snapshot, clocks));
+        packet(clocks_packet(pair));
     }
     void finish() override {
         for (std::uint32_t core = 0; core < cores_.size(); ++core) release(core);
@@ -316,47 +233,6 @@ private:
     static constexpr std::size_t most_held = std::size_t{1} << 12;  // bytes of annotations
 
     void packet(const Proto& content) { file_.add({content.text()}); }
-    // Says in the process's name and in attributes what was recorded.
-    void describe_recording(const HelloInfo& hello) {
-        const std::string image = to_utf8(without_nul(hello.image));
-        const std::string board = to_utf8(without_nul(hello.board));
-        const std::string build_id = to_hex(hello.build_id);
-        Proto about;
-        about.number(process::pid, 1);
-        about.bytes(process::name,
-                    fmt::format("{} on {}, build-id {} (nopscope, raw times)",
-                                image.empty() ? "an image" : image, board.empty() ? "?" : board,
-                                build_id.empty() ? "none" : build_id));
-        about.bytes(process::command_line, times_);
-        if (!part_.empty()) about.bytes(process::command_line, "a part of the recording: " + part_);
-        packet(Proto().message(
-            packet::track_descriptor,
-            Proto().number(descriptor::uuid, process_uuid).message(descriptor::process, about)));
-        Proto attributes;
-        for (const auto& [key, value] : {std::pair{"nopscope.image", image},
-                                         {"nopscope.board", board},
-                                         {"nopscope.build_id", build_id},
-                                         {"nopscope.times", times_},
-                                         {"nopscope.part", part_}}) {
-            if (value.empty()) continue;
-            attributes.message(
-                attributes::attribute,
-                Proto().bytes(attributes::key, key).bytes(attributes::string_value, value));
-        }
-        packet(Proto().message(packet::attributes, attributes));
-    }
-    // The core's lane shows the context from now on.
-    void runs(const Track& track, Nanoseconds when) {
-        packet(Proto()
-                   .number(packet::timestamp, when)
-                   .number(packet::timestamp_clock_id, boot_time)
-                   .number(packet::sequence_id, others_sequence)
-                   .message(packet::task_state, Proto()
-                                                    .number(task_state::cpu, track.core)
-                                                    .bytes(task_state::comm, thread_name(track))
-                                                    .number(task_state::tid, thread_number(track))
-                                                    .number(task_state::state, running)));
-    }
     static Proto event_on(std::uint64_t track, Type type) {
         return Proto().number(event::type, type).number(event::track_uuid, track);
     }
@@ -452,29 +328,7 @@ private:
         core.started = true;
         core.first = core.last = now;
         core.default_track = context_uuid(track);
-        Proto clocks;
-        clocks.message(clock_snapshot::clocks, Proto()
-                                                   .number(clock::id, own_clock)
-                                                   .number(clock::timestamp, now)
-                                                   .number(clock::is_incremental, 1));
-        clocks.message(clock_snapshot::clocks,
-                       Proto().number(clock::id, boot_time).number(clock::timestamp, now));
-        Proto of;
-        of.number(packet::sequence_id, track.core + 1)
-            .number(packet::sequence_flags, state_cleared);
-        of.message(packet::defaults,
-                   Proto()
-                       .number(defaults::timestamp_clock_id, own_clock)
-                       .message(defaults::track_event,
-                                Proto().number(event::track_uuid, core.default_track)));
-        of.message(packet::clock_snapshot, clocks);
-        Proto names;
-        for (std::uint32_t n = 0; n < std::size(categories); ++n) {
-            names.message(
-                interned::event_categories,
-                Proto().number(interned::iid, n + 1).bytes(interned::name, categories[n]));
-        }
-        packet(of.message(packet::interned_data, names));
+        packet(sequence_packet(track, now));
     }
 
     void hold(Core& core, const Track& track, std::uint64_t on, std::uint32_t function,
@@ -543,8 +397,6 @@ private:
                    .message(packet::interned_data, data));
         core.naming(function) = naming.text();
     }
-    static constexpr std::uint32_t others_sequence = 1000;  // larger than any core's
-
     PacketFile file_;
     std::string times_;
     std::string part_;

@@ -136,10 +136,11 @@ class Messages(cli.Case):
 
     def test_a_file_that_is_none(self):
         (self.directory / "empty").touch()
-        for command in ("report", "graph", "irq", "stack-depth", "info", "check", "names"):
+        for command in ("report", "graph", "replay", "irq", "stack-depth", "info", "check", "names"):
             for file, said in (("none", "No such file"), (".", "directory"), ("empty", "empty")):
                 done = cli.nopscope(command, file, status=3, cwd=self.directory, env=ENVIRONMENT)
                 self.assertRegex(done.stderr, rf"\Anopscope: [^\n]*{said}[^\n]*\n\Z", f"{command} {file}")
+                self.assertEqual(done.stdout, "", f"{command} {file}")
 
 
 if __name__ == "__main__":

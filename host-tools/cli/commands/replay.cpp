@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/base/interrupt.hpp"
@@ -79,13 +80,19 @@ Exit replay(const ReplayOptions& options) {
         throw Error("replay --follow: expected --from URI, and no file", Exit::usage);
     if (!options.follow && options.report.file.empty())
         throw Error("replay: expected a recording, or --follow --from URI", Exit::usage);
-    print("#      seconds       took us   core  call\n");
-    ReplayText text([](std::string_view line) { print(line); }, options.levels);
+    constexpr std::string_view head = "#      seconds       took us   core  call\n";
+    bool has_head = false;  // what is wrong with the options or the recording is said before it
+    const auto write = [&](std::string_view line) {
+        if (!std::exchange(has_head, true)) print(head);
+        print(line);
+    };
+    ReplayText text(write, options.levels);
     if (options.follow) {
         follow(options, text);
     } else {
         stream_into(text, options.report, std::nullopt);
     }
+    if (!has_head) print(head);
     if (text.late_lines() != 0) {
         say(fmt::format("{} lines stand later than their time: their records came too late",
                         with_commas(text.late_lines())));

@@ -95,6 +95,13 @@ class Counted(exports.Case):
         self.check_masked((0, event["name"], round(1000 * event["ts"]), round(1000 * (event["ts"] + event["dur"])))
                           for _, event in found)
 
+    def test_calls_that_are_not_shown_have_none(self):
+        whole = readers.csv_rows(self.export("counted", to="csv"))
+        rows = readers.csv_rows(self.export("counted", "--function", "events_leaf", to="csv"))
+        found = [row for row in rows if row["kind"] == "events"]
+        self.assertEqual(found, [row for row in whole if row["kind"] == "events" and row["name"] == "events_leaf"])
+        self.assertTrue(found)
+
     def test_others_say_that_they_leave_them_out(self):
         for format_ in ("speedscope", "uftrace"):
             self.export("samples", to=format_)

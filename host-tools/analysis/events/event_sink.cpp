@@ -57,18 +57,24 @@ std::string without_nul(std::string_view text) {
 }
 
 std::string EventSink::left_out() const {
-    static constexpr const char* names[left_out_kinds] = {"calls without a time",
-                                                          "calls that were told whole",
-                                                          "gaps",
-                                                          "marks",
-                                                          "counter values",
-                                                          "captured values",
-                                                          "samples",
-                                                          "pieces of console",
-                                                          "calls' counts of events",
-                                                          "times with interrupts masked"};
+    struct Name {
+        const char* one;
+        const char* more;
+    };
+    static constexpr Name names[left_out_kinds] = {
+        {"call without a time", "calls without a time"},
+        {"call that was told whole", "calls that were told whole"},
+        {"gap", "gaps"},
+        {"mark", "marks"},
+        {"counter value", "counter values"},
+        {"captured value", "captured values"},
+        {"sample", "samples"},
+        {"piece of console", "pieces of console"},
+        {"call's counts of events", "calls' counts of events"},
+        {"time with interrupts masked", "times with interrupts masked"}};
     std::string text;
-    for (std::size_t i = 0; i < left_out_kinds; ++i) add_count(text, left_out_[i], names[i]);
+    for (std::size_t i = 0; i < left_out_kinds; ++i)
+        add_count(text, left_out_[i], left_out_[i] == 1 ? names[i].one : names[i].more);
     return text;
 }
 

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <filesystem>
+#include <map>
 
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/error.hpp"
@@ -150,6 +151,46 @@ TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
         EXPECT_THAT(bytes, testing::AnyOf(HasSubstr("1700000000000001500"), HasSubstr(varint),
                                           HasSubstr(big_endian)))
             << format.name;
+    }
+}
+
+TEST_F(OutputTest, AFormatSaysWhatItHasNoPlaceFor) {
+    const std::map<std::string_view, std::string> expected{
+        {"chrome", "1 captured value, 1 sample, 2 calls' counts of events"},
+        {"csv", ""},
+        {"ctf", ""},
+        {"perfetto", ""},
+        {"speedscope",
+         "1 call that was told whole, 1 gap, 1 mark, 1 counter value, 1 captured value, 1 piece of "
+         "console, 2 calls' counts of events, 1 time with interrupts masked"},
+        {"sqlite", ""},
+        {"trace-cmd", "1 sample"},
+        {"uftrace",
+         "1 call that was told whole, 1 gap, 1 mark, 1 counter value, 1 captured value, 1 sample, "
+         "1 piece of console, 2 calls' counts of events, 1 time with interrupts masked"}};
+    const EventCount counts[] = {{0x11, 5}, {0x8, 7}};
+    const std::uint32_t path[] = {1, 2};
+    for (const ExportFormat& format : export_formats()) {
+        if (format.stream == nullptr) continue;
+        const Output output(directory / "x", format.kind);
+        const auto sink = begin(format, output);
+        sink->on_shown_part("core 0");
+        sink->entry(track, 1, 1000);
+        sink->entry(track, 2, 1100);
+        sink->leave(track, 2, 1200, Left::returned);
+        sink->events(track, 2, counts, 1200);
+        sink->masked(track, 2, 1150, 1250);
+        sink->value(track, {.function = 1, .what = 0, .value = 4}, 1300);
+        sink->mark(track, 7, 1400);
+        sink->counter(track, 4, -5, 1500);
+        sink->sample(track, path, 1600);
+        sink->console("a line", 1700);
+        sink->leave(track, 1, 2000, Left::returned);
+        sink->events(track, 1, counts, 2000);
+        sink->absence(0, {.from = 2000, .to = 3000, .lost = 5});
+        sink->whole(track, 1, 3000, 4000, 1);
+        sink->finish();
+        EXPECT_EQ(sink->left_out(), expected.at(format.name)) << format.name;
     }
 }
 

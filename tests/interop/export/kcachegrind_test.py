@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Callgrind's format, opened by KCachegrind in a window. callgrind_test.py reads more recordings."""
+
+import collections
+
+import exports
+import kcachegrind
+
+
+class KCachegrind(exports.Case):
+    FORMAT = "callgrind"
+
+    def shown(self, name, suffix=""):
+        path = self.directory / f"callgrind.out.{name}{suffix}"
+        exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", "callgrind", "-o", path)
+        return kcachegrind.graph_of(path, self.directory)
+
+    def test_calls_and_inclusive_times(self):
+        for name, suffix in (("tasks", ""), ("cores", ".gz")):
+            whole, calls = self.shown(name, suffix)
+            expected = sums_of_pairs(name)
+            self.assertEqual(whole, sum(node["corrected_self_ns"] for _, node in exports.paths(name)))
+            compared = {pair for pair in calls if pair[1] not in exports.recursive(name)}
+            self.assertGreater(len(compared), 4, calls)
+            self.assertEqual({pair: calls[pair] for pair in compared}, {pair: tuple(expected[pair]) for pair in compared})
+
+
+def sums_of_pairs(name):
+    """Returns {(caller, callee): [ns on the CPU, calls]}. Time in other contexts is another cost, which is not shown first."""
+    sums = collections.defaultdict(lambda: [0, 0])
+    for path, node in exports.paths(name):
+        path = ("(root)", *path)
+        sums[path[-2:]][1] += node["calls"]
+        for pair in set(zip(path, path[1:])):
+            sums[pair][0] += node["corrected_self_ns"]
+    return sums
+
+
+if __name__ == "__main__":
+    exports.main()

@@ -52,7 +52,12 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     sink_.on_target(hello);
     sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
     Nanoseconds latest = 0;
-    for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);
+    for (const auto& core : cores_) {
+        if (!core) continue;
+        turn_to(*core);
+        run(*core, *core->contexts.front());
+        latest = std::max(latest, core->now);
+    }
     time_.begin_session(hello.clock_hz, latest);
     base_ = hello.text_base - hello.load_bias;
     site_count_ = hello.site_count;
@@ -68,7 +73,6 @@ void BalancedStream::on_session_end() {
         if (!core) continue;
         turn_to(*core);
         end_all(*core, Left::open);
-        run(*core, *core->contexts.front());
         core->with_data = {};
         core->after_return.reset();
         core->cut = 0;

@@ -230,8 +230,7 @@ TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30",
                                     "1 +(other context) 40", "0 -(other context) 40", "0 -f1 50",
                                     "1 -(other context) 60", "1 -f2 60"));
-    // A session's end leaves the core in context 0.
-    EXPECT_THAT(checker.switches, ElementsAre("20 0 -> 1", "40 1 -> 0", "60 0 -> 1", "60 1 -> 0"));
+    EXPECT_THAT(checker.switches, ElementsAre("20 0 -> 1", "40 1 -> 0", "60 0 -> 1"));
 }
 
 TEST_F(BalancedStreamTest, InterruptsAreCalls) {
@@ -297,6 +296,20 @@ TEST_F(BalancedStreamTest, ASessionFollowsTheOneBeforeIt) {
     target.ret(target.entry(2, 100), 50);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 5000", "0 -f1 6000", "0 +f2 1006000", "0 -f2 1006050"));
+    EXPECT_THAT(checker.switches, IsEmpty());
+}
+
+TEST_F(BalancedStreamTest, ASessionBeginsInContext0) {
+    target.argument(protocol::Extended::context, 5);
+    target.ret(target.entry(1), 20);
+    target.finish();
+    target.reset();
+    target.clock = 0;
+    target.hello();
+    target.call(2);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 -f1 40", "0 .f2 1000040"));
+    EXPECT_THAT(checker.switches, ElementsAre("10 0 -> 1", "40 1 -> 0"));
 }
 
 TEST_F(BalancedStreamTest, MarksCountersAndCapturedValues) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/gzip.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "host-tools/base/error.hpp"

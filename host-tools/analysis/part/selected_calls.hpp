@@ -36,7 +36,6 @@ public:
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
     void on_origin(Nanoseconds origin) override { inner_.on_origin(origin); }
-    void on_shown_part(const std::string& part) override { inner_.on_shown_part(part); }
     void on_target(const HelloInfo& hello) override { inner_.on_target(hello); }
     void on_axis(TimeAxis axis) override { inner_.on_axis(axis); }
     void on_switch(const Track& from, const Track& to, Nanoseconds now) override;

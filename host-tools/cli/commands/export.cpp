@@ -76,7 +76,8 @@ Action add_export(CLI::App& app, CLI::App*& command) {
     add_recording(command, options->report);
     add_kept_functions(command, options->report);
     add_word(command, "--format", options->format, names, "The format")->required();
-    add_value(command, "-o,--output", options->output, kind::file, "The file or directory to write")
+    add_value(command, "-o,--output", options->output, kind::file,
+              "The file or directory to write; a file is compressed if its name ends in .gz")
         ->required();
     command->add_flag("--raw", options->report.raw,
                       "Sum formats: times as recorded, with the recording overhead left in");

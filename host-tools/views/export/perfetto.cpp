@@ -209,8 +209,8 @@ private:
         std::uint32_t track = 0;
         std::uint32_t function = 0;
         Nanoseconds now = 0;
-        std::uint64_t on = 0;     // the event's track
-        std::string annotations;  // its fields
+        std::uint64_t on = 0;     // the identifier of the event's track
+        std::string annotations;  // as fields of the event
     };
     struct Core {
         bool started = false;

@@ -22,8 +22,8 @@ WINDOW = "/kcachegrind/MainWindow_1"
 
 
 def graph_of(path, directory):
-    """Returns the cost of all and {(caller, callee): (inclusive ns, calls)} of what KCachegrind shows below the root. It leaves small
-    ones out. So what it writes on a function is the sum of the calls that it shows."""
+    """Returns the cost of all and {(caller, callee): (inclusive ns, calls)} of what KCachegrind shows below the root. It leaves
+    small calls out. So what it writes on a function, or on a pair, is the sum of the calls that it shows."""
     home = directory / "home"
     (home / ".config").mkdir(parents=True, exist_ok=True)
     (home / ".config/kcachegrindrc").write_text(NO_TIP)

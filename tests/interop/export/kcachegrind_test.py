@@ -17,7 +17,7 @@ class KCachegrind(exports.Case):
         return kcachegrind.graph_of(path, self.directory)
 
     def test_calls_and_inclusive_times(self):
-        """Only of tasks: a pair of which KCachegrind leaves some calls out, because they are a small part, has less."""
+        """KCachegrind leaves small calls out, also of a pair that it shows. In this recording no pair that it shows has such calls."""
         name = "tasks"
         whole, calls = self.shown(name, ".gz")
         expected = sums_of_pairs(name)

@@ -115,6 +115,7 @@ protected:
     // A writer of this format, which knows the functions f and g, 1 and 2.
     std::unique_ptr<EventSink> begin(const ExportFormat& format, const Output& output) const {
         auto sink = format.stream(output, TimeAxis::wall);
+        sink->on_shown_part("1ms..2ms");
         sink->on_target({});
         sink->on_track(track);
         sink->on_function(1, {.name = "f", .file = {}});
@@ -126,7 +127,7 @@ protected:
     const Track track;
 };
 
-TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
+TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawWhichPartItIsAndHasTheUtc) {
     for (const ExportFormat& format : export_formats()) {
         if (format.stream == nullptr) continue;
         // Perfetto's packets are not compressed by themselves if the file is.
@@ -145,6 +146,7 @@ TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
                 bytes += text_of(file.path());
         }
         EXPECT_THAT(bytes, HasSubstr("times are raw")) << format.name;
+        EXPECT_THAT(bytes, HasSubstr("1ms..2ms")) << format.name;
         // Perfetto writes a varint, SQLite a big-endian number, the other formats a decimal number.
         const std::string varint = Proto().varint(1'700'000'000'000'001'500).text();
         const std::string big_endian = "\x17\x97\x9c\xfe\x36\x2a\x05\xdc";
@@ -174,7 +176,6 @@ TEST_F(OutputTest, AFormatSaysWhatItHasNoPlaceFor) {
         if (format.stream == nullptr) continue;
         const Output output(directory / "x", format.kind);
         const auto sink = begin(format, output);
-        sink->on_shown_part("core 0");
         sink->entry(track, 1, 1000);
         sink->entry(track, 2, 1100);
         sink->leave(track, 2, 1200, Left::returned);

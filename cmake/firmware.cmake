@@ -23,6 +23,12 @@ function(nopscope_firmware name)
         set(NOPSCOPE_FIRMWARE_TRACER nopscope_tracer)
     endif()
     target_link_libraries(${name} PRIVATE ${NOPSCOPE_FIRMWARE_TRACER} nopscope_hal)
+    if(TARGET ${NOPSCOPE_FIRMWARE_TRACER})
+        get_target_property(_definitions ${NOPSCOPE_FIRMWARE_TRACER} INTERFACE_COMPILE_DEFINITIONS)
+        if(NOPSCOPE_DEFERS IN_LIST _definitions)  # the HAL's own vectors do not defer
+            target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/hal/arm64/vectors.S")
+        endif()
+    endif()
     target_link_options(${name} PRIVATE
         -static -no-pie -nostartfiles -nostdlib ${NOPSCOPE_ERRATA_FLAGS}
         -T "${NOPSCOPE_LINKER_SCRIPT}" -L "${PROJECT_SOURCE_DIR}/linker"

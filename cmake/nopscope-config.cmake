@@ -9,5 +9,6 @@ elseif(NOT TARGET nopscope::tracer)  # only the headers
     add_library(nopscope::tracer INTERFACE IMPORTED)
     target_include_directories(nopscope::tracer INTERFACE "${CMAKE_CURRENT_LIST_DIR}/../../../include")
     add_library(nopscope::longjmp INTERFACE IMPORTED)
+    add_library(nopscope::unwinding INTERFACE IMPORTED)
 endif()
 cmake_path(SET nopscope_LINKER_SCRIPT NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../../share/nopscope/nopscope.ld")

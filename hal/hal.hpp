@@ -169,6 +169,10 @@ struct InterruptObserver {
     void (*interrupts_unmasked)() = nullptr;
 };
 void set_interrupt_observer(const InterruptObserver& observer);  // sets all four; interrupts masked
+// Called on all cores at the end of an interrupt of thread context, which the controller has been
+// told of; interrupts are masked. It may switch stacks, for a kernel that preempts its tasks: it
+// then returns when the interrupted task runs again, maybe on another core. Null: not called.
+void set_after_interrupt(void (*after)());
 
 bool interrupts_enabled();
 void enable_interrupts();

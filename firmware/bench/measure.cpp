@@ -82,7 +82,10 @@ Reading loop_of(BenchFunction function) {
     });
 }
 
+const char* variant = "";
+
 void print(const Row& row, const Reading& on, const Reading& off, std::uint64_t count) {
+    const char* const strategy = *row.strategy != '\0' ? row.strategy : variant;
     const double hz = static_cast<double>(hal::clock_hz());
     const long long instructions = difference(on.instructions, off.instructions);
     const double ns = per(on.ticks, off.ticks, count) * 1e9 / hz;
@@ -91,10 +94,10 @@ void print(const Row& row, const Reading& on, const Reading& off, std::uint64_t 
         "@bench {\"case\": \"%s\", \"strategy\": \"%s\", \"relevant\": %u, \"irrelevant\": %u, "
         "\"instructions\": %lld, \"per\": %lu, \"ns_per_call\": %.3f, \"cycles_per_call\": %.3f, "
         "\"off\": %.3f}\n",
-        row.name, row.strategy, row.relevant, row.irrelevant, instructions,
+        row.name, strategy, row.relevant, row.irrelevant, instructions,
         static_cast<unsigned long>(count), ns, cycles, per(off.instructions, 0, count));
     if (!for_people) return;
-    printf("%-34s %-9s %4u %4u %11.3f instr %11.3f cycles %11.3f ns\n", row.name, row.strategy,
+    printf("%-34s %-9s %4u %4u %11.3f instr %11.3f cycles %11.3f ns\n", row.name, strategy,
            row.relevant, row.irrelevant,
            static_cast<double>(instructions) / static_cast<double>(count), cycles, ns);
 }
@@ -118,6 +121,8 @@ void initialise() {
     const bool counts = start_counters();
     nopscope::Config config = board_config("bench");
     config.mode = nopscope::Mode::stream;
+    if (const char* const budget = strstr(hal::command_line(), "budget="))
+        config.pump_budget = static_cast<std::uint32_t>(strtoul(budget + 7, nullptr, 10));
     const size_t bytes = nopscope::profile_bytes(config.cores);
     config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
     nopscope::Status status;

@@ -50,9 +50,12 @@ inline constexpr std::uint64_t calls = 100;
 // instructions of all cores to each core's count, so another core that spins may disturb one run.
 Reading loop_of(BenchFunction function);
 
+// The strategy of rows without one: which library this image has.
+extern const char* variant;
+
 struct Row {
     const char* name;      // the case
-    const char* strategy;  // "" if the case has only one
+    const char* strategy;  // "": `variant`
     unsigned relevant;
     unsigned irrelevant;
 };

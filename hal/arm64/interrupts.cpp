@@ -26,6 +26,7 @@ struct alignas(64) Depth {
 };
 Depth depths[max_cores];
 InterruptObserver observer;
+void (*after_interrupt)();
 
 // Calls `operation` with the board's controller. This branch is the whole cost of a table of
 // boards.
@@ -107,6 +108,7 @@ bool interrupts_enabled() {
     constexpr std::uint64_t irq_masked = 1 << 7;
     return (read_daif() & irq_masked) == 0;
 }
+void set_after_interrupt(void (*to)()) { after_interrupt = to; }
 void set_interrupt_observer(const InterruptObserver& to) { observer = to; }
 void enable_interrupts() {
     if (observer.interrupts_unmasked != nullptr) observer.interrupts_unmasked();
@@ -150,4 +152,6 @@ void nopscope_interrupt(IrqFrame* frame) {
     depths[core].frame = outer;
     depths[core].value = below;
     with_controller([=](auto controller) { controller.finish(acknowledged); });
+    // Last: it may return on another core.
+    if (below == 0 && after_interrupt != nullptr) after_interrupt();
 }

@@ -14,6 +14,7 @@
 // there. It has no name for ELR_EL1, so the interrupted PC is undefined until it is saved.
 
 #include "hal/arm64/frame.h"
+#include "nopscope/defer.h"
 
     .cfi_sections .debug_frame
 
@@ -103,6 +104,7 @@ nopscope_vectors:
     fault_vector 3
     fault_vector 4                      // current EL with SP_EL1: synchronous
     .balign 0x80
+    nopscope_defer                      // empty unless the tracer defers interrupts
     b       interrupt                   // IRQ
     fault_vector 6                      // FIQ
     fault_vector 7                      // SError

@@ -77,7 +77,7 @@ Live::Live(LiveOptions options)
       events_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(symbols()),
-      tee_(profile_, watch_) {
+      tee_(figures_, watch_) {
     options_.line.steering.check_names(symbols());
     const bool one_way = goes_one_way(options_.line);
     takes_commands_ = !one_way;
@@ -97,7 +97,7 @@ Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
       events_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(nullptr),
-      tee_(profile_, watch_) {
+      tee_(figures_, watch_) {
     start(std::move(open), comes_back);
 }
 
@@ -105,7 +105,7 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
     profile_.count_durations();
     profile_.know_code(code_of_calls([this] { return symbols(); }));
     begin_ = begin_now("");
-    if (options_.timeline) tee_.add(events_);
+    if (options_.timeline) figures_.add(events_);
     if (comes_back) {
         auto lasting = std::make_unique<ReconnectingSource>(std::move(open));
         lasting_ = lasting.get();
@@ -165,14 +165,14 @@ void Live::show(const Part& part) {
 }
 
 void Live::show_locked(const Part& part) {
-    if (part_) tee_.remove(part_->sink());
+    if (part_) figures_.remove(part_->sink());
     part_.reset();
     shown_part_ = part;
     begin_.number = ++begins_;
     if (part.whole()) return;
     part_.emplace(
         part, profile_, line_->reader(), [this] { return symbols(); }, options_.line.from);
-    tee_.add(part_->sink());
+    figures_.add(part_->sink());
     part_begin_ = begin_now("");
 }
 
@@ -351,7 +351,9 @@ void Live::start_recording(const std::string& path) {
     if (end_state_ != LineState::waiting)
         throw Error("there is nothing to record: " + end_sentence_);
     recording_ = std::make_unique<LiveRecording>(path, options_.line.from, symbols());
-    recording_->begin_within(line_->reader(), profile_);
+    recording_->begin_within(line_->reader(), [this](unsigned core) {
+        return figures_.waiting_context(core).value_or(profile_.context_of(core));
+    });
     tee_.add(recording_->sink());
 }
 

@@ -32,6 +32,7 @@
 #include "host-tools/live/part_figures.hpp"
 #include "host-tools/live/reconnecting_source.hpp"
 #include "host-tools/target/control/ending.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
@@ -199,7 +200,8 @@ private:
     std::uint64_t session_at_zero_ = 0;
     std::uint64_t losses_at_zero_ = 0;
     Timeline timeline_;
-    BalancedStream events_;  // feeds timeline_
+    BalancedStream events_;           // feeds timeline_
+    MovesInOrder figures_{profile_};  // feeds the sinks that follow calls
     Watch watch_;
     Ending ending_;
     Tee tee_;

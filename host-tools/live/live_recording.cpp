@@ -50,11 +50,12 @@ LiveRecording::LiveRecording(const std::string& path, const std::string& source,
     if (symbols != nullptr) file_.symbols(*symbols);
 }
 
-void LiveRecording::begin_within(const SessionReader& reader, const Profile& profile) {
+void LiveRecording::begin_within(const SessionReader& reader,
+                                 const std::function<std::uint32_t(unsigned)>& context_of) {
     if (!begin_session(reader)) return;
     for (unsigned core = 0; core < reader.hello().cores; ++core) {
         if (const auto at = reader.position_of(core)) {
-            journal_.begin_at(core, at->next_index, at->clock, profile.context_of(core));
+            journal_.begin_at(core, at->next_index, at->clock, context_of(core));
         }
     }
 }

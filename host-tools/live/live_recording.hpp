@@ -2,6 +2,7 @@
 // A recording while it is written. A killed recorder loses a quarter of a second at most.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "host-tools/analysis/profile/profile.hpp"
@@ -19,8 +20,9 @@ public:
     LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols);
 
     // Begins in the middle of the reader's session, if the reader has one. Earlier records are not
-    // in this file. `profile` must have received all that the reader has decoded.
-    void begin_within(const SessionReader& reader, const Profile& profile);
+    // in this file. `context_of`: the context that a core runs after its last record.
+    void begin_within(const SessionReader& reader,
+                      const std::function<std::uint32_t(unsigned)>& context_of);
 
     // Begins where `before` ended, with all that `before` has not recorded.
     void begin_after(const LiveRecording& before, const SessionReader& reader);

@@ -44,6 +44,7 @@ enum class Item : std::uint8_t {
     moved = 9,            // a moved frame's payload
     profile_events = 10,  // a profile_events frame's payload
     clock_pair = 11,      // ClockPair
+    tasks = 12,           // a tasks frame's payload
 };
 
 struct About {

@@ -141,6 +141,11 @@ bool Journal::on_moved(const std::uint8_t* payload, std::size_t count) {
     return true;
 }
 
+bool Journal::on_tasks(const std::uint8_t* payload, std::size_t count) {
+    item(Item::tasks, 0, {payload, count});
+    return true;
+}
+
 void Journal::on_reply(const protocol::Reply& reply) {
     Payload payload;
     payload.fixed(reply.number).fixed(static_cast<std::uint8_t>(reply.what));

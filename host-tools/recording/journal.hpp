@@ -38,6 +38,7 @@ public:
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_moved(const std::uint8_t* payload, std::size_t count) override;
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override;
     void on_reply(const protocol::Reply& reply) override;
     void on_console(std::string_view text) override;
     void on_raw_text(std::string_view text) override;

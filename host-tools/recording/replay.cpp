@@ -106,7 +106,7 @@ bool Replay::items(protocol::Reader in) {
 bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
     const bool is_frame = what == Item::stats || what == Item::profile ||
                           what == Item::profile_events || what == Item::moved ||
-                          what == Item::reply;
+                          what == Item::tasks || what == Item::reply;
     // No target sends such a frame.
     if (is_frame &&
         (bytes.size() > protocol::max_payload_bytes || (in_session && core >= hello_cores_)))
@@ -142,7 +142,7 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         return true;
     }
     case Item::profile:
-        // The recorder did not check the payload of this and the next two.
+        // The recorder did not check the payload of this and the next three.
         if (in_session && !sink_.on_profile(core, bytes.data(), bytes.size())) ++malformed_;
         return true;
     case Item::profile_events:
@@ -150,6 +150,9 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         return true;
     case Item::moved:
         if (in_session && !sink_.on_moved(bytes.data(), bytes.size())) ++malformed_;
+        return true;
+    case Item::tasks:
+        if (in_session && !sink_.on_tasks(bytes.data(), bytes.size())) ++malformed_;
         return true;
     case Item::console: sink_.on_console(text_of(bytes)); return true;
     case Item::raw_text: sink_.on_raw_text(text_of(bytes)); return true;

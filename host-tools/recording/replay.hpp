@@ -48,7 +48,7 @@ private:
     std::uint64_t records_ = 0;  // records that the sink got
     std::uint64_t gaps_ = 0;     // missing blocks
     std::uint64_t sessions_ = 0;
-    std::uint64_t malformed_ = 0;  // profile and moved frames
+    std::uint64_t malformed_ = 0;  // profile, moved and tasks frames
     LineCounters line_;
     StreamCounters stream_;
 };

@@ -5,17 +5,23 @@ first. It is short, not fast. Frames and records: trace2.py.
 
     decode.py LINE [REPORT.json]
 
-Prints calls, total and self ticks of each site, from records and profile, and the sums. Fails (1)
+Prints calls, total and self ticks of each site, from records and profile, facts and counts of tasks
+and objects, and the sums. Fails (1)
 if a report by `nopscope report --format json` of the same line differs.
 """
 import json
 import sys
 from collections import defaultdict
 
+import tasks
 import trace2
 from captured import Captured, summary
-from trace2 import (CALL, CONTEXT, ENTRY, EXTENDED, HELLO, IDENTITY, INTERRUPT, PROFILE, RET, STATS, TRACE,
-                    TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, frames, stats)
+from trace2 import (CALL, CONTEXT, DATA, ENTRY, EXTENDED, HELLO, IDENTITY, INTERRUPT, PROFILE, RET, STATS, TASK,
+                    TASKS, TRACE, TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, frames, stats)
+
+MOVED = 0                 # a task's fact
+TIMES_OF_CONTEXT = ("session", "core", "context", "ran_ticks", "self_ticks", "tracer_ticks")
+SEVERAL = (1 << 25) - 1   # stands for contexts that the target could not name
 
 
 class Context:
@@ -150,6 +156,35 @@ class Context:
             self.end_tracer()
         return None
 
+    def take(self, old, clock):
+        """The context has moved here from another core, where `old` has its open calls."""
+        if old.clock is None:
+            return
+        self.clock = clock
+        self.close_down_to(0, True)
+        shift, part, depth = old.tracer - self.tracer, 0, 0
+        if old.tracer_open:
+            begin, inside, depth = old.tracer_open
+            until = old.stack[depth][2] + old.tracer if len(old.stack) > depth else old.clock
+            part = max(0, until - begin - inside)
+            self.tracer_open = [begin, inside + part, depth]
+        for at, (index, site, begin, child, before) in enumerate(old.stack):
+            if site is not None:
+                total = self.functions[site]["total"]
+                before += total[id(self)] - total[id(old)]
+            self.stack.append([index, site, begin + shift + (part if at < depth else 0), child, before])
+        if old.gap_begin is not None:
+            self.gap_begin = old.gap_begin + shift
+        elif self.stack:
+            ticks = max(0, clock - old.clock)
+            self.stack[-1][3] += ticks
+            if self.tracer_open and len(self.stack) == depth:
+                self.tracer_open[1] += ticks
+        elif self.tracer_open:
+            self.tracer_open[1] += max(0, clock - old.clock)
+        old.stack, old.tracer_open, old.gap_begin = [], None, None
+        old.tracer += part
+
     def own_tracer(self):
         return self.tracer - self.elsewhere
 
@@ -165,9 +200,11 @@ class Context:
 
 
 class Core:
-    """One core of one session: its records in order, and its contexts."""
+    """One core of one session: its records in order, and its contexts. `cores`: all by number."""
 
-    def __init__(self, functions, values):
+    def __init__(self, functions, values, cores, of_tasks):
+        self.cores, self.steps, self.at = cores, [], 0
+        self.tasks = of_tasks
         self.functions, self.values = functions, values
         next(values)
         self.next_index = self.delivered = self.dropped = self.overwritten = self.missing = 0
@@ -197,6 +234,7 @@ class Core:
     def event(self, kind, value, index, clock):
         before, self.clock = self.clock, clock
         self.values.send((index, kind, value, clock))
+        self.tasks.record(index, kind, value, self.current)
         if kind == EXTENDED and value & 15 == CONTEXT:
             return self.enter(value >> 4, clock)
         if kind == RET and not self.contexts[self.current].has(value >> 1):
@@ -204,7 +242,55 @@ class Core:
                 if context.has(value >> 1):
                     self.enter(number, clock, before)
                     break
+            else:
+                for core in self.cores.values():
+                    if core is not self and core.contexts.get(self.current, Context({})).has(value >> 1):
+                        self.move(core, clock)
+                        break
         return self.contexts[self.current].event(kind, value, index, clock)
+
+    def move(self, core, clock):
+        """The context that runs here has left another core."""
+        number = self.current
+        if number in (0, SEVERAL) or number not in core.contexts or core is self:
+            return
+        if core.current == number:
+            core.enter(SEVERAL, core.clock)  # until its record of the next context comes
+        self.contexts[number].take(core.contexts[number], clock)
+
+    def moved(self, at):
+        """The other core and its first index afterwards, if the record at this place tells a move."""
+        if at + 1 >= len(self.steps):
+            return None
+        (index, kind, value, _, _), (after, data_kind, data, _, gap) = self.steps[at:at + 2]
+        if kind != EXTENDED or value & 0x1FF != TASK | MOVED << 4 or not value >> 9 & 31:
+            return None
+        if gap or after != index + 1 or data_kind != EXTENDED or data & 15 != DATA:
+            return None
+        return self.cores.get(data >> 4 & 0xFF), data >> 12
+
+    def waits(self):
+        """Whether a move comes next, and the other core has not come to its switch. The pump's
+        records may come before that."""
+        _, kind, value, _, _ = self.steps[self.at]
+        is_switch = kind == EXTENDED and value & 15 == CONTEXT
+        core, after = self.moved(self.at + is_switch) or (None, 0)
+        if core in (None, self) or core.at == len(core.steps):
+            return False
+        return core.steps[core.at][0] <= after or core.current == (value >> 4 if is_switch else self.current)
+
+    def step(self):
+        index, kind, value, clock, gap = self.steps[self.at]
+        if gap:
+            self.tasks.gap()
+            for context in self.contexts.values():
+                context.gap()
+            self.enter(*gap)
+        move = self.moved(self.at)
+        self.at += 1
+        self.event(kind, value, index, clock)
+        if move and move[0]:
+            self.move(move[0], clock)
 
     def trace(self, payload):
         decoder = self.decoder
@@ -225,14 +311,11 @@ class Core:
         if index < self.next_index:
             self.repeated += 1
             return
-        if index > self.next_index:
-            self.missing += index - self.next_index
-            for context in self.contexts.values():
-                context.gap()
-            self.enter(self.decoder.context, self.decoder.base)
+        self.missing += index - self.next_index
+        gap = (self.decoder.context, self.decoder.base) if index > self.next_index else None
         self.next_index = index + 1
         self.delivered += 1
-        self.event(kind, value, index, clock)
+        self.steps.append((index, kind, value, clock, gap))
 
     def finish(self):
         for number in [*self.contexts, self.current]:
@@ -259,6 +342,19 @@ class Core:
         overwritten = min(self.overwritten, self.missing)
         return {"generated": self.generated(aggregated + filtered), "delivered": self.delivered, "dropped": self.dropped, "overwritten": overwritten,
                 "aggregated": aggregated, "filtered": filtered, "lost": self.missing - overwritten}
+
+
+def run(cores):
+    """Decodes the records of a session's cores, those of a task in their order."""
+    while True:
+        left = [core for core in cores.values() if core.at < len(core.steps)]
+        if not left:
+            return
+        ready = [core for core in left if not core.waits()] or left[:1]
+        for core in ready:
+            core.step()
+            while core.at < len(core.steps) and not core.waits():
+                core.step()
 
 
 class Added:
@@ -331,10 +427,12 @@ def decode(line):
     sums = defaultdict(int, corrupt_frames=0, orphan_returns=0)
     hello, session, cores, order, kept = None, None, {}, Sequences(), []  # cores of all sessions
     profile, added, captured = {}, defaultdict(Added), Captured()
+    told, sessions = tasks.Tasks(), 0
     sums["incomplete_profiles"] = sums["lost_frames"] = 0
 
     def end_session():
         sums["lost_frames"] += order.lost()
+        run(cores)
         for core in cores.values():
             core.finish()
             for name, value in core.sums().items():
@@ -358,6 +456,7 @@ def decode(line):
         stream, number, frame_session, sequence, payload = frame
         if frame_session != session:
             end_session()
+            sessions += session is not None
             session, order = frame_session, Sequences()
         if stream == HELLO:
             said = trace2.hello(payload)
@@ -371,10 +470,16 @@ def decode(line):
             hello = said
         elif stream == PROFILE:
             added[number].frame(payload)
+        elif stream == TASKS:
+            try:
+                told.frame(sessions, payload)
+            except Malformed:
+                sums["malformed_frames"] += 1
         elif stream in (TRACE, STATS):
             core = cores.get(number)
             if core is None:
-                core = cores[number] = Core(functions, captured.reader(session))
+                core = cores[number] = Core(functions, captured.reader(session), cores,
+                                            tasks.OfCore(told, sessions, number))
             if stream == STATS:
                 core.stats = stats(payload)
                 continue
@@ -389,12 +494,12 @@ def decode(line):
     values = {key if isinstance(key, int) else (base + 8 * key[0], key[1]): summary(series)
               for key, series in captured.series.items()}
     return (rows, {base + 8 * site: of for site, of in profile.items()}, sums, hello["clock_hz"],
-            values, captured.marks, [(base + 4 * where, ticks) for where, ticks in captured.masked])
+            values, captured.marks, [(base + 4 * where, ticks) for where, ticks in captured.masked], told)
 
 
 def main():
     with open(sys.argv[1], "rb") as file:
-        rows, profile, sums, hertz, values, marks, masked = decode(file.read())
+        rows, profile, sums, hertz, values, marks, masked, told = decode(file.read())
     for address, (calls, total, own) in sorted(rows.items(), key=str):
         name = address if isinstance(address, tuple) else hex(address)
         print(f"{name} calls {calls} total {total} self {own} ticks")
@@ -402,6 +507,10 @@ def main():
         print(f"{address:#x} profile calls {calls} total {total} self {own} ticks")
     for name, series in values.items():
         print(name, *series)
+    for session, number, core in sorted(told.facts):
+        print(f"session {session} context {number} {told.report_of(session, core, number)}")
+    for (session, number), of in sorted(told.objects().items()):
+        print(f"session {session} object {number} {of}")
     print(" ".join(f"{name} {value}" for name, value in sums.items()))
     if len(sys.argv) < 3:
         return 0
@@ -437,6 +546,13 @@ def main():
     mine["marks"] = sorted(marks)
     mine["masked"] = sorted((address, ns(ticks)) for address, ticks in masked)
     theirs["masked"] = sorted((int(row["address"], 16), row["length_ns"]) for row in report.get("masked", []))
+    for row in report["contexts"]:
+        key = row["session"], row["core"], row["context"]
+        mine["context", *key], theirs["context", *key] = told.report_of(*key), {
+            name: value for name, value in row.items() if name not in TIMES_OF_CONTEXT}
+    mine |= {("object", *key): of for key, of in told.objects().items()}
+    theirs |= {("object", row["session"], row["id"]): (row["name"], row["takes"], row["gives"], row["waits"])
+               for row in report.get("objects", [])}
     theirs["marks"] = sorted(mark["id"] for mark in report.get("markers", []))
     wrong = [f"{address}: here {mine.get(address)}, there {theirs.get(address)}"
              for address in mine.keys() | theirs.keys()

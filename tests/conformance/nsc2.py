@@ -11,10 +11,10 @@ import struct
 import sys
 from collections import Counter, defaultdict
 
-from trace2 import (CONSOLE, DATA, ENTRY, EXTENDED, HELLO, IDENTITY, PROFILE, RET, STATS, TRACE,
+from trace2 import (CONSOLE, DATA, ENTRY, EXTENDED, HELLO, IDENTITY, PROFILE, RET, STATS, TASKS, TRACE,
                     TraceDecoder, Varints, crc32c, frames)
 
-ITEM_OF = {STATS: 1, PROFILE: 2, CONSOLE: 3, 7: 8, 8: 9}
+ITEM_OF = {STATS: 1, PROFILE: 2, CONSOLE: 3, 7: 8, 8: 9, 9: 10, TASKS: 12}
 CLOCK_PAIR = 11
 CLOCK = (1 << 64) - 1
 

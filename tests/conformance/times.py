@@ -14,6 +14,10 @@ Two sums must hold, in ticks:
   belongs to no context.
 
 All but the self time is counted here; nothing is computed as a difference.
+
+A task may go on on another core, in the middle of a call. The first sum then holds for all cores'
+contexts of that number together. If records are missing besides, readers need not agree on whose a
+time without a record of the switch is: then neither sum is checked.
 """
 import json
 import pathlib
@@ -24,11 +28,12 @@ import tempfile
 from collections import defaultdict
 
 from nsc2 import block, chunks, zstd
-from trace2 import CALL, CONTEXT, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
+from trace2 import CALL, CONTEXT, DATA, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TASK, TRACER_BEGIN, TRACER_END
 
 MOST_RECORDS = 400_000  # a larger recording takes too long to check tick by tick
 MOST_MARKERS = 64       # gaps without a return from before them
 MARKER = None
+SEVERAL = (1 << 25) - 1  # in place of a context's number: unknown ones
 
 
 class Context:
@@ -42,6 +47,17 @@ class Context:
         self.ran = self.own = self.tracer = self.nothing = self.gaps = 0
         self.whole = False       # it has calls from duration records
         self.unpaired = 0  # the tracer's brackets without begin or end, or with a gap inside
+        self.moved = False
+
+    def take_over(self, other):
+        """The task's open calls are `other`'s, of another core."""
+        self.forget_bracket()
+        self.close(0, unwound=False)  # what it seemed to have here
+        self.calls, other.calls = other.calls, []
+        self.bracket, other.bracket = other.bracket, None
+        self.after_gap, other.after_gap = other.after_gap, False
+        self.started |= other.started
+        self.moved = other.moved = True
 
     def give(self, ticks, kind):
         """Assigns the time up to a record of this kind."""
@@ -144,7 +160,10 @@ class Context:
 class Core:
     """A core of a session."""
 
-    def __init__(self):
+    def __init__(self, others):
+        self.others = others        # {number: Core} of the session
+        self.moving = False         # the next record says where the task was
+        self.is_over = False        # it has no more records
         self.contexts, self.current = defaultdict(Context), 0
         self.first = self.clock = self.next = None
         self.gaps = 0             # in no context
@@ -155,8 +174,27 @@ class Core:
         self.contexts[self.current].unwinding = False
         self.current = number
 
+    def waits(self, records):
+        """True: `records`, the next ones, begin with a switch to a task that has come from a core
+        that has not been read up to its switch to another task."""
+        if len(records) < 3 or not is_moved(records[1][1]):
+            return False
+        (_, word, *_), _, (_, data, *_) = records
+        source, left = moved_from(data)
+        core = self.others.get(source)
+        return core is not None and not core.is_over and ((core.next or 0) <= left or core.current == word >> 39)
+
+    def take_from(self, core):
+        """The task that runs here has come from that core."""
+        if core.current == self.current:
+            core.enter(SEVERAL)  # its switch to another one has no record yet
+        self.contexts[self.current].take_over(core.contexts[self.current])
+
     def record(self, index, word, clock, told):
         kind, value = word >> 32 & 3, word >> 35
+        if self.moving and index == self.next and (source := self.others.get(moved_from(word)[0])):
+            self.take_from(source)
+        self.moving = is_moved(word)
         if self.first is None:
             self.first = self.clock = clock
             self.begins_inside = index != 0
@@ -179,6 +217,12 @@ class Core:
                     self.enter(number)
                     context = other
                     break
+            else:
+                for core in self.others.values():
+                    old = core.contexts.get(self.current) if core is not self and self.current else None
+                    if old and old.find(value >> 1) is not None:
+                        self.take_from(core)  # the record of the move is lost
+                        break
         context.give(ticks, kind)
         if kind == EXTENDED and value & 15 == CONTEXT:
             self.enter(value >> 4)
@@ -190,6 +234,40 @@ class Core:
             context.finish()
 
 
+def is_moved(word):
+    """The fact 0 of a task's."""
+    return word >> 32 & 3 == EXTENDED and word >> 35 & 0x1ff == TASK
+
+
+def moved_from(word):
+    """Returns (core, index of the first record there after the task left) of a data record."""
+    data = (word >> 39) << 32 | word & 0xffffffff
+    return data & 0xff, data >> 8
+
+
+def read_in_order(core_records):
+    """{core: [(index, word, clock, what its block says)]} of a session. A core waits where a task
+    has come to it, until the core that the task left has been read up to there."""
+    cores = {}
+    for number in core_records:
+        cores[number] = Core(cores)
+    at = dict.fromkeys(core_records, 0)
+    while any(at[number] < len(records) for number, records in core_records.items()):
+        before = sum(at.values())
+        for number, records in core_records.items():
+            core = cores[number]
+            while at[number] < len(records) and not core.waits(records[at[number]:at[number] + 3]):
+                core.record(*records[at[number]])
+                at[number] += 1
+            core.is_over = at[number] == len(records)
+        if sum(at.values()) == before and any(at[number] < len(records) for number, records in core_records.items()):
+            # What they wait for is lost.
+            number = next(number for number, records in core_records.items() if at[number] < len(records))
+            cores[number].record(*core_records[number][at[number]])
+            at[number] += 1
+    return cores
+
+
 def trace_chunks(data):
     """Raises AssertionError if the recording is damaged."""
     return [payload for kind, payload in chunks(data) if kind == "TRCE"]
@@ -198,7 +276,7 @@ def trace_chunks(data):
 def read(data):
     """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged
     or too large."""
-    cores, count = defaultdict(Core), 0
+    sessions, count = defaultdict(lambda: defaultdict(list)), 0
     try:
         parts = trace_chunks(data)
     except AssertionError:
@@ -208,11 +286,12 @@ def read(data):
         count += len(records)
         if count > MOST_RECORDS:
             return None
-        core = cores[session - 1, number]
-        for index, word, clock in records:
-            core.record(index, word, clock, told.get(index))
-    for core in cores.values():
-        core.finish()
+        sessions[session - 1][number] += [(*record, told.get(record[0])) for record in records]
+    cores = {}
+    for session, records in sessions.items():
+        for number, core in read_in_order(records).items():
+            core.finish()
+            cores[session, number] = core
     return cores
 
 
@@ -247,15 +326,34 @@ def faults_of(name, core, theirs, is_whole):
             if said["self_ticks"] > of.ran:
                 found.append(f"{who}: {said['self_ticks']} ticks self, and it ran for {of.ran}")
             continue
+        if of.moved:
+            continue
+        if said["self_ticks"] != of.own:
+            found.append(f"{who}: self {said['self_ticks']}, here {of.own}")
         if said["tracer_ticks"] != of.tracer:
             found.append(f"{who}: {of.tracer} ticks were the tracer's, and the report says {said['tracer_ticks']}")
         if said["self_ticks"] + counted != of.ran:
             found.append(f"{who}: self {said['self_ticks']} + tracer {of.tracer} + no call {of.nothing} + gaps {of.gaps} = "
                          f"{said['self_ticks'] + counted}, and it ran for {of.ran}")
-        if said["self_ticks"] != of.own:
-            found.append(f"{who}: self {said['self_ticks']}, here {of.own}")
     if ran + core.gaps != core.clock - core.first:
         found.append(f"{name}: contexts {ran} + gaps {core.gaps}, and it has {core.clock - core.first}")
+    return found
+
+
+def faults_of_moved(session, cores, rows):
+    """Checks the contexts of a session that ran on several cores. `rows`: of the report."""
+    found = []
+    numbers = {number for core in cores for number, context in core.contexts.items() if context.moved}
+    for number in numbers:
+        here = [core.contexts[number] for core in cores if number in core.contexts]
+        said = {name: sum(row[name] for row in rows if row["context"] == number) for name in ("self_ticks", "tracer_ticks")}
+        if any(context.whole for context in here):
+            continue
+        ran, own, tracer, nothing, gaps = (sum(getattr(context, name) for context in here)
+                                           for name in ("ran", "own", "tracer", "nothing", "gaps"))
+        if said != {"self_ticks": own, "tracer_ticks": tracer} or own + tracer + nothing + gaps != ran:
+            found.append(f"session {session}, context {number}, which moves: self {own} + tracer {tracer} + no call {nothing} + "
+                         f"gaps {gaps}, and it ran for {ran}; the report says {said}")
     return found
 
 
@@ -295,8 +393,14 @@ def faults(data, report):
     said = defaultdict(dict)
     for row in report["contexts"]:
         said[row["session"], row["core"]][row["context"]] = row
+    has_all_calls = is_whole and not report["integrity"].get("aggregated")
+    if not has_all_calls and any(context.moved for core in cores.values() for context in core.contexts.values()):
+        return found
     for (session, number), core in cores.items():
         found += faults_of(f"session {session}, core {number}", core, said.pop((session, number), {}), is_whole)
+    for session in {session for session, _ in cores}:
+        found += faults_of_moved(session, [core for (of, _), core in cores.items() if of == session],
+                                 [row for row in report["contexts"] if row["session"] == session])
     return found + [f"session {session}, core {number}: it has no records" for session, number in said]
 
 

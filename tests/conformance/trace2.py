@@ -6,11 +6,11 @@ tests make. Short, not fast.
 import struct
 import sys
 
-HELLO, TRACE, CONSOLE, STATS, PROFILE = 1, 2, 3, 4, 5
+HELLO, TRACE, CONSOLE, STATS, PROFILE, TASKS = 1, 2, 3, 4, 5, 10
 CALL, ENTRY, RET, EXTENDED = range(4)
 SYNC, TRACER_BEGIN, TRACER_END, CONTEXT = range(4)
 INTERRUPT = 5
-MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, MASKED, DATA = 4, 6, 7, 8, 9, 12, 15
+MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, MASKED, TASK, DATA = 4, 6, 7, 8, 9, 12, 13, 15
 STATS_FIELDS = ("now", "generated", "delivered", "dropped", "shadow_stack_full", "off_stack", "console_dropped",
                 "final", "overwritten", "aggregated", "filtered")
 LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile",

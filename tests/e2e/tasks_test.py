@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two tasks that switch in the middle of traced calls. Each has its own tree and its own times.
+"""Two tasks that switch in the middle of traced calls. Each has its own tree and its own times. And
+a preemptive kernel, whose calls are counted as the oracle counts them.
 
     tasks_test.py MACHINE
 """
 
+import collections
 import json
+import re
 import subprocess
 import sys
 import unittest
 
-import machines
+import machines  # puts tests/verification/oracle on the path
+import compare
+import wire
 from trace2 import CONTEXT, EXTENDED, TRACER_BEGIN, TRACER_END
-from wire import Line
 
 DECODE = machines.HERE.parent / "conformance" / "decode.py"
 
@@ -84,7 +88,7 @@ class ManySwitches(unittest.TestCase):
             run = machines.record(directory, MACHINE, "tasks", ["switches=many"])  # checks every tick
             self.assertEqual(run.status, 0, run.errors)
             report = run.report_json()
-            line = Line(run.line)
+            line = wire.Line(run.line)
         self.assertTrue(report["integrity"]["clean"], report["integrity"])
         contexts, unpaired, began, pumped = 0, 0, False, 0
         for event in line.events:
@@ -100,6 +104,117 @@ class ManySwitches(unittest.TestCase):
         calls = sum(f["calls"] for f in report["functions"])
         self.assertGreater(calls, 30_000)
 
+
+class Preemptive:
+    """The kernel's tasks, with time slices of 20 us."""
+
+    @classmethod
+    def setUpClass(cls):
+        machine = MACHINE if cls.CORES == 1 or MACHINE.startswith("rpi") else f"{MACHINE}-smp{cls.CORES}"
+        cls.switches = {1: 20_000, 4: 100_000}[cls.CORES] if MACHINE == "virt-max" else 2_000
+        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), machine, "tasks",
+                                   ["preempt=1", f"cores={cls.CORES}", "slice_us=20", f"switches={cls.switches}", f"pump={cls.PUMP}"],
+                                   oracle=True)
+        cls.report = cls.run_.report_json()
+        cls.said = {name: int(count) for count, name in re.findall(r"tasks: (\d+) (\w+)", cls.run_.console)}
+
+    def test_it_did_what_it_should(self):
+        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
+        self.assertRegex(self.run_.console, "tasks: done")
+        self.assertGreaterEqual(self.said["switches"], self.switches)
+        self.assertGreater(self.said["preemptions"], self.switches / 10)
+        self.assertGreater(self.said["children"], self.switches / 100)
+        self.assertEqual(self.said["moves"] > self.switches / 20, self.CORES > 1)
+        if self.switches >= 10_000:  # rare
+            self.assertGreater(self.said["inheritances"], 0)
+
+    def test_every_function_s_count_is_the_oracle_s(self):
+        self.assertEqual(compare.differences(self.report, self.run_.oracle), [])
+
+    def test_nothing_is_lost(self):
+        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
+        for name in ("dropped", "stray_returns", "undeferred", "recursions", "shadow_stack_full", "off_stack"):
+            self.assertEqual(self.said[name], 0, name)
+
+    def test_each_task_has_its_name_and_its_facts(self):
+        known = {}
+        for context in self.report["contexts"]:
+            known[context["context"], context["core"] if context["context"] == 0 else None] = context
+        names = collections.Counter(context.get("name") for context in known.values())
+        expected = {"idle": 1, "urgent": 1, "consumer": 1, "parent": 1, "producer": 1, "holder": 1, "worker": 10}
+        self.assertEqual(names["idle"], self.CORES)
+        self.assertEqual(set(names) - {*expected, "child", None}, set())
+        # Children end before they were told. Of those only eight are told, ten times a second.
+        self.assertGreater(names["child"], 0)
+        if self.switches >= 10_000:  # a shorter run ends, and destroys its tasks, before that
+            self.assertLessEqual({name: count * self.CORES for name, count in expected.items()}.items(), names.items())
+        for context in known.values():
+            if context.get("name") in ("worker", "urgent", "child"):
+                self.assertEqual(context["priority"], {"worker": 2, "urgent": 4, "child": 2}[context["name"]])
+                self.assertEqual(context["stack"]["bytes"], 8192)
+
+    def test_each_switch_has_its_reason(self):
+        away = collections.Counter()
+        for context in self.report["contexts"]:
+            away.update(context.get("switched_away", {}))
+        for reason in ("preempted", "blocked", "gave_way", "ended"):
+            self.assertEqual(away[reason], self.said[reason], reason)
+        self.assertEqual(away["unknown"], 0)
+        self.assertEqual(away.total(), self.said["switches"])
+
+    def test_each_event_of_the_kernel_is_there(self):
+        ready = {context["context"]: context.get("ready", 0) for context in self.report["contexts"] if context["context"] != 0}
+        # A child becomes ready once. The report has 1,024 contexts of a core.
+        unlisted = TASKS_OF_A_CORE * self.CORES + self.said["children"] - len(ready)
+        self.assertEqual(sum(ready.values()) + unlisted, self.said["ready"])
+        objects = self.report["objects"]
+        self.assertEqual(collections.Counter(each["name"] for each in objects), {"results": 1, "values": self.CORES})
+        for event in ("takes", "gives", "waits"):
+            self.assertEqual(sum(each[event] for each in objects), self.said[event], event)
+
+    def test_no_task_s_call_is_below_another_s(self):
+        calls = collections.Counter()
+        names = {None: None}
+        for node in self.run_.graph_json()["nodes"]:
+            names[node["id"]] = name = re.sub(r"\(.*|.*::", "", node["name"].replace("(anonymous namespace)::", ""))
+            calls[names[node["parent"]], name] += node["calls"]
+        for caller, callees in CALLEES.items():
+            seen = {callee for above, callee in calls if above == caller}
+            self.assertLessEqual(seen, callees | {"", "preempt"}, caller)  # "": an interrupt
+        self.assertGreater(calls["spin", ""] + calls["descend", ""], self.switches / 100)
+        # Each task begins once, and nothing calls its first function.
+        self.assertEqual(calls[None, "begin"], TASKS_OF_A_CORE * self.CORES + self.said["children"])
+        self.assertEqual(sum(count for (_, name), count in calls.items() if name == "begin"), calls[None, "begin"])
+
+
+class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
+    CORES, PUMP = 1, "recorders"
+
+
+class PreemptiveOnFourCores(Preemptive, unittest.TestCase):
+    CORES, PUMP = 4, "tick"
+
+
+class PreemptiveInOtherModes(unittest.TestCase):
+    def test_every_call_is_accounted_for(self):
+        machine = "virt-max-smp4" if MACHINE == "virt-max" else MACHINE
+        cores = 4 if machine.endswith("smp4") else 1
+        for words, missing in ((["mode=stream"], "dropped"), (["mode=flight"], "overwritten"), (["mode=adaptive"], "aggregated"),
+                               (["recorder=profile"], "aggregated")):
+            with self.subTest(words), machines.Directory() as directory:
+                run = machines.record(directory, machine, "tasks",
+                                      ["preempt=1", f"cores={cores}", "slice_us=20", "switches=2000", *words])
+                self.assertEqual(run.status, 0, run.errors)
+                told = run.report_json()["integrity"]
+                self.assertEqual(told["generated_is"], "exact")
+                self.assertGreater(told[missing], 0)
+                self.assertEqual(told["generated"], sum(told[name] for name in ("delivered", "dropped", "overwritten", "aggregated",
+                                                                                "filtered", "lost")))
+
+
+TASKS_OF_A_CORE = 15  # without children
+CALLEES = {"spin": set(), "descend": {"descend", "spin"}, "switch_away": set(), "give_way": {"switch_away"},
+           "wait_in": {"switch_away"}, "wait_us": {"sleep_until"}}
 
 if __name__ == "__main__":
     MACHINE = sys.argv.pop()

@@ -93,6 +93,13 @@ int main(void) {
     say("two cores on", nopscope_init(&config));
     machine.online_cores = 0;
 
+    const void* const except[] = {(const void*)main};
+    config.recorder = NOPSCOPE_GRAPH;
+    config.except = except;
+    config.except_count = 1;
     say("nothing wrong", nopscope_init(&config));
+    const struct nopscope_counters counters = nopscope_counters();
+    const bool all_but_one = counters.enabled > 1 && counters.enabled == counters.sites - 1;
+    print(all_but_one ? "all but main: traced\n" : "all but main: not so\n");
     return 0;
 }

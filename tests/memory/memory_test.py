@@ -124,7 +124,9 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as holder:
         directory = pathlib.Path(holder)
-        _, status, usage = os.wait4(subprocess.Popen([NOPSCOPE, "--version"], stdout=subprocess.DEVNULL).pid, 0)
+        # A Popen object that nobody holds reaps a child that has ended.
+        version = subprocess.Popen([NOPSCOPE, "--version"], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(version.pid, 0)
         assert status == 0
         most_bytes = LIMIT_BYTES + 1024 * usage.ru_maxrss
         cases = [(make.__name__, make) for make in (*recordings.HOSTILE, recordings.paths)]

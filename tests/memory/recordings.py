@@ -18,7 +18,7 @@ import trace2  # noqa: E402
 from hostile_names import varint  # noqa: E402
 
 SESSION, TRACE, ITEMS = 0x53534553, 0x45435254, 0x4D455449
-PROFILE, CONSOLE, MISSING, MOVED, PROFILE_EVENTS = 2, 3, 7, 9, 10
+PROFILE, CONSOLE, MISSING, MOVED, PROFILE_EVENTS, TASKS = 2, 3, 7, 9, 10, 12
 CONTEXT, MARKER, INTERRUPT, DURATION, ARGUMENTS, COUNTER, SAMPLE, MASKED = 3, 4, 5, 6, 7, 9, 10, 12
 LINE_MOVED = 8  # the number of a stream
 RETURN, RARE, FIRST = 0, 1, 2  # tokens
@@ -128,7 +128,7 @@ def all_functions(cores=1, contexts=1, step=1):
     last = (FUNCTIONS - 3) * step
     for core in range(cores):
         for context in range(contexts):
-            words = [extended(CONTEXT, context), entry(last)]
+            words = [extended(CONTEXT, context and contexts * core + context), entry(last)]
             recording.block(core, words, bytes((FIRST, FIRST + 1, RETURN)))
     return recording.bytes()
 
@@ -147,16 +147,49 @@ def open_calls():
     recording = Recording()
     for core in range(CORES):
         for context in range(2):
-            recording.block(core, [extended(CONTEXT, context), entry(1)], bytes((FIRST,)) + bytes((FIRST + 1,)) * (BLOCK_RECORDS - 1))
+            recording.block(core, [extended(CONTEXT, context and core + 1), entry(1)], bytes((FIRST,)) + bytes((FIRST + 1,)) * (BLOCK_RECORDS - 1))
     return recording.bytes()
 
 
 def many_contexts():
+    """A number is one context on all cores, and 0 each core's own."""
     recording = Recording()
     for core in range(CORES):
-        rare = b"".join(varint(extended(CONTEXT, number)) for number in range(500))
+        rare = b"".join(varint(extended(CONTEXT, number and 500 * core + number)) for number in range(500))
         recording.block(core, [entry(1)], bytes((RARE, FIRST, RETURN)) * 500, rare)
     return recording.bytes()
+
+
+def tasks_frame(first, count):
+    """Contexts and objects with the longest names, which JSON escapes."""
+    frame = b""
+    for number in range(first, first + count):
+        name = b"\x1f" + b"\x01" * 31
+        context = varint(number + 1) + b"\0\3" + varint(1 << 63) * 5 + name
+        named = varint(number) + name
+        frame += b"\0" + varint(len(context)) + context + b"\1" + varint(len(named)) + named
+    return frame
+
+
+def tasks(named=1 << 17, step=256):
+    """Facts of 2^17 contexts and objects. Core n runs contexts from n * step on; all are counted."""
+    recording = Recording()
+    for first in range(0, named, 1 << 12):
+        recording.items(*((TASKS, 0, tasks_frame(at, 4)) for at in range(first, first + (1 << 12), 4)))
+    words = [extended(trace2.TASK, 1 | 1 << 10), extended(trace2.TASK, 2 | 1 << 5), extended(trace2.TASK, 5 | 1 << 5), entry(1)]
+    left, ready, waits, call = range(FIRST, FIRST + 4)
+    for core in range(CORES):
+        rare = b""
+        for number in range(step * core + 1, step * core + 257):
+            upper, lower = of_data(number)
+            rare += varint(extended(CONTEXT, number)) + (varint(upper) + varint(lower)) * 2
+        recording.block(core, words, bytes((RARE, left, call, RETURN, ready, RARE, waits, RARE)) * 256, rare)
+    return recording.bytes()
+
+
+def tasks_on_all_cores():
+    """Facts of the contexts that each core runs."""
+    return tasks(named=1 << 12, step=0)
 
 
 def long_durations():
@@ -295,5 +328,5 @@ def line_of_text():
 LINES = (line_of_profiles, line_of_cores, line_of_moves, line_of_sessions, line_of_text)
 
 HOSTILE = (claimed_profile, claimed_profile_in_frames, claimed_profile_events, all_moved, functions_far_apart, functions_in_contexts,
-           open_calls, many_contexts, long_durations, counters, captured_values, masked, samples, markers, interrupts, gaps, console,
-           sessions, deep_and_wide)
+           open_calls, many_contexts, tasks, tasks_on_all_cores, long_durations, counters, captured_values, masked, samples, markers,
+           interrupts, gaps, console, sessions, deep_and_wide)

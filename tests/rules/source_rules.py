@@ -42,9 +42,9 @@ INCLUDES = [
     ("tracer/protocol/", r"tracer/protocol/|nopscope/(?:event_refusal|recorders)\.hpp$"),
     ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/machine\.hpp$"),
     *floors("tracer", TRACER, "nopscope/"),
-    ("hal/", r"hal/|tracer/arch/(?:machine|arm64/(?:affinity|cpu))\.hpp$"),
+    ("hal/", r"hal/|tracer/arch/(?:machine|arm64/(?:affinity|cpu))\.hpp$|nopscope/defer\.h$"),
     # These tests set values that boot measures, or that a lost task changes.
-    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/patch_site\.hpp$|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
+    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/(?:deferral|patch_site)\.hpp$|tracer/core/(?:cores|here)\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/patch_site\.hpp$"),
     ("tests/firmware/", FIRMWARE),

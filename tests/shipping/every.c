@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls each function of nopscope.h once. It must return what an image without the tracer returns.
+ * Calls each function of the C headers once. It must return what an image without the tracer
+ * returns.
  */
 #include "tests/shipping/every.h"
 
@@ -13,60 +14,110 @@ NOPSCOPE_NOTRACE static void seen(uint64_t ip, uint64_t parent_ip, struct nopsco
     ++*(uint64_t*)ops->user;
 }
 
+static bool began(uint64_t ip, uint64_t parent_ip, struct nopscope_return_ops* ops,
+                  struct nopscope_regs* regs, struct nopscope_call_data* data) {
+    (void)ip, (void)parent_ip, (void)ops, (void)regs, (void)data;
+    return true;
+}
+static void ended(uint64_t ip, uint64_t return_address, struct nopscope_return_ops* ops,
+                  struct nopscope_return_regs* regs, struct nopscope_call_data* data) {
+    (void)ip, (void)return_address, (void)ops, (void)regs, (void)data;
+}
+static void visit(struct nopscope_ops* ops, void* user) {
+    (void)ops, (void)user;
+    fail();
+}
 static bool try_write(uint8_t byte) { return byte != 0; }
 static void drain(void) {}
 
 int main(void) {
     static uint64_t count;
     static struct nopscope_ops ops = {.func = seen, .user = &count};
+    static struct nopscope_return_ops returns = NOPSCOPE_RETURN_OPS(began, ended, &count);
+    static struct nopscope_trigger trigger = NOPSCOPE_TRIGGER(NOPSCOPE_ACTION_SNAPSHOT, 3, 1);
+    static struct nopscope_context task;
+    static struct nopscope_context_frame frames[4];
+    static struct nopscope_site_profile profile;
+    static struct nopscope_site_events counted;
     static char memory[4096];
     static const uint16_t events[] = {3, 16};
     static const struct nopscope_config config = {.image = "nopscope: every.c",
                                                   .try_write = try_write,
                                                   .drain = drain,
+                                                  .mode = NOPSCOPE_FLIGHT,
                                                   .profile_memory = memory,
                                                   .profile_memory_bytes = sizeof memory};
     const struct nopscope_sites all = nopscope_all();
     const struct nopscope_interruption at = {0, 0, 0};
     uint32_t index = 7;
-    (void)ops, (void)events, (void)config, (void)all, (void)at, (void)index;
+    (void)ops, (void)events, (void)config, (void)all, (void)at, (void)index, (void)visit;
+    (void)returns, (void)trigger, (void)task, (void)frames, (void)profile, (void)counted;
 
     EXPECT(nopscope_init(&config) == NOPSCOPE_OK);
     EXPECT(nopscope_describe(NOPSCOPE_OK)[0] == 0);
-    EXPECT(nopscope_join(0, 1) == NOPSCOPE_OK);
+    EXPECT(nopscope_carried_out(nopscope_join(0, 1)));
     EXPECT(nopscope_enable(NOPSCOPE_GRAPH, nopscope_named("*")) == NOPSCOPE_OK);
-    EXPECT(nopscope_disable(nopscope_range(0, 1)) == NOPSCOPE_OK);
+    EXPECT(nopscope_disable(nopscope_without(nopscope_range(0, 1), &all)) == NOPSCOPE_OK);
     EXPECT(nopscope_attach(&ops, all) == NOPSCOPE_OK);
-    EXPECT(nopscope_detach(&ops, all) == NOPSCOPE_OK);
+    EXPECT(nopscope_attach(&trigger.ops, all) == NOPSCOPE_OK);
+    EXPECT(nopscope_detach(&returns.ops, all) == NOPSCOPE_OK);
     EXPECT(nopscope_set_filter(&ops, nopscope_functions(0, 0)) == NOPSCOPE_OK);
     EXPECT(nopscope_synchronize());
+    EXPECT(nopscope_site_count() == 0);
+    EXPECT(nopscope_site(0).address == 0 && !nopscope_site(0).usable);
     EXPECT(!nopscope_lookup((uintptr_t)try_write, &index) && index == 7);
+    EXPECT(nopscope_site_name(0, NULL, 0) == 0);
+    CALL(nopscope_for_each_ops(0, visit, NULL);)
     CALL(nopscope_stop();)
     CALL(nopscope_start();)
-    CALL(nopscope_pump();)
+    EXPECT(nopscope_set_mode(NOPSCOPE_ADAPTIVE) == NOPSCOPE_OK);
     CALL(nopscope_set_min_duration(1);)
     CALL(nopscope_set_max_depth(1);)
     CALL(nopscope_set_sample(1);)
     EXPECT(nopscope_trace_only_below(all) == NOPSCOPE_OK);
     EXPECT(nopscope_trace_everywhere() == NOPSCOPE_OK);
+    CALL(nopscope_pump();)
     EXPECT(nopscope_profile_bytes(1) == 0);
     CALL(nopscope_send_profile();)
+    EXPECT(!nopscope_read_profile(0, 0, &profile));
     CALL(nopscope_finish();)
+    CALL(nopscope_prepare_reset();)
     CALL(nopscope_console_write("nopscope", 8);)
     CALL(nopscope_enter_panic();)
-    CALL(nopscope_mark(1);)
+    EXPECT(!nopscope_is_return_hook(0));
+    EXPECT(nopscope_hooked_return_address_of(0, 1) == 0);
+    EXPECT(nopscope_hooked_return_address(0) == 0);
+    EXPECT(!nopscope_is_entry_code(0));
+    EXPECT(nopscope_counters().sites == 0 && nopscope_counters().generated == 0);
+    EXPECT(nopscope_last_error().address == 0);
+
     CALL(nopscope_counter(1, -1);)
     EXPECT(nopscope_capture_arguments(all, 1) == NOPSCOPE_OK);
     EXPECT(nopscope_capture_result(all) == NOPSCOPE_OK);
     EXPECT(nopscope_capture_nothing(all) == NOPSCOPE_OK);
+
+    EXPECT(nopscope_context_create(&task, frames, 4, 0, 1, NULL) == NOPSCOPE_OK);
+    EXPECT(nopscope_context_switch(nopscope_main_context(), NOPSCOPE_SWITCH_REASON_BLOCKED) ==
+           NOPSCOPE_OK);
+    CALL(nopscope_context_describe(&task, NULL);)
+    CALL(nopscope_context_event(NOPSCOPE_CONTEXT_EVENT_READY, 1);)
+    EXPECT(nopscope_name_object(1, "queue"));
+    EXPECT(nopscope_context_destroy(&task) == NOPSCOPE_OK);
+
     EXPECT(nopscope_count_events(events, 2) == NOPSCOPE_OK);
-    EXPECT(nopscope_events_refusal()[0] == 0);
-    CALL(nopscope_sample(&at);)
+    EXPECT(nopscope_events_refusal().why == NOPSCOPE_EVENT_REFUSAL_NONE);
+    EXPECT(nopscope_describe_event_refusal(NOPSCOPE_EVENT_REFUSAL_NONE)[0] == 0);
+    EXPECT(!nopscope_read_profile_events(0, 0, &counted));
+
     EXPECT(nopscope_interrupt_begin(1) == 0);
     CALL(nopscope_interrupt_end(0);)
     CALL(nopscope_interrupts_masked(0);)
     CALL(nopscope_interrupts_unmasked();)
-    EXPECT(nopscope_counters().sites == 0 && nopscope_counters().generated == 0);
-    EXPECT(nopscope_last_error().address == 0);
+    CALL(nopscope_sample(&at);)
+
+    CALL(nopscope_mark(1);)
+    CALL(nopscope_snapshot(1);)
+    CALL(nopscope_count_down(0, 0, &trigger.ops, NULL);)
+    CALL(nopscope_hook_call(0, 0, &returns.ops, NULL);)
     return 0;
 }

@@ -80,8 +80,11 @@ int main() {
     EXPECT(capture_result(Sites::all()) == Status::ok);
     EXPECT(capture_nothing(Sites::all()) == Status::ok);
 
-    EXPECT(context_create(task, frames, 0, 1) == Status::ok);
-    EXPECT(context_switch(main_context()) == Status::ok);
+    EXPECT(context_create(task, frames, 0, 1, {.name = "task"}) == Status::ok);
+    EXPECT(context_switch(main_context(), SwitchReason::blocked) == Status::ok);
+    CALL(context_describe(task, {.name = "task"});)
+    CALL(context_event(ContextEvent::ready, 1);)
+    EXPECT(name_object(1, "queue"));
     EXPECT(context_destroy(task) == Status::ok);
 
     EXPECT(count_events(events) == Status::ok);

@@ -110,12 +110,12 @@ def run(arguments, functions, directory):
                 first += line
                 if not line.lstrip(b"\0").startswith(b"boot: "):
                     break
-        rest, _ = qemu.communicate(arguments.input.encode(), timeout=HANG_SECONDS)
+        rest, _ = qemu.communicate(arguments.input.encode(), timeout=arguments.seconds)
         return (first + rest).decode(errors="replace"), qemu.returncode
     except subprocess.TimeoutExpired as hang:
         qemu.kill()
         print((hang.stdout or b"").decode(errors="replace"))
-        sys.exit(f"no end within {HANG_SECONDS} s: " + " ".join(command))
+        sys.exit(f"no end within {arguments.seconds} s: " + " ".join(command))
 
 
 def main():
@@ -127,6 +127,7 @@ def main():
     parser.add_argument("--status", type=int, default=0)
     parser.add_argument("--contains", action="append", default=[])
     parser.add_argument("--qemu", action="append", default=[], help="an argument of QEMU's")
+    parser.add_argument("--seconds", type=int, default=HANG_SECONDS, help="it hangs if it takes longer")
     parser.add_argument("--no-semihosting", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--dirty-bss", action="store_true")

@@ -9,7 +9,7 @@
 #include "tracer/adaptive/load_meter.hpp"
 #include "tracer/arch/machine.hpp"
 #include "tracer/arch/patch_site.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/patching/requests.hpp"
@@ -278,10 +278,12 @@ void want_adaptive(bool on) { adaptive.want(on); }
 void adapt() { adaptive.run(); }
 
 // As nopscope_profile_cell(), for a call that has found the ring full.
-extern "C" std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller,
+extern "C" std::uint64_t nopscope_overflow(Core* core, std::uint64_t sp, std::uint64_t caller,
                                            std::uint64_t body) {
-    note_overflow(*here, Machine().core(), sp, static_cast<std::uint32_t>(function_of_body(body)));
-    return nopscope_profile_cell(here, sp, caller, body);
+    const Here here;
+    note_overflow(here.core(), Machine().core(), sp,
+                  static_cast<std::uint32_t>(function_of_body(body)));
+    return nopscope_profile_cell(core, sp, caller, body);
 }
 
 }  // namespace nopscope

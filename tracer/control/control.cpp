@@ -9,7 +9,7 @@
 #include "nopscope/events.hpp"
 #include "nopscope/triggers.hpp"
 #include "tracer/arch/machine.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/protocol/recorders.hpp"
 #include "tracer/stream/board_pump.hpp"

@@ -17,6 +17,11 @@
 // also "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the
 // frame, store 0, then lower the top. An interrupt in between pops all that it has pushed.
 //
+// Where interrupts are deferred (deferral.hpp), an interrupt comes before a record's first store or
+// after its last one, so three things differ. A frame above `top` keeps the contents of a call that
+// has returned. A pop only lowers `top`. Of the two exclusives only the cursor's is left, because
+// another core's pump puts records into this ring, too.
+//
 // Load pairs. A CPU can forward a store to a later load of the same words. Few CPUs forward it to a
 // load pair of which only one word was stored: that load waits until the store has reached the
 // cache. Each call stores `top`. So the recorders store as a pair what they load as a pair, or
@@ -67,6 +72,8 @@ inline constexpr unsigned max_interrupt_depth = 32;
 
 // Room for the tracer's records (sync, tracer_begin, tracer_end) when the ring is full of calls.
 inline constexpr std::uint64_t own_reserve_bytes = 64 * record_bytes;
+// Room for marks and interrupts when the ring is full of calls.
+inline constexpr std::uint64_t mark_reserve_bytes = 32 * record_bytes;
 // Room for the returns of the core's main context. Other contexts add theirs (contexts.cpp).
 inline constexpr std::uint64_t return_reserve_bytes = shadow_frames * record_bytes;
 static_assert(ring_log2 >= 13 && ring_log2 <= 28, "8 KiB to 256 MiB");
@@ -122,6 +129,11 @@ struct alignas(128) Core {
     std::uint64_t filtered;   // calls: too short, or too deep; skipped ones are in `calls_skipped`
     std::uint64_t min_duration;  // ticks
     std::uint64_t shadow_base;   // address of the lowest frame above the sentinel
+    // arch/arm64/deferral.S: where the interrupted code goes on, and its masks (DAIF). Where the
+    // last such interrupt came, in instructions from nopscope_recording on: for tests.
+    std::uint64_t deferred_exit;
+    std::uint64_t deferred_masks;
+    std::uint64_t deferral_at;
 
     // One for each interrupt depth: its own address, or 0 while a callback runs at that depth.
     alignas(128) std::uint64_t guards[max_interrupt_depth];
@@ -135,7 +147,7 @@ struct alignas(128) Core {
     std::uint64_t seen_clock;            // when a pump last looked; records before `seen` are older
     std::uint64_t seen;                  // position
     std::uint64_t last_certain_clock;    // no pump looked between it and `clock_uncertain_from`
-    std::uint64_t clock_uncertain_from;  // position (Pump::keep_clock); 0: none
+    std::uint64_t clock_uncertain_from;  // position (stream/ring_clock.hpp); 0: none
     std::uint64_t clock_base;            // the record at `clock_base_slot` counts from this clock
     std::uint64_t clock_base_slot;       // position; 0: none
     std::uint64_t overwritten;           // records
@@ -145,7 +157,7 @@ struct alignas(128) Core {
     std::uint32_t stats_sequence;
     std::uint32_t profile_sequence;
     std::uint32_t profile_events_sequence;
-    std::uint64_t pump_reserve;     // bytes that `limit` leaves free for the pump's interrupts
+    std::uint64_t pump_reserve;     // bytes that entries leave free (Modes::margin)
     std::uint64_t send_to;          // position: records before it are due
     std::uint32_t pumped_context;   // number of the context of the record before tail
     std::uint32_t overwrites;       // 1: the newest record overwrites the oldest
@@ -163,6 +175,7 @@ struct alignas(128) Core {
     std::uint32_t context_number;
     std::uint32_t last_context_recorded;  // number in the last record of a switch
     std::uint32_t flight;                 // 1: a switch first records the previous context
+    std::uint32_t number;                 // this core's
     Context* context;                     // the running one; null: the main one, no other has run
     std::uint64_t reserve;                // bytes of the ring, for returns
     std::uint64_t return_bytes;           // bytes of one return
@@ -171,10 +184,16 @@ struct alignas(128) Core {
     std::uint32_t stops;
     std::uint32_t subtree_depth;  // open calls of trace_only_below()'s functions in this context
     std::uint64_t subtree;        // the ReturnOps that counts them; 0: everything is traced
+    // The tracer works in this context: how deep (tracer_time.hpp), whether the ring has its
+    // tracer_begin, and the event counters that are paused meanwhile (a mask).
+    std::uint32_t tracer_depth;
+    std::uint32_t tracer_marked;
+    std::uint64_t paused_counters;
     // For interrupts.cpp. Only this core uses them, with interrupts masked.
     std::uint64_t masked_since;    // clock; 0: not masked
     std::uint64_t masked_where;    // address
     std::uint64_t longest_masked;  // ticks, of those recorded
+    std::uint64_t undeferred;      // interrupts that nopscope_defer should have deferred
     // To find the callers of calls that return while another context runs (strays.hpp).
     std::uint64_t stray_returns;
     std::uint64_t graves;  // address of max_graves Graves; 0: there are none
@@ -184,6 +203,8 @@ struct alignas(128) Core {
     std::uint64_t switch_position;
     std::uint64_t left_context_clock;
     std::uint64_t entered_context_clock;
+    std::uint64_t moved;  // protocol::moved_data() of the running context, or 0
+    std::uint64_t left;   // how the context before was left, as a record says it; 0: not known
 };
 
 inline void set_ring(Core& core, std::uint64_t address) { core.ring = core.ring_again = address; }

@@ -7,6 +7,8 @@
 namespace nopscope {
 
 constinit bool initialised = false;
+constinit std::uint32_t joined_cores = 0;
+constinit bool durations_used = false;
 constinit protocol::Hello hello;
 constinit SiteTable sites;
 constinit InForce in_force;
@@ -15,24 +17,24 @@ constinit Core core_states[max_cores]{};
 
 namespace {
 
-constinit Machine machine;
-constinit std::uint32_t joined = 0;  // a bit for each core
 constexpr std::uint32_t thread_context = 0;
 void (*panic_handler)(const char*) = nullptr;
 std::uint64_t (*interrupted_pc_of_board)() = nullptr;
+void (*while_waiting_of_board)() = nullptr;
 
 }  // namespace
 
-Core& this_core() { return core_states[machine.core()]; }
-bool has_joined(unsigned core) {
-    return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0;
+void set_joined(unsigned core) { __atomic_fetch_or(&joined_cores, 1u << core, __ATOMIC_RELAXED); }
+
+void while_waiting() {
+    if (while_waiting_of_board != nullptr) while_waiting_of_board();
+    arch::relax();
 }
-void set_joined(unsigned core) { __atomic_fetch_or(&joined, 1u << core, __ATOMIC_RELAXED); }
-Core* joined_core() { return initialised && has_joined(machine.core()) ? &this_core() : nullptr; }
 
 void open_cores(const Config& config) {
     panic_handler = config.panic;
     interrupted_pc_of_board = config.input.interrupted_pc;
+    while_waiting_of_board = config.while_waiting;
 }
 void set_interrupt_depth(Core& core, const volatile std::uint32_t* depth) {
     core.depth = reinterpret_cast<std::uintptr_t>(depth != nullptr ? depth : &thread_context);

@@ -21,6 +21,7 @@ struct CoreMemory {
 };
 
 extern bool initialised;       // init() has returned Status::ok
+extern bool durations_used;    // the duration recorder has been enabled in this session
 extern protocol::Hello hello;  // of this session
 extern SiteTable sites;
 extern InForce in_force;  // for stats frames
@@ -29,12 +30,12 @@ extern CoreMemory core_memory[max_cores];
 
 // Indexed by core number; includes cores that do not record.
 inline std::span<Core> all_cores() { return core_states; }
-Core& this_core();
-bool has_joined(unsigned core);
+extern std::uint32_t joined_cores;  // a bit for each
 void set_joined(unsigned core);
-// Returns this core, or null before its init() or join().
-Core* joined_core();
-
+// Returns what tells the running task from all others, not 0. In an interrupt, the interrupted one.
+std::uintptr_t running_task();
+// Calls Config::while_waiting. Each loop of the tracer that waits calls it.
+void while_waiting();
 // Keeps Config::panic and Config::Input::interrupted_pc.
 void open_cores(const Config& config);
 void set_interrupt_depth(Core& core, const volatile std::uint32_t* depth);  // null: not known

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 extern "C" {
+// All that follows lies between these two (arch/arm64/recording.S).
+extern const char nopscope_recording[], nopscope_recording_end[];
 // arch/arm64/recorders.S, callback_hook.S, profile.S, duration.S and sampled.S.
 extern const char nopscope_return_hook[], nopscope_graph_events_hook[], nopscope_callback_hook[],
     nopscope_profile_hook[], nopscope_profile_events_hook[], nopscope_profile_events_hook_end[],
@@ -57,11 +59,14 @@ inline std::uint64_t hook_address(Hook hook) {
     }
     return 0;
 }
-// Hooks are aligned functions. Half of all return addresses are not, so this is a quick test.
+// Hooks are aligned functions. Half of all return addresses are not, so this is a quick test. They
+// lie in one range of code, where no return address of the firmware lies.
 inline constexpr std::uint64_t hook_alignment = 8;
 
 inline Hook hook_of(std::uint64_t address) {
     if (address % hook_alignment != 0) return Hook::none;
+    const std::uint64_t begin = address_of(nopscope_recording);
+    if (address - begin >= address_of(nopscope_recording_end) - begin) return Hook::none;
     if (address == hook_address(Hook::graph)) return Hook::graph;
     if (address == hook_address(Hook::callback)) return Hook::callback;
     if (address == hook_address(Hook::profile)) return Hook::profile;

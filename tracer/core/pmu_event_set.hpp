@@ -47,20 +47,13 @@ constexpr std::uint64_t counters_between(std::uint64_t from, std::uint64_t to) {
            static_cast<std::uint32_t>(counter_of(to, 0) - counter_of(from, 0));
 }
 
-// Pauses this core's event counters while it exists.
-class EventsPaused {
-public:
-    explicit EventsPaused(const Core& core)
-        : core_(core), counting_(core.events != 0 ? arch::pause_counters() : 0) {}
-    ~EventsPaused() {
-        if (counting_ != 0 && core_.events != 0) arch::resume_counters(counting_);
-    }
-    EventsPaused(const EventsPaused&) = delete;
-    EventsPaused& operator=(const EventsPaused&) = delete;
-
-private:
-    const Core& core_;
-    std::uint64_t counting_;
-};
+// Pauses this core's event counters for the running context. context_switch() lets others count.
+inline void pause_events(Core& core) {
+    if (core.events != 0) core.paused_counters = arch::pause_counters();
+}
+inline void resume_events(Core& core) {
+    if (core.paused_counters != 0 && core.events != 0) arch::resume_counters(core.paused_counters);
+    core.paused_counters = 0;
+}
 
 }  // namespace nopscope

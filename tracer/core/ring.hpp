@@ -37,13 +37,6 @@ inline std::uint64_t* ring_slot(const Core& core, std::uint64_t position) {
     return reinterpret_cast<std::uint64_t*>(core.ring + (position & (ring_bytes - 1)));
 }
 
-// A popcount without libgcc and without FP registers, which the instruction needs.
-constexpr unsigned ones(std::uint32_t bits) {
-    unsigned count = 0;
-    for (; bits != 0; bits &= bits - 1) ++count;
-    return count;
-}
-
 // When the tracer's work began on this core: the ring's end, and then the clock. If the next record
 // is put at that position, it may have that time.
 struct Moment {
@@ -55,6 +48,21 @@ Moment moment(M& machine, const Core& core) {
     const std::uint64_t position = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
     return {position, machine.clock()};
 }
+
+// Masks interrupts while it exists.
+template <MachineConcept M>
+class InterruptsMasked {
+public:
+    explicit InterruptsMasked(M& machine)
+        : machine_(machine), interrupts_(machine.mask_interrupts()) {}
+    ~InterruptsMasked() { machine_.restore_interrupts(interrupts_); }
+    InterruptsMasked(const InterruptsMasked&) = delete;
+    InterruptsMasked& operator=(const InterruptsMasked&) = delete;
+
+private:
+    M& machine_;
+    std::uint64_t interrupts_;
+};
 
 struct Claim {
     std::uint64_t position;
@@ -83,7 +91,9 @@ inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t w
     __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
 }
 
-// Claims a slot, stamps `record` with the clock, and stores it. False: there was no room.
+// Claims a slot, stamps `record` with the clock, and stores it. Interrupts are masked: a task that
+// was preempted in between would leave a hole, at which the pump has to stop. False: there was no
+// room.
 template <MachineConcept M>
 bool ring_put(M& machine, Core& core, protocol::Record record, std::uint64_t limit,
               Moment* began = nullptr) {
@@ -121,18 +131,9 @@ constexpr std::uint64_t site_of(std::uint64_t function) {
 
 // How many data records follow this one.
 constexpr unsigned data_count(protocol::Record head) {
-    if (head.kind() != protocol::Kind::extended) return 0;
-    const std::uint32_t argument = head.argument();
-    switch (head.extended()) {
-    case protocol::Extended::duration: return 2;
-    case protocol::Extended::arguments: return 1 + ones(argument & 0xffff);
-    case protocol::Extended::result: return 2 + (argument & 1);
-    case protocol::Extended::counter: return 1 + (argument & 1);
-    case protocol::Extended::sample: return protocol::sample_addresses(argument);
-    case protocol::Extended::masked: return 2;
-    case protocol::Extended::events: return protocol::event_count(argument);
-    default: return 0;
-    }
+    return head.kind() == protocol::Kind::extended
+               ? protocol::data_count(head.extended(), head.argument())
+               : 0;
 }
 
 // Returns a record's 64-bit clock. `before`: the clock of the record before or after it, at most
@@ -175,20 +176,20 @@ bool put_own_said(M& machine, Core& core, protocol::Extended what, std::uint32_t
     __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
     return true;
 }
-// The limit of interrupts' records. They cannot wait, so in lossless mode it is above entries'.
-inline std::uint64_t interrupt_limit(const Core& core) {
-    if (__atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0) return 1;
+// The limit of marks, which do not wait. They are few and wanted, so it is above entries'.
+inline std::uint64_t mark_limit(const Core& core) {
     const std::uint64_t limit = own_limit(core);
     return limit == no_limit ? no_limit : limit - own_reserve_bytes;
 }
-// The limit of the firmware's records.
-inline std::uint64_t mark_limit(const Core& core) {
-    const std::uint64_t limit = own_limit(core);
-    return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.pump_reserve;
-}
-// The limit of entries. 1 lies below every position: entries are refused and counted.
-inline std::uint64_t entry_limit(const Core& core) {
+// The limit of interrupts' records, which do not wait either. 1 lies below every position: they are
+// refused and counted.
+inline std::uint64_t interrupt_limit(const Core& core) {
     return __atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
+}
+// The limit of entries.
+inline std::uint64_t entry_limit(const Core& core) {
+    const std::uint64_t limit = interrupt_limit(core);
+    return limit == no_limit || limit == 1 ? limit : limit - core.pump_reserve;
 }
 
 // The word at `position` without the lap; with unwritten_bit it is not written in this lap.
@@ -221,38 +222,47 @@ inline std::optional<protocol::Record> ring_peek(const Core& core, std::uint64_t
     return ring_read(core, position, record) ? std::optional(record) : std::nullopt;
 }
 
-// Masks interrupts and takes the lock of a core's context, or another rare lock. If an interrupt
+// Holds the lock of a core's context, or another rare lock. Interrupts are masked: if an interrupt
 // waited for a lock that the interrupted code holds, neither would continue.
+class LockHeld {
+public:
+    explicit LockHeld(std::uint32_t& lock) : lock_(lock) {
+        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) arch::relax();
+    }
+    ~LockHeld() { __atomic_store_n(&lock_, 0, __ATOMIC_RELEASE); }
+    LockHeld(const LockHeld&) = delete;
+    LockHeld& operator=(const LockHeld&) = delete;
+
+private:
+    std::uint32_t& lock_;
+};
+// Masks interrupts, and holds such a lock.
 template <MachineConcept M>
 class Locked {
 public:
-    Locked(M& machine, std::uint32_t& lock)
-        : machine_(machine), lock_(lock), interrupts_(machine.mask_interrupts()) {
-        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) arch::relax();
-    }
-    ~Locked() {
-        __atomic_store_n(&lock_, 0, __ATOMIC_RELEASE);
-        machine_.restore_interrupts(interrupts_);
-    }
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
+    Locked(M& machine, std::uint32_t& lock) : masked_(machine), held_(lock) {}
 
 private:
-    M& machine_;
-    std::uint32_t& lock_;
-    std::uint64_t interrupts_;
+    InterruptsMasked<M> masked_;
+    LockHeld held_;
 };
 
-// Notes a switch to context `number`; flush_pending_context() puts its record. The lock is held.
-template <MachineConcept M>
-void switch_context(M& machine, Core& core, std::uint32_t number) {
-    const Moment now = moment(machine, core);
-    if (core.context_record_pending == 0 || core.switch_position != now.position) {
-        core.switch_position = now.position;
-        core.left_context_clock = now.clock;
+// Notes a switch to context `number` at clock `now`; flush_pending_context() puts its record.
+// `moved`: what a record says of the core where it has recorded; 0: nothing. `how`: the core left
+// the context before. The lock is held.
+inline void switch_context(Core& core, std::uint32_t number, std::uint64_t now,
+                           std::uint64_t moved = 0, protocol::Left how = protocol::Left::unknown) {
+    const std::uint64_t position = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    const bool is_first = core.context_record_pending == 0;
+    // The record of several switches tells of none how it came.
+    core.left = is_first ? static_cast<std::uint64_t>(how) : 0;
+    if (is_first || core.switch_position != position) {
+        core.switch_position = position;
+        core.left_context_clock = now;
     }
-    core.entered_context_clock = now.clock;
+    core.entered_context_clock = now;
     core.context_number = number;
+    core.moved = moved;
     core.context_record_pending = 1;
 }
 
@@ -266,11 +276,19 @@ std::uint64_t clock_of_next(M& machine, Core& core) {
     return is_next ? core.left_context_clock : now;
 }
 
+inline protocol::Record left_record(const Core& core, std::uint64_t clock) {
+    const auto how = static_cast<protocol::Left>(core.left);
+    return protocol::make_extended(protocol::Extended::task, protocol::left_argument(how), clock);
+}
+
 // Puts the last switch's record in the ring, if it is not there. The lock is held. False: no room.
 //
 // The record may come late, because the ring was full or recording was stopped. If nothing was
 // recorded since, it still has the clock of the switch. If other contexts ran in between, one
 // record stands for all (several_contexts): the previous context does not get their time.
+//
+// If the context has moved to this core, a record behind it says so. If the firmware has said how
+// the core left the context before, another one says that.
 //
 // In flight mode a record of the previous context comes first. So the first such record that the
 // ring still holds names the context that the ring begins in.
@@ -280,22 +298,32 @@ template <MachineConcept M>
 bool flush_pending_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nullptr) {
     if (core.context_record_pending == 0) return true;
     const bool several = core.left_context_clock != core.entered_context_clock;
-    const std::uint64_t bytes =
-        (1u + (core.flight != 0 ? 1u : 0u) + (several ? 1u : 0u)) * record_bytes;
+    const std::uint64_t bytes = (1u + (core.flight != 0 ? 1u : 0u) + (several ? 1u : 0u) +
+                                 (core.moved != 0 ? 2u : 0u) + (core.left != 0 ? 1u : 0u)) *
+                                record_bytes;
     Moment left{core.switch_position, core.left_context_clock};
     const std::optional<Claim> claim = ring_claim(machine, core, bytes, limit, &left);
     if (!claim) return false;
     const bool in_time = left.position != core.switch_position;
     const std::uint64_t entered = in_time ? core.entered_context_clock : claim->clock;
     std::uint64_t position = claim->position;
-    const auto store = [&](std::uint32_t number, std::uint64_t clock) {
-        ring_store(core, position,
-                   protocol::make_extended(protocol::Extended::context, number, clock).word);
+    const auto store = [&](protocol::Record record) {
+        ring_store(core, position, record.word);
         position += record_bytes;
     };
-    if (core.flight != 0) store(core.last_context_recorded, claim->clock);
-    if (several) store(protocol::several_contexts, claim->clock);
-    store(core.context_number, entered);
+    const auto store_switch = [&](std::uint32_t number, std::uint64_t clock) {
+        store(protocol::make_extended(protocol::Extended::context, number, clock));
+    };
+    if (core.flight != 0) store_switch(core.last_context_recorded, claim->clock);
+    if (several) store_switch(protocol::several_contexts, claim->clock);
+    store_switch(core.context_number, entered);
+    if (core.moved != 0) {
+        constexpr std::uint32_t fact = protocol::task_argument(protocol::TaskFact::moved, 1);
+        store(protocol::make_extended(protocol::Extended::task, fact, entered));
+        store(protocol::make_data(core.moved));
+        core.moved = 0;
+    }
+    if (core.left != 0) store(left_record(core, entered));
     core.last_context_recorded = core.context_number;
     core.context_record_pending = 0;
     const auto since = [entered](std::uint64_t clock) {
@@ -338,6 +366,37 @@ void ring_set_limit_locked(M& machine, Core& core) {
     while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true,
                                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
+}
+// After a switch of context: its record comes before any entry's. If it has no room below the
+// limit, an entry has none either, until ring_set_limit_locked(). Returns do not wait. A reader
+// knows their context by their entries, unless the context has moved here: then the record may have
+// the tracer's own room. The lock is held.
+template <MachineConcept M>
+void put_switch(M& machine, Core& core) {
+    const bool may_return = core.moved != 0 && core.top != core.shadow_base;
+    const std::uint64_t limit =
+        may_return ? own_limit(core) : __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
+    if (limit == 0) return;
+    // Mostly it is a record or two, and nothing was recorded since the switch.
+    std::uint64_t position = core.switch_position;
+    const std::uint64_t bytes = core.left != 0 ? 2 * record_bytes : record_bytes;
+    const bool is_simple = (core.flight | core.moved) == 0 &&
+                           core.left_context_clock == core.entered_context_clock &&
+                           position + bytes <= limit;
+    if (!is_simple || !__atomic_compare_exchange_n(&core.cursor, &position, position + bytes, false,
+                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        (void)flush_pending_context(machine, core, limit);
+        return;
+    }
+    ring_store(core, position,
+               protocol::make_extended(protocol::Extended::context, core.context_number,
+                                       core.entered_context_clock)
+                   .word);
+    if (core.left != 0)
+        ring_store(core, position + record_bytes,
+                   left_record(core, core.entered_context_clock).word);
+    core.last_context_recorded = core.context_number;
+    core.context_record_pending = 0;
 }
 template <MachineConcept M>
 void ring_set_limit(M& machine, Core& core) {

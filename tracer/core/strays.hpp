@@ -54,7 +54,7 @@ inline std::uint64_t exhume(Core& core, std::uint64_t sp, std::uint64_t hook) {
 }
 
 // Returns the return address from another context's shadow stack and marks its frame as dead.
-// Returns 0 if no frame has it. `frames`: all frames of the shadow stack, also unused ones.
+// Returns 0 if no frame has it. `frames`: those below the shadow stack's top.
 inline std::uint64_t take_stray(std::span<ShadowFrame> frames, std::uint64_t sp,
                                 std::uint64_t hook) {
     for (std::size_t n = frames.size(); n-- != 0;) {
@@ -65,8 +65,7 @@ inline std::uint64_t take_stray(std::span<ShadowFrame> frames, std::uint64_t sp,
     }
     return 0;
 }
-// take_stray() among all contexts that were created, and among the main contexts of all cores.
+// take_stray() among all contexts, whether they run or not.
 std::uint64_t take_stray_of_contexts(std::uint64_t sp, std::uint64_t hook);
-std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook);
 
 }  // namespace nopscope

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the tracer's time and events out of all self times (recorders/profile.hpp explains these).
+// The tracer's time: it and its events are in no self time (recorders/profile.hpp explains these).
 #pragma once
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/core/core.hpp"
 #include "tracer/core/pmu_event_set.hpp"
+#include "tracer/core/ring.hpp"
 #include "tracer/protocol/hello.hpp"
+
+#include <span>
 
 namespace nopscope {
 
@@ -29,29 +31,55 @@ ProfileInstant profile_instant(M& machine, Core& core, Next next) {
     return now;
 }
 
-// While it exists, time and events count for the tracer, not for a function.
+// While it exists, time and events count for the tracer, not for a function. With a mark, the ring
+// has a tracer_begin and a tracer_end around it. In between, interrupts may be on: the task may be
+// preempted and moved to another core. Work on top of such work has no brackets: a reader would
+// take them for the outer's. A recorded interrupt ends the outer's brackets first (interrupts.cpp).
 template <MachineConcept M>
-class TracerTimeScope {
+class TracerWork {
 public:
-    TracerTimeScope(M& machine, Core& core)
-        : machine_(machine),
-          core_(core),
-          paused_(core),
-          begin_(profile_instant(machine, core,
-                                 [](const ProfileInstant& at) { return at.profiled; })) {}
-    ~TracerTimeScope() {
-        (void)profile_instant(machine_, core_, [this](const ProfileInstant& at) {
+    enum class Mark : std::uint8_t { no, yes };
+
+    // `cores`: core n is the machine's core n. `began`: when the work began, after `before`
+    // instructions of a recorder.
+    TracerWork(M& machine, std::span<Core> cores, Mark mark, Moment began = {},
+               std::uint32_t before = 0)
+        : machine_(machine), cores_(cores) {
+        const InterruptsMasked masked(machine);
+        Core& core = here();
+        if (core.tracer_depth++ == 0) pause_events(core);
+        begin_ =
+            profile_instant(machine, core, [](const ProfileInstant& at) { return at.profiled; });
+        marks_ = mark == Mark::yes && core.tracer_marked == 0 &&
+                 put_own(machine, core, protocol::Extended::tracer_begin, before, &began);
+        if (marks_) core.tracer_marked = 1;
+    }
+    ~TracerWork() {
+        const InterruptsMasked masked(machine_);
+        Core& core = here();
+        if (marks_) {
+            core.tracer_marked = 0;
+            (void)put_own(machine_, core, protocol::Extended::tracer_end, after_);
+        }
+        (void)profile_instant(machine_, core, [this](const ProfileInstant& at) {
             return begin_.profiled + ((at.clock - begin_.clock) << profiled_shift);
         });
+        if (--core.tracer_depth == 0) resume_events(core);
     }
-    TracerTimeScope(const TracerTimeScope&) = delete;
-    TracerTimeScope& operator=(const TracerTimeScope&) = delete;
+    TracerWork(const TracerWork&) = delete;
+    TracerWork& operator=(const TracerWork&) = delete;
+
+    // About how many instructions of the tracer follow this scope.
+    void followed_by(std::uint32_t instructions) { after_ = instructions; }
 
 private:
+    Core& here() const { return cores_[machine_.core()]; }
+
     M& machine_;
-    Core& core_;
-    EventsPaused paused_;
-    ProfileInstant begin_;
+    std::span<Core> cores_;
+    ProfileInstant begin_{};
+    std::uint32_t after_ = 0;
+    bool marks_ = false;  // the ring has this work's tracer_begin
 };
 
 }  // namespace nopscope

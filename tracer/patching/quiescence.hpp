@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits until no core uses an object that a slot held before: the wait of synchronize().
+// Waits until no core and no task uses an object that a slot held before: the wait of
+// synchronize().
 //
 // A guarded trampoline uses a slot's object only while it holds a guard. An unguarded one uses it
 // only while its frame is on a chain (arch/arm64/callbacks.S). After an interrupt, a trampoline
@@ -9,12 +10,14 @@
 //
 // wait() calls each core until it has seen the core once without an open unguarded frame and
 // outside that code. The first call also notes which guards are taken. wait() then waits until it
-// has seen each of these guards free.
+// has seen each of these guards free. A task may have been preempted inside: wait() asks each
+// context, too, and waits until the task has run on. The task that waits is not inside, whichever
+// core it runs on; it may be moved between two calls.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/core.hpp"
+#include "tracer/core/ring.hpp"
 
 #include <span>
 
@@ -27,29 +30,37 @@ public:
         Address begin;
         Address end;
     };
+    // Whether a context is inside (await_contexts() in recorders/open_calls.hpp). `first_time`: at
+    // the first of these calls. Later only those that were inside then.
+    using AwaitContexts = bool (*)(bool first_time);
     // `unmarked`: code that reads slots without a mark, and that a site may call.
-    Quiescence(M& machine, std::span<Core> cores, std::span<const Code> unmarked)
-        : machine_(machine), cores_(cores), unmarked_(unmarked) {}
+    Quiescence(M& machine, std::span<Core> cores, std::span<const Code> unmarked,
+               AwaitContexts await_contexts)
+        : machine_(machine), cores_(cores), unmarked_(unmarked), await_contexts_(await_contexts) {}
 
-    // Waits at most until clock `end`. False: a core still uses an old object, or did not answer.
-    bool wait(std::uint64_t end) {
+    // Waits at most until clock `end`, and calls waiting() meanwhile. False: a core or a task still
+    // uses an old object, or a core did not answer.
+    template <typename Waiting>
+    bool wait(std::uint64_t end, Waiting waiting) {
         for (unsigned core = 0; core < max_cores; ++core) taken_[core] = 0;
         // A core outside `cores_` runs no traced code. A core that went off is not called.
-        const std::uint32_t ours = (1u << cores_.size()) - 1;
-        pending_ = first_call_ = machine_.online_cores() & ours & ~(1u << machine_.core());
-        while ((pending_ &= machine_.online_cores()) != 0) {
-            if (!machine_.run_on_other_cores(note_use, this)) return false;
-            if (pending_ == 0) break;
-            if (!before(end)) return false;
-            arch::relax();
-        }
-        for (unsigned core = 0; core < cores_.size(); ++core) {
-            while ((taken_[core] = still_taken(cores_[core], taken_[core])) != 0) {
+        pending_ = first_call_ = machine_.online_cores() & ((1u << cores_.size()) - 1);
+        const auto wait_while = [&](auto inside) {
+            while (inside()) {
                 if (!before(end)) return false;
-                arch::relax();
+                waiting();
             }
+            return true;
+        };
+        bool answered = true;
+        if (!wait_while([&] { return (answered = call_pending()) && pending_ != 0; }) || !answered)
+            return false;
+        for (unsigned core = 0; core < cores_.size(); ++core) {
+            if (!wait_while(
+                    [&] { return (taken_[core] = still_taken(cores_[core], taken_[core])) != 0; }))
+                return false;
         }
-        return true;
+        return !await_contexts_(true) || wait_while([&] { return await_contexts_(false); });
     }
 
     // Whether a core interrupted at `here` uses no slot's object. Does not look at its guards.
@@ -64,6 +75,13 @@ public:
 
 private:
     static_assert(max_interrupt_depth <= 32);
+
+    // Calls the other cores. False: one did not answer.
+    bool call_pending() {
+        const InterruptsMasked masked(machine_);  // so that this stays the same core
+        pending_ &= machine_.online_cores() & ~(1u << machine_.core());
+        return pending_ == 0 || machine_.run_on_other_cores(note_use, this);
+    }
 
     bool before(std::uint64_t end) { return static_cast<std::int64_t>(end - machine_.clock()) > 0; }
 
@@ -96,6 +114,7 @@ private:
     M& machine_;
     std::span<Core> cores_;
     std::span<const Code> unmarked_;
+    AwaitContexts await_contexts_;
     std::uint32_t pending_ = 0;       // bit mask of the cores not yet seen outside
     std::uint32_t first_call_ = 0;    // bit mask of the cores not yet called
     std::uint32_t taken_[max_cores];  // by core: the guards found taken, a bit for each depth

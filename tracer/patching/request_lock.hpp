@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock for requests that change what is traced. All cores together make one request at a time.
-// Thread context makes it, or a pump, which may have interrupted anything on its core.
+// A task makes it, or a pump, which may have interrupted anything on its core.
 //
 // A request waits for the other cores (quiescence.hpp), but it cannot wait for code that it
 // interrupted itself. So a pump first checks its own core by the same rule. If something is in the
@@ -19,18 +19,21 @@ class RequestLock {
 public:
     constexpr explicit RequestLock(M& machine) : machine_(machine) {}
 
-    // Call in thread context. A request that consists of several may lock again. A core that waits
-    // here, even with interrupts masked, runs the calls of the lock's holder.
-    void lock() {
-        while (!claim()) {
-            if (__atomic_load_n(&owner_, __ATOMIC_RELAXED) == machine_.core() + 1) break;
+    // Call in thread context. `who`: the task, not 0. A request that consists of several may lock
+    // again. A core that waits here, even with interrupts masked, runs the calls of the lock's
+    // holder. Calls waiting() meanwhile: the holder may be a task that this one has preempted.
+    template <typename Waiting>
+    void lock(std::uintptr_t who, Waiting waiting) {
+        while (!claim(who)) {
+            if (__atomic_load_n(&owner_, __ATOMIC_RELAXED) == who) break;
             (void)machine_.synchronize_other_cores();  // runs their calls meanwhile
+            waiting();
         }
         ++depth_;
     }
-    // Call from a pump. False: another core, or this one, is making a request.
-    bool try_lock() {
-        if (!claim()) return false;
+    // Call from a pump. False: a task or pump is making a request.
+    bool try_lock(std::uintptr_t who) {
+        if (!claim(who)) return false;
         depth_ = 1;
         return true;
     }
@@ -39,21 +42,24 @@ public:
     }
 
 private:
-    bool claim() {
-        unsigned nobody = 0;
-        return __atomic_compare_exchange_n(&owner_, &nobody, machine_.core() + 1, false,
-                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    bool claim(std::uintptr_t who) {
+        std::uintptr_t nobody = 0;
+        return __atomic_compare_exchange_n(&owner_, &nobody, who, false, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_RELAXED);
     }
 
     M& machine_;
-    unsigned owner_ = 0;  // number of the core that holds the lock, plus 1; 0: none
-    unsigned depth_ = 0;  // how many times the owner has locked
+    std::uintptr_t owner_ = 0;  // who holds the lock; 0: nobody
+    unsigned depth_ = 0;        // how many times the owner has locked
 };
 
 template <MachineConcept M>
 class Requesting {
 public:
-    explicit Requesting(RequestLock<M>& lock) : lock_(lock) { lock_.lock(); }
+    template <typename Waiting>
+    Requesting(RequestLock<M>& lock, std::uintptr_t who, Waiting waiting) : lock_(lock) {
+        lock_.lock(who, waiting);
+    }
     ~Requesting() { lock_.unlock(); }
     Requesting(const Requesting&) = delete;
     Requesting& operator=(const Requesting&) = delete;

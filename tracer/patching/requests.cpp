@@ -2,10 +2,11 @@
 // The image's sites, and the requests that change what they do, one at a time.
 #include "tracer/patching/requests.hpp"
 #include "nopscope/return_ops.hpp"
+#include "tracer/arch/deferral.hpp"
 #include "tracer/arch/hook_forms.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/cores.hpp"
 #include "tracer/core/guard.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/patching/patcher.hpp"
@@ -67,11 +68,22 @@ private:
     std::size_t count_ = 0;
 };
 
-UnguardedCode unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
+// Where interrupts are deferred, no core and no task is ever seen inside such code.
+UnguardedCode unmarked_code() {
+    if (arch::defers_interrupts) return {false, false};
+    return {patcher.uses_far(), profile_memory.made()};
+}
+bool is_unmarked(std::uint64_t pc) {
+    for (const auto& code : unmarked_code().all()) {
+        if (pc >= code.begin && pc < code.end) return true;
+    }
+    return false;
+}
 bool wait_until_quiescent() {
     const UnguardedCode unmarked = unmarked_code();
-    return Quiescence<Machine>(machine, all_cores(), unmarked.all())
-        .wait(machine.clock() + hello.clock_hz);
+    const auto contexts = [](bool first) { return await_contexts(first, is_unmarked); };
+    return Quiescence<Machine>(machine, all_cores(), unmarked.all(), contexts)
+        .wait(machine.clock() + hello.clock_hz, while_waiting);
 }
 
 Status change_sets(const Change& change, SiteNameFilter&& selection) {
@@ -176,13 +188,14 @@ void open_names() {
 
 // A site has at most one recorder, because each recorder has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
-    const Requesting<Machine> alone(request_lock);
+    const Requesting<Machine> alone(request_lock, running_task(), while_waiting);
     if (events_chosen().any() && !counts_events(recorder))
         return refuse_events(protocol::EventRefusal::recorder);
     if (recorder == Recorder::profile) {
         const Status status = prepare_profile();
         if (status != Status::ok) return status;
     }
+    if (recorder == Recorder::duration) durations_used = true;
     Change change{.remove = recorders};
     if (recorder != Recorder::none) {
         change.add = family_of(recorder);
@@ -193,7 +206,7 @@ Status set_recorder(Recorder recorder, const Sites& which, std::span<const void*
 
 Status enable(Recorder recorder, const Sites& which) {
     if (!initialised) return Status::not_initialised;
-    const Requesting<Machine> alone(request_lock);
+    const Requesting<Machine> alone(request_lock, running_task(), while_waiting);
     const Status status = set_recorder(recorder, which, {});
     if (carried_out(status) && adaptation.moved() != 0) {
         SiteNameFilter(sites, names, which, {})
@@ -209,7 +222,7 @@ Status enable(Recorder recorder, const Sites& which) {
 Steps count_in_steps(std::span<const std::uint16_t> numbers) {
     Steps steps;
     if (!initialised) return steps.then([] { return Status::not_initialised; });
-    const Requesting<Machine> alone(request_lock);
+    const Requesting<Machine> alone(request_lock, running_task(), while_waiting);
     if (numbers.empty() && !events_chosen().any()) return steps;
     if (!numbers.empty()) {
         if (const Status status = may_count(numbers); status != Status::ok) {
@@ -255,13 +268,13 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    const Requesting<Machine> alone(request_lock);
+    const Requesting<Machine> alone(request_lock, running_task(), while_waiting);
     return change_sets({.add = PerSiteOps::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
-    const Requesting<Machine> alone(request_lock);
+    const Requesting<Machine> alone(request_lock, running_task(), while_waiting);
     const PerSiteOps one[] = {PerSiteOps::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
@@ -272,7 +285,7 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
-    const Requesting<Machine> alone(request_lock);
+    const Requesting<Machine> alone(request_lock, running_task(), while_waiting);
     Steps steps;
     steps.then([&] { return attach(ops, which); });
     steps.then([&] {
@@ -302,8 +315,8 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
 }
 
 bool try_request(void (*request)(void* user), void* user) {
-    if (!request_lock.try_lock()) return false;
-    const Core& core = all_cores()[machine.core()];
+    if (!request_lock.try_lock(running_task())) return false;
+    const Core& core = this_core();
     const bool may = may_request<Machine>(core, interrupt_depth_of(core), interrupted_pc(),
                                           unmarked_code().all());
     if (may) charge_to_tracer(request, user);

@@ -11,25 +11,51 @@ namespace nopscope::protocol {
 
 constexpr std::size_t cobs_max_encoded(std::size_t count) { return count + count / 254 + 1; }
 
-// Encodes `count` bytes to `to`, which has room for cobs_max_encoded(count) and does not overlap
-// `from`. Returns the bytes written, without a delimiting zero.
-constexpr std::size_t cobs_encode(const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
-    std::size_t code_at = 0;
-    std::size_t at = 1;
-    std::uint8_t code = 1;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (from[i] != 0) {
-            to[at++] = from[i];
-            ++code;
+// Encodes bytes piece by piece to `to`, which has room for cobs_max_encoded(all bytes) and does not
+// overlap `from`.
+class CobsEncoder {
+public:
+    constexpr void start(std::uint8_t* to) { *this = CobsEncoder(to); }
+    // `last`: more bytes than these do not follow.
+    constexpr void add(const std::uint8_t* from, std::size_t count, bool last) {
+        std::size_t code_at = code_at_, at = at_;
+        std::uint8_t code = code_;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (from[i] != 0) {
+                to_[at++] = from[i];
+                ++code;
+            }
+            if (from[i] == 0 || (code == 0xff && !(last && i + 1 == count))) {
+                to_[code_at] = code;
+                code_at = at++;
+                code = 1;
+            }
         }
-        if (from[i] == 0 || (code == 0xff && i + 1 < count)) {
-            to[code_at] = code;
-            code_at = at++;
-            code = 1;
-        }
+        to_[code_at] = code;
+        code_at_ = code_at;
+        at_ = at;
+        code_ = code;
     }
-    to[code_at] = code;
-    return at;
+    // The bytes written, without a delimiting zero.
+    constexpr std::size_t size() const { return at_; }
+
+    constexpr CobsEncoder() = default;
+
+private:
+    constexpr explicit CobsEncoder(std::uint8_t* to) : to_(to) {}
+
+    std::uint8_t* to_ = nullptr;
+    std::size_t code_at_ = 0;
+    std::size_t at_ = 1;
+    std::uint8_t code_ = 1;
+};
+
+// Encodes all bytes at once. Returns the bytes written.
+constexpr std::size_t cobs_encode(const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
+    CobsEncoder encoder;
+    encoder.start(to);
+    encoder.add(from, count, true);
+    return encoder.size();
 }
 
 struct CobsResult {

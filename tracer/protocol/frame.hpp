@@ -24,6 +24,7 @@ enum class Stream : std::uint8_t {
     reply = 7,
     moved = 8,
     profile_events = 9,
+    tasks = 10,
 };
 
 struct FrameHeader {
@@ -45,22 +46,45 @@ class FrameBuilder {
 public:
     Byte* payload() { return raw_ + frame_header_bytes; }
 
-    // Writes frame and delimiter to `to` (room for max_encoded_bytes). Returns the bytes written.
-    std::size_t encode(const FrameHeader& header, std::size_t payload_bytes, Byte* to) {
+    // Begins to write frame and delimiter to `to` (room for max_encoded_bytes).
+    void start(const FrameHeader& header, std::size_t payload_bytes, Byte* to) {
         Writer head(raw_);
         head.fixed(static_cast<std::uint8_t>(header.stream));
         head.fixed(header.core);
         head.fixed(header.session);
         head.fixed(header.sequence);
-        const std::size_t covered = frame_header_bytes + payload_bytes;
-        Writer(raw_ + covered).fixed(crc32c(raw_, covered));
-        const std::size_t encoded = cobs_encode(raw_, covered + frame_crc_bytes, to);
-        to[encoded] = 0;
-        return encoded + 1;
+        covered_ = frame_header_bytes + payload_bytes;
+        at_ = 0;
+        crc_ = 0;
+        to_ = to;
+        cobs_.start(to);
+    }
+    // Goes on with at most `bytes`. Returns the bytes written in all; 0: more are to come.
+    std::size_t advance(std::size_t bytes) {
+        const std::size_t left = covered_ - at_;
+        const std::size_t count = left < bytes ? left : bytes;
+        crc_ = crc32c(raw_ + at_, count, crc_);
+        cobs_.add(raw_ + at_, count, false);
+        at_ += count;
+        if (at_ != covered_) return 0;
+        Writer(raw_ + covered_).fixed(crc_);
+        cobs_.add(raw_ + covered_, frame_crc_bytes, true);
+        to_[cobs_.size()] = 0;
+        return cobs_.size() + 1;
+    }
+    // Both at once.
+    std::size_t encode(const FrameHeader& header, std::size_t payload_bytes, Byte* to) {
+        start(header, payload_bytes, to);
+        return advance(frame_header_bytes + payload_bytes);
     }
 
 private:
     Byte raw_[max_frame_bytes]{};
+    Byte* to_ = nullptr;
+    std::size_t covered_ = 0;  // bytes that the CRC covers
+    std::size_t at_ = 0;       // of these, already encoded
+    std::uint32_t crc_ = 0;
+    CobsEncoder cobs_;
 };
 
 struct ParsedFrame {

@@ -40,13 +40,34 @@ enum class Extended : std::uint8_t {
     events = 11,    // of the call of the previous ret. bits 0..11: first event; 12..23: second;
                     // 24: there is a second. data: the count of each
     masked = 12,    // ends the longest masked section so far. data: where (as in a sample), ticks
+    task = 13,      // of the context of the last `context` record. bits 0..4: TaskFact;
+                    // 5..9: number of data records
     data = 15,      // belongs to the record before
 };
 
 constexpr bool is_known(Extended what) {
     const auto number = static_cast<unsigned>(what);
-    return number <= static_cast<unsigned>(Extended::masked) || what == Extended::data;
+    return number <= static_cast<unsigned>(Extended::task) || what == Extended::data;
 }
+
+// A reader skips the facts that it does not know, with their data.
+enum class TaskFact : std::uint8_t {
+    // Right behind the `context` record: the context ran on another core before. data: that core,
+    // bits 0..7; above them the index of that core's record that was the next when it left.
+    moved = 0,
+    // Behind the `context` record, and behind `moved`: how the core left the context before.
+    // Bits 10..12 of the argument: Left. No data.
+    left = 1,
+    // These the firmware tells. data: the number of a context that may run from now on; or the id
+    // of an object (bits 0..56) that the context took, gave, or waits for.
+    ready = 2,
+    takes = 3,
+    gives = 4,
+    waits = 5,
+};
+
+// How a core left a context.
+enum class Left : std::uint8_t { unknown = 0, preempted = 1, blocked = 2, gave_way = 3, ended = 4 };
 
 inline constexpr unsigned kind_shift = 32;
 inline constexpr unsigned payload_shift = 35;
@@ -98,6 +119,22 @@ constexpr Record make_data(std::uint64_t value) {
     return make_extended(Extended::data, static_cast<std::uint32_t>(value >> 32), value);
 }
 
+constexpr std::uint32_t task_argument(TaskFact fact, unsigned data_records) {
+    return static_cast<std::uint32_t>(fact) | data_records << 5;
+}
+constexpr TaskFact task_fact(std::uint32_t argument) {
+    return static_cast<TaskFact>(argument & 31);
+}
+constexpr std::uint32_t left_argument(Left how) {
+    return task_argument(TaskFact::left, 0) | static_cast<std::uint32_t>(how) << 10;
+}
+constexpr Left how_left(std::uint32_t argument) { return static_cast<Left>(argument >> 10 & 7); }
+constexpr std::uint64_t moved_data(unsigned core, std::uint64_t next_index) {
+    return core | next_index << 8;
+}
+constexpr unsigned moved_from(std::uint64_t data) { return static_cast<unsigned>(data & 0xff); }
+constexpr std::uint64_t moved_after(std::uint64_t data) { return data >> 8; }
+
 // True if the first data record holds the function's site, in the form of a call's payload.
 constexpr bool has_site(Extended what) {
     return what == Extended::duration || what == Extended::arguments || what == Extended::result;
@@ -146,6 +183,29 @@ constexpr std::uint32_t events_argument(std::uint32_t first, std::uint32_t secon
 constexpr unsigned event_count(std::uint32_t argument) { return 1 + (argument >> 24 & 1); }
 constexpr std::uint32_t event_of(std::uint32_t argument, unsigned which) {
     return event_number(argument >> 12 * which & 0xfff);
+}
+
+// A popcount without libgcc and without FP registers, which the instruction needs.
+constexpr unsigned ones(std::uint32_t bits) {
+    unsigned count = 0;
+    for (; bits != 0; bits &= bits - 1) ++count;
+    return count;
+}
+
+// How many data records belong to a record of this kind with this argument.
+constexpr unsigned data_count(Extended what, std::uint32_t argument) {
+    const std::uint32_t registers = argument & 0xff;
+    switch (what) {
+    case Extended::duration: return 2;
+    case Extended::arguments: return 1 + ones(registers) + ones(argument >> 8 & registers);
+    case Extended::result: return 2 + (argument & 1);
+    case Extended::counter: return 1 + (argument & 1);
+    case Extended::sample: return sample_addresses(argument);
+    case Extended::masked: return 2;
+    case Extended::events: return event_count(argument);
+    case Extended::task: return argument >> 5 & 31;
+    default: return 0;
+    }
 }
 
 // A record and its 64-bit clock, whose low half is in the record. A data record has the clock of

@@ -70,7 +70,8 @@ public:
             out.fixed(from.clock);
             out.varint(from.overwritten);
             out.varint(from.context);
-            model_.reset(walk_, static_cast<std::uint32_t>(from.index), from.clock);
+            model_.start(walk_, static_cast<std::uint32_t>(from.index), from.clock);
+            forgotten_ = 0;
             group_bytes_ = 0;
         }
         payload_ = payload;
@@ -80,10 +81,21 @@ public:
         walk_.start(payload + out.size());
     }
 
+    // After begin(): a frame that begins a group has the model forget the group before. Does at
+    // most `pieces` (TraceModel::pieces) of this work. False: there was some to do.
+    bool prepare(std::size_t pieces) {
+        if (forgotten_ == TraceModel::pieces) return true;
+        for (; pieces != 0 && forgotten_ != TraceModel::pieces; --pieces)
+            model_.forget(forgotten_++);
+        return false;
+    }
+
     // Encodes records in index order while there is room, at most `at_most`. `next(record, clock)`
-    // fills in one record and its 64-bit clock, or returns false if there is none.
+    // fills in one record and its 64-bit clock, or returns false if there is none. Does what
+    // prepare() has left.
     template <typename Next>
     void fill(std::size_t at_most, Next next) {
+        prepare(TraceModel::pieces);
         TraceWalk<RangeEncoder> walk = walk_;
         Record record;
         std::uint64_t clock = 0;
@@ -119,6 +131,7 @@ private:
     const Byte* full_ = nullptr;
     std::uint64_t first_ = 0;
     std::uint64_t dropped_ = 0;
+    unsigned forgotten_ = TraceModel::pieces;  // pieces that prepare() has reset
     std::size_t group_bytes_ = 0;  // upper bound for the group's frames so far, on the line
 };
 static_assert(sizeof(TraceEncoder) <= 64 * 1024);

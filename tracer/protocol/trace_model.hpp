@@ -18,6 +18,8 @@
 #pragma once
 
 #include <bit>
+#include <iterator>
+#include <span>
 
 #include "tracer/protocol/range_coder.hpp"
 #include "tracer/protocol/record.hpp"
@@ -47,7 +49,16 @@ class TraceModel {
 public:
     // Forgets everything. `index`: of the next record. `clock`: its delta counts from it.
     template <typename Walk>
-    void reset(Walk& walk, std::uint32_t index, std::uint64_t clock);
+    void reset(Walk& walk, std::uint32_t index, std::uint64_t clock) {
+        for (unsigned piece = 0; piece < pieces; ++piece) forget(piece);
+        start(walk, index, clock);
+    }
+    // reset() in pieces of about the same work: forget() each of them, and start() before them or
+    // after them.
+    static constexpr unsigned pieces = 256;
+    void forget(unsigned piece);
+    template <typename Walk>
+    void start(Walk& walk, std::uint32_t index, std::uint64_t clock);
 
     // Codes one record and its 64-bit clock, whose low half is in the record. False: a decoder
     // found something that no encoder writes; the rest of the group means nothing.
@@ -283,21 +294,28 @@ private:
 
 // reset(), and the code for wrong predictions.
 
-template <typename Walk>
-void TraceModel::reset(Walk& walk, std::uint32_t index, std::uint64_t clock) {
+inline void TraceModel::forget(unsigned piece) {
+    const auto part_of = [piece]<typename T, std::size_t count>(T(&array)[count]) {
+        static_assert(count % pieces == 0);
+        constexpr std::size_t each = count / pieces;
+        return std::span(array).subspan(piece * each).template first<each>();
+    };
     const Times times{{0, 1}, {even_odds, even_odds, even_odds}, even_odds};
-    for (Context& context : contexts_) context = {0, 0, unlikely_odds, unlikely_odds, times};
-    for (Guess& guess : guesses_) guess = {0, unlikely_odds};
-    for (Times& each : times_) each = times;
-    for (unsigned i = 0; i < 1u << known_bits; ++i) {
-        known_tokens_[i] = 0;
-        known_tree_[i] = even_odds;
-    }
-    for (Rest& rest : rest_) forget(rest);
-    for (Rest& rest : data_rest_) forget(rest);
-    forget(entry_rest_);
+    for (Context& context : part_of(contexts_))
+        context = {0, 0, unlikely_odds, unlikely_odds, times};
+    for (Guess& guess : part_of(guesses_)) guess = {0, unlikely_odds};
+    for (Times& each : part_of(times_)) each = times;
+    for (Token& token : part_of(known_tokens_)) token = 0;
+    for (Probability& p : part_of(known_tree_)) p = even_odds;
+    for (TraceFrame& frame : part_of(stack_)) frame = {0, no_entry, 0, 0};
+    if (piece < std::size(rest_)) forget(rest_[piece]);
+    if (piece < std::size(data_rest_)) forget(data_rest_[piece]);
+    if (piece == 0) forget(entry_rest_);
+}
+
+template <typename Walk>
+void TraceModel::start(Walk& walk, std::uint32_t index, std::uint64_t clock) {
     is_known_ = even_odds;
-    for (TraceFrame& frame : stack_) frame = {0, no_entry, 0, 0};
     named_entry_ = 0;
     data_of_ = {};
     site_next_ = false;

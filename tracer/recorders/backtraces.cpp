@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions for backtraces: they find the addresses that the tracer's hooks and entries hide.
 #include "nopscope/nopscope.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 

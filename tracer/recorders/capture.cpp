@@ -4,7 +4,7 @@
 #include "nopscope/return_ops.hpp"
 #include "tracer/arch/calling_convention.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/recorders/capture.hpp"
 #include "tracer/recorders/duration.hpp"
 
@@ -46,7 +46,8 @@ struct Arguments : Ops {
 };
 
 void put_arguments(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
-    Core& core = *arch::current_core();
+    const Here here;
+    Core& core = here.core();
     if (is_stopped(core)) return;
     const std::uint32_t mask = static_cast<Arguments*>(ops)->mask;
     std::uint32_t wide = 0;
@@ -59,7 +60,8 @@ void put_arguments(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
 }
 
 void put_result(std::uint64_t ip, std::uint64_t, ReturnOps*, ReturnRegs* regs, CallData*) {
-    Core& core = *arch::current_core();
+    const Here here;
+    Core& core = here.core();
     if (is_stopped(core)) return;
     Data data(ip);
     const std::uint32_t wide = data.add(arch::result(*regs));
@@ -98,7 +100,8 @@ void detach_arguments(Steps& steps, const Sites& sites, const Arguments* stays) 
 }  // namespace
 
 void counter(std::uint32_t id, std::int64_t value) {
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr || is_stopped(*core)) return;
     Data data;
     const std::uint32_t wide = data.add(static_cast<std::uint64_t>(value));

@@ -8,16 +8,19 @@
 
 namespace nopscope {
 
+inline constexpr std::uint64_t duration_bytes = 3 * record_bytes;
+
 // In ticks. 0 if `now` is before the entry, because the counter was read too early.
 constexpr std::uint64_t duration_of(const ShadowFrame& frame, std::uint64_t now) {
     const std::uint64_t ticks = now - frame.rest[0];
     return static_cast<std::int64_t>(ticks) < 0 ? 0 : ticks;
 }
 
-// Records a call that ends now. Its frame is the top or was just popped. False: there is no room.
+// Records a call that ends now, with interrupts masked. Its frame is the top or was just popped.
+// False: there is no room.
 template <MachineConcept M>
 bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t limit) {
-    const std::optional<Claim> claim = ring_claim(machine, core, 3 * record_bytes, limit);
+    const std::optional<Claim> claim = ring_claim(machine, core, duration_bytes, limit);
     if (!claim) return false;
     const auto depth = static_cast<std::uint32_t>(
         (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));

@@ -5,7 +5,7 @@
 #include "tracer/arch/messages.hpp"
 #include "tracer/arch/pmu.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/profile_sender.hpp"

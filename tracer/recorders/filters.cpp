@@ -9,7 +9,7 @@
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
@@ -19,14 +19,16 @@ namespace {
 constinit Machine machine;
 
 bool enter_subtree(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) {
-    Core& core = *arch::current_core();
+    const Here here;
+    Core& core = here.core();
     __atomic_store_n(&core.subtree_depth, core.subtree_depth + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
     return true;
 }
 void leave_subtree(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
-    Core& core = *arch::current_core();
+    const Here here;
+    Core& core = here.core();
     const std::uint32_t left = core.subtree_depth - 1;
     __atomic_store_n(&core.subtree_depth, left, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -2,7 +2,7 @@
 #include "tracer/recorders/interrupts.hpp"
 
 #include "nopscope/nopscope.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {
@@ -10,6 +10,20 @@ namespace nopscope {
 namespace {
 
 constinit Machine machine;
+
+// In what interrupt_begin() returns, beside the record's position: the tracer's work was cut.
+constexpr std::uint64_t cut_work = 1;
+// The tracer's work on this core ends for the host when an interrupt of it begins, and begins again
+// when that ends. Otherwise the time of a pump in the interrupt would be the interrupt's.
+bool cut(Core& core) {
+    if (core.tracer_marked == 0 || !put_own(machine, core, protocol::Extended::tracer_end))
+        return false;
+    core.tracer_marked = 0;
+    return true;
+}
+void mend(Core& core) {
+    core.tracer_marked = put_own(machine, core, protocol::Extended::tracer_begin) ? 1 : 0;
+}
 
 // Returns the caller's address if `address` is a hook. `sp`: below the traced function's frame.
 std::uint64_t real_address(std::uint64_t address, std::uint64_t sp) {
@@ -26,8 +40,10 @@ std::uint64_t interrupt_begin(std::uint32_t number) {
 
 std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where) {
     interrupts_masked(where);
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr || is_stopped(*core) || core->aggregates != 0) return 0;
+    const bool is_cut = cut(*core);
     std::uint64_t position = 0;
     (void)put_in_context(
         machine, *core,
@@ -40,21 +56,28 @@ std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where) {
             return true;
         },
         interrupt_limit);
-    if (position == 0) add_one(core->dropped);
-    return position;
+    if (position == 0) {
+        add_one(core->dropped);
+        if (is_cut) mend(*core);
+        return 0;
+    }
+    return position | (is_cut ? cut_work : 0);
 }
 
 void interrupt_end(std::uint64_t begun) {
     interrupts_unmasked();
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr || begun == 0) return;
     const auto index = static_cast<std::uint32_t>(record_index(begun)) & protocol::entry_index_mask;
     (void)ring_put(machine, *core, protocol::make_record(protocol::Kind::ret, index << 1, 0),
                    own_limit(*core));
+    if ((begun & cut_work) != 0) mend(*core);
 }
 
 void interrupts_masked(std::uint64_t where) {
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr || core->masked_since != 0) return;
     core->masked_where =
         real_address(where, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
@@ -62,7 +85,8 @@ void interrupts_masked(std::uint64_t where) {
 }
 
 void interrupts_unmasked() {
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr || core->masked_since == 0) return;
     const std::uint64_t ticks = machine.clock() - core->masked_since;
     core->masked_since = 0;

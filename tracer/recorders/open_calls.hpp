@@ -9,6 +9,10 @@
 
 namespace nopscope {
 
+// For quiescence.hpp, whose requests make them one at a time. `first_time`: marks the contexts that
+// may use a slot's object. Later: takes back the marks of those that do not any more. True: one is
+// marked. A context that does not run has only its pc if it was preempted in code without a mark.
+bool await_contexts(bool first_time, bool (*is_unmarked)(std::uint64_t pc));
 // Sets the depth in the subtree to 0 for all contexts that do not run.
 void forget_subtree_of_contexts();
 // Removes the ops from the open calls in these frames: its exit is not called.
@@ -22,6 +26,6 @@ void forget_ops_of_cores(ReturnOps& ops);
 // Unwinds to the open call with this SP, for its `hook`, whose work `began` after `before` of its
 // instructions. Returns the top; the frame below it is the call's. If no open call has this SP:
 // returns the call's return address plus stray_return (strays.hpp), or panics.
-extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp,
+extern "C" std::uint64_t nopscope_unwind_at_return(const nopscope::Core* began_on, std::uint64_t sp,
                                                    nopscope::Moment began, std::uint32_t before,
                                                    std::uint64_t hook);

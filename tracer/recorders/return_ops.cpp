@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushes and pops the shadow frames of ReturnOps. The order of stores is that of the recorders
-// (core.hpp), so an interrupt anywhere is harmless. `position` is the function, `rest` {ReturnOps,
-// CallData}. Another core's detach() may clear the ReturnOps, so it is read once, under the guard.
+// Pushes and pops the shadow frames of ReturnOps, with interrupts masked. `position` is the
+// function, `rest` {ReturnOps, CallData}. The entry and exit functions run with interrupts as they
+// were, so the task may go on on another core. Another core's detach() may clear the ReturnOps, so
+// it is read once, under the guard.
 #include "nopscope/return_ops.hpp"
 
 #include "tracer/arch/calling_convention.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/cores.hpp"
 #include "tracer/core/guard.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
+
+#include <optional>
 
 namespace nopscope {
 namespace {
@@ -36,37 +39,68 @@ bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
                                      : has_frame_left(core);
 }
 
-// Keeps the compiler from reordering stores, for interrupts of this core.
-template <typename T>
-void store(T& to, T value) {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&to, value, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+// The caller of a call that is about to be hooked. If others have hooked this call, their frames
+// are on top and lead to its caller. Null: there is no place on the shadow stack.
+std::optional<std::uint64_t> caller_if_place(Regs& regs) {
+    const Here here;
+    if (!make_place(here.core(), regs.sp, arch::return_address(regs))) return std::nullopt;
+    return caller_behind(here.core(), arch::return_address(regs));
+}
+std::uint64_t caller_of(const ShadowFrame& frame) {
+    const Here here;
+    return caller_behind(here.core(), frame.return_address, &frame);
+}
+
+// The open call that returns, or where it returns to if its frame is not on this shadow stack.
+struct Returning {
+    ShadowFrame* frame;
+    std::uint64_t stray;
+};
+Returning returning(std::uint64_t sp) {
+    const Here here;
+    ShadowFrame* const frame = top_frame(here.core());
+    if (frame->sp == sp) return {frame, 0};
+    const std::uint64_t top =
+        nopscope_unwind_at_return(&here.core(), sp, {}, 0, hook_address(Hook::callback));
+    if ((top & stray_return) != 0) return {nullptr, top - stray_return};
+    return {reinterpret_cast<ShadowFrame*>(top) - 1, 0};
+}
+// Frames above, if there are any, are of calls that the exit function has left by longjmp.
+std::uint64_t pop(ShadowFrame& frame) {
+    const Here here;
+    Core& core = here.core();
+    if (top_frame(core) != &frame) unwind(machine, core, frame.sp, false);
+    frame.sp = free_frame_sp;
+    core.top = reinterpret_cast<std::uintptr_t>(&frame);
+    return frame.return_address;
 }
 
 }  // namespace
 
 void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     auto& self = *static_cast<ReturnOps*>(ops);
-    Core& core = *arch::current_core();
-    if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
     CallData data{};
     if (self.entry != nullptr) {
-        // If others have hooked this call, their frames are on top and lead to its caller.
-        const std::uint64_t parent = caller_behind(core, arch::return_address(*regs));
-        if (!self.entry(ip, parent, &self, regs, &data)) return;
-        // A longjmp in `entry` may have left frames behind.
-        if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
+        const auto caller = caller_if_place(*regs);
+        if (!caller || !self.entry(ip, *caller, &self, regs, &data)) return;
     }
+    const Here here;
+    Core& core = here.core();
+    // Also again: a longjmp in `entry` may have left frames behind.
+    if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
     auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
-    store(core.top, reinterpret_cast<std::uint64_t>(frame + 1));
+    core.top = reinterpret_cast<std::uintptr_t>(frame + 1);
     frame->return_address = arch::return_address(*regs);
     frame->hook = arch::return_address(*regs) = hook_address(Hook::callback);
     frame->position = ip;
     for (unsigned i = 0; i < 3; ++i) frame->rest[1 + i] = data.words[i];
     __atomic_store_n(&frame->rest[0], reinterpret_cast<std::uintptr_t>(&self), __ATOMIC_RELAXED);
-    store(frame->sp, regs->sp);
+    frame->sp = regs->sp;
 }
+
+// The same function under its name in C (return_ops.h): detach() knows a ReturnOps by its callback.
+extern "C" [[gnu::alias("_ZN8nopscope9hook_callEmmPNS_3OpsEPNS_4RegsE")]] void nopscope_hook_call(
+    std::uint64_t, std::uint64_t, Ops*, Regs*);
 
 // The same word in a popped frame, or in another hook's, means nothing.
 void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops) {
@@ -82,27 +116,16 @@ void forget_ops_of_cores(ReturnOps& ops) {
 }
 
 extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
-    Core& core = *arch::current_core();
-    ShadowFrame* frame = top_frame(core);
-    if (frame->sp != regs->sp) {
-        const std::uint64_t hook = hook_address(Hook::callback);
-        const std::uint64_t top = nopscope_unwind_at_return(&core, regs->sp, {}, 0, hook);
-        if ((top & stray_return) != 0) return top - stray_return;
-        frame = reinterpret_cast<ShadowFrame*>(top) - 1;
-    }
+    const auto [frame, stray] = returning(regs->sp);
+    if (frame == nullptr) return stray;
     // If an outer callback has taken the guard already, that keeps `ops` alive, too.
-    const Guard guard(core);
+    const Guard guard;
     auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame->rest[0], __ATOMIC_RELAXED));
     if (ops != nullptr) {
         auto* data = reinterpret_cast<CallData*>(&frame->rest[1]);
-        ops->exit(frame->position, caller_behind(core, frame->return_address, frame), ops, regs,
-                  data);
-        if (top_frame(core) != frame) unwind(machine, core, frame->sp, false);
+        ops->exit(frame->position, caller_of(*frame), ops, regs, data);
     }
-    const std::uint64_t return_address = frame->return_address;
-    store(frame->sp, free_frame_sp);
-    store(core.top, reinterpret_cast<std::uint64_t>(frame));
-    return return_address;
+    return pop(*frame);
 }
 
 }  // namespace nopscope

@@ -5,7 +5,7 @@
 #include "tracer/arch/instructions.hpp"
 #include "tracer/arch/patch_site.hpp"
 #include "tracer/arch/system.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
@@ -90,7 +90,8 @@ private:
 }  // namespace
 
 void sample(const Interruption& at) {
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr || is_stopped(*core)) return;
     Walk walk(*core);
     walk.run(at);

@@ -38,7 +38,7 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
 // back from unwind(), minus those of its usual way that it then saves.
 inline constexpr std::uint32_t told_before = 5;
 inline constexpr std::uint32_t told_after = 2;
-inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 68;
+inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 86 : 70;
 
 // The code that found out that calls have ended: when its work began, after how many instructions.
 struct Finder {
@@ -52,12 +52,14 @@ struct Finder {
 template <MachineConcept M>
 class Unwinding {
 public:
-    Unwinding(M& machine, Core& core, const Finder& finder)
+    Unwinding(M& machine, Core& core, Finder& finder)
         : machine_(machine), core_(core), finder_(finder) {}
     // Call it before a return is recorded.
     Moment& ended() {
-        // A return names its entry, so it may precede its switch's record. A bracket may not.
-        if (core_.left_position == core_.cursor && core_.context_record_pending == 0) {
+        // A return names its entry, so it may precede its switch's record. A bracket may not, nor
+        // may it be in another one: this is the code of an interrupt then.
+        if (core_.left_position == core_.cursor && core_.context_record_pending == 0 &&
+            core_.tracer_marked == 0) {
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
             told_ = put_own_said(machine_, core_, protocol::Extended::tracer_begin, told_before,
@@ -80,7 +82,7 @@ public:
 private:
     M& machine_;
     Core& core_;
-    Finder finder_;
+    Finder& finder_;  // outlives this
     Moment left_;
     std::uint64_t found_ = 0;
     bool told_ = false;
@@ -138,23 +140,19 @@ inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
            (top < sp || (top == sp && same_sp_too));
 }
 
-// Closes every dead frame with the flag `unwound`, with interrupts masked, because a traced one
+// Closes every dead frame with the flag `unwound`. Interrupts are masked, because a traced one
 // would pop the same frames. Returns the new top.
 template <MachineConcept M>
 std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too,
-                     Finder finder = {}) {
-    const std::uint64_t interrupts = machine.mask_interrupts();
-    {
-        Unwinding<M> unwinding(machine, core, finder);
-        while (is_top_dead(core, sp, same_sp_too)) {
-            ShadowFrame* const frame = top_frame(core);
-            bury(core, *frame);
-            frame->sp = free_frame_sp;
-            core.top = reinterpret_cast<std::uintptr_t>(frame);
-            close_unwound(machine, core, *frame, unwinding);
-        }
+                     Finder&& finder = {}) {
+    Unwinding<M> unwinding(machine, core, finder);
+    while (is_top_dead(core, sp, same_sp_too)) {
+        ShadowFrame* const frame = top_frame(core);
+        bury(core, *frame);
+        frame->sp = free_frame_sp;
+        core.top = reinterpret_cast<std::uintptr_t>(frame);
+        close_unwound(machine, core, *frame, unwinding);
     }
-    machine.restore_interrupts(interrupts);
     return core.top;
 }
 

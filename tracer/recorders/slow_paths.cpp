@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slow paths of the recorders and trampolines: the assembly calls them.
 #include "tracer/arch/machine.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/arch/system.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
@@ -10,47 +11,102 @@
 namespace nopscope {
 
 namespace {
+
 constinit Machine machine;
+
+// `began`, unless the task has moved to another core since: then it is of that core's ring.
+Moment began_here(const Core& here, const Core* began_on, Moment began) {
+    return began_on == &here ? began : Moment{};
 }
 
-std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
-    std::uint64_t found = 0;
-    for (unsigned n = 0; n < max_cores && found == 0; ++n)
-        found = take_stray(core_memory[n].shadow, sp, hook);
-    return found;
+bool wait_for_room(const Core& core, Moment began) {
+    return nopscope_wait_for_room(&core, 0, began, 0);
 }
+
+// True if the ring lacks room for the durations of the calls that unwind() will end. Returns have
+// room of their own.
+bool lacks_room_for_durations(const Core& core, std::uint64_t sp, bool same_sp_too) {
+    std::uint64_t bytes = 0;
+    const std::uint64_t duration_hook = hook_address(Hook::duration);
+    for_each_open(core, [&](const ShadowFrame& frame) {
+        if (frame.sp > sp || (frame.sp == sp && !same_sp_too)) return false;
+        if (frame.hook == duration_hook) bytes += duration_bytes;
+        return true;
+    });
+    return bytes != 0 && core.cursor + bytes > entry_limit(core);
+}
+
+// Before unwind(), in lossless mode: waits for room for these durations.
+[[gnu::noinline]] void make_room_for_durations(std::uint64_t sp, bool same_sp_too) {
+    const Core* full = nullptr;
+    Moment began;
+    {
+        const Here here;
+        const Core& core = here.core();
+        if (core.lossless == 0 || !lacks_room_for_durations(core, sp, same_sp_too)) return;
+        full = &core;
+        began = moment(machine, core);
+    }
+    (void)wait_for_room(*full, began);
+}
+
+[[gnu::always_inline]] inline std::uint64_t unwind_here(std::uint64_t sp, bool same_sp_too,
+                                                        const Core* began_on, Moment began,
+                                                        std::uint32_t before) {
+    if (durations_used) make_room_for_durations(sp, same_sp_too);
+    const Here here;
+    Core& core = here.core();
+    return unwind(machine, core, sp, same_sp_too, {began_here(core, began_on, began), before});
+}
+
+bool has_open_here(std::uint64_t sp) {
+    const Here here;
+    return has_open(here.core(), sp);
+}
+
+}  // namespace
 
 extern "C" {
 
 // At a call's return, if the ring is full or recording is stopped: records the duration if it can.
-void nopscope_duration_without_room(Core* here) {
-    const auto put = [here](std::uint64_t limit) {
-        return put_duration(machine, *here, *top_frame(*here), limit);
-    };
-    do {
-        if (put_in_context(machine, *here, put)) return;
-    } while (here->lossless != 0 && nopscope_wait_for_room(here, 0, moment(machine, *here), 0));
-    add_one(here->dropped);
+void nopscope_duration_without_room() {
+    for (bool room = true;;) {
+        const Core* full = nullptr;
+        Moment began;
+        {
+            const Here here;
+            Core& core = here.core();
+            const auto put = [&core](std::uint64_t limit) {
+                return put_duration(machine, core, *top_frame(core), limit);
+            };
+            if (put_in_context(machine, core, put)) return;
+            if (core.lossless == 0 || !room) return add_one(core.dropped);
+            full = &core;
+            began = moment(machine, core);
+        }
+        room = wait_for_room(*full, began);
+    }
 }
 
-// At a function's entry, with its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment began,
-                                       std::uint32_t before, std::uint64_t return_address) {
-    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
+// At a function's entry, with its SP and return address.
+void nopscope_unwind_at_entry(const Core* began_on, std::uint64_t sp, Moment began,
+                              std::uint32_t before, std::uint64_t return_address) {
+    unwind_here(sp, hook_of(return_address) == Hook::none, began_on, began, before);
 }
 
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began,
+std::uint64_t nopscope_unwind_at_return(const Core* began_on, std::uint64_t sp, Moment began,
                                         std::uint32_t before, std::uint64_t hook) {
-    if (has_open(*here, sp)) {
-        const std::uint64_t top = unwind(machine, *here, sp, false, {began, before});
-        if (top_frame(*here)->sp == sp) return top;
+    if (has_open_here(sp)) {
+        const std::uint64_t top = unwind_here(sp, false, began_on, began, before);
+        if (reinterpret_cast<const ShadowFrame*>(top)[-1].sp == sp) return top;
     }
     std::uint64_t address = take_stray_of_contexts(sp, hook);
-    if (address == 0) address = take_stray_of_cores(sp, hook);
-    if (address == 0) address = exhume(*here, sp, hook);
+    const Here here;
+    Core& core = here.core();
+    if (address == 0) address = exhume(core, sp, hook);
     if (address == 0)
         panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
-    add_one(here->stray_returns);
+    add_one(core.stray_returns);
     return address + stray_return;
 }
 }

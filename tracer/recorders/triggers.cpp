@@ -2,14 +2,15 @@
 #include "nopscope/triggers.hpp"
 
 #include "nopscope/nopscope.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/stream/board_pump.hpp"
 
 namespace nopscope {
 
 void mark(std::uint32_t id) {
-    Core* const core = joined_core();
+    const Here here;
+    Core* const core = here.joined();
     if (core == nullptr) return;
     Machine machine;
     const protocol::Record record = protocol::make_extended(protocol::Extended::marker, id);

@@ -75,6 +75,9 @@ OFFSET(CORE_UNGUARDED, Core, unguarded);
 OFFSET(CORE_FILTERED, Core, filtered);
 PAIR(Core, filtered, min_duration);
 OFFSET(CORE_SHADOW_BASE, Core, shadow_base);
+OFFSET(CORE_DEFERRED_EXIT, Core, deferred_exit);
+PAIR(Core, deferred_exit, deferred_masks);
+OFFSET(CORE_DEFERRAL_AT, Core, deferral_at);
 OFFSET(CORE_GUARDS, Core, guards);
 
 static_assert(offsetof(ShadowFrame, return_address) == 0);

@@ -43,6 +43,8 @@ const char* describe(Status status) {
     case Status::ring_too_small:
         return "the ring has no room for the returns of all contexts' calls: give contexts fewer "
                "frames, or a larger ring (NOPSCOPE_RING_LOG2)";
+    case Status::not_deferred:
+        return "this core's IRQ vector does not begin with nopscope_defer (nopscope/defer.h)";
     case Status::timeout:
         return "a core did not leave the tracer's code within a second, or took no inter-processor "
                "call";

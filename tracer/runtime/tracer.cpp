@@ -3,16 +3,18 @@
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/adaptive/adaptive.hpp"
+#include "tracer/arch/deferral.hpp"
 #include "tracer/control/board_control.hpp"
-#include "tracer/core/cores.hpp"
 #include "tracer/core/descriptor.hpp"
 #include "tracer/core/guard.hpp"
+#include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/patching/requests.hpp"
 #include "tracer/recorders/event_choice.hpp"
 #include "tracer/recorders/profile_sender.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
+#include "tracer/recorders/task_sender.hpp"
 #include "tracer/runtime/calibration.hpp"
 #include "tracer/runtime/cycle_clock.hpp"
 #include "tracer/runtime/requirements.hpp"
@@ -31,9 +33,9 @@ namespace {
 
 constinit Machine machine;
 constinit protocol::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine, ProfileSender, DemotedSender> line_pump(machine, core_states, encoders,
-                                                                &profile_sender, &command_replies,
-                                                                &demoted_sender, &in_force);
+constinit Pump<Machine, ProfileSender, DemotedSender, TaskSender> line_pump(
+    machine, core_states, encoders, &profile_sender, &command_replies, &demoted_sender,
+    &task_sender, &in_force);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 constinit protocol::Byte hello_payload[protocol::max_hello_bytes]{};
@@ -49,6 +51,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.cells = profile_memory.distance(number);
     core.profile_cost = profile_memory.cost();
     core.stops = stopped_absent;
+    core.number = number;
     core.reserve = return_reserve_bytes;
     core.return_bytes = record_bytes;
     core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
@@ -72,6 +75,17 @@ void send_what_was_kept(const Config& config) {
     boot_counters.reset_headers_refused = found.headers_refused;
     if (found.records != 0) line_pump.send_recovered(config, hello, kept);
     begin_keeping(machine, kept, mine);
+}
+
+// False: interrupts must be deferred, and this core's vector does not do that.
+bool defers_interrupts(Core& core) {
+    if (!arch::defers_interrupts) return true;
+    const InterruptsMasked masked(machine);
+    Core* const before = arch::current_core();
+    arch::set_current_core(&core);
+    const bool defers = arch::vector_defers();
+    arch::set_current_core(before);
+    return defers;
 }
 
 // Starts recording on this core.
@@ -131,6 +145,7 @@ Status init(const Config& config) {
         status != Status::ok) {
         return status;
     }
+    if (!defers_interrupts(core_states[machine.core()])) return Status::not_deferred;
     const auto all_sites =
         static_cast<std::uint32_t>(__nopscope_sites_end - __nopscope_sites_start);
     if (!config.profile_memory.empty() &&
@@ -160,6 +175,7 @@ Status init(const Config& config) {
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
+    task_sender.open(hello.clock_hz, all_cores().first(config.cores), all_contexts);
     line_pump.open(config, hello, session, config.keep_over_reset ? &kept : nullptr);
     if (is_warm && boot_counters.reset_records == 0) line_pump.end_cut_frame();
     open_control(config, session, hello.clock_hz);
@@ -181,6 +197,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     const unsigned core = machine.core();
     if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
     if (has_joined(core)) return Status::already_initialised;
+    if (!defers_interrupts(core_states[core])) return Status::not_deferred;
     machine.use_caches_of_this_core();
     if (arch::clock_is_cycles) cycle_clock.join(machine);
     enter_core(stack_low, stack_high);
@@ -267,6 +284,7 @@ Counters counters() {
         now.off_stack += core.off_stack;
         now.recursions += core.recursions;
         now.stray_returns += core.stray_returns;
+        now.undeferred += core.undeferred;
     }
     return now;
 }
@@ -291,18 +309,20 @@ void send_snapshot() {
     line_pump.send_snapshot();
 }
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
-    Core& core = this_core();
-    const Guard guard(core);
+    const Guard guard;
     if (guard.taken()) {
         ops->func(ip, parent_ip, ops, regs);
     } else {
-        __atomic_fetch_add(&core.recursions, 1, __ATOMIC_RELAXED);
+        const Here here;
+        add_one(here.core().recursions);
     }
 }
 
 // A slow path of arch/arm64/recorders.S. slow_paths.cpp has the others.
 
-bool nopscope_wait_for_room(Core*, std::uint64_t, Moment began, std::uint32_t before) {
+bool nopscope_wait_for_room(const Core* began_on, std::uint64_t, Moment began,
+                            std::uint32_t before) {
+    if (began_on != arch::current_core()) began = {};  // the task has moved since
     return line_pump.make_room(began, before);
 }
 

@@ -22,6 +22,7 @@ std::uint64_t trace_bytes_sent();
 
 // In lossless mode, if the ring is full: waits for room (Pump::make_room). `before`: how many
 // instructions the recorder had executed when its work `began`. False: it cannot wait here.
-extern "C" bool nopscope_wait_for_room(Core*, std::uint64_t sp, Moment began, std::uint32_t before);
+extern "C" bool nopscope_wait_for_room(const Core* began_on, std::uint64_t sp, Moment began,
+                                       std::uint32_t before);
 
 }  // namespace nopscope

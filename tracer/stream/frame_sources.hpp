@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pump's interface to two sources of frames in rooms above it: the profile's read-outs
-// (recorders/profile_sender.hpp), and adaptive mode's moves (adaptive/demoted_sender.hpp).
+// The pump's interface to sources of frames in rooms above it: the profile's read-outs
+// (recorders/profile_sender.hpp), adaptive mode's moves (adaptive/demoted_sender.hpp), and the
+// facts of tasks (recorders/task_sender.hpp).
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"
@@ -29,7 +30,7 @@ concept ProfileSource = requires(S source, const S seen, std::uint64_t now, prot
 
 // `next` returns the payload's size; 0: not now.
 template <typename S>
-concept MovedSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload) {
+concept FactSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload) {
     { seen.waits(now) } -> std::same_as<bool>;
     { source.next(now, payload) } -> std::same_as<std::size_t>;
     source.request();
@@ -50,7 +51,7 @@ struct NoProfile {
     static std::uint64_t last_whole() { return 0; }
     static std::uint64_t aggregated(unsigned) { return 0; }
 };
-struct NoMoved {
+struct NoFacts {
     static bool waits(std::uint64_t) { return false; }
     static std::size_t next(std::uint64_t, protocol::Byte*) { return 0; }
     static void request() {}

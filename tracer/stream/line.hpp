@@ -43,10 +43,12 @@ public:
         earn();
         return has_pace() && credit_ < (bytes + 1) * clock_hz_;
     }
-    // Sends what the pace and the transmitter allow. True if the whole frame has been sent.
-    bool send() {
+    // Sends what the pace and the transmitter allow, at most `bytes`. False: the pace or the
+    // transmitter allows no more now.
+    bool send(std::size_t bytes) {
         earn();
-        for (; at_ < count_; ++at_) {
+        const std::size_t end = count_ - at_ < bytes ? count_ : at_ + bytes;
+        for (; at_ < end; ++at_) {
             if (has_pace() && credit_ < clock_hz_) return false;
             if (!output_.try_write(bytes_[at_])) return false;
             if (has_pace()) credit_ -= clock_hz_;

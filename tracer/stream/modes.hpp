@@ -26,6 +26,7 @@ public:
         mode_ = Mode::stream;
         wanted_ = static_cast<std::uint8_t>(Mode::stream);
         sending_ = ending_ = false;
+        set_pace(pace);
     }
 
     // These only request; keep() executes them. Any context.
@@ -51,14 +52,14 @@ public:
         settle_all();
     }
 
-    // Only the pump calls the functions below, with its lock. `here`: the core that it runs on.
+    // Only the pump calls the functions below, with its lock.
 
     // Executes requests. True: a mode or a snapshot began or ended, so each core's next frame
     // should be a key frame. A snapshot that waits for the end of another one has not begun.
-    bool keep(const Core& here) {
+    bool keep() {
         if (ending_) return false;
         const bool changes = mode_changes() || is_out() || (snapshot_waits() && !sending_);
-        keep_mode(here);
+        keep_mode();
         keep_snapshot();
         return changes;
     }
@@ -71,14 +72,16 @@ public:
             ring_set_limit(machine_, core);
         }
     }
-    // Bytes that `limit` leaves free. Lossless: for interrupts while the pump makes room. Adaptive:
-    // all but half a second of the line at a byte a record, so old records do not block new ones.
+    // Bytes that entries leave free for records that do not wait. Lossless: for many interrupts.
+    // Adaptive: all but half a second of the line at a byte a record, so old records do not block
+    // new ones. Flight: settle() leaves room itself.
     std::uint64_t margin() const {
         if (mode_ == Mode::lossless) return ring_bytes / 8;
-        if (mode_ != Mode::adaptive || pace_ == 0) return 0;
+        if (mode_ == Mode::flight) return 0;
+        if (mode_ != Mode::adaptive || pace_ == 0) return mark_reserve_bytes;
         constexpr std::uint64_t all = ring_bytes - return_reserve_bytes - own_reserve_bytes;
         const std::uint64_t room = std::max(pace_ / 2 * record_bytes, all / 8);
-        return all > room ? all - room : 0;
+        return all > room + mark_reserve_bytes ? all - room : mark_reserve_bytes;
     }
 
     // Skips the slot at the tail if it was claimed, but not written for so long that it may never
@@ -129,7 +132,7 @@ private:
     void settle_all() {
         for (Core& core : cores_) settle(machine_, core);
     }
-    void keep_mode(const Core& here) {
+    void keep_mode() {
         const Mode mode = wanted();
         if (mode == mode_) return;
         const Mode before = mode_;
@@ -137,7 +140,7 @@ private:
         sending_ = false;
         for (Core& core : cores_) {
             __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
-            core.pump_reserve = &core == &here ? 0 : margin();
+            core.pump_reserve = margin();
             if (before == Mode::flight) {
                 settle(machine_, core);
                 core.flight = 0;

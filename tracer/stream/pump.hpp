@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pump: moves records and console text from the buffers into frames, and sends them.
 //
-// The firmware calls it in an idle loop or a timer interrupt. In lossless mode a recorder's slow
-// path calls it, too. Only one core pumps at a time (`try_lock`). run() never waits; functions that
-// must wait say so. A tracer_begin and a tracer_end record enclose the pump's work unless it sends
-// only a few bytes (glances), so the work counts for no function.
+// The firmware calls it in an idle loop, a task, or a timer interrupt. In lossless mode a
+// recorder's slow path calls it, too. run() never waits; functions that must wait say so.
+//
+// It works in steps of about Config::pump_budget instructions. A step holds the pump's lock with
+// interrupts masked, and leaves a state from which any core and any task can go on. So a task that
+// was preempted between two steps stops nobody. Only what waits until the line's last byte has left
+// (drain) holds the lock with interrupts on.
+//
+// A tracer_begin and a tracer_end record enclose the pump's work unless it sends only a few bytes
+// (glances), so the work counts for no function.
 #pragma once
 
+#include "tracer/arch/deferral.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/in_force.hpp"
 #include "tracer/core/ring.hpp"
@@ -16,7 +23,9 @@
 #include "tracer/stream/console_buffer.hpp"
 #include "tracer/stream/frame_sources.hpp"
 #include "tracer/stream/line.hpp"
+#include "tracer/stream/pump_budget.hpp"
 #include "tracer/stream/replies.hpp"
+#include "tracer/stream/ring_clock.hpp"
 #include "tracer/stream/trace_sender.hpp"
 #include "tracer/stream/warm_reset_writer.hpp"
 
@@ -24,13 +33,14 @@
 
 namespace nopscope {
 
-template <MachineConcept M, ProfileSource Profile = NoProfile, MovedSource Moved = NoMoved>
+template <MachineConcept M, ProfileSource Profile = NoProfile, FactSource Moved = NoFacts,
+          FactSource Tasks = NoFacts>
 class Pump {
 public:
     // `cores`: all that may ever record; core n is the machine's core n. `encoders`: one for each.
     constexpr Pump(M& machine, std::span<Core> cores, protocol::TraceEncoder* encoders,
                    Profile* profile = nullptr, Replies* replies = nullptr, Moved* moved = nullptr,
-                   const InForce* in_force = nullptr)
+                   Tasks* tasks = nullptr, const InForce* in_force = nullptr)
         : machine_(machine),
           cores_(cores),
           line_(machine),
@@ -38,6 +48,7 @@ public:
           profile_(profile),
           replies_(replies),
           moved_(moved),
+          tasks_(tasks),
           in_force_(in_force),
           modes_(machine),
           keeper_(machine) {}
@@ -53,50 +64,49 @@ public:
     void end_cut_frame() { line_.queue_delimiter(); }
     Moment now() { return moment(machine_, here()); }
 
-    // Does one call of nopscope::pump(), within the line's pace. `began`: when that call began.
+    // Does one call of nopscope::pump(), within the line's pace. `began`: when that call began. In
+    // an interrupt of the tracer's work it does nothing: its bytes would be charged to the
+    // interrupt, and the interrupted work sends them.
     void run(Moment began = {}) {
-        if (!try_lock()) return;
-        if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
-        if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
-        std::uint64_t interrupts = 0;
-        charge_to_tracer(
-            [&] {
-                note_cursors();
-                const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
-                while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
-                }
-                publish_state();
-                interrupts = restore_limit();
-            },
-            began);
-        release_lock(interrupts);
+        if (here().tracer_depth != 0 || !has_work()) return;
+        const Work work(machine_, cores_, Work::Mark::yes, began);
+        if (const Hold hold(*this); hold) note_cursors();
+        const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
+        while (step(Until::paced) == Step::done && !(line_.has_pace() && due(end))) {
+        }
+        publish();
     }
 
     // Changes the mode now, or after the running pump's frame. Any context. False: no such mode.
     bool set_mode(Mode mode) {
         if (mode > Mode::adaptive) return false;
         modes_.want(mode);
-        if (!try_lock()) return true;
-        keep_modes();
-        unlock();
+        if (const Hold hold(*this); hold) {
+            if (!is_building()) keep_modes();
+            publish_state();
+        }
         return true;
     }
 
     // In flight mode: makes the rings' records due. Entries are refused until the pump has looked
     // at the rings. Any context.
-    void send_snapshot() { modes_.want_snapshot(); }
+    void send_snapshot() {
+        modes_.want_snapshot();
+        if (tasks_ != nullptr) tasks_->request();
+    }
 
-    // Runs `work` and charges its time to the tracer, not to a function. Any context.
-    template <typename Work>
-    void charge_to_tracer(Work work, Moment began = {}) {
-        const TracerTimeScope own_time(machine_, here());
-        const bool marked = put_own(machine_, here(), protocol::Extended::tracer_begin, 0, &began);
-        work();
-        if (marked) put_own(machine_, here(), protocol::Extended::tracer_end);
+    // Runs use() and charges its time to the tracer, not to a function. Any context.
+    template <typename Use>
+    void charge_to_tracer(Use use, Moment began = {}) {
+        const Work work(machine_, cores_, Work::Mark::yes, began);
+        use();
     }
 
     // These make frames due. Any context.
-    void send_hello() { hello_due_ = machine_.clock(); }
+    void send_hello() {
+        hello_due_ = machine_.clock();
+        if (tasks_ != nullptr) tasks_->request();
+    }
     void send_keys() {
         for (Core& core : cores_) trace_.want_key(core);
     }
@@ -111,40 +121,41 @@ public:
     template <typename Use>
     bool with_quiet_line(Use use) {
         if (!try_lock()) return false;
-        const bool quiet = line_.idle();
+        const bool quiet = is_quiet();
         if (quiet) {
             line_.drain();
             const std::uint32_t pace = use();
             line_.set_pace(pace);
             modes_.set_pace(pace);
         }
+        publish_state();
         unlock();
         return quiet;
     }
 
-    // For a recorder's slow path: pumps until half of this core's ring is free, or waits for the
-    // core that pumps. False if it cannot, because it interrupted the pump, or a recorder that has
-    // not stored a claimed record. Masks interrupts while it pumps: their records could come faster
-    // than the line takes them. `before`: the recorder's instructions before its work `began`.
+    // For a recorder's slow path: pumps until half of this core's ring is free. Between its steps
+    // the task may be preempted and moved to another core. `before`: the recorder's instructions
+    // before its work `began`. False: there is no room. The pump is held on this core until the
+    // line has drained; or a record was claimed and is not written, because its task was preempted.
     bool make_room(Moment began = {}, std::uint32_t before = 0) {
-        if (pumping_core() == machine_.core() + 1) return false;
-        Core& core = here();
-        const TracerTimeScope own_time(machine_, core);
-        for (bool marked = false;;) {
-            const std::uint64_t interrupts = machine_.mask_interrupts();
-            marked =
-                marked || put_own(machine_, core, protocol::Extended::tracer_begin, before, &began);
-            const bool locked = try_lock();
-            const bool room =
-                locked ? locked_make_room()
-                       : TraceSender<M>::waiting_records(core) * record_bytes <= ring_bytes / 2;
-            const bool over = locked || room;
-            if (over && marked)
-                put_own(machine_, core, protocol::Extended::tracer_end, make_room_after);
-            machine_.restore_interrupts(interrupts);
-            if (over) return room;
-            arch::relax();
+        Work work(machine_, cores_, Work::Mark::yes, began, before);
+        work.followed_by(make_room_after);
+        std::uint64_t stuck_since = 0;  // clock; 0: it is not stuck
+        while (!has_room_here()) {
+            const Step did = step(Until::empty);
+            if (did == Step::held_here) return false;
+            if (did != Step::nothing) {
+                stuck_since = 0;
+            } else {
+                const std::uint64_t now = machine_.clock();
+                if (!arch::defers_interrupts) return has_room_here();
+                if (stuck_since == 0) stuck_since = now;
+                if (now - stuck_since > clock_hz_) return false;
+            }
+            wait();
         }
+        publish();
+        return true;
     }
 
     // Called in place of open(): sends all records of the session before a warm reset, under that
@@ -179,10 +190,7 @@ public:
 
     // Sends everything, and waits for the line.
     void flush() {
-        if (!lock()) return;
-        send_all();
-        line_.drain();
-        unlock();
+        if (send_all()) drain();
     }
 
     // As flush(), and sends the profile and the last stats frames. Recording has been stopped. An
@@ -194,32 +202,24 @@ public:
         if (!lock()) return;
         if (profile_ != nullptr) profile_->request();
         if (moved_ != nullptr) moved_->request();
+        if (tasks_ != nullptr) tasks_->request();
         modes_.end(patience);
-        for (bool counted = false; !counted;) {
-            send_all();
-            const std::uint64_t interrupts = machine_.mask_interrupts();
-            counted = true;
-            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
-            for (Core& core : cores_) {
-                if (!counted) break;
-                queue_stats(core, true);
-                while (!line_.send()) {
-                }
-            }
-            machine_.restore_interrupts(interrupts);
-        }
-        line_.drain();
         unlock();
+        while (send_all() && !send_last_stats()) {
+        }
+        drain();
     }
 
     // From here on nothing else may run, so it releases all locks: their holders will not return.
     void enter_panic() {
         panicking_ = true;
-        locked_ = console_locked_ = 0;
+        locked_ = 0;
+        console_.break_lock();
         for (Core& core : cores_) {
             core.context_lock = 0;
             trace_.restart(number_of(core));
         }
+        building_ = nullptr;
         line_.unpace();
         if (!try_lock()) return;
         // Other cores may still store records. A record interrupted on this core is never stored.
@@ -228,7 +228,8 @@ public:
         }
         modes_.end(0);
         for (bool more = true; more;) {
-            send_all();
+            while (advance(Until::empty, no_budget) != Step::nothing) {
+            }
             more = false;
             for (Core& core : cores_) more |= modes_.skip_unwritten(core);
         }
@@ -241,22 +242,102 @@ public:
     // drops and counts the rest. In a panic it sends at once, because no other pump runs.
     void console(const char* bytes, std::size_t count) {
         while (count > 0) {
-            const std::size_t taken = with_console([&] { return console_.put(bytes, count); });
+            const std::size_t taken = console_.put(machine_, bytes, count);
             bytes += taken;
             count -= taken;
             if (count == 0 && !panicking_) break;
-            if (try_lock()) {
-                while (!console_.empty() || (panicking_ && !line_.idle())) advance(Until::empty);
-                unlock();
-            } else if (pumping_core() == machine_.core() + 1) {
+            if (panicking_) {
+                while (!console_.empty() || !is_quiet()) advance(Until::empty, no_budget);
+            } else if (step(Until::empty) == Step::held_here) {
                 __atomic_fetch_add(&console_dropped_, count, __ATOMIC_RELAXED);
                 break;
+            } else {
+                wait();
             }
         }
     }
 
 private:
-    enum class Until { paced, empty };
+    using Work = TracerWork<M>;
+    enum class Until : std::uint8_t { paced, empty };
+    // What a step did. waits: nothing, because the line takes no more now. held: nothing, because
+    // another core is at it. held_here: nothing, because code below on this core holds the lock
+    // until the line has drained.
+    enum class Step : std::uint8_t { done, nothing, waits, held, held_here };
+
+    // Holds the lock with interrupts masked, if it was free.
+    class Hold {
+    public:
+        explicit Hold(Pump& pump)
+            : masked_(pump.machine_), pump_(pump.try_lock() ? &pump : nullptr) {}
+        ~Hold() {
+            if (pump_ != nullptr) pump_->unlock();
+        }
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+        explicit operator bool() const { return pump_ != nullptr; }
+
+    private:
+        InterruptsMasked<M> masked_;
+        Pump* pump_;  // null: it is held
+    };
+
+    Step step(Until until) {
+        const Hold hold(*this);
+        if (!hold) return pumping_core() == machine_.core() + 1 ? Step::held_here : Step::held;
+        return advance(until, budget_);
+    }
+    // Whether run() has anything to do. Sends a few bytes itself.
+    bool has_work() {
+        const Hold hold(*this);
+        if (!hold) return false;
+        if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
+        if (!glances() && (work_waits() || keeper_.lags(cores_))) return true;
+        publish_state();
+        return false;
+    }
+    bool has_room_here() const {
+        const InterruptsMasked<M> masked(machine_);
+        // In flight mode a ring needs no room: it overwrites.
+        return modes_.is(Mode::flight) ||
+               TraceSender<M>::waiting_records(here()) * record_bytes <= ring_bytes / 2;
+    }
+    // Waits until nothing is left to send. False: the pump is held on this core.
+    bool send_all() {
+        for (;;) {
+            const Step did = step(Until::empty);
+            if (did == Step::nothing) return true;
+            if (did == Step::held_here) return false;
+            if (did != Step::done) wait();
+        }
+    }
+    // The last stats frames, if the rings are empty. False: an interrupt has recorded meanwhile.
+    bool send_last_stats() {
+        const Hold hold(*this);
+        if (!hold || !is_quiet()) return false;
+        for (const Core& core : cores_) {
+            if (TraceSender<M>::waiting_records(core) != 0) return false;
+        }
+        for (Core& core : cores_) {
+            queue_stats(core, true);
+            while (!is_quiet()) send(no_budget);
+        }
+        return true;
+    }
+    // Waits until the last byte has left. No frame begins meanwhile.
+    void drain() {
+        if (!lock()) return;
+        line_.drain();
+        publish_state();
+        unlock();
+    }
+    void wait() {
+        if (while_waiting_ != nullptr) while_waiting_();
+        arch::relax();
+    }
+    // Whether no frame is under construction or on the line.
+    bool is_quiet() const { return !is_building() && !encoding_ && line_.idle(); }
+    bool is_building() const { return building_ != nullptr; }
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
@@ -270,6 +351,10 @@ private:
         session_ = session;
         clock_hz_ = hello.clock_hz;
         trace_.open(hello.text_base, hello.clock_hz);
+        while_waiting_ = config.while_waiting;
+        budget_ = budget_of(config.pump_budget);
+        building_ = nullptr;
+        encoding_ = false;
         line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
         cores_ = cores_.first(config.cores);
         modes_.open(cores_, clock_hz_, config.line_bytes_per_second);
@@ -283,6 +368,7 @@ private:
 
     void number_frames_from(std::uint32_t sequence) {  // in all streams
         hello_sequence_ = console_sequence_ = reply_sequence_ = moved_sequence_ = sequence;
+        tasks_sequence_ = sequence;
         for (Core& core : cores_) {
             core.trace_sequence = core.stats_sequence = sequence;
             core.profile_sequence = core.profile_events_sequence = sequence;
@@ -293,124 +379,75 @@ private:
     // pumps on a slow line do only this. It needs no tracer_begin and tracer_end.
     bool glances() {
         if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
-        const TracerTimeScope own_time(machine_, here());
-        return !line_.send();
+        const Work work(machine_, cores_, Work::Mark::no);
+        return !line_.send(no_budget.sent);
     }
 
     Core& here() const { return cores_[machine_.core()]; }
     // The core that holds the pump, plus 1; 0: none.
     unsigned pumping_core() const { return __atomic_load_n(&locked_, __ATOMIC_RELAXED); }
 
-    template <typename Use>
-    std::size_t with_console(Use use) {
-        const std::uint64_t interrupts = machine_.mask_interrupts();
-        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) arch::relax();
-        const std::size_t bytes = use();
-        __atomic_store_n(&console_locked_, 0, __ATOMIC_RELEASE);
-        machine_.restore_interrupts(interrupts);
-        return bytes;
-    }
-
     // Waits for another core's pump. False: it interrupted this core's pump.
     bool lock() {
         while (!try_lock()) {
             if (pumping_core() == machine_.core() + 1) return false;
-            arch::relax();
+            wait();
         }
         return true;
     }
-    // Lock and limit change together: else an interrupt may find a full ring that no pump empties.
     bool try_lock() {
-        const std::uint64_t interrupts = machine_.mask_interrupts();
+        const InterruptsMasked<M> masked(machine_);
         unsigned free = 0;
-        const bool locked = __atomic_compare_exchange_n(&locked_, &free, machine_.core() + 1, false,
-                                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-        if (locked) {
-            here().pump_reserve = 0;
-            ring_set_limit(machine_, here());
-        }
-        machine_.restore_interrupts(interrupts);
-        if (locked) {
-            for (Core& core : cores_) keep_clock(core);
-        }
-        return locked;
+        if (!__atomic_compare_exchange_n(&locked_, &free, machine_.core() + 1, false,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return false;
+        for (Core& core : cores_) keep_clock(machine_, core);
+        return true;
     }
-    void unlock() {
-        publish_state();
-        release_lock(restore_limit());
+    void unlock() { __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE); }
+    void publish() {
+        if (const Hold hold(*this); hold) publish_state();
     }
     void publish_state() {
         note_cursors();
         keeper_.keep(cores_, state());
     }
-    // Masks interrupts until release_lock(): none may find the lock held with this limit.
-    std::uint64_t restore_limit() {
-        const std::uint64_t interrupts = machine_.mask_interrupts();
-        here().pump_reserve = modes_.margin();
-        ring_set_limit(machine_, here());
-        return interrupts;
-    }
-    void release_lock(std::uint64_t interrupts) {
-        __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
-        machine_.restore_interrupts(interrupts);
-    }
 
     void note_cursors() {
-        for (Core& core : cores_) {
-            core.seen_clock = clock_of_next(machine_, core);
-            core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
-        }
-    }
-
-    bool locked_make_room() {
-        Core& core = here();
-        bool room = true;
-        // In flight mode a ring needs no room: it overwrites.
-        while (room && !modes_.is(Mode::flight) && core.cursor - core.tail > ring_bytes / 2) {
-            advance(Until::empty);
-            room = !line_.idle() || ring_peek(core, core.tail).has_value();
-        }
-        unlock();
-        return room;
-    }
-
-    void send_all() {
-        while (advance(Until::empty) || !line_.idle()) {
-        }
-    }
-
-    // Puts a sync record every quarter wrap, before a 32-bit clock becomes ambiguous. If no pump
-    // has looked for half a wrap or more, TraceSender resolves the clocks of the records since.
-    void keep_clock(Core& core) {
-        const std::uint64_t now = machine_.clock();
-        const auto since = [now](std::uint64_t then) {
-            return static_cast<std::int64_t>(now - then);
-        };
-        if (since(core.seen_clock) >= std::int64_t{1} << 31 && core.clock_uncertain_from == 0) {
-            core.clock_uncertain_from = core.seen;
-            core.last_certain_clock = core.seen_clock;
-        }
-        if (since(core.last_sync) < std::int64_t{1} << 30) return;
-        if (put_own(machine_, core, protocol::Extended::sync)) core.last_sync = now;
+        for (Core& core : cores_) note_cursor(machine_, core);
     }
 
     bool due(std::uint64_t at) const {
         return static_cast<std::int64_t>(machine_.clock() - at) >= 0;
     }
     bool work_waits() const {
-        if (!line_.idle() || !console_.empty() || due(hello_due_) || stats_wait()) return true;
-        if (profile_waits() || replies_wait() || moved_waits() || modes_.wait()) return true;
+        if (!is_quiet() || !console_.empty() || due(hello_due_) || stats_wait()) return true;
+        if (profile_waits() || replies_wait() || modes_.wait()) return true;
+        if (waits(moved_) || waits(tasks_)) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
         return false;
     }
 
-    // One step: sends from the current frame, or builds the next. False if there is nothing to do
-    // now. Until::paced leaves records that came after note_cursors(). Otherwise it would not end
-    // while other cores record faster than this one encodes.
-    bool advance(Until until) {
-        if (!line_.idle()) return line_.send();
+    // Goes on with the current frame, or begins the next. Until::paced leaves records that came
+    // after note_cursors(). Otherwise it would not end while other cores record faster than this
+    // one encodes.
+    Step advance(Until until, const PumpBudget& budget) {
+        if (is_building()) return build(budget);
+        if (!is_quiet()) return send(budget);
+        return begin_frame(until) ? Step::done : Step::nothing;
+    }
+    Step send(const PumpBudget& budget) {
+        if (encoding_) {
+            const std::size_t encoded = frame_.advance(budget.encoded);
+            encoding_ = encoded == 0;
+            if (!encoding_) line_.queue(encoded);
+            return Step::done;
+        }
+        return line_.send(budget.sent) ? Step::done : Step::waits;
+    }
+    bool begin_frame(Until until) {
         keep_modes();
         if (replies_wait()) {
             return queue({protocol::Stream::reply, 0, session_, reply_sequence_++},
@@ -423,15 +460,12 @@ private:
                          write_hello(*hello_, frame_.payload()));
         }
         if (!console_.empty()) {
-            return queue(
-                {protocol::Stream::console, 0, session_, console_sequence_++},
-                with_console([&] { return console_.get(frame_.payload(), console_frame_bytes); }));
+            return queue({protocol::Stream::console, 0, session_, console_sequence_++},
+                         console_.get(machine_, frame_.payload(), console_frame_bytes));
         }
-        if (moved_waits()) {
-            const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
-            if (bytes != 0)
-                return queue({protocol::Stream::moved, 0, session_, moved_sequence_++}, bytes);
-        }
+        if (queue_facts(moved_, protocol::Stream::moved, moved_sequence_) ||
+            queue_facts(tasks_, protocol::Stream::tasks, tasks_sequence_))
+            return true;
         // One frame a second for each core, and one after each change. They come before records:
         // otherwise an overloaded line would never carry them.
         if (stats_wait()) {
@@ -458,8 +492,8 @@ private:
     }
     bool queue(const protocol::FrameHeader& header, std::size_t payload_bytes) {
         keeper_.cover(header.sequence, cores_, state());
-        line_.queue(frame_.encode(header, payload_bytes, line_.buffer()));
-        return true;
+        frame_.start(header, payload_bytes, line_.buffer());
+        return encoding_ = true;
     }
 
     bool stats_wait() const {
@@ -485,19 +519,28 @@ private:
 
     PumpState state() const {
         return {session_, __atomic_load_n(&console_dropped_, __ATOMIC_RELAXED),
-                modes_.is(Mode::flight), modes_.is(Mode::lossless), !line_.idle()};
+                modes_.is(Mode::flight), modes_.is(Mode::lossless), encoding_ || !line_.idle()};
     }
 
     void keep_modes() {
         const Mode before = modes_.mode();
-        if (!modes_.keep(here())) return;
+        if (!modes_.keep()) return;
         if (modes_.mode() != before) mode_since_ = machine_.clock();
         send_stats();
         for (const Core& core : cores_) trace_.restart(number_of(core));
     }
 
     bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
-    bool moved_waits() const { return moved_ != nullptr && moved_->waits(machine_.clock()); }
+    template <FactSource Source>
+    bool waits(const Source* source) const {
+        return source != nullptr && source->waits(machine_.clock());
+    }
+    template <FactSource Source>
+    bool queue_facts(Source* source, protocol::Stream stream, std::uint32_t& sequence) {
+        if (!waits(source)) return false;
+        const std::size_t bytes = source->next(machine_.clock(), frame_.payload());
+        return bytes != 0 && queue({stream, 0, session_, sequence++}, bytes);
+    }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
     bool queue_profile() {
         const auto [stream, number, payload_bytes] =
@@ -510,21 +553,30 @@ private:
         return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++},
                      payload_bytes);
     }
-    // False if the record at the ring's tail is not written (yet).
+    // Begins a frame of this core's records. False if the one at the tail is not written (yet).
     bool queue_trace(Core& core) {
         if (core.overwrites != 0) return false;
-        const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
-        if (payload_bytes == 0) return modes_.skip_unwritten(core);
+        if (!trace_.begin(core, number_of(core), frame_.payload()))
+            return modes_.skip_unwritten(core);
+        building_ = &core;
+        return true;
+    }
+    Step build(const PumpBudget& budget) {
+        Core& core = *building_;
+        const std::size_t payload_bytes =
+            trace_.build(core, number_of(core), budget.records, budget.pieces);
+        if (payload_bytes == 0) return Step::done;
+        building_ = nullptr;
         if (modes_.skip_lap(core)) {
             trace_.restart(number_of(core));
-            return true;
+            return Step::done;
         }
         queue({protocol::Stream::trace, number_of(core), session_, core.trace_sequence++},
               payload_bytes);
         trace_bytes_ += payload_bytes;
         keeper_.hold(core);
         trace_.release(core);
-        return true;
+        return Step::done;
     }
 
     M& machine_;
@@ -534,11 +586,16 @@ private:
     Profile* profile_;
     Replies* replies_;
     Moved* moved_;
+    Tasks* tasks_;
     const InForce* in_force_;
     Modes<M> modes_;
     WarmResetWriter<M> keeper_;
     ConsoleBuffer console_;
     protocol::FrameBuilder frame_;
+    Core* building_ = nullptr;  // whose records the frame under construction takes; null: none
+    bool encoding_ = false;     // a frame is being encoded for the line
+    PumpBudget budget_ = no_budget;
+    void (*while_waiting_)() = nullptr;
     const protocol::Hello* hello_ = nullptr;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
@@ -550,13 +607,13 @@ private:
     std::uint32_t console_sequence_ = 0;
     std::uint32_t reply_sequence_ = 0;
     std::uint32_t moved_sequence_ = 0;
+    std::uint32_t tasks_sequence_ = 0;
     std::uint64_t trace_bytes_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;
     bool panicking_ = false;
     unsigned locked_ = 0;
-    unsigned console_locked_ = 0;
     std::uint16_t session_ = 0;
 };
 

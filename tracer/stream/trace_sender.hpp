@@ -36,26 +36,39 @@ public:
                machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
     }
 
-    // Builds a frame of core `number` in `payload` (room for protocol::max_payload_bytes). Returns
-    // its size. 0: the record at the ring's tail is not written (yet).
-    std::size_t build(Core& core, unsigned number, protocol::Byte* payload) {
-        if (!ring_peek(core, core.tail)) return 0;
+    // Begins a frame of core `number` in `payload` (room for protocol::max_payload_bytes). False:
+    // the record at the ring's tail is not written (yet).
+    bool begin(Core& core, unsigned number, protocol::Byte* payload) {
+        if (!ring_peek(core, core.tail)) return false;
         protocol::TraceEncoder& encoder = encoders_[number];
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
-        const std::uint64_t at_most = mind_clock(core);
-        End end{core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
+        left_ = mind_clock(core);
+        end_ = {core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
         encoder.begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
                                 .dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED),
                                 .overwritten = core.overwritten,
                                 .context = core.pumped_context});
         if (encoder.is_key()) core.last_key_frame = now;
+        return true;
+    }
+    // Goes on with at most `records`, or prepares the encoder with at most `pieces` of that work.
+    // Returns the frame's size; 0: call it again.
+    std::size_t build(const Core& core, unsigned number, std::uint64_t records,
+                      std::size_t pieces) {
+        protocol::TraceEncoder& encoder = encoders_[number];
+        if (!encoder.prepare(pieces)) return 0;
+        const std::uint32_t before = encoder.count();
+        const std::uint64_t at_most = std::min(left_, records);
+        End end = end_;
         encoder.fill(at_most, [&](protocol::Record& record, std::uint64_t& clock) {
             return next(core, end, record, clock);
         });
         end_ = end;
-        return encoder.end();
+        const std::uint64_t taken = encoder.count() - before;
+        left_ -= taken;
+        return taken == at_most && left_ != 0 && encoder.has_room() ? 0 : encoder.end();
     }
     // The frame is queued: takes its records off the ring.
     void release(Core& core) {
@@ -179,7 +192,8 @@ private:
 
     M& machine_;
     protocol::TraceEncoder* encoders_;
-    End end_{};
+    End end_{};               // of the frame under construction
+    std::uint64_t left_ = 0;  // how many more records it may have
     std::uint64_t clock_hz_ = 1;
     std::uint32_t text_base_ = 0;
 };

@@ -66,7 +66,7 @@ int main(void) {
         .line_bytes_per_second = board_baud() / 10,
         .stack_low = board_stack_low(),
         .stack_high = board_stack_high(),
-        .lossless = true,
+        .mode = NOPSCOPE_LOSSLESS,
         .panic = board_panic,
     };
     const enum nopscope_status status = nopscope_init(&config);

@@ -19,9 +19,8 @@ static void start_tracing(void) {
         .machine = &machine,
         .try_write = uart_try_write,
         .drain = uart_drain,
-        .lossless = true,
+        .mode = NOPSCOPE_LOSSLESS,
         .recorder = NOPSCOPE_GRAPH,
-        .trace = {0, UINT32_MAX, 0, 0, 0}, /* all */
     };
     config.clock_hz = clock_hz();
     const enum nopscope_status status = nopscope_init(&config);

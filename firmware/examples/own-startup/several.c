@@ -23,9 +23,8 @@ static bool start_tracing(void) {
         .cores = CORES,
         .try_write = uart_try_write,
         .drain = uart_drain,
-        .lossless = true,
+        .mode = NOPSCOPE_LOSSLESS,
         .recorder = NOPSCOPE_GRAPH,
-        .trace = {0, UINT32_MAX, 0, 0, 0},
     };
     __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(config.clock_hz));
     return nopscope_init(&config) == NOPSCOPE_OK;

@@ -1,142 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two cooperative tasks, each with its own call tree in the report; a mark and a trigger.
+// Tasks under nopscope. Command-line words:
 //
-// Command-line word: switches=many. Then the tasks switch most of the time, so that the ring is
-// full at some switches.
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/triggers.hpp"
+//   (none)         two cooperative tasks (cooperative.cpp)
+//   switches=many  the same, with switches most of the time
+//   preempt=1      a small preemptive kernel (kernel.hpp) and tasks that use all of it
+//                  (preemptive.cpp): cores=N (1), slice_us=N (100), switches=N (10000),
+//                  pump=idle, tick, task or recorders (idle),
+//                  recorder=graph, function, duration, sampled, profile or none (graph),
+//                  mode=lossless, stream, flight or adaptive (lossless),
+//                  detach=N (0): a task attaches and detaches callbacks N times
+#include "workloads.hpp"
 
+#include "hal/hal.hpp"
+#include "nopscope/interrupts.hpp"
+#include "nopscope/nopscope.hpp"
+
+#include <stdlib.h>
 #include <string.h>
 
 namespace hal = nopscope::hal;
 
-extern "C" {
-
-void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
-
-struct Task {
-    nopscope::Context context;
-    nopscope::ContextFrame frames[33];
-    alignas(16) unsigned char stack[16384];
-    std::uint64_t sp;
-    bool done;
-};
-static Task tasks[2];
-static std::uint64_t main_sp;
-static Task* running;
-static bool many_switches;
-
-[[gnu::noinline]] void runs_again() { asm volatile(""); }
-
-// Switches to the other task. If it is done, continues the caller; if both are done, goes to main.
-[[gnu::noinline]] void give_way() {
-    Task* const from = running;
-    Task* to = from == &tasks[0] ? &tasks[1] : &tasks[0];
-    if (to->done) to = from != nullptr && !from->done ? from : nullptr;
-    if (to == from) return;
-    running = to;
-    const hal::InterruptsMasked masked;
-    if (nopscope::context_switch(to != nullptr ? to->context : nopscope::main_context()) !=
-        nopscope::Status::ok) {
-        hal::panic("tasks: no switch");
-    }
-    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp,
-                           to != nullptr ? to->sp : main_sp);
-    if (many_switches) runs_again();  // the task's first record is then an entry, not a return
-    asm volatile("");
+static bool is_given(const char* word) { return strstr(hal::command_line(), word) != nullptr; }
+static Pumps pumps() {
+    if (is_given("pump=tick")) return Pumps::tick;
+    if (is_given("pump=task")) return Pumps::task;
+    return is_given("pump=recorders") ? Pumps::recorders : Pumps::idle;
 }
-
-[[gnu::noinline]] void spin(unsigned turns) {
-    for (unsigned i = 0; i < turns; ++i) asm volatile("");
+static nopscope::Recorder recorder() {
+    using nopscope::Recorder;
+    if (is_given("recorder=none")) return Recorder::none;
+    if (is_given("recorder=function")) return Recorder::function;
+    if (is_given("recorder=duration")) return Recorder::duration;
+    if (is_given("recorder=sampled")) return Recorder::sampled;
+    return is_given("recorder=profile") ? Recorder::profile : Recorder::graph;
 }
-[[gnu::noinline]] void alpha_part() { spin(1000); }
-[[gnu::noinline]] void beta_part() {
-    spin(3000);
-    asm volatile("");
+static nopscope::Mode mode() {
+    using nopscope::Mode;
+    if (is_given("mode=stream")) return Mode::stream;
+    if (is_given("mode=flight")) return Mode::flight;
+    return is_given("mode=adaptive") ? Mode::adaptive : Mode::lossless;
 }
-[[gnu::noinline]] void alpha_step(unsigned step) {
-    alpha_part();
-    if (step == 5) nopscope::mark(7);
-    give_way();
-    alpha_part();
-    asm volatile("");
-}
-[[gnu::noinline]] void beta_step() {
-    beta_part();
-    give_way();
-    asm volatile("");
-}
-
-[[gnu::noinline]] void switch_often() {
-    for (unsigned i = 0; i < 15'000; ++i) give_way();
-}
-[[gnu::noinline]] void alpha() {
-    for (unsigned i = 0; i < 10; ++i) alpha_step(i);
-}
-[[gnu::noinline]] void beta() {
-    for (unsigned i = 0; i < 20; ++i) beta_step();
-}
-static void task_begins() {
-    hal::enable_interrupts();
-    if (many_switches)
-        switch_often();
-    else if (running == &tasks[0])
-        alpha();
-    else
-        beta();
-    running->done = true;
-    give_way();
-    hal::panic("tasks: one runs again");
-}
-
-[[gnu::noinline]] void schedule() {
-    while (!tasks[0].done || !tasks[1].done) give_way();
-    asm volatile("");
-}
-}
-
-static void create(Task& task) {
-    const auto low = reinterpret_cast<std::uintptr_t>(task.stack);
-    const std::uint64_t high = low + sizeof task.stack;
-    if (nopscope::context_create(task.context, task.frames, low, high) != nopscope::Status::ok) {
-        hal::panic("tasks: no context");
-    }
-    // What selftest_switch_stacks loads: zero except x30. SP is then below the end of the stack.
-    task.sp = high - 16 - 160;
-    reinterpret_cast<std::uint64_t*>(task.sp)[11] = reinterpret_cast<std::uintptr_t>(&task_begins);
+static std::uint64_t number(const char* word, std::uint64_t otherwise) {
+    const char* const at = strstr(hal::command_line(), word);
+    return at == nullptr ? otherwise : strtoull(at + strlen(word), nullptr, 10);
 }
 
 int main() {
-    many_switches = strstr(hal::command_line(), "switches=many") != nullptr;
+    const bool preempts = is_given("preempt=1");
+    const auto cores = preempts ? static_cast<unsigned>(number("cores=", 1)) : 1;
+    if (cores == 0 || cores > hal::core_count()) hal::panic("tasks: cores=N: the machine has less");
     const auto [low, high] = hal::stack_bounds();
-    const auto status = nopscope::init({.image = "tasks",
-                                        .board = hal::board_name(),
-                                        .clock_hz = hal::clock_hz(),
-                                        .output = {hal::uart_try_write, hal::uart_drain},
-                                        .stack_low = low,
-                                        .stack_high = high,
-                                        .mode = nopscope::Mode::lossless,
-                                        .interrupt_depth = hal::interrupt_depth_of});
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    nopscope::Config config = {.image = "tasks",
+                               .board = hal::board_name(),
+                               .clock_hz = hal::clock_hz(),
+                               .cores = cores,
+                               .output = {hal::uart_try_write, hal::uart_drain},
+                               .stack_low = low,
+                               .stack_high = high,
+                               .mode = mode(),
+                               .interrupt_depth = hal::interrupt_depth_of};
+    config.input.interrupted_pc = hal::interrupted_pc;
+    config.panic = hal::panic;
+    if (recorder() == nopscope::Recorder::profile || mode() == nopscope::Mode::adaptive) {
+        const std::size_t bytes = nopscope::profile_bytes(cores);
+        config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
+    }
+    if (const auto status = nopscope::init(config); status != nopscope::Status::ok)
+        hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    for (Task& task : tasks) create(task);
-    static nopscope::Trigger third(nopscope::Action::snapshot, 3, 9);
-    static const void* const beta_parts[] = {reinterpret_cast<const void*>(beta_part)};
-    if (nopscope::attach(third, nopscope::Sites::of(beta_parts)) != nopscope::Status::ok ||
-        nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::all()) !=
-            nopscope::Status::ok) {
-        hal::panic("tasks: not enabled");
+    hal::set_return_hook(
+        {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
+    if (preempts) {
+        hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
+                                     nopscope::interrupts_masked, nopscope::interrupts_unmasked});
+        run_preemptive({cores, number("slice_us=", 100) * hal::clock_hz() / 1'000'000,
+                        number("switches=", 10'000), pumps(), recorder(),
+                        static_cast<unsigned>(number("detach=", 0))});
+    } else {
+        run_cooperative(is_given("switches=many"));
     }
-    schedule();
-    for (Task& task : tasks) {
-        if (nopscope::context_destroy(task.context) != nopscope::Status::ok)
-            hal::panic("tasks: busy");
-    }
-    if (nopscope::disable(nopscope::Sites::all()) != nopscope::Status::ok)
-        hal::panic("tasks: disable");
-    hal::print("tasks: done\n");
     nopscope::finish();
     return 0;
 }

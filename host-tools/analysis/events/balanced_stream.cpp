@@ -23,7 +23,9 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
     core.now = std::max(core.now, time_(clock - core.cut));
     core.clock = clock;
     if (mark == PartMark::end) {
-        end_all(core, Left::open);
+        // The other contexts may go on, on another core.
+        end_calls(core, *core.current, Left::open);
+        core.unwinding = false;
         core.is_shown = false;
         core.is_over = true;
         return;
@@ -33,13 +35,17 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
     turn_to(core);
     for (const auto& one : core.contexts) {
         if (one.get() != core.current && one->stack.size() == 1) continue;
-        introduce(core, *one);
-        for (std::size_t at = 1; at < one->stack.size(); ++at) {
-            const std::uint32_t function = one->stack[at].function;
-            if (function == tracer_function && cuts_) continue;
-            if (function >= first_own_function) introduce_own(function);
-            to_->entry(one->track, function, core.now);
-        }
+        show_open_calls(core, *one);
+    }
+}
+
+void BalancedStream::show_open_calls(Core& core, Context& context) {
+    introduce(core, context);
+    for (std::size_t at = 1; at < context.stack.size(); ++at) {
+        const std::uint32_t function = context.stack[at].function;
+        if (function == tracer_function && cuts_) continue;
+        if (function >= first_own_function) introduce_own(function);
+        to_->entry(context.track, function, core.now);
     }
 }
 
@@ -71,7 +77,7 @@ void BalancedStream::on_session_end() {
     tell_absences(~std::uint64_t{0});
     for (const auto& core : cores_) {
         if (!core) continue;
-        turn_to(*core);
+        to_ = core->is_ahead() ? static_cast<EventSink*>(&nobody_) : &sink_;
         end_all(*core, Left::open);
         core->with_data = {};
         core->after_return.reset();
@@ -97,16 +103,60 @@ BalancedStream::Core& BalancedStream::core(unsigned number) {
     return *slot;
 }
 
-BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t number) {
+BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t number,
+                                                 bool is_certain) {
     for (const auto& one : core.contexts) {
         if (one->track.context == number) return *one;
     }
+    if (Context* const moved = moved_context(core, number, is_certain)) return *moved;
     if (core.contexts.size() == max_contexts) return *core.contexts.back();
     Context& added = *core.contexts.emplace_back(std::make_unique<Context>());
     added.track = {.number = 0, .core = core.number, .context = number};
     added.stack.resize(1);
     introduce(core, added);
     return added;
+}
+
+// Null: no other core ran it in this session. Without a record of the switch, a context that still
+// seems to run there may do so: that core's records may come late.
+BalancedStream::Context* BalancedStream::moved_context(Core& core, std::uint32_t number,
+                                                       bool is_certain) {
+    if (number == 0 || number == protocol::several_contexts) return nullptr;
+    const auto known = core_of_.find(number);
+    if (known == core_of_.end() || known->second == &core) return nullptr;
+    Core& other = *known->second;
+    const auto one = std::ranges::find_if(
+        other.contexts, [&](const auto& context) { return context->track.context == number; });
+    if (one == other.contexts.end() || (*one)->session != sessions_) return nullptr;
+    const bool is_full = other.contexts.size() == max_contexts;
+    if (one->get() == other.current && (!is_certain || is_full)) return nullptr;
+    move(other, core, static_cast<std::size_t>(one - other.contexts.begin()));
+    return core.contexts.back().get();
+}
+
+// The context, at this place of the list of `from`, has moved.
+void BalancedStream::move(Core& from, Core& to, std::size_t at) {
+    Context& moved = *from.contexts[at];
+    turn_to(from);
+    // The core's record of its next context may come later. Until then it runs an unknown one.
+    if (&moved == from.current) enter(from, context(from, protocol::several_contexts), from.now);
+    if (!from.is_ahead() && !to.is_shown) {  // they enter again when that core's part begins
+        for (std::size_t top = moved.stack.size() - 1; top > 0; --top) {
+            const std::uint32_t function = moved.stack[top].function;
+            if (function == tracer_function && cuts_) continue;
+            sink_.leave(moved.track, function, from.now, Left::open);
+        }
+        moved.last = from.now;
+    }
+    to.contexts.push_back(std::move(from.contexts[at]));
+    from.contexts.erase(from.contexts.begin() + static_cast<std::ptrdiff_t>(at));
+    moved.track.core = to.number;
+    core_of_[moved.track.context] = &to;
+    moved.has_moved = true;
+    to.now = std::max(to.now, moved.last);
+    turn_to(to);
+    introduce(to, *to.contexts.front());  // a format may prepare a core at its first track
+    if (to.is_shown && from.is_ahead()) show_open_calls(to, moved);
 }
 
 void BalancedStream::introduce(Core& core, Context& context) {
@@ -143,8 +193,9 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         last_clock_ = std::max(last_clock_, batch.records.back().clock);
     }
     if (batch.gap) {
+        Context& next = context(core, batch.context, false);
         end_all(core, Left::gap);
-        run(core, context(core, batch.context));
+        run(core, next);
     }
     std::uint64_t index = batch.first_index;
     for (const protocol::StampedRecord& stamped : batch.records) {
@@ -282,16 +333,21 @@ void BalancedStream::end(Core& core, Context& of, Left how) {
 }
 
 void BalancedStream::end_all(Core& core, Left how) {
-    for (const auto& one : core.contexts) {
-        while (one->stack.size() > 1) end(core, *one, how);
-        one->away = false;
-        one->duration = {};
-    }
+    for (const auto& one : core.contexts) end_calls(core, *one, how);
     core.unwinding = false;
+}
+
+void BalancedStream::end_calls(Core& core, Context& of, Left how) {
+    if (of.stack.size() > 1) of.last = core.now;
+    while (of.stack.size() > 1) end(core, of, how);
+    of.away = false;
+    of.duration = {};
 }
 
 void BalancedStream::run(Core& core, Context& to) {
     Context* const from = std::exchange(core.current, &to);
+    from->last = core.now;
+    if (std::exchange(to.session, sessions_) != sessions_) core_of_[to.track.context] = &core;
     introduce(core, to);
     if (from != &to && from->introduced && to.introduced)
         to_->on_switch(from->track, to.track, core.now);
@@ -316,11 +372,12 @@ std::size_t BalancedStream::find(const Context& context, const protocol::Event& 
     const auto& stack = context.stack;
     const std::uint64_t wanted =
         event.index - ((event.index - event.entry_index) & protocol::entry_index_mask);
-    const bool wrapped =
-        stack.size() > 1 && event.index - stack[1].index > protocol::entry_index_mask;
+    const bool ascends =
+        !context.has_moved &&
+        (stack.size() == 1 || event.index - stack[1].index <= protocol::entry_index_mask);
     for (std::size_t i = stack.size() - 1; i > 0; --i) {
         if (stack[i].plain_end == plain_return(event.entry_index)) return i;
-        if (!wrapped && stack[i].index < wanted) break;
+        if (ascends && stack[i].index < wanted) break;
     }
     return 0;
 }
@@ -376,8 +433,10 @@ void BalancedStream::charge_to_tracer(Core& core, std::uint64_t clock) {
 void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
     Context& context = *core.current;
     switch (event.extended) {
-    case protocol::Extended::context:
-        return enter(core, this->context(core, event.argument), core.now);
+    case protocol::Extended::context: {
+        const Nanoseconds left = core.now;
+        return enter(core, this->context(core, event.argument), left);
+    }
     case protocol::Extended::interrupt:
         context.duration.wanted = 0;
         on_entry(core, interrupt_offset(event.argument), event.index);

@@ -14,6 +14,9 @@
 //   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so the time is
 //            in no call's self time. On TimeAxis::without_tracer the clock stands still instead.
 //   context  While another context runs, a track with open calls likewise shows `away_function`.
+//   move     A track belongs to a context and goes to the core that runs it, with its open calls.
+//            Numbers other than 0 are unique in a session: a context that ran on another core
+//            before has moved. MovesInOrder stands before this stream.
 //   time     A core's time never goes back: if its clock does, the time stands still.
 //   orphans  Returns of calls that are not open are left out.
 //   part     Calls that are open when the shown part begins (SessionSink::on_part) enter there.
@@ -80,7 +83,10 @@ private:
         std::vector<Open> stack;  // stack[0] is no call
         DurationRecord duration;
         bool away = false;
-        bool introduced = false;  // the sink knows the track
+        bool introduced = false;    // the sink knows the track
+        bool has_moved = false;     // the entries of open calls may be in another core's ring
+        Nanoseconds last = 0;       // of its events, while it does not run
+        std::uint64_t session = 0;  // the last one that it ran in
     };
     struct Core {
         unsigned number = 0;
@@ -117,8 +123,13 @@ private:
     void tell(Core& core, const MissingPart& part);
     static void cut(Core& core, std::uint64_t clock);
     Nanoseconds time_at(const Core& core, std::uint64_t clock);
-    Context& context(Core& core, std::uint32_t number);
+    // `is_certain`: the core has a record that it runs this context from now on.
+    Context& context(Core& core, std::uint32_t number, bool is_certain = true);
+    Context* moved_context(Core& core, std::uint32_t number, bool is_certain);
+    void move(Core& from, Core& to, std::size_t at);
     void introduce(Core& core, Context& context);
+    // The track's open calls enter now.
+    void show_open_calls(Core& core, Context& context);
     // From now on the events are this core's.
     void turn_to(const Core& core) { to_ = core.is_shown ? &sink_ : &nobody_; }
     // The core left the running context at `left`.
@@ -131,6 +142,7 @@ private:
     void begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end);
     void end(Core& core, Context& of, Left how);
     void end_all(Core& core, Left how);
+    void end_calls(Core& core, Context& of, Left how);
     void on_entry(Core& core, std::uint32_t offset, std::uint64_t index);
     void on_return(Core& core, const protocol::Event& event);
     void end_unwinding(Core& core, const protocol::StampedRecord& next);
@@ -173,6 +185,7 @@ private:
     std::uint32_t own_introduced_ = 0;
     std::vector<std::uint32_t> path_;
     std::array<std::unique_ptr<Core>, 256> cores_;
+    std::unordered_map<std::uint32_t, Core*> core_of_;  // that has the context of this number
     unsigned core_count_ = 0;
     std::optional<ClockPair> clock_pair_;  // waits for the session's first record
     std::vector<Missing> absences_;        // wait for a record after their ends

@@ -25,17 +25,17 @@ public:
     void on_track(const Track& track) override {
         open_.resize(track.number + 1);
         last_ended_.resize(track.number + 1);
+        seen_.resize(track.number + 1);
+        seen_.back().core = track.core;
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) final {
-        Core& core = cores_[track.core];
-        core.run_to(now);
+        Core& core = run_to(track, now);
         core.in_tracer = function == tracer_function;
         open_[track.number].push_back({now, 0, core.tracer, ++entries_, core.in_tracer});
     }
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) final {
-        Core& core = cores_[track.core];
-        core.run_to(now);
+        Core& core = run_to(track, now);
         auto& calls = open_[track.number];
         const Open call = calls.back();
         calls.pop_back();
@@ -77,9 +77,27 @@ private:
             last = now;
         }
     };
+    // Where a track's last entry or leave was, and that core's tracer time then.
+    struct Seen {
+        std::uint32_t core = 0;
+        Nanoseconds tracer = 0;
+    };
+
+    Core& run_to(const Track& track, Nanoseconds now) {
+        Core& core = cores_[track.core];
+        core.run_to(now);
+        Seen& seen = seen_[track.number];
+        if (seen.core != track.core) [[unlikely]] {  // its open calls go on there
+            for (Open& call : open_[track.number]) call.tracer += core.tracer - seen.tracer;
+        }
+        seen = {track.core, core.tracer};
+        return core;
+    }
+
     std::uint64_t entries_ = 0;
     std::vector<std::vector<Open>> open_;    // by track
     std::vector<std::uint64_t> last_ended_;  // by track
+    std::vector<Seen> seen_;                 // by track
     std::vector<Core> cores_;
 };
 

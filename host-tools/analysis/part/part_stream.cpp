@@ -12,6 +12,17 @@
 #include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
+namespace {
+
+// The other facts are of objects, which belong to the calls of the task that runs.
+bool tells_of_contexts(protocol::Record word) {
+    if (!word.is(protocol::Extended::task)) return false;
+    const protocol::TaskFact fact = protocol::task_fact(word.argument());
+    return fact == protocol::TaskFact::moved || fact == protocol::TaskFact::left ||
+           fact == protocol::TaskFact::ready;
+}
+
+}  // namespace
 
 void RecordingBounds::mark(const Track&, std::uint32_t id, Nanoseconds now) {
     reach(now);
@@ -278,10 +289,10 @@ bool PartStream::passes(Core& core, const protocol::StampedRecord& record,
     const protocol::Record word = record.record;
     const bool is_extended = word.kind() == protocol::Kind::extended;
     if (is_extended && word.is(protocol::Extended::data)) return core.passed;
-    // Without the tracer's work and the switches of tasks, times would be others.
+    // Without the tracer's work, the switches of tasks and their moves, times would be others.
     if (is_extended &&
-        (word.is(protocol::Extended::context) || word.is(protocol::Extended::tracer_begin) ||
-         word.is(protocol::Extended::tracer_end))) {
+        (word.is(protocol::Extended::context) || tells_of_contexts(word) ||
+         word.is(protocol::Extended::tracer_begin) || word.is(protocol::Extended::tracer_end))) {
         (void)is_task(core);  // so that its name is found, though it has no other record
         return core.passed = true;
     }

@@ -82,6 +82,9 @@ public:
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         return inner_.on_moved(payload, count);
     }
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override {
+        return inner_.on_tasks(payload, count);
+    }
     void on_reply(const protocol::Reply& reply) override { inner_.on_reply(reply); }
     void on_console(std::string_view text) override { inner_.on_console(text); }
     void on_raw_text(std::string_view text) override { inner_.on_raw_text(text); }

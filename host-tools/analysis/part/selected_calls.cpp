@@ -36,6 +36,8 @@ void SelectedCalls::on_function(std::uint32_t number, const FunctionPlace& place
 void SelectedCalls::on_track(const Track& track) {
     open_.resize(std::max<std::size_t>(open_.size(), track.number + 1));
     last_is_shown_.resize(open_.size());
+    core_of_.resize(open_.size());
+    core_of_[track.number] = track.core;
     core_of(track.core);
     inner_.on_track(track);
 }
@@ -76,10 +78,31 @@ void SelectedCalls::settle(Core& core) {
     }
 }
 
-void SelectedCalls::entry(const Track& track, std::uint32_t function, Nanoseconds now) {
+// A call that moves to another core with its task counts as long enough. So do those that wait with
+// it, and none of its core's calls wait longer than the move.
+SelectedCalls::Core& SelectedCalls::run_to(const Track& track, Nanoseconds now) {
+    auto& calls = open_[track.number];
+    const std::uint32_t before = std::exchange(core_of_[track.number], track.core);
+    if (before != track.core && !calls.empty()) {
+        pass_all(core_of(before));
+        for (Open& call : calls) {
+            if (call.state == State::waits) call.state = State::shown;
+        }
+    }
     Core& core = core_of(track.core);
     core.run_to(now);
     settle(core);
+    return core;
+}
+
+void SelectedCalls::pass_all(Core& core) {
+    for (; !core.queue.empty(); core.queue.pop_front(), ++core.first) {
+        if (core.queue.front().state != State::left_out) pass(core.queue.front());
+    }
+}
+
+void SelectedCalls::entry(const Track& track, std::uint32_t function, Nanoseconds now) {
+    Core& core = run_to(track, now);
     core.in_tracer = function == tracer_function;
     const bool is_call = function < first_own_function;
     Open open{.state = State::shown, .number = 0, .is_tracer = core.in_tracer};
@@ -101,9 +124,7 @@ void SelectedCalls::entry(const Track& track, std::uint32_t function, Nanosecond
 }
 
 void SelectedCalls::leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) {
-    Core& core = core_of(track.core);
-    core.run_to(now);
-    settle(core);
+    Core& core = run_to(track, now);
     auto& calls = open_[track.number];
     const Open call = calls.back();
     calls.pop_back();

@@ -91,6 +91,9 @@ private:
     };
 
     Core& core_of(std::uint32_t core);
+    // The core that runs the track, at the time of an entry or a leave.
+    Core& run_to(const Track& track, Nanoseconds now);
+    void pass_all(Core& core);
     bool has_name(std::uint32_t function) const {
         return selection_.function.empty() || (function < named_.size() && named_[function]);
     }
@@ -106,6 +109,7 @@ private:
     std::vector<bool> named_;  // by function number
     bool found_function_ = false;
     std::vector<std::vector<Open>> open_;  // by track
+    std::vector<std::uint32_t> core_of_;   // by track: that of its last entry or leave
     std::vector<bool> last_is_shown_;      // by track: the call that ended last is not left out
     std::vector<Core> cores_;
 };

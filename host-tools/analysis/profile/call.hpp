@@ -45,6 +45,9 @@ struct OpenCall {
     // A value of `gaps_before` that no core reaches: the call began before the part that is shown.
     static constexpr std::uint32_t before_part = ~0u;
 
+    // In `index`, if the call's context has moved: the number of the entry's core, plus 1.
+    static constexpr std::uint64_t first_core_tag = std::uint64_t{1} << 54;
+
     std::uint64_t index = 0;         // record index of the entry
     Ticks begin = 0;                 // on the clock without the tracer's time
     Ticks child = 0;                 // spent in calls inside that have ended

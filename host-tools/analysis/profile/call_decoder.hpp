@@ -133,15 +133,62 @@ public:
         unwinding_ = false;
         elsewhere_ += tracer;
         stops_.remember(clock_, tracer_ticks_ + elsewhere_);
-        if (after_gap_) return;  // end_gap() counts this time in the gap's length
-        away_.add(away, now());
-        stack_.top().child += away;
-        if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += away;
+        if (in_tracer_) tracer_child_ += tracer;
+        if (!after_gap_) leave_alone(away);  // end_gap() counts this time in the gap's length
     }
     // The core leaves this context; its last event was at `clock`.
     void suspend(std::uint64_t clock) {
         if (started_ && !after_gap_) clock_ = clock;
+        // An interrupt's calls may be open on top of the tracer's work.
+        if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_part_ = tracer_part();
     }
+    // The context has moved to this decoder's core from that of `from`, which must be suspended:
+    // its open calls go on here. The next event is not before `clock`. move(OpenCall&, Ticks self)
+    // gets each of them. `self`: the call's own time up to now, which is not in its self time any
+    // more; 0 if it is not known yet. `unseen`: the record of the move is missing, so other records
+    // may be, too.
+    template <typename Move>
+    void take_over(CallDecoder& from, std::uint64_t clock, bool unseen, Move move) {
+        if (!started_) start(clock);
+        clock_ = clock;
+        unwinding_ = false;
+        if (after_gap_) end_gap();
+        while (!stack_.empty()) pop(End::implied);
+        carry_ = {};
+        if (!from.started_) return;
+        from.split_self_times(move);
+        const Ticks stopped = tracer_ticks_ + elsewhere_;
+        const Ticks shift = from.tracer_ticks_ + from.elsewhere_ - stopped;
+        const Ticks part = from.in_tracer_ ? from.tracer_part_ : 0;
+        stack_.take(from.stack_);
+        for (std::size_t at = 1; at <= stack_.depth(); ++at) {
+            const bool is_around = from.in_tracer_ && at <= from.tracer_depth_;
+            stack_[at].begin += shift + (is_around ? part : 0);
+        }
+        durations_.take(from.durations_, shift + part);
+        stops_ = std::exchange(from.stops_, {});
+        stops_.shift(0 - shift - part);
+        from.stops_.restart(from.tracer_ticks_ + from.elsewhere_ + part);
+        away_ = std::exchange(from.away_, {});
+        away_.shift(shift);
+        gaps_ = from.gaps_ + (unseen ? 1 : 0);
+        markers_ = std::exchange(from.markers_, 0);
+        has_closed_ = from.has_closed_ = false;
+        in_tracer_ = from.in_tracer_;
+        tracer_depth_ = from.tracer_depth_;
+        tracer_begin_ = from.tracer_begin_;
+        tracer_child_ = from.tracer_child_ + part;
+        tracer_part_ = 0;
+        after_gap_ = std::exchange(from.after_gap_, false);
+        last_before_gap_ = from.last_before_gap_ + shift;
+        is_part_ = is_part_ || from.is_part_;
+        // The rest of that work, and the tracer's next ticks, are this core's.
+        from.in_tracer_ = false;
+        from.tracer_ticks_ += part;
+        if (after_gap_) return end_gap();
+        leave_alone(not_negative(clock_ - from.clock_));
+    }
+
     // The call that runs. Null: no call is open, or a gap came after its entry.
     const OpenCall* innermost() const {
         return stack_.empty() || stack_.top().is_gap() ? nullptr : &stack_.top();
@@ -160,8 +207,17 @@ public:
     std::uint64_t clock_at(Ticks time) const { return time + tracer_ticks_ + elsewhere_; }  // now's
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
     const CallStack& open_calls() const { return stack_; }
-    // True if the return's entry is open in this context.
-    bool has_entry_of(const protocol::Event& event) const { return stack_.find(event) != 0; }
+    // True if the return's entry is open in this context. `core`: where the return was recorded.
+    bool has_entry_of(const protocol::Event& event, ReturnOn core = ReturnOn::same_core) const {
+        return stack_.find(event, core) != 0;
+    }
+    // The open calls go on elsewhere: they count for nothing here.
+    void forget_calls() {
+        while (!stack_.empty()) stack_.pop();
+        durations_.forget();
+        markers_ = 0;
+        in_tracer_ = after_gap_ = has_closed_ = unwinding_ = false;
+    }
 
     // A part of the recording begins at `clock`, which is after the last event and not after the
     // next: forgets all times before it, and the open calls begin there. place(parent_node, path)
@@ -215,6 +271,8 @@ public:
 
     const DecoderCounters& counters() const { return counters_; }
     Ticks tracer_ticks() const { return tracer_ticks_; }
+    // The same, with the tracer's work that has begun and not ended. Call it behind suspend().
+    Ticks tracer_ticks_so_far() const { return tracer_ticks_ + (in_tracer_ ? tracer_part_ : 0); }
     Ticks first_clock() const { return first_clock_; }
     Ticks last_clock() const { return clock_; }
     bool started() const { return started_; }
@@ -231,12 +289,37 @@ private:
         first_clock_ = clock_ = clock;
     }
 
+    // Up to now the context has not run, for so long.
+    void leave_alone(Ticks away) {
+        const bool works = in_tracer_ && stack_.depth() == tracer_depth_;
+        if (works) tracer_child_ += away;
+        away_.add(away, now() - (works ? tracer_part() : 0));
+        stack_.top().child += away;
+    }
+    // Tells each open call's self time so far, and takes it off the rest: see take_over().
+    template <typename Move>
+    void split_self_times(Move move) {
+        const bool is_known = durations_.empty() && !in_tracer_ && !sink_->leaves_out_short;
+        Ticks end = after_gap_ ? last_before_gap_ : now();
+        for (std::size_t at = stack_.depth(); at > 0; --at) {
+            OpenCall& call = stack_[at];
+            if (!call.is_gap()) {
+                const Ticks self = is_known ? not_negative(end - call.begin - call.child) : 0;
+                call.child += self;
+                move(call, self);
+            }
+            end = call.begin;
+        }
+    }
+
     void on_call(const protocol::Event& event) {
         sink_->on_call_only(stack_.top().path.node, event.site_offset);
     }
 
     void on_entry(const protocol::Event& event) { on_begin(event, event.site_offset); }
     void on_begin(const protocol::Event& event, std::uint32_t offset) {
+        if (in_tracer_ && stack_.depth() == tracer_depth_) [[unlikely]]
+            tracer_part_ = tracer_part();
         const Begun begun = sink_->on_entry(stack_.top().path.node, offset);
         if (!has_room()) return void(++counters_.too_deep);
         stack_.push(opened(event.index, now(), begun));
@@ -306,7 +389,7 @@ private:
             in_tracer_ = true;
             tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
-            tracer_child_ = 0;
+            tracer_child_ = tracer_part_ = 0;
             sink_->on_tracer_time(stack_.top().path.node, event.argument);
             return;
         case protocol::Extended::tracer_end:
@@ -319,9 +402,10 @@ private:
         }
     }
 
+    Ticks tracer_part() const { return not_negative(clock_ - tracer_begin_ - tracer_child_); }
     void stop_tracer() {
         in_tracer_ = false;
-        tracer_ticks_ += not_negative(clock_ - tracer_begin_ - tracer_child_);
+        tracer_ticks_ += tracer_part();
         stops_.remember(clock_, tracer_ticks_ + elsewhere_);
     }
 
@@ -453,6 +537,7 @@ private:
     Ticks elsewhere_ = 0;  // the tracer's time while the core ran another context
     Ticks tracer_begin_ = 0;
     Ticks tracer_child_ = 0;
+    Ticks tracer_part_ = 0;  // of the current work, up to the last call on top of it, or suspend()
     Ticks last_before_gap_ = 0;  // without the tracer's time
     std::uint64_t part_begin_ = 0;
     std::size_t tracer_depth_ = 0;

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "host-tools/analysis/profile/call.hpp"
 #include "tracer/protocol/event.hpp"
 
 namespace nopscope::host {
+
+// Where a return was recorded: on the core whose calls are on the stack, or on another one.
+enum class ReturnOn : std::uint8_t { same_core, another_core };
 
 // The open calls, innermost on top. Element 0, below the outermost call, never closes: it sums up
 // the time of the outermost calls.
@@ -16,7 +21,8 @@ public:
     CallStack() : calls_(16), top_(calls_.data()) { calls_[0].plain_end = OpenCall::not_plain; }
     CallStack(const CallStack& other)
         : calls_(other.calls_.begin(), other.calls_.begin() + static_cast<long>(other.depth()) + 1),
-          top_(calls_.data() + other.depth()) {}
+          top_(calls_.data() + other.depth()),
+          has_several_cores_(other.has_several_cores_) {}
     CallStack& operator=(const CallStack&) = delete;
 
     std::size_t depth() const { return static_cast<std::size_t>(top_ - calls_.data()); }
@@ -34,18 +40,20 @@ public:
     const OpenCall& top() const { return *top_; }
 
     // The place of the open call that the return names, or 0. Record indices ascend up the stack,
-    // so the search ends at the first older call, unless the outermost call is so old that the 28
-    // bits of an entry's index have wrapped.
-    std::size_t find(const protocol::Event& event) const {
+    // so the search ends at the first older call, unless the calls are of several cores, or the
+    // outermost call is so old that the 28 bits of an entry's index have wrapped.
+    std::size_t find(const protocol::Event& event, ReturnOn core = ReturnOn::same_core) const {
         const std::uint64_t distance =
             (event.index - event.entry_index) & protocol::entry_index_mask;
         const std::uint64_t wanted = event.index - distance;
-        const bool wrapped = !empty() && event.index - calls_[1].index > protocol::entry_index_mask;
+        const bool is_one_core = core == ReturnOn::same_core && !has_several_cores_;
+        const bool ascends =
+            is_one_core && (empty() || event.index - calls_[1].index <= protocol::entry_index_mask);
         for (std::size_t i = depth(); i > 0; --i) {
             const OpenCall& call = calls_[i];
             if (call.is_gap()) continue;
             if (((call.index ^ wanted) & protocol::entry_index_mask) == 0) return i;
-            if (!wrapped && call.index < wanted) break;
+            if (ascends && call.index < wanted) break;
         }
         return 0;
     }
@@ -63,7 +71,18 @@ public:
         if (!has_room()) grow();
         *++top_ = call;
     }
-    void pop() { --top_; }
+    void pop() {
+        --top_;
+        if (empty()) has_several_cores_ = false;
+    }
+    // This stack is empty: takes the calls of another core's.
+    void take(CallStack& from) {
+        calls_.swap(from.calls_);
+        std::swap(top_, from.top_);
+        from.top_ = from.calls_.data();
+        from.has_several_cores_ = false;
+        has_several_cores_ = !empty();
+    }
     // Removes the calls from `first` to `last` - 1.
     void erase(std::size_t first, std::size_t last) {
         calls_.erase(calls_.begin() + static_cast<long>(first),
@@ -82,6 +101,20 @@ private:
 
     std::vector<OpenCall> calls_;
     OpenCall* top_;
+    bool has_several_cores_ = false;  // the entries of some open calls are in another core's ring
 };
+
+// Sums by stack depth, for calls that the indices of their entries tell apart, after a move:
+// forgets those of ended calls, since the new core's indices may be the same.
+template <typename Sum>
+void keep_open(std::vector<Sum>& sums, const CallStack& calls) {
+    if (sums.size() > calls.depth() + 1) sums.resize(calls.depth() + 1);
+    for (std::size_t at = 0; at < sums.size(); ++at) {
+        const bool is_open =
+            sums[at].index % OpenCall::first_core_tag == calls[at].index % OpenCall::first_core_tag;
+        if (!is_open) sums[at] = {};
+        sums[at].index = calls[at].index;
+    }
+}
 
 }  // namespace nopscope::host

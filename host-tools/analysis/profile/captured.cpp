@@ -2,7 +2,6 @@
 #include "host-tools/analysis/profile/captured.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "host-tools/analysis/profile/prices.hpp"
 
@@ -17,18 +16,10 @@ std::uint32_t wide_ones(const protocol::Event& head) {
     return head.argument >> 8 & registers(head);
 }
 
+// Durations have a reader of their own (complete_calls.hpp).
 unsigned data_records(const protocol::Event& head) {
-    switch (head.extended) {
-    case Extended::arguments:
-        return static_cast<unsigned>(1 + std::popcount(registers(head)) +
-                                     std::popcount(wide_ones(head)));
-    case Extended::result: return 2 + (head.argument & 1);
-    case Extended::counter: return 1 + (head.argument & 1);
-    case Extended::sample: return protocol::sample_addresses(head.argument);
-    case Extended::masked: return 2;
-    case Extended::events: return protocol::event_count(head.argument);
-    default: return 0;
-    }
+    if (head.kind != protocol::Kind::extended || head.extended == Extended::duration) return 0;
+    return protocol::data_count(head.extended, head.argument);
 }
 
 // Reads values from data records, one after another.
@@ -83,7 +74,7 @@ bool WithData::take(const protocol::Event& event) {
     }
     head_ = event;
     count_ = 0;
-    wanted_ = event.kind == protocol::Kind::extended ? data_records(event) : 0;
+    wanted_ = data_records(event);
     return false;
 }
 

@@ -45,6 +45,11 @@ public:
         last_.clear();
         forgotten_ = sum;
     }
+    // The sums count from another time.
+    void shift(Ticks by) {
+        for (Stop& stop : last_) stop.sum += by;
+        forgotten_ += by;
+    }
 
 private:
     static constexpr std::size_t max_stops = 256;
@@ -77,6 +82,9 @@ public:
         return sum;
     }
     void forget() { last_.clear(); }
+    void shift(Ticks by) {
+        for (Time& time : last_) time.at += by;
+    }
 
 private:
     static constexpr std::size_t max_kept = 256;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "host-tools/analysis/profile/call.hpp"
 #include "host-tools/analysis/profile/prices.hpp"
@@ -46,6 +47,13 @@ public:
     };
 
     bool empty() const { return levels_.empty(); }
+    // Takes the waiting calls of `from`, whose clock is behind by `shift`. None wait here.
+    void take(Durations& from, Ticks shift) {
+        levels_.swap(from.levels_);
+        std::swap(waiting_, from.waiting_);
+        std::swap(charged_, from.charged_);
+        for (auto& [depth, level] : levels_) level.begin += shift;
+    }
     // Drops all waiting calls. What they were charged is the business of another budget.
     void forget() {
         levels_.clear();

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "host-tools/analysis/profile/call.hpp"
+#include "host-tools/analysis/profile/call_stack.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
 #include "tracer/protocol/profile_events.hpp"
 
@@ -40,6 +40,8 @@ public:
         for (std::size_t n = 0; n < counts.size(); ++n) sum.counts[n] += counts[n];
     }
     void forget() { sums_.clear(); }
+    // The context has moved to another core with these open calls.
+    void move(const CallStack& calls) { keep_open(sums_, calls); }
 
 private:
     struct Sum {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "host-tools/analysis/profile/call_stack.hpp"
+
 namespace nopscope::host {
 
 // What the calls that Profile::leave_out_shorter() leaves out add to the open calls of one context:
@@ -22,6 +24,12 @@ public:
     std::uint64_t take(std::size_t depth, std::uint64_t index) {
         if (depth >= open_.size() || open_[depth].index != index) return 0;
         return std::exchange(open_[depth].instructions, 0);
+    }
+
+    // The context has moved to another core with these open calls.
+    void move(const CallStack& calls) {
+        keep_open(open_, calls);
+        last = none;
     }
 
     std::uint64_t last = none;  // index of the last call that was left out

@@ -10,7 +10,7 @@
 //   a context                              Its records count as the core's last context's.
 //   a waiting call of a duration record    All waiting calls go below "(callers lost in a gap)".
 //   a sample's address                     The sample ends at the last known address.
-//   a value, an event's sums, a mark, ...  It is left out (Profile::left_out()).
+//   a value, a task's facts, a mark, ...   It is left out (Profile::left_out()).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ inline constexpr std::uint64_t profiled = 704;      // a function in a core's pr
 inline constexpr std::uint64_t profile_row = 8192;  // such a function, all cores together
 inline constexpr std::uint64_t events_entry = 192;
 inline constexpr std::uint64_t events_row = 3072;
+inline constexpr std::uint64_t task = 2048;  // a context's facts or counts, or an object
 inline constexpr std::uint64_t list_entry =
     1024;  // a mark, a gap, a move, a masked stretch, a context's times
 

@@ -11,9 +11,11 @@ Profile::Core::Core(const Core& other, Profile& profile)
       number(other.number),
       with_data(other.with_data),
       last_clock(other.last_clock),
+      part_begin(other.part_begin),
       tracer_ticks(other.tracer_ticks),
       earlier_tracer(other.earlier_tracer),
-      runs(other.runs) {
+      runs(other.runs),
+      last_context(other.last_context) {
     for (const auto& context : other.contexts) {
         contexts.push_back(std::make_unique<Context>(*context, profile, *this));
         if (context.get() == other.current) current = contexts.back().get();
@@ -71,6 +73,10 @@ void Profile::on_session_end() {
     // The session may begin before the part that is shown, or before zero().
     const std::optional<Span> before = before_ ? before_->span() : std::nullopt;
     if (before_) {
+        for (unsigned number = 0; number < cores_.size(); ++number) {
+            const Core* const core = cores_[number] ? nullptr : core_before(number);
+            if (core != nullptr) forget_moved(*core);
+        }
         before_->on_session_end();
         latest_ = std::max(latest_, before_->latest_);
     }
@@ -165,9 +171,7 @@ void Profile::Core::on_records(std::span<const protocol::StampedRecord> records,
 }
 
 Profile::Context& Profile::Core::context(std::uint32_t wanted) {
-    for (const auto& one : contexts) {
-        if (one->number == wanted) return *one;
-    }
+    if (Context* const one = known(wanted)) return *one;
     // Outside data may name any number; a firmware has few. Each core always gets one.
     const bool is_first = contexts.empty();
     if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first))
@@ -182,8 +186,8 @@ void Profile::Core::enter(Context& to, std::uint64_t left, std::uint64_t entered
     runs = ran;
     to.entered = entered;
     current->decoder.suspend(left);
-    tracer_ticks += current->decoder.tracer_ticks() - current->counted;
-    current->counted = current->decoder.tracer_ticks();
+    tracer_ticks += current->decoder.tracer_ticks_so_far() - current->counted;
+    current->counted = current->decoder.tracer_ticks_so_far();
     current->left_at = tracer_ticks;
     to.decoder.resume(entered, tracer_ticks - to.left_at);
     current = &to;
@@ -204,24 +208,24 @@ void Profile::Core::on_event(const protocol::Event& event) {
     if (!std::exchange(runs, true)) current->entered = event.clock;
     const std::uint64_t before = std::exchange(last_clock, event.clock);
     if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::context) {
+        last_context = current->number;
         return enter(context(event.argument), event.clock, event.clock);
     }
-    // The record of a context switch is missing: recording was stopped, or the ring was full. Its
-    // time is unknown, so the time since the last record belongs to no context.
     if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
-        for (const auto& one : contexts) {
-            if (one->decoder.has_entry_of(event)) {
-                enter(*one, before, event.clock);
-                break;
-            }
-        }
+        find_context_of(event, before);
     }
     current->decoder.on_event(event);
     if (event.kind == protocol::Kind::ret) current->pass_events_on();
     if (with_data.take(event)) on_data();
-    if (event.kind != protocol::Kind::extended || event.extended != protocol::Extended::marker)
-        return;
+    if (event.kind != protocol::Kind::extended) return;
+    if (event.extended == protocol::Extended::task &&
+        protocol::task_fact(event.argument) == protocol::TaskFact::left) {
+        const std::uint32_t left = std::exchange(last_context, protocol::several_contexts);
+        return profile_.tasks_.on_left(profile_.sessions_, number, left,
+                                       protocol::how_left(event.argument), profile_.budget_);
+    }
+    if (event.extended != protocol::Extended::marker) return;
     if (!profile_.has_room(profile_.markers_.size(), max_markers)) return;
     const OpenCall* const call = current->decoder.innermost();
     profile_.markers_.push_back(
@@ -236,6 +240,7 @@ void Profile::Core::on_data() {
     switch (const protocol::Event& head = with_data.head(); head.extended) {
     case protocol::Extended::sample: return profile_.samples_.add(with_data, profile_.budget_);
     case protocol::Extended::events: return current->take_events(with_data);
+    case protocol::Extended::task: return on_task_fact();
     case protocol::Extended::masked:
         if (!profile_.has_room(profile_.masked_.size(), max_masked)) return;
         return profile_.masked_.push_back({.ticks = head.clock,
@@ -248,7 +253,17 @@ void Profile::Core::on_data() {
     }
 }
 
+void Profile::Core::on_task_fact() {
+    const protocol::Event& head = with_data.head();
+    const protocol::TaskFact fact = protocol::task_fact(head.argument);
+    const std::uint64_t data = with_data.data()[0];
+    if (fact == protocol::TaskFact::moved)
+        return profile_.take_over(*this, protocol::moved_from(data), head.clock, false);
+    profile_.tasks_.on_record(profile_.sessions_, number, fact, data, profile_.budget_);
+}
+
 void Profile::Core::on_gap() {
+    last_context = protocol::several_contexts;
     stop_running(last_clock);
     for (const auto& one : contexts) one->decoder.on_gap();
 }
@@ -275,6 +290,7 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
 
 // Open calls of a context end with the session, not when the context last ran.
 void Profile::Core::finish() {
+    last_context = protocol::several_contexts;
     stop_running(last_clock);
     bring_to(last_clock);
     const auto axis_ns = [this](std::uint64_t clock) { return profile_.time_(clock); };
@@ -397,7 +413,9 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
 std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offset,
                                         const Durations::Sum& sum) {
     const Path path = profile_.paths_.find(parent, offset);
-    const std::uint32_t node = path.function < known ? path.node : CallTree::overflow;
+    // The call may have ended on a core that the context ran on before.
+    const bool has_room = path.function < known || make_room(path.function);
+    const std::uint32_t node = has_room ? path.node : CallTree::overflow;
     CallTree::Node& to = profile_.tree_[node];
     to.calls += sum.calls;
     to.whole += sum.calls;

@@ -26,6 +26,7 @@
 #include "host-tools/analysis/profile/samples.hpp"
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
+#include "host-tools/analysis/profile/tasks.hpp"
 #include "host-tools/analysis/profile/tick_time.hpp"
 #include "host-tools/target/stream/session.hpp"
 
@@ -108,6 +109,7 @@ struct ProfileSums : ProfileFacts {
     Samples samples_;
     CallEvents call_events_;
     TargetEvents events_on_target_;
+    Tasks tasks_;
     std::vector<Missing> missing_;
     std::size_t markers_before_ = 0;  // those of sessions that are over
     std::size_t missing_before_ = 0;  // likewise
@@ -162,6 +164,7 @@ public:
     const Samples& samples() const { return samples_; }
     const CallEvents& call_events() const { return call_events_; }
     const TargetEvents& events_on_target() const { return events_on_target_; }
+    const Tasks& tasks() const { return tasks_; }
     // In the order in which the reader noticed them; further ones are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
     const std::vector<Missing>& missing() const { return missing_; }
@@ -169,7 +172,9 @@ public:
     static constexpr std::size_t max_context_times = std::size_t{1} << 16;
     const std::vector<ContextTimes>& contexts() const { return contexts_; }
     // Values, counts, marks and other entries that found no room in the budget or in a list.
-    std::uint64_t left_out() const { return left_out_ + events_on_target_.left_out(); }
+    std::uint64_t left_out() const {
+        return left_out_ + events_on_target_.left_out() + tasks_.left_out();
+    }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
     // One core's self time in all functions but those that `left_out` marks, by number.
@@ -178,7 +183,8 @@ public:
 
     // All sums begin again after the session's last record, or at `at` if that is later. Calls that
     // are open go on and count only their time from then on, as at the begin of a part (on_part()).
-    // Facts stay: hello, the recorders and the mode in force, which functions were moved.
+    // Facts stay: hello, the recorders and the mode in force, which functions were moved, what the
+    // target told of its tasks.
     // `wants`: the contexts whose open calls count; empty: all.
     using Wants = std::function<bool(unsigned core, std::uint32_t context)>;
     void zero(std::optional<std::uint64_t> at = std::nullopt, const Wants& wants = {});
@@ -202,6 +208,9 @@ public:
     }
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         return moved_.on_frame(payload, count);
+    }
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override {
+        return tasks_.on_frame(sessions_, payload, count, budget_);
     }
 
 private:
@@ -240,7 +249,8 @@ private:
               entered(other.entered),
               ran_ticks(other.ran_ticks),
               self_before(other.self_before),
-              tracer_before(other.tracer_before) {}
+              tracer_before(other.tracer_before),
+              has_moved(other.has_moved) {}
 
         // The open calls of `from`, a context of another profile, go on in this one at `clock`.
         Context(const Context& from, Profile& profile, const Core& core, std::uint64_t clock);
@@ -292,6 +302,9 @@ private:
         void take_events(const WithData& record);
         // No record has an interrupt's events: passes its calls' events to the call around it.
         void pass_events_on();
+        // The context has come from another core, where `from` has its open calls and does not
+        // run: they go on here at `clock`. `unseen`: see CallDecoder::take_over().
+        void take_over(Context& from, std::uint64_t clock, bool unseen);
         // False: the budget has no room for this function, nor for later ones of this context.
         [[gnu::noinline, gnu::cold]] bool make_room(std::uint32_t function);
 
@@ -317,6 +330,7 @@ private:
         Ticks ran_ticks = 0;
         Ticks self_before = 0;    // in sessions that are over
         Ticks tracer_before = 0;  // likewise
+        bool has_moved = false;   // to this core, and has not left it for another one
     };
 
     // One core: its contexts, of which one runs.
@@ -347,7 +361,13 @@ private:
         void forget_calls_but(const Wants& wants);
         void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
         void on_event(const protocol::Event& event);
+        void find_context_of(const protocol::Event& event, std::uint64_t before);
         void on_data();
+        void on_task_fact();
+        // Null: the core has not run such a context.
+        Context* known(std::uint32_t number) const;
+        // That context, which has left this core, or null. It does not run any more.
+        Context* left(std::uint32_t number);
         void on_gap();
         void on_dropped(std::uint64_t from, std::uint64_t count);
         void finish();
@@ -360,9 +380,12 @@ private:
         Context* current = nullptr;
         WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
+        std::uint64_t part_begin = 0;  // clock; 0: the core is shown from the session's begin
         Ticks tracer_ticks = 0;        // of its contexts, each up to when the core last left it
         Ticks earlier_tracer = 0;      // before the part, less that of sessions that are over
         bool runs = false;             // a record came after the session's begin and the last gap
+        // The one that ran before the last `context` record. A `left` record may tell how it left.
+        std::uint32_t last_context = protocol::several_contexts;
     };
     template <typename Visit>
     void for_each_context(Visit visit) const {
@@ -400,7 +423,9 @@ private:
     };
     std::optional<Span> span() const;
     void begin_axis(std::uint64_t clock);
-    const Core* core_before(unsigned number) const;
+    Core* core_before(unsigned number) const;
+    void take_over(Core& to, unsigned from, std::uint64_t clock, bool unseen);
+    void forget_moved(const Core& core);
     ProfileSums sums_at_zero() const;
     void trace_before(unsigned number, const TraceBatch& batch);
 
@@ -453,8 +478,8 @@ private:
     taken += static_cast<std::uint64_t>(node.outside -
                                         (hook_has_run ? 0 : profile_.costs_.hook_outside));
     if (result.outcome == Outcome::lost) {
-        // Calls after the gap are in the total already.
-        if (total > of.total_ticks) of.total_ticks = total;
+        // Calls after the gap are in the total already, maybe in another core's.
+        if (not_negative(total - of.total_ticks) != 0) of.total_ticks = total;
     } else {
         of.total_ticks = total;
     }

@@ -27,7 +27,8 @@ Profile::Context::Context(const Context& from, Profile& profile, const Core& cor
       times(1),
       known(1),
       decoder(from.decoder, *this),
-      entered(clock) {
+      entered(clock),
+      has_moved(from.has_moved) {
     const FunctionTable& functions = from.profile_.functions_;
     decoder.begin_part(clock, [&](std::uint32_t parent, const Path& path) {
         return path.function == FunctionTable::none
@@ -37,7 +38,13 @@ Profile::Context::Context(const Context& from, Profile& profile, const Core& cor
 }
 
 Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
-    : profile_(profile), number(from.number), last_clock(clock), runs(from.runs) {
+    : profile_(profile),
+      number(from.number),
+      with_data(from.with_data),
+      last_clock(clock),
+      part_begin(clock),
+      runs(from.runs),
+      last_context(from.last_context) {
     from.bring_to(clock);
     earlier_tracer = from.tracer_so_far();
     for (const auto& context : from.contexts) {
@@ -46,7 +53,7 @@ Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
     }
 }
 
-const Profile::Core* Profile::core_before(unsigned number) const {
+Profile::Core* Profile::core_before(unsigned number) const {
     return before_ ? before_->cores_[number].get() : nullptr;
 }
 
@@ -61,6 +68,8 @@ void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
     const auto& before = before_->cores_[number & 0xff];
     core = before ? std::make_unique<Core>(*before, *this, clock)
                   : std::make_unique<Core>(*this, number & 0xff);
+    core->part_begin = clock;
+    forget_moved(*core);
 }
 
 // The core's part has not begun yet. on_part() says when it does, or the clock of zero().
@@ -105,6 +114,8 @@ ProfileSums Profile::sums_at_zero() const {
     sums.on_target_.zero(sums.budget_);
     sums.events_on_target_ = events_on_target_;
     sums.events_on_target_.zero(sums.budget_);
+    sums.tasks_ = tasks_;
+    sums.tasks_.zero(sums.budget_);
     sums.state_ = state_;
     sums.state_.zero();
     return sums;
@@ -122,6 +133,9 @@ void Profile::zero(std::optional<std::uint64_t> at, const Wants& wants) {
         if (from == nullptr) continue;
         open->cores_[number] = std::make_unique<Core>(*from, *open, from->last_clock);
         if (wants) open->cores_[number]->forget_calls_but(wants);
+    }
+    for (const auto& core : open->cores_) {
+        if (core) open->forget_moved(*core);
     }
     static_cast<ProfileSums&>(*this) = sums_at_zero();
     zero_clock_ = later(zero_clock_, at);

@@ -133,15 +133,7 @@ std::string json_report(const Report& report) {
                            {"overwritten", row.overwritten},
                            {"dropped", row.dropped}});
     }
-    Json& contexts = json["contexts"] = Json::array();
-    for (const ContextTimes& of : report.contexts) {
-        contexts.push_back({{"session", of.session},
-                            {"core", of.core},
-                            {"context", of.context},
-                            {"ran_ticks", of.ran_ticks},
-                            {"self_ticks", of.self_ticks},
-                            {"tracer_ticks", of.tracer_ticks}});
-    }
+    json_contexts(json, report);
     Json& functions = json["functions"] = Json::array();
     Json interrupts = Json::array();
     for (const FunctionRow& row : report.functions) {

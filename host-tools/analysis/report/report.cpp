@@ -308,7 +308,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
                                   .dropped = missing.part.dropped});
     }
 
-    report.contexts = profile.contexts();
+    add_contexts(report, profile);
     const std::vector<FunctionTimes> times = profile.times();
     CodeFacts code{.local = std::vector<bool>(times.size()), .tail = {}};
     std::vector<bool>& local = code.local;

@@ -223,6 +223,17 @@ struct TargetFacts {
     protocol::RefusedSites refused;
 };
 
+// A context of a core in one session, with what the target told of it.
+struct ContextRow : ContextTimes {
+    std::optional<ContextFacts> facts;
+    std::optional<LeftCounts> left;  // nothing: no record tells how the core left it
+    std::uint64_t ready = 0;         // on all cores
+};
+struct ObjectRow : ObjectOfTarget {
+    std::uint64_t session = 0;
+    std::uint64_t id = 0;
+};
+
 // Items that --memory had no room for. The rows "(others)" have these calls, so sums are exact.
 struct Others {
     std::uint64_t calls = 0;       // of functions without a row, in the trace and in the profile
@@ -276,7 +287,8 @@ struct Report {
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
     std::vector<MaskedRow> masked;
-    std::vector<ContextTimes> contexts;  // in the order of the recording's sessions
+    std::vector<ContextRow> contexts;  // in the order of the recording's sessions
+    std::vector<ObjectRow> objects;    // by session and id
 
     // The times of a node of the call tree, as texts show them.
     const Times& of_node(std::size_t node) const { return raw ? raw_nodes[node] : nodes[node]; }
@@ -369,6 +381,10 @@ struct GraphOptions {
     unsigned depth = 0;    // 0: no limit
     double min_share = 0;  // of the recording's whole time, 0..1
 };
+
+// Contexts and objects (tasks.cpp).
+void add_contexts(Report& report, const Profile& profile);
+void json_contexts(nlohmann::ordered_json& json, const Report& report);
 
 // Values besides times (captured.cpp). Texts end with an empty line, or are empty.
 void add_captured(Report& report, const Profile& profile);

@@ -9,6 +9,7 @@
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
@@ -32,7 +33,8 @@ void check_found(const SelectedCalls& selected, const CallSelection& selection) 
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
     Progress progress("reading " + for_terminal(path));
-    reader.read_file(path, sink,
+    MovesInOrder in_order(sink);
+    reader.read_file(path, in_order,
                      [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
 }
 

@@ -16,6 +16,7 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/live/line.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
 #include "host-tools/target/stream/tee.hpp"
 #include "host-tools/views/text/replay.hpp"
 
@@ -34,7 +35,8 @@ void read_line(const ReplayOptions& options, const Symbols* symbols, SessionSink
                const std::function<void()>& after_each_turn) {
     using namespace std::chrono_literals;
     TargetSink target(symbols);
-    Tee tee(sink, target);
+    MovesInOrder in_order(sink);
+    Tee tee(in_order, target);
     LineOptions line_options;
     line_options.from = options.from;
     catch_interrupts();

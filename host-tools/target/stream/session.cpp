@@ -17,7 +17,7 @@ constexpr std::uint64_t on_the_way_ns = 70'000'000;
 
 std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(protocol::Stream stream) {
-    return stream >= protocol::Stream::hello && stream <= protocol::Stream::profile_events &&
+    return stream >= protocol::Stream::hello && stream <= protocol::Stream::tasks &&
            stream != protocol::Stream::command;
 }
 
@@ -200,6 +200,9 @@ void SessionReader::in_session(const protocol::FrameHeader& header, const std::u
         break;
     case protocol::Stream::moved:
         if (!sink_.on_moved(payload, count)) ++done_.malformed_frames;
+        break;
+    case protocol::Stream::tasks:
+        if (!sink_.on_tasks(payload, count)) ++done_.malformed_frames;
         break;
     case protocol::Stream::console:
         sink_.on_console({reinterpret_cast<const char*>(payload), count});

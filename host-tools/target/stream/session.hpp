@@ -115,6 +115,8 @@ public:
     }
     // False: malformed.
     virtual bool on_moved(const std::uint8_t* /*payload*/, std::size_t /*count*/) { return true; }
+    // False: malformed.
+    virtual bool on_tasks(const std::uint8_t* /*payload*/, std::size_t /*count*/) { return true; }
     virtual void on_reply(const protocol::Reply&) {}
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
@@ -128,8 +130,7 @@ public:
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots =
-    static_cast<std::size_t>(protocol::Stream::profile_events) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(protocol::Stream::tasks) + 1;
 
 // Sums over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
 // lost, if no core is inconsistent. These count records, and calls that made no record (dropped,

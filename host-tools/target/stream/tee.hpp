@@ -8,8 +8,9 @@
 namespace nopscope::host {
 
 // Passes each call to several sinks, in order.
-class Tee final : public SessionSink {
+class Tee : public SessionSink {
 public:
+    explicit Tee(SessionSink& only) : sinks_{&only} {}
     Tee(SessionSink& first, SessionSink& second) : sinks_{&first, &second} {}
 
     // A sink must not call these two.
@@ -50,6 +51,11 @@ public:
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         bool good = true;
         for (SessionSink* sink : sinks_) good &= sink->on_moved(payload, count);
+        return good;
+    }
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override {
+        bool good = true;
+        for (SessionSink* sink : sinks_) good &= sink->on_tasks(payload, count);
         return good;
     }
     void on_reply(const protocol::Reply& reply) override {

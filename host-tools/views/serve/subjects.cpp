@@ -79,8 +79,9 @@ Json json_rates(const std::optional<Rates>& rates) {
 
 // The counters whose change also changes the page's view.
 StreamCounters shown_by(StreamCounters counters) {
-    for (const auto stream : {protocol::Stream::hello, protocol::Stream::stats,
-                              protocol::Stream::console, protocol::Stream::reply}) {
+    for (const auto stream :
+         {protocol::Stream::hello, protocol::Stream::stats, protocol::Stream::console,
+          protocol::Stream::reply, protocol::Stream::tasks}) {
         counters.frames_by_stream[static_cast<std::size_t>(stream)] = 0;
     }
     return counters;

@@ -18,7 +18,7 @@ using image::must;
 using nopscope::Recorder;
 using nopscope::Sites;
 
-extern "C" void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
+extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
 namespace {
 
@@ -58,7 +58,7 @@ nopscope::ContextFrame task_frames[17];
 void switch_to_main() {
     const hal::InterruptsMasked masked;
     must(nopscope::context_switch(nopscope::main_context()));
-    selftest_switch_stacks(&task_sp, main_sp);
+    switch_stacks(&task_sp, main_sp);
 }
 void run_on_the_task() {
     for (;;) {
@@ -70,7 +70,7 @@ void create_task() {
     const auto low = reinterpret_cast<std::uintptr_t>(task_stack);
     const std::uint64_t high = low + sizeof task_stack;
     must(nopscope::context_create(task, task_frames, low, high));
-    task_sp = high - 16 - 160;  // selftest_switch_stacks loads it, zero except x30
+    task_sp = high - 16 - 160;  // switch_stacks loads it, zero except x30
     reinterpret_cast<std::uint64_t*>(task_sp)[11] =
         reinterpret_cast<std::uintptr_t>(&run_on_the_task);
 }
@@ -108,7 +108,7 @@ extern "C" [[gnu::noinline]] void stopped(unsigned place) { asm volatile("" : : 
 extern "C" void run_task() {
     const hal::InterruptsMasked masked;
     must(nopscope::context_switch(task));
-    selftest_switch_stacks(&main_sp, task_sp);
+    switch_stacks(&main_sp, task_sp);
 }
 
 int main() {

@@ -50,8 +50,7 @@ void give_way() {
     running = to;
     const hal::InterruptsMasked masked;
     wrong |= !is_ok(context_switch(to != nullptr ? to->context : *main_task));
-    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp,
-                           to != nullptr ? to->sp : main_sp);
+    switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
 }
 void give_way_twice() {
     give_way();
@@ -206,6 +205,65 @@ SELFTEST("contexts.callbacks_are_detached_from_them") {
     REQUIRE(destroy_tasks() && nothing_left());
 }
 
+// As an interrupt would switch tasks: in a callback.
+namespace {
+unsigned seen;
+bool preempts;
+void preempted(std::uint64_t, std::uint64_t, Ops*, Regs*) {
+    ++seen;
+    if (std::exchange(preempts, false)) run_tasks();
+}
+void preempted_unguarded(std::uint64_t ip, std::uint64_t parent, Ops* ops, Regs* regs) {
+    preempted(ip, parent, ops, regs);
+}
+
+// Returns what detach() says while task 0 is inside the callback of `ops`, and then when it is not.
+std::pair<Status, Status> detach_from_below(Ops& ops) {
+    if (!nothing_traced() || !create_tasks() || !is_ok(attach(ops, Sites::of(leaf_only))))
+        return {};
+    seen = 0;
+    preempts = true;
+    rounds = 1;
+    tasks[1].done = true;
+    while (preempts) run_tasks();  // until task 0 is inside
+    (void)leaf(1);
+    const Status inside = detach(ops);
+    while (!tasks[0].done) run_tasks();
+    return {inside, detach(ops)};
+}
+}  // namespace
+
+SELFTEST("contexts.a_callback_belongs_to_its_task") {
+    static Ops guarded{.func = preempted},
+        unguarded{.func = preempted_unguarded, .flags = ops_unguarded};
+    for (Ops* const ops : {&guarded, &unguarded}) {
+        const std::uint64_t left_out = counters().recursions;
+        const auto [inside, outside] = detach_from_below(*ops);
+        REQUIRE(inside == Status::timeout && outside == Status::ok);
+        // Task 0's first call, and main's while that is inside.
+        REQUIRE(!wrong && seen == 2 && counters().recursions == left_out);
+        REQUIRE(destroy_tasks() && nothing_left());
+    }
+}
+
+// As if a task had been destroyed in a callback, or while it worked for the tracer.
+SELFTEST("contexts.begin_anew_in_old_storage") {
+    for (Task& task : tasks) {
+        auto* const bytes = reinterpret_cast<unsigned char*>(&task.context);
+        for (std::size_t n = 0; n < sizeof task.context; ++n) bytes[n] = 1;
+        task.context.frames = nullptr;
+    }
+    REQUIRE(begin() && create_tasks() && is_ok(attach(counting, Sites::of(back_only))));
+    exits = 0;
+    rounds = 2;
+    const Recording recording = record([] { calls_back(run_tasks); });
+    REQUIRE(!wrong && recording.well_formed && exits == 1 + 2 * 2 * 3);
+    for (const protocol::Event& event : recording.events) {
+        REQUIRE(event.kind != Kind::extended || event.extended == protocol::Extended::context);
+    }
+    REQUIRE(is_ok(detach(counting)) && destroy_tasks() && nothing_left());
+}
+
 // A task is switched out in the middle of a call, and never continues.
 SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
     REQUIRE(only_traced(Recorder::profile, Sites::of(back_only)));
@@ -244,7 +302,7 @@ SELFTEST("contexts.destroyed_with_open_calls") {
 }
 
 SELFTEST("contexts.misuse_is_refused") {
-    static Context small, big, others[max_cores];
+    static Context small, big;
     static ContextFrame frames[(1 << NOPSCOPE_RING_LOG2) / 8 / 2];  // returns in half a ring
     REQUIRE(begin() && create_tasks());
     REQUIRE(context_create(small, std::span(frames, 1), 0, 64) == Status::bad_config);
@@ -252,19 +310,14 @@ SELFTEST("contexts.misuse_is_refused") {
     REQUIRE(context_switch(small) == Status::conflict &&
             context_destroy(small) == Status::bad_config);
     REQUIRE(context_create(big, frames, 0, 64) == Status::ring_too_small);
-    // A ring's room for returns, once for each core that may record.
+    // Each ring has room for the returns of all contexts' calls.
     const std::size_t room = ring_bytes / 2 / record_bytes - shadow_frames - 64;
-    REQUIRE(context_create(big, std::span(frames, room + 2), 0, 64) == Status::ring_too_small);
-    for (unsigned core = 1; core < hello.cores; ++core) {
-        REQUIRE(is_ok(context_create(others[core], std::span(frames, room + 1), 0, 64)));
-    }
-    REQUIRE(context_create(big, std::span(frames, room + 1), 0, 64) == Status::ring_too_small);
-    REQUIRE(destroy_tasks() && is_ok(context_create(big, std::span(frames, room + 1), 0, 64)));
-    for (unsigned core = 1; core < hello.cores; ++core)
-        REQUIRE(is_ok(context_destroy(others[core])));
-    REQUIRE(create_tasks() && is_ok(context_switch(big)));
-    REQUIRE(context_switch(tasks[0].context) == Status::ring_too_small);
-    REQUIRE(is_ok(context_switch(main_context())) && is_ok(context_destroy(big)));
+    const std::size_t both = 2 * (std::size(tasks[0].frames) - 1);
+    REQUIRE(context_create(big, std::span(frames, room - both + 2), 0, 64) ==
+            Status::ring_too_small);
+    REQUIRE(is_ok(context_create(big, std::span(frames, room - both + 1), 0, 64)));
+    REQUIRE(context_create(small, std::span(frames, 2), 0, 64) == Status::ring_too_small);
+    REQUIRE(is_ok(context_destroy(big)));
     REQUIRE(is_ok(context_switch(main_context())));
     {
         const hal::InterruptsMasked masked;
@@ -275,15 +328,18 @@ SELFTEST("contexts.misuse_is_refused") {
     REQUIRE(destroy_tasks() && nothing_left());
 }
 
-SELFTEST("contexts.stay_on_their_core") {
-    static Status elsewhere;
+SELFTEST("contexts.run_on_one_core_at_a_time") {
+    static Status elsewhere, destroyed;
     REQUIRE(begin() && create_tasks() && start_workers());
-    REQUIRE(is_ok(context_switch(tasks[0].context)) && is_ok(context_switch(main_context())));
-    elsewhere = Status::conflict;
+    REQUIRE(is_ok(context_switch(tasks[0].context)));
+    elsewhere = destroyed = Status::conflict;
     on_other_cores([](unsigned core) {
-        if (core == 1 && joined_here()) elsewhere = context_switch(tasks[0].context);
+        if (core != 1 || !joined_here()) return;
+        elsewhere = context_switch(tasks[0].context);
+        destroyed = context_destroy(tasks[0].context);
     });
-    REQUIRE(workers_done() && elsewhere == Status::conflict);
+    REQUIRE(workers_done() && is_ok(context_switch(main_context())));
+    REQUIRE(elsewhere == Status::conflict && destroyed == Status::conflict);
     REQUIRE(destroy_tasks() && nothing_left());
     passed(cores_note());
 }

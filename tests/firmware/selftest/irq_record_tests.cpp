@@ -5,9 +5,12 @@
 #include "nopscope/interrupts.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/ring_words.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
+
+#include <utility>
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -151,4 +154,34 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     REQUIRE(count == 2);
     hal::disable_interrupt(outer);
     hal::disable_interrupt(inner);
+}
+
+// Between these two the time is the interrupt's.
+SELFTEST("irq_records.an_interrupt_cuts_the_tracers_work") {
+    using protocol::Extended;
+    static const void* const traced[] = {pointer(leaf)};
+    REQUIRE(only_traced(Recorder::graph, Sites::of(traced)));
+    (void)record([] {});
+    unsigned marked = 0;
+    std::uint64_t at = 0;
+    {
+        const hal::InterruptsMasked masked;
+        Core& core = *joined_core();
+        core.longest_masked = ~std::uint64_t{0};  // no record of that
+        at = core.cursor;
+        core.tracer_marked = 1;
+        const std::uint64_t begun = interrupt_begin(9);
+        marked = core.tracer_marked;
+        interrupt_end(begun);
+        core.longest_masked = 0;
+        marked += 2 * std::exchange(core.tracer_marked, 0);
+    }
+    REQUIRE(marked == 2);
+    const auto next = [&at] {
+        return record_at(*joined_core(), std::exchange(at, at + record_bytes));
+    };
+    REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
+    REQUIRE(next().kind() == protocol::Kind::ret && next().is(Extended::tracer_begin));
+    REQUIRE(at == joined_core()->cursor);
+    REQUIRE(nothing_left());
 }

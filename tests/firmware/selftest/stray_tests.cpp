@@ -6,9 +6,10 @@
 #include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/ring_words.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "tracer/core/cores.hpp"
+#include "tracer/core/here.hpp"
 
 #include <utility>
 
@@ -39,8 +40,8 @@ bool create_task() {
 // run.
 std::uint64_t stray_main_sp, stray_task_sp;
 std::uint64_t stray_sum;
-void to_main() { selftest_switch_stacks(&stray_task_sp, stray_main_sp); }
-void to_task() { selftest_switch_stacks(&stray_main_sp, stray_task_sp); }
+void to_main() { switch_stacks(&stray_task_sp, stray_main_sp); }
+void to_task() { switch_stacks(&stray_main_sp, stray_task_sp); }
 std::uint64_t stray_depth(std::uint64_t n) {
     if (n == 0) return to_main(), 0;
     calls_back([] {});  // a call that has already returned
@@ -90,8 +91,8 @@ void with_each_hook(Run run) {
 
 }  // namespace
 
-// The task's context belongs to another core. The task's open calls return and are counted; this
-// core's open calls stay open.
+// The context is said to be none. The task's open calls return and are counted; this core's open
+// calls stay open.
 SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
     with_each_hook([] {
         REQUIRE(create_task());
@@ -105,9 +106,11 @@ SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
                 (void)context_switch(context);
                 to_task();
                 (void)context_switch(main_context());
-                const std::uint32_t core = std::exchange(context.core, context.core + 1);
+                const std::uint32_t core = std::exchange(context.core, 0);
+                ContextFrame* const frames = std::exchange(context.frames, nullptr);
                 refused = context_switch(context);
                 to_task();
+                context.frames = frames;
                 context.core = core;
                 calls_leaf(1);
                 wrong |= !is_ok(context_switch(context)) || hooked_return_address(0) != 0;
@@ -120,31 +123,86 @@ SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
     });
 }
 
-// The task continues on the other core. That core's calls are not affected.
-SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
+// The position of this record in a core's ring, from `begin` on; 0: it is not there.
+std::uint64_t position_of(const Core& core, std::uint64_t begin, protocol::Extended what,
+                          std::uint32_t argument) {
+    for (std::uint64_t at = begin; at != core.cursor; at += record_bytes) {
+        const protocol::Record record = record_at(core, at);
+        if (record.is(what) && record.argument() == argument) return at;
+    }
+    return 0;
+}
+std::uint64_t switch_to(const Core& core, std::uint64_t begin, const Context& context) {
+    return position_of(core, begin, protocol::Extended::context, context.number);
+}
+// What core 1's ring says from `begin` on about where a context has recorded before; 0: nothing.
+std::uint64_t told_move(std::uint64_t begin, const Context& context) {
+    const Core& core = all_cores()[1];
+    const std::uint64_t at = position_of(core, begin, protocol::Extended::task,
+                                         protocol::task_argument(protocol::TaskFact::moved, 1));
+    if (at == 0) return 0;
+    const bool is_behind = switch_to(core, begin, context) + record_bytes == at;
+    return is_behind ? record_at(core, at + record_bytes).data() : ~std::uint64_t{0};
+}
+
+// The task continues on the other core, and its open calls return there.
+SELFTEST("contexts.go_on_on_another_core") {
     REQUIRE(tracer_is_up() && start_workers());
     if ((hal::online_cores() & 2) == 0) return passed(cores_note());
     with_each_hook([] {
         REQUIRE(create_task());
         begin_stray(tasks[0]);
-        const std::uint64_t strays = counters().stray_returns;
+        const Counters before = counters();
+        const std::uint64_t on_0 = this_core().cursor, on_1 = all_cores()[1].cursor;
         (void)context_switch(tasks[0].context);
         to_task();
         (void)context_switch(main_context());
-        static Status refused;
+        // Right behind its last record there, the switch to the main context has its own.
+        const bool records = switch_to(this_core(), on_0, tasks[0].context) != 0;
+        const std::uint64_t recorded = protocol::moved_data(0, index_at(this_core().cursor) - 1);
+        static Status status;
+        const std::uint64_t exits = stray_exits;
         on_other_cores([](unsigned core) {
             if (core != 1 || !joined_here()) return;
             calls_back([] {
-                refused = context_switch(tasks[0].context);
+                status = context_switch(tasks[0].context);
                 to_task();
+                (void)context_switch(main_context());
                 wrong |= calls_leaf(1) != 3;
             });
             wrong |= hooked_return_address(0) != 0;
         });
-        REQUIRE(workers_done() && refused == Status::conflict && stray_sum == stray_result &&
-                !wrong);
-        REQUIRE(counters().stray_returns - strays == 2 && is_ok(context_destroy(tasks[0].context)));
+        REQUIRE(workers_done() && is_ok(status) && stray_sum == stray_result && !wrong);
+        const Counters after = counters();
+        REQUIRE(after.stray_returns == before.stray_returns && after.dropped == before.dropped);
+        REQUIRE(told_move(on_1, tasks[0].context) == (records ? recorded : 0));
+        REQUIRE(exits == stray_exits || stray_exits - exits >= 2);
+        REQUIRE(is_ok(context_destroy(tasks[0].context)));
     });
+    passed(cores_note());
+}
+
+SELFTEST("contexts.count_where_their_calls_end") {
+    REQUIRE(tracer_is_up() && start_workers());
+    if ((hal::online_cores() & 2) == 0) return passed(cores_note());
+    REQUIRE(only_traced(Recorder::profile, Sites::of(traced)) && create_task());
+    begin_stray(tasks[0]);
+    const std::uint32_t site = index_of(pointer(calls_back));
+    SiteProfile before[2], after[2];
+    REQUIRE(read_profile(site, 0, before[0]) && read_profile(site, 1, before[1]));
+    (void)context_switch(tasks[0].context);
+    to_task();  // three calls have returned, and two are open
+    (void)context_switch(main_context());
+    on_other_cores([](unsigned core) {
+        if (core != 1 || !joined_here()) return;
+        (void)context_switch(tasks[0].context);
+        to_task();
+        (void)context_switch(main_context());
+    });
+    REQUIRE(workers_done() && stray_sum == stray_result);
+    REQUIRE(read_profile(site, 0, after[0]) && read_profile(site, 1, after[1]));
+    REQUIRE(after[0].calls - before[0].calls == 3 && after[1].calls - before[1].calls == 2);
+    REQUIRE(is_ok(context_destroy(tasks[0].context)) && nothing_left());
     passed(cores_note());
 }
 

@@ -47,6 +47,6 @@ extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_
 // Calls function(argument) with SP = stack.
 std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t),
                                      std::uint64_t argument, std::uint64_t stack);
-// Saves this stack's SP and resumes the task that was saved at `sp` (task_switch.S).
-void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
+// Saves this stack's SP and resumes the task that was saved at `sp` (switch.S).
+void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 }

@@ -6,6 +6,7 @@
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
 #include "tracer/arch/patch_site.hpp"
+#include "tracer/core/cores.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -265,8 +266,8 @@ SELFTEST("tracer.an_interrupt_has_room_where_calls_have_none") {
     REQUIRE(set_mode(Mode::lossless) == Status::ok);
     const Recording recording = record([] {
         shut_line(true);
-        for (const std::uint64_t before = counters().dropped; counters().dropped == before;)
-            mark(1);
+        const Core& core = core_states[hal::this_core()];
+        while (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) < core.limit) mark(1);
         begun = interrupt_begin(3);
         interrupt_end(begun);
         shut_line(false);

@@ -7,6 +7,9 @@
 //
 // Needs -icount shift=0, where an instruction takes one nanosecond and a timer interrupt is exact.
 // A tick is 1e9 / clock_hz() instructions; NOPs shift the call within it.
+//
+// tasks=1: each interrupt switches to another task at its end. That task makes traced calls and
+// switches back.
 #pragma once
 
 #include <setjmp.h>
@@ -19,7 +22,8 @@
 
 namespace torture {
 
-// Code between two labels. Each of its instructions must be hit.
+// Code between two labels. An interrupt must come at each of its instructions. A library that
+// defers interrupts takes it elsewhere.
 struct Path {
     static constexpr unsigned max_length = 256;
     const char* name;
@@ -83,9 +87,12 @@ unsigned report_hits(const char* image, std::span<const Path> paths);
 
 // ---- sweep_handler.cpp ----
 
-extern volatile uint64_t landed_at;
+extern volatile uint64_t came_at;    // where the interrupt came
+extern volatile uint64_t landed_at;  // where it was taken: only elsewhere if it was deferred
 extern volatile uint32_t landings;
 extern volatile bool landed_after;  // after the call's return
+extern uint32_t task_calls;         // of the other task in each run; 0: there is none
+void start_other_task();            // if the command line asks for it
 // These are instrumented.
 void on_landing(unsigned interrupt);          // the interrupt
 void on_profile_landing(unsigned interrupt);  // the same, then calls shared()

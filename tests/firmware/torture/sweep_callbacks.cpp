@@ -72,7 +72,8 @@ void start() {
 }
 
 const char* finish(const Callee& callee, bool abandoned) {
-    const uint32_t calls = run_calls + (abandoned ? abandoned_calls : 0) + callee.calls;
+    const uint32_t calls =
+        run_calls + (abandoned ? abandoned_calls : 0) + callee.calls + task_calls;
     const Ops* const ops[all_ops] = {&noting, &noting_too, &recurring, &unguarded};
     for (unsigned n = 0; n < all_ops; ++n) {
         const unsigned times = is_attached(ops[n]) ? 1 : 0;

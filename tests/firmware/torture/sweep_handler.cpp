@@ -2,15 +2,22 @@
 // The sweeps' interrupt: an instrumented handler. It calls functions that move the shadow stack,
 // whatever instruction it interrupted. sweep.hpp has the number of its calls.
 #include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
+#include "tracer/core/cores.hpp"
+
+extern "C" const char nopscope_recording[];
+extern "C" void switch_stacks(uint64_t* save_sp, uint64_t sp);  // firmware/examples/tasks/switch.S
 
 namespace torture {
 
-volatile uint64_t landed_at;
+volatile uint64_t came_at, landed_at;
 volatile uint32_t landings;
 volatile bool landed_after;
+uint32_t task_calls;
 
 namespace {
 
@@ -27,8 +34,42 @@ TORTURE_CALL void catch_leap() {
     if (value == 0) leap(2, back);
     TORTURE_EXPECT(value == 7);
 }
+// Nine calls.
+[[gnu::always_inline]] inline void make_calls() {
+    TORTURE_EXPECT(first(4) == 15);
+    TORTURE_EXPECT(halve(2, 8.0) == 4.0);
+    catch_leap();
+}
+
+nopscope::Context other;
+nopscope::ContextFrame other_frames[64];
+alignas(16) unsigned char other_stack[16384];
+uint64_t main_sp, other_sp;
+
+NOPSCOPE_NOTRACE void run_other() {
+    for (;;) {
+        make_calls();
+        image::must(nopscope::context_switch(nopscope::main_context()));
+        switch_stacks(&other_sp, main_sp);
+    }
+}
+NOPSCOPE_NOTRACE void switch_to_other() {
+    image::must(nopscope::context_switch(other));
+    switch_stacks(&main_sp, other_sp);
+}
 
 }  // namespace
+
+NOPSCOPE_NOTRACE void start_other_task() {
+    if (!image::is_given("tasks=1")) return;
+    const auto low = reinterpret_cast<uintptr_t>(other_stack);
+    const uint64_t high = low + sizeof other_stack;
+    image::must(nopscope::context_create(other, other_frames, low, high));
+    other_sp = high - 16 - 160;  // switch_stacks loads it, zero except x30
+    reinterpret_cast<uint64_t*>(other_sp)[11] = reinterpret_cast<uintptr_t>(&run_other);
+    task_calls = 9;
+    nopscope::hal::set_after_interrupt(switch_to_other);
+}
 
 TORTURE_CALL uint64_t deep(unsigned depth, void (*then)()) {
     if (depth > 0) return opaque(deep(depth - 1, then)) + 1;
@@ -55,10 +96,11 @@ void on_landing(unsigned) {
     uint64_t elr;
     asm volatile("mrs %0, elr_el1" : "=r"(elr));  // no other interrupt comes: still ours
     nopscope::hal::timer_disarm();
-    TORTURE_EXPECT(first(4) == 15);
-    TORTURE_EXPECT(halve(2, 8.0) == 4.0);
-    catch_leap();
+    make_calls();
     landed_at = elr;
+    uint64_t& deferral = nopscope::all_cores()[0].deferral_at;
+    came_at = deferral != 0 ? reinterpret_cast<uint64_t>(nopscope_recording) + 4 * deferral : elr;
+    deferral = 0;
     landed_after = torture_returned.sp != 0;
     landings = landings + 1;
 }

@@ -33,7 +33,8 @@ TORTURE_INLINE void spoil_registers() {
 void note(uint64_t ip, uint64_t parent_ip, Ops* ops, Regs* regs) {
     Seen& own = *static_cast<Seen*>(ops->user);
     const bool in_interrupt = *nopscope::hal::interrupt_depth_of(0) != 0;
-    ++own.calls[in_interrupt];
+    // Another task's callback may come in between.
+    __atomic_fetch_add(&own.calls[in_interrupt], 1, __ATOMIC_RELAXED);
     if (!as_called(ip, parent_ip, *regs, in_interrupt)) ++own.wrong;
     spoil_registers();
 }

@@ -55,7 +55,7 @@ unsigned sweep_delays(bool (*run)(const void*), const void* argument) {
 
 void note_landing(std::span<Path> paths) {
     for (Path& path : paths) {
-        const uint64_t offset = landed_at - reinterpret_cast<uint64_t>(path.begin);
+        const uint64_t offset = came_at - reinterpret_cast<uint64_t>(path.begin);
         if (offset / 4 < path.length() && offset / 4 < Path::max_length) ++path.hits[offset / 4];
     }
 }

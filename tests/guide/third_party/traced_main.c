@@ -19,9 +19,8 @@ int __wrap_main(int argc, char** argv) {
         .image = "third-party",
         .try_write = try_write,
         .drain = drain,
-        .lossless = true,
+        .mode = NOPSCOPE_LOSSLESS,
         .recorder = NOPSCOPE_GRAPH,
-        .trace = {0, UINT32_MAX, 0, 0, 0},
     };
     __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(config.clock_hz));
     if (!make_ready(&config)) return 2;

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { launch, newPage, run } from "./browser.mjs";
 
@@ -289,7 +289,7 @@ test("source lines are DWARF's, and a callee is at the lines of its calls", asyn
     assert.ok(lines.length > 1);
     for (const [where, said] of lines) {
         const [, file, line] = /^(.*):(\d+)$/.exec(where);
-        assert.equal(said, readFileSync(join(NOPSCOPE_SOURCE, file), "utf8").split("\n")[line - 1]);
+        assert.equal(said, readFileSync(resolve(NOPSCOPE_SOURCE, file), "utf8").split("\n")[line - 1]);
     }
     // If a source file is missing, the page shows line numbers and the reason.
     await open(pages.demo, "#view=calls&fn=luaV_execute");

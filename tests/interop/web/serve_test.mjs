@@ -79,9 +79,14 @@ async function open(fragment = "", url = served.url) {
 const number = (text) => Number(text.replaceAll(",", ""));
 // The calls of the whole recording, as the page shows them now.
 const callsNow = async () => number(/([\d,]+) calls/.exec(await page.textContent("#headline"))?.[1] ?? "0");
+// After a filter the figures begin again. The page may still show the old ones when its answer is there.
 async function grown(by = 1000) {
-    const before = await callsNow();
-    await until("more calls", async () => (await callsNow()) > before + by);
+    let before = await callsNow();
+    await until("more calls", async () => {
+        const now = await callsNow();
+        before = Math.min(before, now);
+        return now > before + by;
+    });
 }
 const frames = () => page.$$eval("#flame g.frame", (all) => all.map((g) =>
     ({ name: g.getAttribute("name"), width: Number(g.querySelector("rect").getAttribute("width")), fill: g.querySelector("rect").getAttribute("fill") })));

@@ -175,6 +175,36 @@ TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
     }
 }
 
+TEST(Codec, AGroupPreparedInStepsHasTheBytesOfOnePreparedAtOnce) {
+    const Records records = test::CallTrace(5, 120, 0.3).records(4000);
+    const auto payload_of = [&](protocol::TraceEncoder& encoder, std::size_t pieces) {
+        Bytes payload(protocol::max_payload_bytes);
+        encoder.restart();
+        encoder.begin(payload.data(), {.index = 0, .clock = records[0].clock});
+        unsigned steps = 0;
+        while (!encoder.prepare(pieces)) ++steps;
+        EXPECT_EQ(steps, (protocol::TraceModel::pieces + pieces - 1) / pieces);
+        std::size_t at = 0;
+        encoder.fill(records.size(), [&](auto& record, auto& clock) {
+            record = records[at].record;
+            clock = records[at++].clock;
+            return true;
+        });
+        payload.resize(encoder.end());
+        return payload;
+    };
+    auto encoder = std::make_unique<protocol::TraceEncoder>();
+    const Bytes expected = payload_of(*encoder, protocol::TraceModel::pieces);
+    for (const std::size_t pieces : {1, 7, 100}) {
+        // The encoder has learned from the group before, and forgets all of it.
+        EXPECT_EQ(payload_of(*encoder, pieces), expected) << pieces;
+    }
+    // A frame that goes on with a group has nothing to prepare.
+    Bytes payload(protocol::max_payload_bytes);
+    encoder->begin(payload.data(), {.index = encoder->next_index(), .clock = records.back().clock});
+    EXPECT_TRUE(encoder->prepare(0));
+}
+
 TEST(Codec, RestartMakesAKeyFrame) {
     auto encoder = std::make_unique<protocol::TraceEncoder>();
     Bytes payload(protocol::max_payload_bytes);

@@ -99,6 +99,46 @@ TEST_F(Contexts, TracerTimeCountsForNoCallThereEither) {
     EXPECT_EQ(profile.tracer_ticks(), 1500u);
 }
 
+// The task is preempted while it works for the tracer: only the rest of that work is in the time in
+// which the other one does not run.
+TEST_F(Contexts, TheTracersWorkGoesOnBehindASwitch) {
+    const auto a = target.entry(1);
+    target.extended(Extended::tracer_begin);
+    context(1, 1000);
+    const auto b = target.entry(2);
+    target.tracer(500);
+    context(0);
+    target.extended(Extended::tracer_end);
+    context(1);
+    target.ret(b);
+    context(0);
+    target.ret(a);
+    expect(1, 1, 70, 30);
+    expect(2, 1, 30, 20);
+    EXPECT_EQ(profile.tracer_ticks(), 1510u);
+}
+
+// The same, by an interrupt whose calls are on top of that work at the switch.
+TEST_F(Contexts, AnInterruptOnTopOfTheTracersWorkSwitches) {
+    const auto a = target.entry(1);
+    target.extended(Extended::tracer_begin);
+    const auto switches = target.entry(3);
+    context(1);
+    const auto b = target.entry(2);
+    target.tracer(500);
+    context(0);
+    target.ret(switches);
+    target.extended(Extended::tracer_end);
+    context(1);
+    target.ret(b);
+    context(0);
+    target.ret(a);
+    expect(1, 1, 90, 30);
+    expect(2, 1, 40, 20);
+    expect(3, 1, 40, 20);
+    EXPECT_EQ(profile.tracer_ticks(), 520u);
+}
+
 TEST_F(Contexts, OpenCallsRunUntilTheEnd) {
     target.entry(1);
     context(1);

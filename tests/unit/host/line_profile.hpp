@@ -3,6 +3,7 @@
 
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/recording/reader.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
 
 namespace nopscope::host::test {
 
@@ -18,7 +19,8 @@ public:
     nsc::Counters counters() const { return {{}, line_.line(), line_.counters()}; }
 
 private:
-    SessionReader line_{*this};
+    MovesInOrder in_order_{*this};
+    SessionReader line_{in_order_};
 };
 
 }  // namespace nopscope::host::test

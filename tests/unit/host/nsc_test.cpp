@@ -51,6 +51,7 @@ TargetStream busy_target() {
         const protocol::Byte reply[] = {7, 0, 0, 0, 2, 5, 0xaa, 0};
         std::copy_n(reply, sizeof reply, target.payload());
         target.frame(protocol::Stream::reply, 0, sizeof reply);
+        target.tasks(protocol::TaskFacts{.number = 1, .name = TargetStream::task_name("idle")});
         target.finish();
         if (boot == 0) target.reset();
     }

@@ -9,6 +9,8 @@
 #include <random>
 
 #include "host-tools/analysis/part/selected_calls.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
+#include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/random_tasks.hpp"
 #include "tests/unit/host/random_trace.hpp"
@@ -16,6 +18,7 @@
 namespace nopscope::host {
 namespace {
 
+using test::BalancedChecker;
 using test::RandomTasks;
 using test::RandomTrace;
 using test::TargetStream;
@@ -55,7 +58,8 @@ public:
         : target_(target), symbols_(symbols) {}
 
     void feed(SessionSink& sink) const {
-        SessionReader line(sink);
+        MovesInOrder in_order(sink);
+        SessionReader line(in_order);
         line.feed(target_.bytes);
         line.finish();
     }
@@ -203,6 +207,48 @@ TEST(Parts, CoresTasksAndSubtreesAddUp) {
             }
         }
         EXPECT_EQ(sums.functions, parts.whole().functions) << "times and subtrees";
+    }
+}
+
+// Tasks that move, also over the ends of a time.
+TEST(Parts, OfTasksThatMoveAddUp) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        const RandomTasks trace(seed, true);
+        const Parts parts(trace.target, trace.symbols);
+        expect_sum(parts, {"0", "1", "2"}, [](const std::string& one) {
+            Part part;
+            part.task = one;
+            return part;
+        });
+        std::mt19937 random(seed);
+        const std::vector<std::uint64_t> ends = random_ends(random, 4000);
+        SCOPED_TRACE(testing::Message() << "seed " << seed << testing::PrintToString(ends));
+        Sums sums, of_subtrees;
+        for (Part part : partition(ends)) {
+            parts.add(sums, part);
+            BalancedChecker checker;
+            checker.quiet = true;
+            parts.events_of(part, checker);
+            checker.finish();
+            EXPECT_THAT(checker.wrong, testing::IsEmpty());
+            for (const char* under : {"f0", "f1", "f2"}) {
+                part.under = under;
+                parts.add(of_subtrees, part);
+            }
+        }
+        EXPECT_EQ(sums.functions, parts.whole().functions) << "times";
+        EXPECT_EQ(of_subtrees.functions, parts.whole().functions) << "times and subtrees";
+        for (unsigned core = 0; core < 2; ++core) {  // it must only be balanced
+            Part part;
+            part.core = core;
+            BalancedChecker checker;
+            checker.quiet = true;
+            parts.events_of(part, checker);
+            (void)parts.sums_of(part);
+            checker.finish();
+            EXPECT_THAT(checker.wrong, testing::IsEmpty());
+        }
+        if (testing::Test::HasFailure()) return;
     }
 }
 

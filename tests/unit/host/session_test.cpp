@@ -170,7 +170,7 @@ TEST_F(Session, CoresAreIndependent) {
 
 TEST_F(Session, UnknownStreamsAreSkipped) {
     target.hello();
-    target.frame(static_cast<protocol::Stream>(10), 0, 5);
+    target.frame(static_cast<protocol::Stream>(11), 0, 5);
     target.frame(static_cast<protocol::Stream>(0), 0, 5);
     four_calls();
     finish_and_read();

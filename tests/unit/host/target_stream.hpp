@@ -15,6 +15,7 @@
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/moved.hpp"
 #include "tracer/protocol/stats.hpp"
+#include "tracer/protocol/tasks.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope::host::test {
@@ -95,9 +96,28 @@ public:
         return record(protocol::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
     }
     std::uint64_t argument(protocol::Extended what, std::uint32_t argument,
-                           std::uint64_t ticks = 10) {
+                           std::uint64_t ticks = 10, std::uint8_t core = 0) {
         return record(protocol::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what),
-                      ticks, 0);
+                      ticks, core);
+    }
+    // The core leaves the running context for its main one. Returns the index of that record.
+    std::uint64_t leave(std::uint8_t core, std::uint64_t ticks = 10) {
+        return argument(protocol::Extended::context, 0, ticks, core);
+    }
+    // The core runs a context that has left core `from` at index `after`.
+    void arrive(std::uint32_t context, std::uint8_t core, std::uint8_t from, std::uint64_t after,
+                std::uint64_t ticks = 10) {
+        argument(protocol::Extended::context, context, ticks, core);
+        argument(protocol::Extended::task, protocol::task_argument(protocol::TaskFact::moved, 1), 0,
+                 core);
+        data({protocol::moved_data(from, after)}, core);
+    }
+    // How the core left the context before the last `context` record.
+    void left(protocol::Left how, std::uint8_t core = 0) {
+        argument(protocol::Extended::task, protocol::left_argument(how), 0, core);
+    }
+    void task_fact(protocol::TaskFact fact, std::uint64_t data, std::uint8_t core = 0) {
+        with_data(protocol::Extended::task, protocol::task_argument(fact, 1), {data}, core);
     }
     // A record with data. A wide register value takes two data words.
     void arguments(std::uint32_t site, std::uint32_t mask, const std::vector<std::int64_t>& values,
@@ -142,6 +162,7 @@ public:
     void flush() {
         for (auto& [number, core] : cores_) flush(number, core);
     }
+    void flush(std::uint8_t core) { flush(core, cores_[core]); }
     // The records so far are overwritten in the ring and never sent.
     void lose() {
         for (auto& [number, core] : cores_) {
@@ -175,6 +196,17 @@ public:
         protocol::MovedWriter out(builder_.payload(), moves);
         for (const protocol::Move& move : all) out.put(move);
         frame(protocol::Stream::moved, 0, out.size());
+    }
+    static protocol::TaskName task_name(std::string_view name) {
+        return {reinterpret_cast<const protocol::Byte*>(name.data()), name.size()};
+    }
+    // Each of `told` is TaskFacts or an ObjectName.
+    template <typename... Told>
+    void tasks(const Told&... told) {
+        flush();
+        protocol::TasksWriter out(builder_.payload());
+        (out.put(told), ...);
+        frame(protocol::Stream::tasks, 0, out.size());
     }
     void finish() {
         for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);

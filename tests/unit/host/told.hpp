@@ -52,6 +52,10 @@ struct Told : SessionSink {
         item("moved", {payload, size}, 0);
         return true;
     }
+    bool on_tasks(const std::uint8_t* payload, std::size_t size) override {
+        item("tasks", {payload, size}, 0);
+        return true;
+    }
     void on_reply(const protocol::Reply& reply) override {
         item("reply " + std::to_string(reply.number) + " " +
                  std::to_string(static_cast<unsigned>(reply.what)) + " " +

@@ -7,6 +7,7 @@
 
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/analysis/report/report.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/random_tasks.hpp"
 #include "tests/unit/host/random_trace.hpp"
@@ -53,7 +54,8 @@ private:
 };
 
 void feed(SessionSink& sink, const Bytes& bytes) {
-    SessionReader line(sink);
+    MovesInOrder in_order(sink);
+    SessionReader line(in_order);
     line.feed(bytes);
     line.finish();
 }
@@ -120,7 +122,7 @@ void expect_zero_equals_part(const Trace& trace, unsigned seed) {
     const std::size_t all = records_of(trace.target.bytes);
     std::mt19937 random(seed);
     for (unsigned n = 0; n < 4; ++n) {
-        const std::size_t records = 1 + random() % (all - 1);
+        const std::size_t records = 10 + random() % (all - 10);  // any calls
         SCOPED_TRACE(testing::Message()
                      << "seed " << seed << ", after " << records << " of " << all << " records");
         std::uint64_t at = 0;
@@ -139,6 +141,12 @@ TEST(Zero, EqualsThePartFromThereToTheEnd) {
 // The records of one core arrive later than those of the other.
 TEST(Zero, AppliesToEachCoreAtTheSameClock) {
     for (unsigned seed = 0; seed < 20; ++seed) expect_zero_equals_part(RandomTasks(seed), seed);
+}
+
+TEST(Zero, AppliesToTasksThatMove) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        expect_zero_equals_part(RandomTasks(seed, true), seed);
+    }
 }
 
 class ZeroOfALine : public testing::Test {

@@ -178,7 +178,7 @@ TEST_F(Pull, WordsThatCannotBeRecordsAreLeftOutAndCounted) {
     core.seen_clock = now;
     calls(100);
     entry(site + 8);                      // no site is there
-    extended(protocol::Extended(13), 7);  // no such kind
+    extended(protocol::Extended(14), 7);  // no such kind
     const std::uint64_t hole = core.cursor;
     calls(1);
     ring[hole / 8 % slots] = 0;  // claimed, but not stored

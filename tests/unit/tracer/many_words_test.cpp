@@ -69,6 +69,12 @@ TEST(RingMany, EveryHeadSaysHowMuchFollows) {
     EXPECT_EQ(data_count(protocol::make_extended(Extended::duration, 5)), 2u);
     EXPECT_EQ(data_count(protocol::make_extended(Extended::arguments, 0)), 1u);
     EXPECT_EQ(data_count(protocol::make_extended(Extended::arguments, 0x81ff)), 1u + 8 + 2);
+    using protocol::TaskFact;
+    for (const unsigned data : {0u, 1u, 31u}) {
+        const std::uint32_t argument = protocol::task_argument(TaskFact::moved, data);
+        EXPECT_EQ(data_count(protocol::make_extended(Extended::task, argument)), data);
+        EXPECT_EQ(protocol::task_fact(argument), TaskFact::moved);
+    }
     EXPECT_EQ(data_count(protocol::make_extended(Extended::result, 0)), 2u);
     EXPECT_EQ(data_count(protocol::make_extended(Extended::result, 1)), 3u);
     EXPECT_EQ(data_count(protocol::make_extended(Extended::counter, 0x1fffffe)), 1u);

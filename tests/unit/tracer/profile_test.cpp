@@ -99,12 +99,12 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     EXPECT_EQ(core.profiled, 47u + 1100);
 }
 
-TEST(TracerTimeScope, TimeIsInNobodysSelf) {
+TEST(TracerWork, TimeIsInNobodysSelf) {
     Clock machine;
     Core core{};
     core.profiled = 50;
     {
-        const TracerTimeScope own_time(machine, core);
+        const TracerWork work(machine, std::span(&core, 1), TracerWork<Clock>::Mark::no);
         machine.now += 30;
         core.profiled += 10;  // a profiled interrupt
     }

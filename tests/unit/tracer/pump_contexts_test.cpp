@@ -278,8 +278,8 @@ TEST_F(PumpContexts, TheReserveKeepsEntriesOut) {
     core.reserve += 100 * record_bytes;
     ring_set_limit(machine, core);
     fill();
-    EXPECT_EQ(core.cursor - core.tail,
-              ring_bytes - own_reserve_bytes - (shadow_frames + 100) * record_bytes);
+    EXPECT_EQ(core.cursor - core.tail, ring_bytes - own_reserve_bytes - mark_reserve_bytes -
+                                           (shadow_frames + 100) * record_bytes);
 }
 
 TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {

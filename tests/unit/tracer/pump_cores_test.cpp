@@ -109,7 +109,7 @@ TEST_F(PumpCores, WhileAnotherCorePumps) {
     open(Mode::lossless);
     config.output.try_write = write_and_call;
     pump.open(config, hello, 7);
-    for (unsigned i = 0; i < 300; ++i) call_on(0, 0x2000);
+    for (unsigned i = 0; i < ring_bytes / record_bytes * 5 / 8; ++i) call_on(0, 0x2000);
     bool asked = false;
     on_write = [&] {
         EXPECT_FALSE(pump.make_room()) << "on the core that pumps: it is below";
@@ -125,6 +125,18 @@ TEST_F(PumpCores, WhileAnotherCorePumps) {
     const Received received = receive();
     EXPECT_EQ(received.console, "core 1\n");
     expect_whole_sequences(received);
+}
+
+// Otherwise the interrupt would do the work it interrupted, and be charged with it.
+TEST_F(PumpCores, AnInterruptOfTheTracersWorkLeavesThePumpToIt) {
+    open(Mode::lossless);
+    pump.flush();
+    for (unsigned i = 0; i < 5000; ++i) call_on(0, 0x2000);
+    const std::size_t before = line_bytes.size();
+    pump.charge_to_tracer([&] { pump.run(); });
+    EXPECT_EQ(line_bytes.size(), before);
+    pump.run();
+    EXPECT_GT(line_bytes.size(), before);
 }
 
 std::function<void()> on_frame;  // called at a frame's last byte

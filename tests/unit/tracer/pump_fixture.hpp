@@ -80,6 +80,7 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
             frame.header.core, std::vector(frame.payload, frame.payload + frame.payload_bytes));
         break;
     case protocol::Stream::profile_events:
+    case protocol::Stream::tasks:
     case protocol::Stream::moved:
     case protocol::Stream::command:
     case protocol::Stream::reply: break;
@@ -142,8 +143,13 @@ protected:
     // Switches as tracer/recorders/contexts.cpp does.
     void switch_to(std::uint32_t number) {
         const Locked locked(machine, core.context_lock);
-        switch_context(machine, core, number);
+        switch_context(core, number, machine.clock());
         ring_set_limit_locked(machine, core);
+    }
+    // Marks as tracer/recorders/triggers.cpp does.
+    bool mark(std::uint32_t id) {
+        return ring_put(machine, here(), protocol::make_extended(protocol::Extended::marker, id),
+                        mark_limit(here()));
     }
     Config config;
     protocol::Hello hello;

@@ -23,12 +23,6 @@ protected:
         std::uint32_t context;
     };
 
-    // Marks as tracer/recorders/triggers.cpp does.
-    bool mark(std::uint32_t id) {
-        const std::uint32_t payload = id << 4 | static_cast<std::uint32_t>(Extended::marker);
-        return ring_put(machine, here(), protocol::make_record(Kind::extended, payload, 0),
-                        mark_limit(here()));
-    }
     void snapshot(std::uint32_t id) {
         EXPECT_TRUE(mark(id));
         pump.send_snapshot();

@@ -24,6 +24,18 @@ TEST_F(PumpRoom, LosslessMakesRoom) {
     EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
 }
 
+TEST_F(PumpRoom, AFullRingHasRoomForMarks) {
+    for (const Mode mode : {Mode::stream, Mode::lossless, Mode::adaptive}) {
+        for (const std::uint32_t pace : {0u, 5'000u, 300'000u}) {
+            open(mode, pace);
+            while (call(0x2000)) {
+            }
+            for (unsigned id = 0; id < 32; ++id) ASSERT_TRUE(mark(id)) << pace;
+            pump.finish();
+        }
+    }
+}
+
 // A ring that overwrites its records is no longer full, but nothing empties it.
 TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
     static Pump<sim::SimMachine>* the_pump;
@@ -55,6 +67,31 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     EXPECT_EQ(own[0].argument, 21u);
     EXPECT_EQ(own[1].extended, Extended::tracer_end);
     EXPECT_GT(own[1].argument, 0u);
+}
+
+// The transmitter takes a byte when the firmware has been told often enough that the tracer waits.
+unsigned waits;
+bool write_if_waited_for(std::uint8_t byte) { return waits % 3 == 0 && try_write(byte); }
+
+TEST_F(PumpRoom, TheFirmwareIsToldOfEachWait) {
+    open(Mode::lossless);
+    config.output.try_write = write_if_waited_for;
+    config.while_waiting = [] { ++waits; };
+    pump.open(config, hello, 7);
+    waits = 1;
+    fill();
+    EXPECT_TRUE(pump.make_room());
+    const unsigned for_room = waits;
+    EXPECT_GT(for_room, 1u);
+    const std::string text(100'000, 'x');  // more than the console's buffer holds
+    ++waits;
+    pump.console(text.data(), text.size());
+    const unsigned for_the_console = waits;
+    EXPECT_GT(for_the_console, for_room);
+    pump.finish();
+    const Received received = receive();
+    EXPECT_EQ(received.console, text);
+    EXPECT_EQ(received.stats.back().dropped, 0u);
 }
 
 TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {

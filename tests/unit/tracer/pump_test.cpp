@@ -88,7 +88,7 @@ TEST_F(PumpTest, StopsAtARecordThatIsNotWrittenYet) {
 TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     InForce in_force;
     Pump<sim::SimMachine> telling{machine, cores,   encoders.get(), nullptr,
-                                  nullptr, nullptr, &in_force};
+                                  nullptr, nullptr, nullptr,        &in_force};
     open();
     telling.open(config, hello, 7);
     telling.flush();

@@ -36,20 +36,31 @@ using Code = Quiescence<Found>::Code;
 class QuiescenceTest : public ::testing::Test {
 protected:
     QuiescenceTest() {
+        asked = inside = 0;
         for (Core& core : cores) {
             for (std::uint64_t& guard : core.guards) guard = 1;
         }
     }
     bool wait(Found& machine, std::span<const Code> unguarded = {}) {
-        return Quiescence<Found>(machine, cores, unguarded).wait(machine.now + 1000);
+        return Quiescence<Found>(machine, cores, unguarded, await_contexts)
+            .wait(machine.now + 1000, [&] { ++waits; });
     }
     // Returns how many calls the wait makes until it ends; 0: it never ends.
     std::size_t calls(std::vector<Interrupted> places, std::span<const Code> unguarded) {
         Found machine(std::move(places));
+        asked = 0;
         return wait(machine, unguarded) ? machine.calls : 0;
     }
+    // A task is inside until it has been asked this many times.
+    static bool await_contexts(bool first_time) {
+        EXPECT_EQ(first_time, asked == 0);
+        return asked++ < inside;
+    }
     Core cores[2]{};
+    unsigned waits = 0;
+    static unsigned asked, inside;
 };
+unsigned QuiescenceTest::asked, QuiescenceTest::inside;
 
 TEST_F(QuiescenceTest, WaitsForEachPieceOfUnguardedCode) {
     const Code both[] = {{0x1000, 0x1040}, {0x3000, 0x3080}};
@@ -75,10 +86,22 @@ TEST_F(QuiescenceTest, WaitsForTheGuardsOfAllDepthsAndNoLonger) {
         Found never({{1, 0x2000, 0}}), free({{1, 0x2000, 0}});
         cores[1].guards[depth] = 0;
         EXPECT_FALSE(wait(never)) << depth;
+        asked = 0;
         free.guard_of_tenth_look = &cores[1].guards[depth];
         EXPECT_TRUE(wait(free)) << depth;
         EXPECT_GE(free.looks, 10u);
     }
+}
+
+TEST_F(QuiescenceTest, WaitsForTasksThatWerePreemptedInside) {
+    Found machine({{1, 0x2000, 0}});
+    inside = 5;
+    EXPECT_TRUE(wait(machine));
+    EXPECT_EQ(asked, 6u);
+    EXPECT_EQ(waits, 4u);
+    asked = 0;
+    inside = ~0u;
+    EXPECT_FALSE(wait(machine)) << "it may never run again";
 }
 
 // A core that takes a guard after the first call finds the new object.
@@ -96,6 +119,7 @@ TEST_F(QuiescenceTest, NotForCoresThatGoOffOrNeverRunTracedCode) {
     off.online_behind_first_call = 1;
     EXPECT_TRUE(wait(off, code));
     EXPECT_EQ(off.calls, 1u);
+    asked = 0;
     Found strangers({{1, 0x2000, 0}});
     strangers.online = strangers.online_behind_first_call = 0b1111;
     EXPECT_TRUE(wait(strangers));

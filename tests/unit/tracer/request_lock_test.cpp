@@ -52,16 +52,18 @@ TEST_F(MayRequest, NotWhereAHandlerMayBeOnTopOfSuchCode) {
     EXPECT_TRUE(at(unknown_depth, 0, {}));
 }
 
+void no_wait() {}
+
 TEST(RequestLockTest, APumpGetsItOnlyWhenNobodyHasIt) {
     sim::SimMachine machine(0, 64);
     RequestLock<sim::SimMachine> lock(machine);
-    EXPECT_TRUE(lock.try_lock());
-    EXPECT_FALSE(lock.try_lock());
-    lock.lock();  // a request inside the request
+    EXPECT_TRUE(lock.try_lock(1));
+    EXPECT_FALSE(lock.try_lock(1));
+    lock.lock(1, no_wait);  // a request inside the request
     lock.unlock();
-    EXPECT_FALSE(lock.try_lock());
+    EXPECT_FALSE(lock.try_lock(2));
     lock.unlock();
-    EXPECT_TRUE(lock.try_lock());
+    EXPECT_TRUE(lock.try_lock(2));
 }
 
 // The holder, on core 1, waits for core 0's answer to its call, and then finishes.
@@ -81,10 +83,23 @@ TEST(RequestLockTest, AWaitingCoreServesTheHoldersCalls) {
     RequestLock<Waited> lock(machine);
     machine.done = [&] { lock.unlock(); };
     machine.current = 1;
-    lock.lock();
+    lock.lock(1, no_wait);
     machine.current = 0;
-    lock.lock();
-    EXPECT_FALSE(lock.try_lock());
+    lock.lock(2, no_wait);
+    EXPECT_FALSE(lock.try_lock(1));
+}
+
+// Both run on one core. The holder goes on when the other lets it.
+TEST(RequestLockTest, ATaskWaitsForTheOneThatItHasPreempted) {
+    sim::SimMachine machine(0, 64);
+    RequestLock<sim::SimMachine> lock(machine);
+    lock.lock(1, no_wait);
+    unsigned waits = 0;
+    lock.lock(2, [&] {
+        if (++waits == 3) lock.unlock();
+    });
+    EXPECT_EQ(waits, 3u);
+    EXPECT_FALSE(lock.try_lock(1));
 }
 
 }  // namespace

@@ -6,14 +6,23 @@
 
 #include <cstdlib>
 
-extern "C" {
-alignas(nopscope::hook_alignment) const char nopscope_return_hook[1]{};
-alignas(nopscope::hook_alignment) const char nopscope_callback_hook[1]{};
-alignas(nopscope::hook_alignment) const char nopscope_profile_hook[1]{};
-alignas(nopscope::hook_alignment) const char nopscope_duration_hook[1]{};
-alignas(nopscope::hook_alignment) const char nopscope_graph_events_hook[1]{};
-alignas(nopscope::hook_alignment) const char nopscope_profile_events_hook[1]{};
-}
+// The hooks lie in one range, as on a board. No compiler promises that for variables.
+asm(R"(
+    .pushsection .rodata
+    .balign 8
+    .globl nopscope_recording, nopscope_recording_end
+nopscope_recording:
+    .globl nopscope_return_hook, nopscope_callback_hook, nopscope_profile_hook
+    .globl nopscope_duration_hook, nopscope_graph_events_hook, nopscope_profile_events_hook
+nopscope_return_hook:           .quad 0
+nopscope_callback_hook:         .quad 0
+nopscope_profile_hook:          .quad 0
+nopscope_duration_hook:         .quad 0
+nopscope_graph_events_hook:     .quad 0
+nopscope_profile_events_hook:   .quad 0
+nopscope_recording_end:
+    .popsection
+)");
 
 // No test calls these.
 extern "C" void nopscope_walk_list(std::uint64_t, std::uint64_t, nopscope::Ops*, nopscope::Regs*) {

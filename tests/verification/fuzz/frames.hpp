@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames described in a few bytes each, and the line that they make.
 //
-//     what u8     bits 0..2 stream (0: moved; 6: profile_events); bit 3 skips a sequence; bit 4
-//                 repeats one; bit 5 begins a session; bit 6 leaves the CRC wrong
+//     what u8     bits 0..2, 7: see described_streams; bit 3 skips a sequence; bit 4 repeats one;
+//                 bit 5 begins a session; bit 6 leaves the CRC wrong
 //     core u8     modulo 4
 //     size u8     of the payload that follows
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <span>
 #include <vector>
@@ -16,6 +17,25 @@
 #include "tracer/protocol/frame.hpp"
 
 namespace nopscope::host::fuzz {
+
+// By bits 0..2, then those with bit 7. Only a host sends commands, and no stream has the number 0.
+inline constexpr protocol::Stream described_streams[] = {
+    protocol::Stream::moved,          protocol::Stream::hello, protocol::Stream::trace,
+    protocol::Stream::console,        protocol::Stream::stats, protocol::Stream::profile,
+    protocol::Stream::profile_events, protocol::Stream::reply, protocol::Stream::tasks,
+};
+
+inline protocol::Stream described_stream(std::uint8_t what) {
+    return (what & 0x80) != 0 ? described_streams[8] : described_streams[what & 7];
+}
+
+// The bits of `what` for this stream.
+inline std::uint8_t description_of(protocol::Stream stream) {
+    const auto* const at =
+        std::find(std::begin(described_streams), std::end(described_streams), stream);
+    const auto number = static_cast<std::uint8_t>(at - std::begin(described_streams));
+    return number == 8 ? 0x80 : number;
+}
 
 inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description) {
     std::vector<std::uint8_t> line;
@@ -30,11 +50,8 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
             ++session;
             sequences.clear();
         }
-        // Only a host sends commands, and no stream has the number 0.
-        const protocol::Stream stream = (what & 7) == 0   ? protocol::Stream::moved
-                                        : (what & 7) == 6 ? protocol::Stream::profile_events
-                                                          : static_cast<protocol::Stream>(what & 7);
-        std::uint32_t& sequence = sequences[(what & 7u) << 8 | core];
+        const protocol::Stream stream = described_stream(what);
+        std::uint32_t& sequence = sequences[static_cast<unsigned>(stream) << 8 | core];
         if ((what & 0x08) != 0) ++sequence;
         if ((what & 0x10) != 0 && sequence != 0) --sequence;
         protocol::Writer(builder.payload()).bytes(description.data() + 3, size);

@@ -7,6 +7,7 @@
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/hello_2.hpp"
 #include "tests/unit/host/target_stream.hpp"
+#include "tests/verification/fuzz/frames.hpp"
 #include "tracer/protocol/profile.hpp"
 
 namespace {
@@ -44,8 +45,20 @@ nopscope::host::test::TargetStream recording() {
         target.tracer(50);
         target.ret(a, 7, i % 2);
         target.argument(protocol::Extended::context, i);
+        target.left(static_cast<protocol::Left>(i));
+        target.task_fact(static_cast<protocol::TaskFact>(2 + i), 1);
         target.argument(protocol::Extended::marker, 9);
     }
+    target.tasks(protocol::TaskFacts{.number = 1,
+                                     .core = 1,
+                                     .flags = protocol::runs_interrupts,
+                                     .priority = 3,
+                                     .id = 0x40000000,
+                                     .stack_low = 0x40100000,
+                                     .stack_bytes = 4096,
+                                     .stack_used = 300,
+                                     .name = target.task_name("idle")},
+                 protocol::ObjectName{.id = 1, .name = target.task_name("mutex")});
     profile(target, {1, 0, false, 9});
     profile(target, {1, 1, true, 9});
     target.finish();
@@ -93,8 +106,8 @@ Bytes described(const nopscope::host::test::TargetStream& target) {
         if (!frame.ok || frame.payload_bytes > 255) continue;
         const bool is_new = session != 0 && frame.header.session != session;
         session = frame.header.session;
-        result.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(frame.header.stream) |
-                                                   (is_new ? 0x20u : 0u)));
+        result.push_back(static_cast<std::uint8_t>(
+            nopscope::host::fuzz::description_of(frame.header.stream) | (is_new ? 0x20u : 0u)));
         result.push_back(frame.header.core);
         result.push_back(static_cast<std::uint8_t>(frame.payload_bytes));
         result.insert(result.end(), frame.payload, frame.payload + frame.payload_bytes);

@@ -3,13 +3,17 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define REGS             16     // ReturnRegs, behind the frame record
-#define FRAME_BYTES      96
+#define HOOK_REGS             16     // ReturnRegs, behind the frame record
+#define HOOK_FRAME_BYTES      96
 
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
 begin_hook_words nopscope_callback_hook_words
+
+// No call before the hook returns to it (recorders/unwinder.cpp). The label is for debuggers.
+label nopscope_hook_guard
+    nop
 
 // void nopscope_callback_hook: calls exit(...) of the call's ops and goes on to the caller.
 // In: x0-x8, v0-v7 results, SP as at the call's entry; reached by RET. Out: at the caller's return
@@ -17,25 +21,26 @@ begin_hook_words nopscope_callback_hook_words
 // whose return address is this hook, as the call's own return address was.
 function nopscope_callback_hook
     hook_unwinds
+    interrupted 0
     begin_hook
     adr     x30, nopscope_callback_hook
     mov     x9, sp
-    stp     x29, x30, [sp, #-FRAME_BYTES]!
-    .cfi_adjust_cfa_offset FRAME_BYTES
+    stp     x29, x30, [sp, #-HOOK_FRAME_BYTES]!
+    .cfi_adjust_cfa_offset HOOK_FRAME_BYTES
     .cfi_rel_offset 29, 0
     mov     x29, sp
-    save_x0_to_x7 REGS
-    stp     x8, x9, [sp, #REGS + 64]
-    add     x0, sp, #REGS
+    save_x0_to_x7 HOOK_REGS
+    stp     x8, x9, [sp, #HOOK_REGS + 64]
+    add     x0, sp, #HOOK_REGS
     bl      nopscope_on_return
     .cfi_register 30, 0
     mov     x9, x0
     .cfi_register 30, 9
-    load_x0_to_x7 REGS
-    ldr     x8, [sp, #REGS + 64]
-    ldp     x29, x30, [sp], #FRAME_BYTES
+    load_x0_to_x7 HOOK_REGS
+    ldr     x8, [sp, #HOOK_REGS + 64]
+    ldp     x29, x30, [sp], #HOOK_FRAME_BYTES
     .cfi_restore 29
-    .cfi_adjust_cfa_offset -FRAME_BYTES
+    .cfi_adjust_cfa_offset -HOOK_FRAME_BYTES
     leave   x9
     .cfi_endproc
 end_of nopscope_callback_hook

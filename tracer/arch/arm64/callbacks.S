@@ -11,18 +11,18 @@
 
 // On the stack: Regs. The word behind REGS_PC holds the object; unguarded: the preceding frame.
 #define FRAME_GUARD      112
-#define FRAME_BYTES      128
+#define REGS_FRAME_BYTES 128
 
     .arch armv8-a
 
 // Makes room for Regs on the stack, and gives it back.
 .macro push_regs
-    sub     sp, sp, #FRAME_BYTES
-    .cfi_adjust_cfa_offset FRAME_BYTES
+    sub     sp, sp, #REGS_FRAME_BYTES
+    .cfi_adjust_cfa_offset REGS_FRAME_BYTES
 .endm
 .macro pop_regs
-    add     sp, sp, #FRAME_BYTES
-    .cfi_adjust_cfa_offset -FRAME_BYTES
+    add     sp, sp, #REGS_FRAME_BYTES
+    .cfi_adjust_cfa_offset -REGS_FRAME_BYTES
 .endm
 
 // Copies x0-x8 and x29 to Regs at SP, and back.
@@ -39,7 +39,7 @@
 // the slot. Stores \beside after REGS_PC. In: x9, x30 as at the entry. Changes x10, x11.
 .macro load_object beside
     and     x11, x30, #~7               // the function plus 8
-    add     x10, sp, #FRAME_BYTES
+    add     x10, sp, #REGS_FRAME_BYTES
     ldr     x2, [x11, #-16]
     stp     x9, x10, [sp, #REGS_LR]
     stp     x30, \beside, [sp, #REGS_PC]
@@ -47,6 +47,14 @@
     .cfi_rel_offset DWARF_PC, REGS_PC
     sub     x0, x11, #8
     mov     x1, x9
+.endm
+
+// Out: x12: the guard of this core and interrupt depth is at x12 + CORE_GUARDS. Changes x13.
+.macro find_guard
+    mrs     x12, NOPSCOPE_TPIDR
+    ldr     x13, [x12, #CORE_DEPTH]
+    ldr     w13, [x13]
+    add     x12, x12, x13, lsl #3
 .endm
 
     .section .text.nopscope_recorders, "ax", %progbits
@@ -58,18 +66,19 @@ begin_hook_words nopscope_trampoline_words
 // entry. Free: x9-x17. Frame: Regs, 128 bytes.
 function nopscope_callback
     entry_unwinds
-    mrs     x12, NOPSCOPE_TPIDR
-    ldr     x13, [x12, #CORE_DEPTH]
-    ldr     w13, [x13]
-    add     x12, x12, x13, lsl #3
+    interrupted RESTARTS, nopscope_callback
+    find_guard
     ldr     x13, [x12, #CORE_GUARDS]
     cbz     x13, .Lrecursion
     str     xzr, [x12, #CORE_GUARDS]
+    interrupted 0
     push_regs
     save_arguments
     load_object x2
     mov     x3, sp
+#ifndef NOPSCOPE_DEFERS
     str     x13, [sp, #FRAME_GUARD]
+#endif
     ldr     x10, [x2, #OPS_FUNC]
     blr     x10
 label nopscope_callback_made
@@ -79,9 +88,18 @@ label nopscope_callback_made
     ldr     x30, [sp, #REGS_LR]
     .cfi_register DWARF_PC, 10
     .cfi_same_value 30
+#ifdef NOPSCOPE_DEFERS                  // the task may have moved to another core
+    pop_regs
+    interrupted RESTARTS, .Lrelease_guard
+.Lrelease_guard:
+    find_guard
+    add     x13, x12, #CORE_GUARDS
+#else
     ldr     x13, [sp, #FRAME_GUARD]
     pop_regs
+#endif
     stlr    x13, [x13]                  // after the last load of what the object holds
+    interrupted 0
     cbnz    x11, .Lto_direct
     ret     x10
     .cfi_endproc
@@ -102,8 +120,11 @@ end_of nopscope_callback
 // A callback, or a function that it called, has called a traced function.
 .Lrecursion:
     entry_unwinds
+    interrupted RESTARTS, .Lrecursion
     mrs     x10, NOPSCOPE_TPIDR
-    count   CORE_RECURSION
+    add     x11, x10, #CORE_RECURSION
+    add_one x11, x12, w13
+    interrupted 0
     // Fall through: the direct entry still records.
     .balign 64
     .cfi_endproc
@@ -113,15 +134,14 @@ end_of nopscope_callback
 // In, Out, Free: as a direct entry. Frame: none.
 function nopscope_far
     entry_unwinds
+    interrupted RESTARTS, nopscope_far
     and     x10, x30, #~7
     ldr     x10, [x10, #-16]
     ldr     x11, [x10, #OPS_DIRECT]
     cbz     x11, 1f
     leave   x11
-1:  mov     x10, x30
-    .cfi_register DWARF_PC, 10
-    mov     x30, x9
-    ret     x10
+1:  interrupted 0
+    to_body
     .cfi_endproc
 end_of nopscope_far
 
@@ -133,23 +153,30 @@ end_of nopscope_far
 // Frame: Regs, 128 bytes.
 function nopscope_callback_unguarded
     entry_unwinds
-    mrs     x12, NOPSCOPE_TPIDR
-    ldr     x13, [x12, #CORE_UNGUARDED]
+    interrupted 0
     push_regs
     save_arguments
     mov     x3, sp
+    interrupted RESTARTS, .Lenter_chain
+.Lenter_chain:
+    mrs     x12, NOPSCOPE_TPIDR
+    ldr     x13, [x12, #CORE_UNGUARDED]
     str     x3, [x12, #CORE_UNGUARDED]  // before the slot is read
+    interrupted 0
     load_object x13
     ldr     x10, [x2, #OPS_UNGUARDED]
     blr     x10
 label nopscope_callback_unguarded_made
-    mrs     x12, NOPSCOPE_TPIDR
     ldp     x10, x13, [sp, #REGS_PC]
     restore_arguments
     ldr     x30, [sp, #REGS_LR]
     .cfi_register DWARF_PC, 10
     .cfi_same_value 30
+    interrupted RESTARTS, .Lleave_chain
+.Lleave_chain:
+    mrs     x12, NOPSCOPE_TPIDR
     str     x13, [x12, #CORE_UNGUARDED]
+    interrupted 0
     pop_regs
     ret     x10
     .cfi_endproc

@@ -93,7 +93,8 @@ struct Cpu {
     }
     NOPSCOPE_INLINE unsigned core() {
         std::uint64_t mpidr;
-        asm("mrs %0, mpidr_el1" : "=r"(mpidr));
+        // Volatile: the task may have moved to another core since the last reading.
+        asm volatile("mrs %0, mpidr_el1" : "=r"(mpidr));
         return static_cast<unsigned>(mpidr >> affinity_shift(mpidr) & 0xff);
     }
 

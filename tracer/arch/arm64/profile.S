@@ -6,7 +6,8 @@
 // Nested interrupts leave it exact, and it masks none. Exclusives change the data that an interrupt
 // may change, too; here they cost no more than masking would. The clock is read between the load
 // and the store of Core::profiled, and an interrupt in between clears the monitor. So the
-// interrupt's time is in both this call's duration and `profiled`, or in neither.
+// interrupt's time is in both this call's duration and `profiled`, or in neither. Where interrupts
+// are deferred, none comes there, and plain loads and stores do.
 //
 // There are two forms: the plain one, and one that counts the PMU's events (events.hpp).
 // Core::evented is for events what `profiled` is for time. Events are read in a section of their
@@ -16,10 +17,10 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define SHADOW_CELL      SHADOW_POSITION
-#define SHADOW_START     SHADOW_REST        // clock and CORE_PROFILED at the entry
-#define SHADOW_COUNTERS  SHADOW_REST + 16   // counters and CORE_EVENTED at the entry
-#define CELL_BITS        48     // of the address in SHADOW_CELL; the bits above say which events
+#define PROFILE_CELL      SHADOW_POSITION
+#define PROFILE_START     SHADOW_REST        // clock and CORE_PROFILED at the entry
+#define PROFILE_COUNTERS  SHADOW_REST + 16   // counters and CORE_EVENTED at the entry
+#define CELL_BITS        48     // of the address in PROFILE_CELL; the bits above say which events
 
 // A cell's address is that of its total. Its self time follows, and then the bins, each at 8 times
 // the number of leading zeros of its durations, 2 to 64. CELL_EVENTS: total and self of the first
@@ -37,6 +38,7 @@ begin_hook_words nopscope_profile_hook_words
 .macro profile_entry entry, hook, counts
 function \entry
     entry_unwinds
+    interrupted RESTARTS, \entry
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x14, [x10, #CORE_CELLS]
     cbz     x14, .Lto_body
@@ -47,12 +49,13 @@ function \entry
     ldr     x16, [x16, #OPS_DATA]
     cbz     x16, .Lwithout_slot_\entry
     add     x15, x15, x16
+    mov     x14, x30
 .Lframe_\entry:
+    .cfi_register DWARF_PC, 14
+    interrupted FINISHES_X14
     add     x13, x17, #SHADOW_BYTES      // publish the new top, then write the frame
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
-    mov     x14, x30
-    .cfi_register DWARF_PC, 14
     adr     x30, \hook
     stp     x30, x15, [x17, #SHADOW_HOOK]
 .if \counts
@@ -62,18 +65,23 @@ function \entry
     read_counters x13, x16
     stxp    w16, x11, x12, [x10]
     cbnz    w16, 2b
-    stp     x13, x11, [x17, #SHADOW_COUNTERS]
+    stp     x13, x11, [x17, #PROFILE_COUNTERS]
     bfi     x15, x12, #CELL_BITS, #64 - CELL_BITS
-    str     x15, [x17, #SHADOW_CELL]
+    str     x15, [x17, #PROFILE_CELL]
     add     x10, x10, #CORE_PROFILED - CORE_EVENTED
 .else
     add     x10, x10, #CORE_PROFILED
 .endif
+#ifdef NOPSCOPE_DEFERS
+    ldr     x13, [x10]
+    read_clock x11
+#else
 1:  ldxr    x13, [x10]
     read_clock x11
     stxr    w16, x13, [x10]
     cbnz    w16, 1b
-    stp     x11, x13, [x17, #SHADOW_START]
+#endif
+    stp     x11, x13, [x17, #PROFILE_START]
     ret     x14
     .cfi_endproc
 end_of \entry
@@ -85,7 +93,9 @@ end_of \entry
 .macro profile_hook hook, counts
 function \hook
     hook_unwinds
+    interrupted RESTARTS, .Lbegun_\hook
     begin_hook
+.Lbegun_\hook:
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]!
     ldp     x9, x13, [x17, #-SHADOW_BYTES]!
@@ -93,34 +103,39 @@ function \hook
     b.ne    .Lmismatch_\hook
 .Lpop_\hook:
     .cfi_register 30, 9
-    ldr     x15, [x17, #SHADOW_CELL]     // read the frame before it is released
-    ldp     x12, x14, [x17, #SHADOW_START]
+    interrupted FINISHES_X9
+    ldr     x15, [x17, #PROFILE_CELL]     // read the frame before it is released
+    ldp     x12, x14, [x17, #PROFILE_START]
 .if \counts
     sbfx    x15, x15, #0, #CELL_BITS    // the address; the frame stays until events are counted
     sub     x10, x10, #CORE_TOP - CORE_PROFILED
 .else
-    str     xzr, [x17, #SHADOW_SP]
+    free_frame
     str     x17, [x10], #CORE_PROFILED - CORE_TOP
 .endif
+#ifdef NOPSCOPE_DEFERS
+    ldp     x16, x30, [x10]             // and the cost of recording
+#else
 1:  ldxp    x16, x30, [x10]             // and the cost of recording
+#endif
     read_clock x11
     subs    x11, x11, x12
     csel    x11, x11, xzr, pl           // the duration; the counter may have been read too early
     add     x13, x14, x11, lsl #PROFILED_SHIFT
     add     x13, x13, x30               // time before the call, the call, and its recording
+#ifdef NOPSCOPE_DEFERS
+    str     x13, [x10]
+#else
     stxp    w17, x13, x30, [x10]
     cbnz    w17, 1b
+#endif
     sub     x13, x13, x16               // self: minus the calls that ended in it
     ldp     x16, x17, [x15, #CELL_MIN]
     cmp     x11, x16
     ccmp    x11, x17, #CARRY, hs        // not below the minimum: above the maximum?
     b.hi    .Lextreme_\hook
 .Ladd_\hook:
-2:  ldxp    x16, x17, [x15]
-    add     x16, x16, x11
-    add     x17, x17, x13
-    stxp    w12, x16, x17, [x15]
-    cbnz    w12, 2b
+    add_pair x15, x11, x13, x16, x17, w12
     clz     x14, x11
     add     x15, x15, x14, lsl #3
     add_one x15, x14, w12
@@ -128,9 +143,9 @@ function \hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     sub     x17, x17, #SHADOW_BYTES
-    ldr     x15, [x17, #SHADOW_CELL]
+    ldr     x15, [x17, #PROFILE_CELL]
     add     x11, x10, #CORE_EVENTED
-4:  ldp     x12, x14, [x17, #SHADOW_COUNTERS]
+4:  ldp     x12, x14, [x17, #PROFILE_COUNTERS]
     ldxp    x16, x13, [x11]
     cbz     x13, .Luncounted_\hook      // no events are counted any more
     eor     x10, x13, x15, lsr #CELL_BITS
@@ -148,25 +163,17 @@ function \hook
     bfi     x14, x12, #32, #32          // events before the call, and the call's own
     stxp    w12, x14, x13, [x11]
     cbnz    w12, 4b
-    str     xzr, [x17, #SHADOW_SP]
+    free_frame
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     sbfx    x15, x15, #0, #CELL_BITS
     add     x15, x15, #CELL_EVENTS
     sub     w17, w14, w16               // self: minus the calls that ended in it
-5:  ldxp    x12, x13, [x15]
-    add     x12, x12, x30
-    add     x13, x13, x17
-    stxp    w11, x12, x13, [x15]
-    cbnz    w11, 5b
+    add_pair x15, x30, x17, x12, x13, w11
     add     x15, x15, #16
     lsr     x14, x14, #32
     lsr     x16, x16, #32
     sub     w17, w14, w16
-6:  ldxp    x12, x13, [x15]
-    add     x12, x12, x10
-    add     x13, x13, x17
-    stxp    w11, x12, x13, [x15]
-    cbnz    w11, 6b
+    add_pair x15, x10, x17, x12, x13, w11
     add     x15, x15, #16
     add_one x15, x12, w11
 .endif
@@ -188,10 +195,13 @@ profile_hook nopscope_profile_hook, counts=0
 // x30 the body. check_call has accepted the call. Free: x9-x17.
 .Lwithout_slot_\entry:
     entry_unwinds
+    interrupted RESTARTS, \entry
     call_cxx nopscope_profile_cell
 // And a graph recorder's call that found the ring full. In: x11 its cell of core 0; 0: it has none.
 label \found
     cbz     x11, .Lto_body
+    interrupted RESTARTS, \found
+    mov     x14, x30
     mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
     ldr     x15, [x10, #CORE_CELLS]
@@ -200,7 +210,7 @@ label \found
     b       .Lframe_\entry
 label \found\()_end
 .Lspecial_\entry:
-    special_call \hook, at_any_depth=1
+    special_call \entry, \hook, at_any_depth=1
     ldp     x15, x14, [x10, #CORE_CELLS]
     cbz     x14, .Lto_body
     b       .Lpush_\entry
@@ -209,12 +219,14 @@ label \found\()_end
 .macro profile_slow_hook hook
 .Lmismatch_\hook:
     hook_unwinds
+    interrupted RESTARTS, .Lbegun_\hook
     sub     x10, x10, #CORE_TOP
-    special_return \hook, before=10
+    special_return \hook, .Lbegun_\hook, before=10
     add     x10, x10, #CORE_TOP
     b       .Lpop_\hook
 // Stores a new minimum, a new maximum, or both. In: x15 the cell, x11 the duration. Keeps x9, x13.
 .Lextreme_\hook:
+    interrupted FINISHES_X9
     add     x10, x15, #CELL_MIN
 4:  ldxr    x16, [x10]
     cmp     x11, x16
@@ -238,15 +250,12 @@ profile_slow_hook nopscope_profile_events_hook
 .Luncounted_nopscope_profile_events_hook:
     hook_unwinds
     .cfi_register 30, 9
-    str     xzr, [x17, #SHADOW_SP]
+    interrupted FINISHES_X9
+    free_frame
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     leave   x9
     .cfi_endproc
 end_hook_words nopscope_profile_hook_words
-.Lto_body:
-    entry_unwinds
-    to_body
-    .cfi_endproc
 
 // u16[2], for any number of events. A new minimum or maximum takes 13 more instructions inside.
 events_costs nopscope_profile_events_costs, nopscope_profile_events_entry, \

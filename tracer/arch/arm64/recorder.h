@@ -44,6 +44,31 @@
     str     \low, [\ring, \scratch]
 .endm
 
+// Says what an interrupt does to the code from here on (deferral.S), in a library that defers
+// interrupts. \rule: 0 or a sum of these. \at: where code that RESTARTS begins again. Only in
+// recording.S.
+#define RESTARTS         1
+#define UNPUSHES         2      // and the frame at x17 is not on the shadow stack any more
+#define UNLESS_W16_IS_0  4      // RESTARTS only after a store-exclusive that failed
+#define UNLESS_W14_IS_0  8
+#define TAKES_BODY       16     // x14 becomes x30, and the code goes on where the rule ends
+#define FINISHES_X9      32     // it ends with RET x9 or x14: until then interrupts are masked
+#define FINISHES_X14     64
+.macro interrupted rule, at
+#if defined(NOPSCOPE_DEFERS) && defined(NOPSCOPE_RECORDING)
+.Lrule_\@:
+    .pushsection .rodata.nopscope_rules, "a", %progbits
+    .hword  (.Lrule_\@ - nopscope_recording) / 4
+.ifnb \at
+    .hword  (\at - nopscope_recording) / 4
+.else
+    .hword  0
+.endif
+    .word   \rule
+    .popsection
+#endif
+.endm
+
 // Goes on to the traced function's body, and does not hook the call.
 .macro to_body
     .cfi_remember_state
@@ -56,17 +81,51 @@
 
 // Adds one to the word at \at. An interrupt loses no count. Changes \word and \failed.
 .macro add_one at, word, failed
+#ifdef NOPSCOPE_DEFERS
+    ldr     \word, [\at]
+    add     \word, \word, #1
+    str     \word, [\at]
+#else
 .Ladd_one_\@:
     ldxr    \word, [\at]
     add     \word, \word, #1
     stxr    \failed, \word, [\at]
     cbnz    \failed, .Ladd_one_\@
+#endif
 .endm
 
-// Adds one to the counter at x10 + \offset. Changes x11-x13.
-.macro count offset
-    add     x11, x10, #\offset
+// Adds \low and \high to the pair of words at \at. As add_one. Changes \first, \second and \failed.
+.macro add_pair at, low, high, first, second, failed
+#ifdef NOPSCOPE_DEFERS
+    ldp     \first, \second, [\at]
+    add     \first, \first, \low
+    add     \second, \second, \high
+    stp     \first, \second, [\at]
+#else
+.Ladd_pair_\@:
+    ldxp    \first, \second, [\at]
+    add     \first, \first, \low
+    add     \second, \second, \high
+    stxp    \failed, \first, \second, [\at]
+    cbnz    \failed, .Ladd_pair_\@
+#endif
+.endm
+
+// Marks the frame at x17 as unused. Where interrupts are deferred no other code sees a frame that
+// is not written, or no longer needed: there the top alone tells.
+.macro free_frame
+#ifndef NOPSCOPE_DEFERS
+    str     xzr, [x17, #SHADOW_SP]
+#endif
+.endm
+
+// Counts a call that is not recorded, and goes on to its body. In: x10 core. \entry: its recorder.
+.macro count_and_leave counter, entry
+    interrupted RESTARTS, \entry
+    add     x11, x10, #\counter
     add_one x11, x12, w13
+    interrupted 0                       // the core is not needed any more
+    b       .Lto_body
 .endm
 
 // Stores x0 to x7 at SP + \at, or loads them.
@@ -85,13 +144,16 @@
 
 // Calls the C++ function name(core, SP, return address, body) from a slow path. Its result is in
 // x11. Keeps x0-x9, x18, x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++
-// uses no FP registers. With \moment it calls name(core, SP, Moment (ring.hpp), \before, return
-// address): \before counts the recorder's instructions before it. \in: entry or hook (unwind.h).
+// uses no FP registers. The task may be preempted in it and go on on another core, so the caller
+// reads the core again and says what an interrupt does from there on. With \moment it calls
+// name(core, SP, Moment (ring.hpp), \before, return address): \before counts the recorder's
+// instructions before it. \in: entry or hook (unwind.h).
 .macro call_cxx name, moment=0, before=0, in=entry
 .if \moment
     ldr     x11, [x10]
     read_clock x12
 .endif
+    interrupted 0
     .cfi_remember_state
     sub     sp, sp, #96
     .cfi_adjust_cfa_offset 96
@@ -152,7 +214,8 @@
 // In: as check_call leaves it, and x9 return address. Out: the same x9, x10, x12; x17 the free
 // frame to push. Counts the call and goes to the body if SP is outside the stack, no frame is free,
 // or (without \at_any_depth) as many calls are open as may be.
-.macro special_call hook, at_any_depth=0
+.macro special_call entry, hook, at_any_depth=0
+    interrupted RESTARTS, \entry
     ldr     x14, [x10, #CORE_STACK_HIGH]
     cmp     x12, x16
     ccmp    x12, x14, #CARRY, hs
@@ -164,6 +227,7 @@
     cmp     x9, x14
     b.eq    2f
 1:  call_cxx nopscope_unwind_at_entry, moment=1, before=21
+    interrupted RESTARTS, \entry
     mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
     ldp     x17, x11, [x10, #CORE_TOP]
@@ -176,22 +240,20 @@
 .else
     b.lo    3f
 .endif
-    count   CORE_SHADOW_STACK_FULL
-    b       .Lto_body
+    count_and_leave CORE_SHADOW_STACK_FULL, \entry
 .if !\at_any_depth
-3:  count   CORE_FILTERED
-    b       .Lto_body
+3:  count_and_leave CORE_FILTERED, \entry
 .endif
-4:  count   CORE_OFF_STACK
-    b       .Lto_body
-5:
+4:  count_and_leave CORE_OFF_STACK, \entry
+5:  interrupted RESTARTS, \entry
 .endm
 
 // Handles a return with another call's frame on top: longjmp skipped calls above it, or an
 // interrupt has just popped such calls. Out: x10 core, x17 the call's frame, x9 its return address.
 // If the call's frame is not on this context's shadow stack, returns to the caller (strays.hpp).
-// Panics if the caller is not known. \before: the hook's instructions until the clock is read.
-.macro special_return hook, before=9
+// Panics if the caller is not known. \again: where the hook may begin again. \before: the hook's
+// instructions until the clock is read.
+.macro special_return hook, again, before=9
     adr     x9, \hook
     call_cxx nopscope_unwind_at_return, moment=1, before=\before, in=hook
     tbz     x11, #0, 1f
@@ -200,6 +262,7 @@
     .cfi_register 30, 9
     leave   x9
     .cfi_restore_state
+    interrupted RESTARTS, \again
 1:  mrs     x10, NOPSCOPE_TPIDR
     sub     x17, x11, #SHADOW_BYTES
     ldr     x9, [x17]

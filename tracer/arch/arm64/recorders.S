@@ -14,7 +14,7 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define SHADOW_COUNTERS  SHADOW_REST    // counters and Core::events at the entry
+#define GRAPH_COUNTERS  SHADOW_REST    // counters and Core::events at the entry
 
 #define EVENTS_BYTES     16     // bits of Core::events: the first of 16: a return's size in bytes
 #define EVENTS_HEAD      32     // the first of the high word of a return's first word
@@ -23,8 +23,9 @@
     .arch armv8-a
 
 // Claims a ring slot. In: x10 core, x14 limit. Goes to \full if the position is at or above the
-// limit; without \full there is no limit. Out: x12 position, x11 clock. Changes x13, x16.
-.macro claim full
+// limit; without \full there is no limit. Out: x12 position, x11 clock. Changes x13, x16. For the
+// call at \entry, also: x14 = x30, the body. \pushed: UNPUSHES if its frame has been pushed.
+.macro claim full, entry, pushed=0
 1:  ldxr    x12, [x10]
 .ifnb \full
     cmp     x12, x14
@@ -33,7 +34,15 @@
     read_clock x11
     add     x13, x12, #8
     stxr    w16, x13, [x10]
+.ifnb \entry
+    interrupted RESTARTS + UNLESS_W16_IS_0 + TAKES_BODY + FINISHES_X14 + \pushed, \entry
+.endif
     cbnz    w16, 1b
+.ifnb \entry
+    mov     x14, x30
+    .cfi_register DWARF_PC, 14
+    interrupted FINISHES_X14
+.endif
 .endm
 
 // Stores a record. In: x12 position, x11 clock, w13 its high word, x15 ring. Changes x11-x13.
@@ -61,12 +70,14 @@ begin_hook_words nopscope_graph_hook_words
 // Frame: none.
 function nopscope_function_entry
     entry_unwinds
+    interrupted RESTARTS, nopscope_function_entry
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x14, x15, [x10, #CORE_LIMIT]
-    claim   .Lfunction_full
+    claim   .Lfunction_full, nopscope_function_entry
     and     x13, x30, #~7               // the site plus 8; kind 0 is `call`
     store_record
-    to_body
+    mov     x30, x9
+    ret     x14
     .cfi_endproc
 end_of nopscope_function_entry
 
@@ -77,6 +88,7 @@ end_of nopscope_function_entry
 .macro graph_entry entry, hook, full, counts
 function \entry
     entry_unwinds
+    interrupted RESTARTS, \entry
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x14, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
@@ -84,6 +96,7 @@ function \entry
     // From here on every frame below x17 belongs to an open call, so no interrupt changes the top.
 .Lpush_\entry:
     add     x13, x17, #SHADOW_BYTES      // publish the new top, then write the frame
+    interrupted RESTARTS + UNPUSHES, \entry
     stp     x15, x13, [x10, #CORE_RING_AGAIN]
     stp     x9, x12, [x17]
 .if \counts
@@ -96,20 +109,22 @@ function \entry
     read_counters x16, x13
     add     x13, x12, #8
     stxp    w14, x13, x15, [x10]
+    interrupted RESTARTS + UNLESS_W14_IS_0 + TAKES_BODY + FINISHES_X14 + UNPUSHES, \entry
     cbnz    w14, .Lagain_\entry
-    stp     x16, x15, [x17, #SHADOW_COUNTERS]
+    mov     x14, x30
+    .cfi_register DWARF_PC, 14
+    interrupted FINISHES_X14
+    stp     x16, x15, [x17, #GRAPH_COUNTERS]
     ldr     x15, [x10, #CORE_RING]
 .else
-    claim   \full
+    claim   \full, \entry, UNPUSHES
 .endif
-    and     x13, x30, #~7               // the site plus 8
+    and     x13, x30, #~7               // the site plus 8; x14 may be nopscope_deferred's
     orr     x13, x13, #KIND_ENTRY
-    mov     x10, x30
-    .cfi_register DWARF_PC, 10
     adr     x30, \hook
     stp     x30, x12, [x17, #SHADOW_HOOK]
     store_record
-    ret     x10
+    ret     x14
     .cfi_endproc
 end_of \entry
 .endm
@@ -120,7 +135,9 @@ end_of \entry
 .macro graph_hook hook, counts
 function \hook
     hook_unwinds
+    interrupted RESTARTS, .Lbegun_\hook
     begin_hook
+.Lbegun_\hook:
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x17, [x10, #CORE_RING_AGAIN]
     ldp     x9, x13, [x17, #-SHADOW_BYTES]!
@@ -128,11 +145,12 @@ function \hook
     b.ne    .Lmismatch_\hook
 .Lpop_\hook:
     .cfi_register 30, 9
+    interrupted FINISHES_X9
     ldr     x14, [x17, #SHADOW_POSITION] // read the frame before it is released
 .if \counts
-    ldp     x16, x30, [x17, #SHADOW_COUNTERS]
+    ldp     x16, x30, [x17, #GRAPH_COUNTERS]
 .endif
-    str     xzr, [x17, #SHADOW_SP]
+    free_frame
     stp     x15, x17, [x10, #CORE_RING_AGAIN]
 .if \counts
     cbz     x30, .Lplain_\hook
@@ -188,16 +206,22 @@ graph_hook nopscope_graph_events_hook, counts=1
     cbz     x11, .Ldrop
     call_cxx nopscope_wait_for_room, moment=1, before=\before + 5
     cbnz    x11, \again
-    mrs     x10, NOPSCOPE_TPIDR
     b       .Ldrop
+.endm
+// Takes the frame at x17 off the shadow stack. In: x10 core. \entry: its recorder.
+.macro unpush entry
+    interrupted RESTARTS + UNPUSHES, \entry
+    free_frame
+    str     x17, [x10, #CORE_TOP]
+    interrupted RESTARTS, \entry
 .endm
 .Lfunction_full:
     entry_unwinds
+    interrupted RESTARTS, nopscope_function_entry
     ring_full nopscope_function_entry, 5
 // In adaptive mode no call is dropped: this one goes to the profile.
 label nopscope_graph_full
-    str     xzr, [x17, #SHADOW_SP]
-    str     x17, [x10, #CORE_TOP]
+    unpush  nopscope_graph_entry
     cbz     x14, .Lto_body
     ldr     x11, [x10, #CORE_AGGREGATES]
     cbz     x11, .Lgraph_refuse
@@ -205,26 +229,29 @@ label nopscope_graph_full
     b       nopscope_profile_found
 label nopscope_graph_full_end
 .Lgraph_refuse:
+    interrupted RESTARTS, nopscope_graph_entry
     ring_full nopscope_graph_entry, 22
 .Lgraph_events_full:
-    str     xzr, [x17, #SHADOW_SP]
-    str     x17, [x10, #CORE_TOP]
+    unpush  nopscope_graph_events_entry
     ring_full nopscope_graph_events_entry, 19
 .Ldrop:
-    count   CORE_DROPPED
+    interrupted RESTARTS, .Ldrop
+    mrs     x10, NOPSCOPE_TPIDR
+    count_and_leave CORE_DROPPED, .Ldrop
 .Lto_body:
     to_body
     .cfi_endproc
 .macro graph_special entry, hook
 .Lspecial_\entry:
     entry_unwinds
-    special_call \hook
+    special_call \entry, \hook
     ldp     x14, x15, [x10, #CORE_LIMIT]
     b       .Lpush_\entry
     .cfi_endproc
 .Lmismatch_\hook:
     hook_unwinds
-    special_return \hook
+    interrupted RESTARTS, .Lbegun_\hook
+    special_return \hook, .Lbegun_\hook
     ldr     x15, [x10, #CORE_RING]
     b       .Lpop_\hook
     .cfi_endproc
@@ -233,12 +260,14 @@ graph_special nopscope_graph_entry, nopscope_return_hook
 graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
 .Lagain_nopscope_graph_events_entry:
     entry_unwinds
+    interrupted RESTARTS + UNPUSHES, nopscope_graph_events_entry
     ldr     x14, [x10, #CORE_LIMIT]
     b       .Lclaim_nopscope_graph_events_entry
     .cfi_endproc
 .Lplain_nopscope_graph_events_hook:
     hook_unwinds
     .cfi_register 30, 9
+    interrupted FINISHES_X9
     ldr     x15, [x10, #CORE_RING]
     put_ret
     leave   x9

@@ -115,6 +115,14 @@ inline void start_cycles() {
 
 inline void relax() { asm volatile("yield" ::: "memory"); }
 
+// Returns `pointer`. The compiler forgets how it was made: else GCC computes a core's address from
+// its number again at each use.
+template <typename T>
+T* kept_in_register(T* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
 [[noreturn]] inline void breakpoint() {
     for (;;) asm volatile("brk #0x6e73");  // "ns"
 }

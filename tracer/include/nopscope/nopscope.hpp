@@ -25,10 +25,6 @@
 #include <optional>
 #include <span>
 
-/// Keeps the compiler from giving a function a patch site. Code that runs before init(), or that
-/// the tracer calls, needs it.
-#define NOPSCOPE_NOTRACE __attribute__((patchable_function_entry(0, 0)))
-
 /// The tracer's C++ API.
 namespace nopscope {
 
@@ -66,6 +62,9 @@ enum class [[nodiscard]] Status : std::uint8_t{
     /// The ring has no room for the returns of all contexts' calls (contexts.hpp). Nothing was
     /// changed.
     ring_too_small,
+    /// This core's IRQ vector does not begin with nopscope_defer (nopscope/defer.h), although the
+    /// tracer was built with NOPSCOPE_DEFER_INTERRUPTS.
+    not_deferred,
 };
 /// Returns one sentence about a status, in static storage. Any context.
 const char* describe(Status status);
@@ -192,6 +191,18 @@ struct Config {
     /// interrupts.
     const volatile std::uint32_t* (*interrupt_depth)(unsigned core) = nullptr;
 
+    /// The tracer calls it while it waits. It waits for room in a ring, for the line, for another
+    /// core, or for a task that is still in the tracer's code. Between two calls the tracer
+    /// executes at most `pump_budget` instructions, and those of a call to another core. The
+    /// function may feed a watchdog. If interrupts are on, it may let other tasks run. It must not
+    /// be traced. Null: the tracer just waits.
+    void (*while_waiting)() = nullptr;
+    /// How many instructions the pump may execute with interrupts masked, 5,000 or more. It works
+    /// in steps of this length. Between two, interrupts are as pump()'s caller left them: they may
+    /// switch tasks, and another task may pump. Two steps are longer: the begin of a snapshot, by
+    /// the size of the rings, and the first after no pump has run for 2^31 ticks of the clock.
+    std::uint32_t pump_budget = 10'000;
+
     /// Called when the tracer finds an impossible state (a return that matches no open call). It
     /// must print the message and stop the machine. Null: a BRK exception.
     void (*panic)(const char* message) = nullptr;
@@ -204,9 +215,12 @@ struct Config {
 /// enables Config::recorder. Call it once, in thread context of the boot core. It takes about 50
 /// instructions a site.
 ///
+/// A tracer that was built with NOPSCOPE_DEFER_INTERRUPTS looks at this core's IRQ vector: set
+/// VBAR_EL1 first.
+///
 /// On an error the image runs untraced. The errors are Status::already_initialised,
 /// Status::wrong_level, Status::mmu_or_cache_off, Status::bad_config, Status::no_sites,
-/// Status::wrong_memory, Status::text_not_writable, Status::cores_running and
+/// Status::wrong_memory, Status::text_not_writable, Status::cores_running, Status::not_deferred and
 /// Status::no_profile_memory. If only enabling Config::recorder fails, init() returns the error of
 /// enable(), and the tracer runs without that recorder. Status::bad_config has two more causes: the
 /// boot core's number is not below Config::cores, or records are to hold cycles and the CPU has no
@@ -230,8 +244,9 @@ Status disable(const Sites& sites);
 
 /// Makes a core other than the boot core record. Call it on that core, in thread context, before
 /// the core runs instrumented code. The bounds of its stack are [stack_low, stack_high). The errors
-/// are Status::not_initialised, Status::already_initialised, and Status::bad_config (a core number
-/// of Config::cores or more, or `stack_low` not below `stack_high`).
+/// are Status::not_initialised, Status::already_initialised, Status::not_deferred, and
+/// Status::bad_config (a core number of Config::cores or more, or `stack_low` not below
+/// `stack_high`).
 Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 
 /// \}
@@ -441,6 +456,9 @@ struct Counters {
     std::uint64_t off_stack;          ///< Calls not hooked: SP lay outside the stack's bounds.
     std::uint64_t recursions;         ///< Callbacks left out: this context was in one.
     std::uint64_t stray_returns;  ///< Hooked calls that returned unrecorded, in another context.
+    /// Interrupts that a vector without nopscope_defer took while the core recorded. The recording
+    /// may be wrong. Only in a tracer that defers interrupts; see Status::not_deferred.
+    std::uint64_t undeferred;
 };
 /// Returns the counters. Any context.
 Counters counters();

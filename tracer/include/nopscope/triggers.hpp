@@ -18,8 +18,9 @@ namespace nopscope {
 /// \{
 
 /// Records a point in time, which the host shows with the function that it lies in. `id` is a
-/// number of 25 bits that the firmware chooses. It works while recording is stopped, too. If the
-/// ring is full, the tracer drops the mark and counts it. Any context, on a core that has joined.
+/// number of 25 bits that the firmware chooses. It works while recording is stopped, too. In a ring
+/// that is full of calls, 32 marks have room. The tracer drops more of them, and counts them. Any
+/// context, on a core that has joined.
 void mark(std::uint32_t id);
 
 /// Records a mark, and makes pump() send what every core has recorded so far without waiting for a

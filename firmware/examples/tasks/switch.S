@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
     .arch armv8-a
-    .section .text.selftest_switch_stacks, "ax", %progbits
+    .section .text.switch_stacks, "ax", %progbits
 
 // In: \op, stp or ldp. Saves or restores the callee-saved registers.
 .macro callee_saved op
@@ -16,11 +16,11 @@
     \op     d14, d15, [sp, #144]
 .endm
 
-// void selftest_switch_stacks(uint64_t* save_sp, uint64_t sp): resumes what was saved at `sp`. A
+// void switch_stacks(uint64_t* save_sp, uint64_t sp): resumes what was saved at `sp`. A
 // new task's stack holds, from its SP up: x19-x28, x29, x30 (its entry), d8-d15.
-    .globl selftest_switch_stacks
-    .type selftest_switch_stacks, %function
-selftest_switch_stacks:
+    .globl switch_stacks
+    .type switch_stacks, %function
+switch_stacks:
     hint    #34                         // bti c
     sub     sp, sp, #160
     callee_saved stp
@@ -30,4 +30,4 @@ selftest_switch_stacks:
     callee_saved ldp
     add     sp, sp, #160
     ret
-    .size selftest_switch_stacks, . - selftest_switch_stacks
+    .size switch_stacks, . - switch_stacks

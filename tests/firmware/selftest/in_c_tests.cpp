@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API of C: contexts, callbacks at returns, triggers.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/in_c.h"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+
+#include <cstring>
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using protocol::Kind;
+
+namespace {
+
+// What was recorded: `c` a change of context, `g` that the one before gave way, `e` an entry, `r` a
+// return, `u` an unwound call.
+const char* letters_of(const Recording& recording) {
+    static char text[64];
+    unsigned length = 0;
+    for (const protocol::Event& event : recording.events) {
+        if (length == sizeof text - 1) break;
+        const auto is = [&event](protocol::Extended what) {
+            return event.kind == Kind::extended && event.extended == what;
+        };
+        constexpr std::uint32_t gave_way = protocol::left_argument(protocol::Left::gave_way);
+        const bool gave = is(protocol::Extended::task) && event.argument == gave_way;
+        text[length++] = is(protocol::Extended::context) ? 'c'
+                         : gave                          ? 'g'
+                         : event.kind == Kind::entry     ? 'e'
+                         : event.kind != Kind::ret       ? '?'
+                         : event.unwound                 ? 'u'
+                                                         : 'r';
+    }
+    text[length] = 0;
+    return text;
+}
+
+}  // namespace
+
+// The first task's call returns while the second's is open.
+SELFTEST("contexts.of_a_kernel_in_c") {
+    static bool right;
+    REQUIRE(only_traced(Recorder::graph, Sites::of(back_only)));
+    const Recording recording = record([] { right = selftest_run_tasks_in_c(calls_back); });
+    REQUIRE(right && recording.well_formed);
+    REQUIRE(std::strcmp(letters_of(recording), "cgecgecgrcgrcg") == 0);
+    const auto context = [&](unsigned event) { return recording.events[event].argument; };
+    REQUIRE(context(0) != 0 && context(3) != 0 && context(0) != context(3));
+    REQUIRE(context(6) == context(0) && context(9) == context(3) && context(12) == 0);
+    REQUIRE(selftest_end_tasks_in_c() && nothing_left());
+}
+
+SELFTEST("returns.seen_in_c") {
+    REQUIRE(nothing_traced() && selftest_see_returns_in_c(calls_back) == 2 && nothing_left());
+}
+
+SELFTEST("triggers.of_c") {
+    static const void* const functions[] = {pointer(leaf), pointer(calls_back), pointer(sum_to)};
+    static std::uint32_t sites;
+    REQUIRE(only_traced(Recorder::graph, Sites::of(back_only)));
+    const Recording recording = record([] { sites = selftest_stop_in_c(functions, calls_back); });
+    REQUIRE(sites == 2 && std::strcmp(letters_of(recording), "erer") == 0 && nothing_left());
+}

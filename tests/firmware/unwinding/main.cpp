@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Throws and catches, first untraced, then traced: in thread context, in an interrupt's handler
+// with traced code interrupted, in a task, and on a second core if there is one. Last it prints how
+// often it called each traced function. Words of the command line say how the calls are traced:
+//
+//     recorder=none|function|graph|profile|duration|sampled   ops=return   events=1
+//     only: nothing of the C library is traced, and exceptions also come on a stack that the tracer
+//     does not know
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
+#include "tests/firmware/image.hpp"
+#include "tests/firmware/unwinding/calls.hpp"
+#include "tests/firmware/unwinding/runtime.hpp"
+
+#include <atomic>
+#include <cstdio>
+
+namespace hal = nopscope::hal;
+
+using image::is_given;
+using image::must;
+using nopscope::Recorder;
+using nopscope::Sites;
+
+extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
+
+namespace {
+
+constexpr unsigned sgi = 3;
+constexpr std::uint16_t instructions_retired = 8;
+constexpr unsigned ticks = 400;
+
+Backtrace untraced;
+volatile bool second_core_is_done = false;
+
+Recorder recorder() {
+    if (is_given("recorder=function")) return Recorder::function;
+    if (is_given("recorder=graph")) return Recorder::graph;
+    if (is_given("recorder=profile")) return Recorder::profile;
+    if (is_given("recorder=duration")) return Recorder::duration;
+    if (is_given("recorder=sampled")) return Recorder::sampled;
+    return Recorder::none;
+}
+
+std::atomic<unsigned> entries, exits;
+bool on_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
+              nopscope::CallData*) {
+    ++entries;
+    return true;
+}
+void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
+            nopscope::CallData*) {
+    ++exits;
+}
+nopscope::ReturnOps at_return(on_begin, on_end);
+
+bool is_only = false;
+
+// Returns the SP of a new stack. switch_stacks loads zeros from there, and `begin` as x30.
+std::uint64_t begin_stack(std::uint64_t high, void (*begin)()) {
+    const std::uint64_t sp = high - 16 - 160;
+    std::memset(reinterpret_cast<void*>(sp), 0, 160);
+    reinterpret_cast<std::uint64_t*>(sp)[11] = reinterpret_cast<std::uintptr_t>(begin);
+    return sp;
+}
+
+// Catches what traced functions throw, and calls none of them then: the calls must end here.
+void on_interrupt(unsigned) {
+    try {
+        (void)handles(5);
+    } catch (...) {
+    }
+}
+unsigned ticks_left = 0;
+void on_timer(unsigned interrupt) {
+    on_interrupt(interrupt);
+    if (--ticks_left == 0) {
+        hal::timer_disarm();
+    } else {
+        hal::timer_arm(hal::clock() + hal::clock_hz() / 1'000'000 + ticks_left);
+    }
+}
+
+std::uint64_t here_sp, elsewhere_sp;
+
+void throw_elsewhere() {
+    asm volatile(".cfi_undefined 30");  // nobody has called it: an unwinding ends here
+    for (;;) {
+        try {
+            throw 1;
+        } catch (int) {
+        }
+        switch_stacks(&elsewhere_sp, here_sp);
+    }
+}
+// On a stack from the heap, which lies above all stacks of the cores.
+void run_elsewhere() {
+    constexpr std::size_t bytes = 16384;
+    if (elsewhere_sp == 0) {
+        const auto low = reinterpret_cast<std::uintptr_t>(std::malloc(bytes)) & ~std::uintptr_t{15};
+        elsewhere_sp = begin_stack(low + bytes, throw_elsewhere);
+    }
+    switch_stacks(&here_sp, elsewhere_sp);
+}
+
+void interrupt() {
+    hal::raise_sgi(sgi);
+    asm volatile("isb");  // here, not later
+    if (is_only) run_elsewhere();
+}
+
+void check(bool right, const char* what) {
+    if (!right) hal::panic(what);
+}
+
+// In thread context of core 0, as many functions are below this one as untraced.
+[[gnu::noinline]] void make_all_calls(bool in_main = false) {
+    constexpr std::size_t known = 4;  // traces(), calls_tail_calls(), everything(), and this one
+    for (unsigned n = 1; n <= 5; ++n) check(everything(n, interrupt), "a wrong result");
+    if (untraced.count == 0) untraced = backtrace;
+    check(backtrace.count > known, "frames are missing");
+    check(!in_main || backtrace.count == untraced.count, "more or less frames");
+    for (std::size_t n = 0; n < known; ++n)
+        check(backtrace.addresses[n] == untraced.addresses[n], "another address");
+}
+
+// Interrupts wherever the timer comes: in the first half also within the recorders, in the second
+// half within the unwinder.
+void be_interrupted() {
+    ticks_left = ticks;
+    hal::timer_arm(hal::clock());
+    while (*const_cast<volatile unsigned*>(&ticks_left) > ticks / 2) (void)leaf(1);
+    while (*const_cast<volatile unsigned*>(&ticks_left) != 0)
+        check(catches_deep(5) == 1, "a wrong result while interrupted");
+}
+
+std::uint64_t main_sp, task_sp;
+alignas(16) unsigned char task_stack[32768];
+nopscope::Context task;
+nopscope::ContextFrame task_frames[129];
+
+void run_task() {
+    asm volatile(".cfi_undefined 30");  // here, too
+    hal::enable_interrupts();
+    make_all_calls();
+    const hal::InterruptsMasked masked;
+    must(nopscope::context_switch(nopscope::main_context()));
+    switch_stacks(&task_sp, main_sp);
+}
+void run_as_task() {
+    const auto low = reinterpret_cast<std::uintptr_t>(task_stack);
+    const std::uint64_t high = low + sizeof task_stack;
+    must(nopscope::context_create(task, task_frames, low, high));
+    task_sp = begin_stack(high, run_task);
+    const hal::InterruptsMasked masked;
+    must(nopscope::context_switch(task));
+    switch_stacks(&main_sp, task_sp);
+}
+
+void run_core(unsigned core) {
+    set_thread_pointer(core);
+    const auto [low, high] = hal::stack_bounds();
+    must(nopscope::join(low, high));
+    hal::set_handler(sgi, 8, on_interrupt);
+    hal::enable_interrupts();
+    (void)leaf(1);  // durations are recorded at their end: a core's time begins at its first record
+    make_all_calls();
+    second_core_is_done = true;
+    for (;;) asm volatile("wfi");  // start_core() looks whether this core is on
+}
+
+void start_tracing() {
+    nopscope::Config config = board_config("unwinding");
+    config.cores = hal::core_count();
+    config.mode = nopscope::Mode::lossless;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    if (recorder() == Recorder::profile)
+        config.profile_memory = image::profile_memory(config.cores);
+    image::start_tracer(config);
+    const Sites sites = is_only ? Sites::of(traced_functions) : Sites::all();
+    if (recorder() != Recorder::none) must(nopscope::enable(recorder(), sites));
+    if (is_given("ops=return")) must(nopscope::attach(at_return, Sites::all()));
+    if (is_given("recorder=sampled")) nopscope::set_sample(1);
+    if (is_given("events=1")) must(nopscope::count_events({&instructions_retired, 1}));
+}
+
+void print_calls() {
+    const unsigned entries_made = entries, exits_made = exits;  // printf() is traced
+#define PRINT(name, left) std::printf("%s %u %u\n", #name, called.name, (left) ? called.name : 0);
+    UNWINDING_FUNCTIONS(PRINT)
+#undef PRINT
+    std::printf("callbacks %u %u\n", entries_made, exits_made);
+}
+
+}  // namespace
+
+int main() {
+    register_frames();
+    set_thread_pointer(0);
+    hal::set_handler(sgi, 8, on_interrupt);
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::enable_interrupts();
+    is_only = is_given(" only");
+    make_all_calls(true);
+
+    start_tracing();
+    called = {};
+    make_all_calls(true);
+    be_interrupted();
+    run_as_task();
+    if (hal::core_count() > 1) {
+        check(hal::start_core(1, run_core), "no second core");
+        while (!second_core_is_done) nopscope::pump();
+    }
+    hal::disable_interrupts();
+    nopscope::stop();
+    must(nopscope::disable(Sites::all()));
+    print_calls();
+    nopscope::finish();
+    return 0;
+}

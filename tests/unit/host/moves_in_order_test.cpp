@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which sinks get the records of tasks that move between cores.
+#include <gmock/gmock.h>
+
+#include <utility>
+#include <vector>
+
+#include "host-tools/target/stream/moves_in_order.hpp"
+#include "tests/unit/host/session_fixture.hpp"
+
+namespace nopscope::host::test {
+namespace {
+
+using protocol::Extended;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+using Seen = std::pair<unsigned, std::uint64_t>;  // core, index
+
+struct Order : Sink {
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        // A gap's first records begin where the gap ends.
+        Sink::on_trace(core, batch);
+        gap_at.resize(gap_at.size() + batch.gap, {core, batch.first_index});
+    }
+    void on_missing(unsigned core, const MissingPart&) override { indices.push_back({core, 999}); }
+    void on_stats(unsigned, const protocol::Stats&) override { ++stats; }
+    std::vector<Seen> gap_at;
+    int stats = 0;
+};
+
+class MovesInOrderTest : public testing::Test {
+protected:
+    MovesInOrderTest() { begin(); }
+    void begin() {
+        HelloInfo hello;
+        hello.cores = 4;
+        moves.on_session(hello);
+    }
+    using Records = std::vector<protocol::StampedRecord>;
+
+    static protocol::StampedRecord call() { return {protocol::make_record({}, 1, 5), 5}; }
+    static protocol::StampedRecord context(std::uint32_t number) {
+        return {protocol::make_extended(Extended::context, number, 5), 5};
+    }
+    static Records calls(std::size_t count) { return Records(count, call()); }
+    // A call; a context that has left `from` at index `after`; a call.
+    static Records move(unsigned from, std::uint64_t after, std::uint32_t number = 7) {
+        const auto head = protocol::task_argument(protocol::TaskFact::moved, 1);
+        return {call(),
+                context(number),
+                {protocol::make_extended(Extended::task, head, 5), 5},
+                {protocol::make_data(protocol::moved_data(from, after)), 5},
+                call()};
+    }
+    void batch(unsigned core, const Records& records, std::uint64_t missing = 0) {
+        next[core] += missing;
+        moves.on_trace(
+            core,
+            {.first_index = next[core], .records = records, .gap = missing != 0, .context = 3});
+        next[core] += records.size();
+    }
+    // What came since the last time.
+    std::vector<Seen> come() { return std::exchange(sink.indices, {}); }
+    static std::vector<Seen> of(unsigned core, std::uint64_t first, std::uint64_t last) {
+        std::vector<Seen> all;
+        for (; first <= last; ++first) all.emplace_back(core, first);
+        return all;
+    }
+
+    Order sink;
+    MovesInOrder moves{sink};
+    std::uint64_t next[4] = {};
+};
+
+TEST_F(MovesInOrderTest, AllPassesThatIsInOrder) {
+    batch(0, calls(3));
+    EXPECT_THAT(come(), ElementsAreArray(of(0, 0, 2)));
+    batch(1, move(0, 2));
+    EXPECT_THAT(come(), ElementsAreArray(of(1, 0, 4)));
+    EXPECT_FALSE(moves.waiting_context(1));
+}
+
+TEST_F(MovesInOrderTest, TheNewCoreWaitsForTheOldOne) {
+    batch(0, calls(2));
+    batch(1, move(0, 4));
+    batch(1, calls(2));
+    EXPECT_THAT(come(), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{1, 0}));
+    EXPECT_EQ(moves.waiting_context(1), 7u);
+    batch(2, calls(1));
+    EXPECT_THAT(come(), ElementsAre(Seen{2, 0}));
+    batch(0, calls(2));  // up to index 3; the record of the switch, index 4, is on its way
+    EXPECT_THAT(come(), ElementsAreArray(of(0, 2, 3)));
+    batch(0, calls(1));
+    EXPECT_THAT(come(), ElementsAre(Seen{0, 4}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3}, Seen{1, 4},
+                                    Seen{1, 5}, Seen{1, 6}));
+    EXPECT_FALSE(moves.waiting_context(1));
+}
+
+// The old core sleeps, and has not recorded its switch.
+TEST_F(MovesInOrderTest, TheOldCoreSaysThatItHasNoMore) {
+    batch(0, calls(3));
+    moves.on_stats(0, {});
+    batch(0, calls(1));
+    batch(1, move(0, 4));
+    (void)come();
+    for (const unsigned core : {1u, 1u, 0u}) moves.on_stats(core, {});
+    EXPECT_THAT(come(), IsEmpty());
+    moves.on_stats(0, {});
+    EXPECT_THAT(come(), ElementsAreArray(of(1, 1, 4)));
+    EXPECT_EQ(sink.stats, 5);
+}
+
+TEST_F(MovesInOrderTest, TheOldCoreSaysThatItIsOver) {
+    batch(0, calls(4));
+    batch(1, move(0, 4));
+    (void)come();
+    protocol::Stats last;
+    last.final = 1;
+    moves.on_stats(0, last);
+    EXPECT_THAT(come(), ElementsAreArray(of(1, 1, 4)));
+}
+
+TEST_F(MovesInOrderTest, RecordsOfThePumpMayComeBeforeTheSwitch) {
+    batch(0, {context(7), call()});
+    batch(1, move(0, 2));
+    batch(0, calls(2));  // in the context still
+    (void)come();
+    batch(0, {context(0), call()});
+    EXPECT_THAT(come(), ElementsAre(Seen{0, 4}, Seen{0, 5}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3},
+                                    Seen{1, 4}));
+}
+
+TEST_F(MovesInOrderTest, AWaitingCoreHasMore) {
+    batch(1, move(0, 3));  // its next record for the sinks is 1
+    batch(2, move(1, 1));
+    (void)come();
+    moves.on_stats(1, {});
+    EXPECT_THAT(come(), IsEmpty());
+}
+
+TEST_F(MovesInOrderTest, OneCoreLetsAnotherGoOn) {
+    batch(2, move(1, 1, 8));
+    batch(1, move(0, 1));
+    EXPECT_THAT(come(), ElementsAre(Seen{2, 0}, Seen{1, 0}));
+    batch(0, calls(2));
+    EXPECT_THAT(come(), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3},
+                                    Seen{1, 4}, Seen{2, 1}, Seen{2, 2}, Seen{2, 3}, Seen{2, 4}));
+}
+
+TEST_F(MovesInOrderTest, AGapThatWaitsIsToldOnce) {
+    batch(1, move(0, 1));
+    Records more = calls(2);
+    for (const auto& record : move(2, 1, 8)) more.push_back(record);
+    batch(1, more, 5);  // waits, and then again in its middle
+    batch(0, calls(2));
+    batch(2, calls(2));
+    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 10}));
+}
+
+TEST_F(MovesInOrderTest, FramesSplitTheRecordsOfAMove) {
+    const Records all = move(0, 1);
+    for (std::size_t split = 1; split <= 4; ++split) {
+        for (std::size_t second = split; second <= 4; ++second) {
+            MovesInOrder other(sink);
+            HelloInfo hello;
+            hello.cores = 2;
+            other.on_session(hello);
+            const auto part = [&](std::size_t from, std::size_t to) {
+                if (from == to) return;
+                const Records records(all.begin() + static_cast<long>(from),
+                                      all.begin() + static_cast<long>(to));
+                other.on_trace(1, {.first_index = from, .records = records});
+            };
+            part(0, split);
+            part(split, second);
+            part(second, 5);
+            EXPECT_THAT(come(), ElementsAre(Seen{1, 0})) << split << " " << second;
+            const Records both = calls(2);
+            other.on_trace(0, {.first_index = 0, .records = both});
+            EXPECT_THAT(come(), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{1, 1}, Seen{1, 2},
+                                            Seen{1, 3}, Seen{1, 4}));
+        }
+    }
+}
+
+TEST_F(MovesInOrderTest, ASwitchAtAFramesEndWaitsForTheNextFrame) {
+    batch(1, {call(), context(5)});
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}));
+    EXPECT_EQ(moves.waiting_context(1), 5u);
+    batch(1, calls(1));
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 1}, Seen{1, 2}));
+    batch(1, {context(0)});
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 3}));
+}
+
+TEST_F(MovesInOrderTest, AGapOfTheOldCoreThatEndsLaterIsEnough) {
+    batch(1, move(0, 4));
+    batch(0, calls(1), 7);
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}, Seen{0, 7}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3},
+                                    Seen{1, 4}));
+}
+
+TEST_F(MovesInOrderTest, GapsAndMissingPartsKeepTheirPlaces) {
+    batch(1, move(0, 4));
+    moves.on_missing(1, {});
+    batch(1, calls(1), 3);
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}));
+    EXPECT_EQ(sink.gaps, 0);
+    batch(0, calls(5));
+    (void)of(0, 0, 4);
+    EXPECT_THAT(come(),
+                ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{0, 2}, Seen{0, 3}, Seen{0, 4}, Seen{1, 1},
+                            Seen{1, 2}, Seen{1, 3}, Seen{1, 4}, Seen{1, 999}, Seen{1, 8}));
+    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 8}));
+    moves.on_missing(1, {});
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 999}));
+}
+
+// The gap has taken the `moved` record along.
+TEST_F(MovesInOrderTest, ASwitchBeforeAGapIsNotAMove) {
+    batch(1, {call(), context(5)});
+    batch(1, calls(1), 2);
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}, Seen{1, 1}, Seen{1, 4}));
+    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 4}));
+}
+
+TEST_F(MovesInOrderTest, ACoreThatBeginsWithAMoveAfterAGapHasOneGap) {
+    Records records = move(0, 4);
+    records.erase(records.begin());
+    batch(1, records, 6);
+    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 6}));
+    EXPECT_THAT(come(), IsEmpty());
+    batch(0, calls(5));
+    EXPECT_EQ(come().size(), 5u + 4);
+    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 6}));
+}
+
+TEST_F(MovesInOrderTest, TheSessionsEndPassesEverything) {
+    batch(2, move(1, 50));
+    batch(1, move(0, 4));
+    batch(3, {context(5)});
+    (void)come();
+    moves.on_session_end();
+    EXPECT_THAT(come(), ElementsAre(Seen{3, 0}, Seen{2, 1}, Seen{2, 2}, Seen{2, 3}, Seen{2, 4},
+                                    Seen{1, 1}, Seen{1, 2}, Seen{1, 3}, Seen{1, 4}));
+    EXPECT_EQ(sink.ended, 1);
+    // The next session knows nothing of this one.
+    begin();
+    std::fill(std::begin(next), std::end(next), 0);
+    batch(1, move(2, 3));
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}));
+}
+
+TEST_F(MovesInOrderTest, MemoryHasALimit) {
+    MovesInOrder few(sink, 20);
+    HelloInfo hello;
+    hello.cores = 4;
+    few.on_session(hello);
+    const Records one = move(0, 4);
+    few.on_trace(1, {.first_index = 0, .records = one});
+    few.on_trace(2, {.first_index = 0, .records = one});
+    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}, Seen{2, 0}));
+    const Records more = calls(9);
+    few.on_trace(2, {.first_index = 5, .records = more});
+    EXPECT_THAT(come(), IsEmpty());
+    few.on_trace(2, {.first_index = 14, .records = more});
+    // The core that began to wait first goes on; that is not enough, so the other one does, too.
+    EXPECT_EQ(come().size(), 4u + 4 + 18);
+}
+
+TEST_F(MovesInOrderTest, AMoveFromTheSameCoreOrWithoutDataDoesNotWait) {
+    batch(1, move(1, 70));
+    EXPECT_EQ(come().size(), 5u);
+    const auto head = protocol::task_argument(protocol::TaskFact::moved, 0);
+    batch(1, {context(5), {protocol::make_extended(Extended::task, head, 5), 5}, call()});
+    EXPECT_EQ(come().size(), 3u);
+}
+
+TEST_F(MovesInOrderTest, AMoveInALongBatchIsFound) {
+    for (std::size_t before = 60; before < 70; ++before) {
+        Records records = calls(before);
+        const Records one = move(3, 4);
+        records.insert(records.end(), one.begin(), one.end());
+        MovesInOrder other(sink);
+        HelloInfo hello;
+        hello.cores = 4;
+        other.on_session(hello);
+        other.on_trace(1, {.first_index = 0, .records = records});
+        EXPECT_EQ(come().size(), before + 1);
+        other.on_session_end();
+        EXPECT_EQ(come().size(), 4u);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope::host::test

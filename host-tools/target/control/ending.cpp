@@ -85,26 +85,35 @@ void Ending::read_out(const Line& line) {
     if (!came) throw Error(std::string("the profile did not come whole: ") + kept_there);
 }
 
-// Runs last: stats count all that came before. Flight mode does not send the ring's contents.
+// Returns whether the stats count all records from before the stop. Flight mode does not send the
+// ring's contents.
+bool Ending::counts_all(const Core& core) {
+    constexpr std::uint64_t flight = 2;
+    const protocol::Stats& stats = core.stats;
+    return (stats.has_state && stats.mode == flight) ||
+           stats.delivered + stats.overwritten >= core.to_come;
+}
+
+// Runs last: stats count all that came before. The target sends them before records that wait, so
+// if records came after them, this takes them once more.
 void Ending::take_stats(const Line& line) {
-    const CommandClient::Bytes result = line.client.request(protocol::Command::stats);
-    protocol::Reader in(result.data(), result.size());
-    const std::uint64_t now = in.varint();
-    if (!in.ok()) throw Error("the target's answer to `stats` makes no sense");
-    const auto [sent, answered] = line.client.exchanged();
-    if (answered >= sent) {
-        const std::uint64_t error = (answered - sent + 1) / 2;
-        line.tell({.clock = now, .utc_ns = sent + error, .error_ns = error, .exchanged = true});
-    }
-    const auto is_there = [now](const Core& core) {
-        const protocol::Stats& stats = core.stats;
-        if (!core.has_stats || static_cast<std::int64_t>(stats.now - now) < 0) return false;
-        constexpr std::uint64_t flight = 2;
-        const std::uint64_t gone = std::max(core.next_index, stats.delivered + stats.overwritten);
-        return (stats.has_state && stats.mode == flight) || gone >= core.to_come;
-    };
-    if (!wait(line, [&] { return all(is_there); })) {
-        throw Error("what the target had recorded before the end did not come whole");
+    for (bool is_first = true;; is_first = false) {
+        const CommandClient::Bytes result = line.client.request(protocol::Command::stats);
+        protocol::Reader in(result.data(), result.size());
+        const std::uint64_t now = in.varint();
+        if (!in.ok()) throw Error("the target's answer to `stats` makes no sense");
+        const auto [sent, answered] = line.client.exchanged();
+        if (is_first && answered >= sent) {
+            const std::uint64_t error = (answered - sent + 1) / 2;
+            line.tell({.clock = now, .utc_ns = sent + error, .error_ns = error, .exchanged = true});
+        }
+        const auto is_there = [now](const Core& core) {
+            return core.has_stats && static_cast<std::int64_t>(core.stats.now - now) >= 0 &&
+                   (core.next_index >= core.to_come || counts_all(core));
+        };
+        if (!wait(line, [&] { return all(is_there); }))
+            throw Error("what the target had recorded before the end did not come whole");
+        if (!is_first || all(counts_all)) return;
     }
 }
 

@@ -52,6 +52,7 @@ private:
         std::uint64_t read_out = 0;    // number of the newest whole profile; 0: none
         std::uint64_t to_come = 0;     // records below this index were made before the stop
     };
+    static bool counts_all(const Core& core);
     void stop(const Line& line);
     void read_out(const Line& line);
     void take_stats(const Line& line);

@@ -75,6 +75,12 @@ protected:
             ending.on_profile(core, payload, out.finish({its_number, 0, true, 55}));
         };
     }
+    auto records(unsigned core, std::uint64_t first, std::size_t count) {
+        return [this, core, first, count] {
+            const std::vector<protocol::StampedRecord> some(count);
+            ending.on_trace(core, {.first_index = first, .records = some});
+        };
+    }
     auto stats(unsigned core, std::uint64_t now, std::uint64_t delivered) {
         return [this, core, now, delivered] {
             ending.on_stats(core, {.now = now, .delivered = delivered, .has_state = true});
@@ -132,6 +138,16 @@ TEST_F(EndingTest, RecordsThatAreOnTheWayAreWaitedFor) {
     EXPECT_THAT(run(), HasSubstr("what the target had recorded before the end did not come whole"));
     coming = {profile(0, 4), profile(1, 4), stats(0, 59, 10), stats(1, 60, 20)};
     EXPECT_THAT(run(), HasSubstr("did not come whole"));
+}
+
+TEST_F(EndingTest, StatsFromBeforeTheLastRecordsAreTakenOnceMore) {
+    read_out = 0;
+    coming = {stats(0, 60, 4), stats(1, 60, 20), records(0, 4, 6), stats(0, 60, 10),
+              stats(1, 60, 20)};
+    EXPECT_EQ(run(), "");
+    EXPECT_THAT(asked,
+                ElementsAre(Command::stop, Command::send_profile, Command::stats, Command::stats));
+    EXPECT_EQ(pairs.size(), 1u);
 }
 
 TEST_F(EndingTest, ATargetThatKeepsNoProfileIsNotWaitedFor) {

@@ -45,6 +45,11 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
     if (word != model.value(address)) model.watch(address);
     if (Word* const known = model.find(address)) call_before(instruction, on_word, known);
     if (address == oracle.image.made) call_before(instruction, on_callback_made);
+    const Range& switching = oracle.image.switching;
+    if (switching.begin != 0 && address == switching.begin)
+        call_before(instruction, on_stack_left, nullptr, QEMU_PLUGIN_CB_R_REGS);
+    if (switching.begin != 0 && address == switching.end - 4)
+        call_before(instruction, on_stack_taken, nullptr, QEMU_PLUGIN_CB_R_REGS);
     const bool holds = oracle.image.holder.has(address);
     if (holds || reads_slots(address)) {
         qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS,

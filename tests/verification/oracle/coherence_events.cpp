@@ -127,11 +127,14 @@ void on_exception(unsigned told, void*) {
     oracle.model->synchronise(this_core::number(told));
 }
 
+static void count_requests(unsigned core) {
+    oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
+}
 void on_request(unsigned told, void*) {
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     oracle.model->begin_request(core, oracle.registers[core].x(30));
-    oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
+    count_requests(core);
 }
 
 void on_return_address(unsigned told, void* address) {
@@ -139,12 +142,25 @@ void on_return_address(unsigned told, void* address) {
     if (oracle.requests[core].load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard lock(oracle.lock);
     oracle.model->reach(core, reinterpret_cast<Address>(address), oracle.registers[core].x(0));
-    oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
+    count_requests(core);
 }
 
 void on_callback_made(unsigned told, void*) {
     const std::lock_guard lock(oracle.lock);
     oracle.rows->let_go(this_core::number(told));
+}
+
+void on_stack_left(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    oracle.rows->leave_stack(core, oracle.registers[core].sp());
+    count_requests(core);
+}
+void on_stack_taken(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    oracle.rows->take_stack(core, oracle.registers[core].sp());
+    count_requests(core);
 }
 
 void on_word(unsigned told, void* of) {

@@ -45,6 +45,8 @@ void on_exception(unsigned told, void*);
 void on_request(unsigned told, void*);
 void on_return_address(unsigned told, void* address);
 void on_callback_made(unsigned told, void*);
+void on_stack_left(unsigned told, void*);   // the core switches tasks: from this SP
+void on_stack_taken(unsigned told, void*);  // to this one
 void on_word(unsigned told, void* word);
 void on_core(qemu_plugin_id_t, unsigned core);
 

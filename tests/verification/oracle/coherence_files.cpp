@@ -26,6 +26,8 @@ bool read_image(const std::string& path, Image& image) {
             fields >> image.holder.begin >> image.holder.end >> image.made;
         } else if (what == "lists") {
             fields >> image.lists.begin >> image.lists.end;
+        } else if (what == "switch") {
+            fields >> image.switching.begin >> image.switching.end;
         } else if (what == "request") {
             fields >> first;
             image.requests.insert(first);

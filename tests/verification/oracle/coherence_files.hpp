@@ -22,6 +22,7 @@ struct Range {
 //     request ADDRESS          a function that changes text, and then returns
 //     reader BEGIN END         code that loads slots
 //     holder BEGIN END MADE    a reader that keeps the object; unguarded callbacks return to MADE
+//     switch BEGIN END         the function that switches stacks; its last instruction returns
 //     lists BEGIN END          memory that contains lists
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {
@@ -31,7 +32,7 @@ struct Image {
     std::vector<std::pair<Address, Address>> sites;
     std::unordered_set<Address> requests;
     std::vector<Range> readers;
-    Range holder{}, lists{};
+    Range holder{}, lists{}, switching{};
     Address made = 0;
     OpsOf ops;
 };

@@ -5,10 +5,11 @@
 //
 // A use begins with the load of the slot. In the guarded trampoline and the far one it ends with
 // the load of the object's direct entry; in the unguarded one, when its callback has returned
-// (tracer/arch/arm64/callbacks.S). Interrupts nest.
+// (tracer/arch/arm64/callbacks.S). Interrupts nest. A task that is preempted uses it on.
 #include "tests/verification/oracle/coherence_rows.hpp"
 
 #include <cstddef>
+#include <utility>
 
 namespace coherence {
 
@@ -23,21 +24,42 @@ void Rows::let_go(unsigned core) {
     ++model_.events.uses_ended;
 }
 
+void Rows::leave_stack(unsigned core, Address sp) {
+    away_[sp] = {std::exchange(holds_[core], {}), std::exchange(model_.cores[core].requests, {})};
+}
+
+void Rows::take_stack(unsigned core, Address sp) {
+    const auto found = away_.find(sp);
+    if (found == away_.end()) return;  // a new task
+    holds_[core] = std::move(found->second.holds);
+    model_.cores[core].requests = std::move(found->second.requests);
+    away_.erase(found);
+}
+
+template <typename Visit>
+void Rows::for_each_hold(unsigned except, Visit visit) const {
+    for (unsigned user = 0; user < max_cores; ++user) {
+        if (user == except || !model_.cores[user].live) continue;
+        for (const Hold& hold : holds_[user]) visit(core_name(user), hold);
+    }
+    for (const auto& [sp, task] : away_) {
+        for (const Hold& hold : task.holds) visit("the task that left at SP " + hex(sp), hold);
+    }
+}
+
 // A list's `sites`, `refs` and `next` may change while it is used: trampolines do not read them.
 void Rows::list_stored(unsigned core, Address address, unsigned bytes) {
-    for (unsigned user = 0; user < max_cores; ++user) {
-        for (const Hold& hold : holds_[user]) {
-            const Address at = address - hold.object;
-            if (hold.members == 0 || at >= sizeof(Object) + 8 * hold.members) continue;
-            if (at == offsetof(Object, sites) || at == offsetof(Object, refs)) continue;
-            if (at == offsetof(Object, next)) continue;
-            model_.fault("in-use", core, hold.object,
-                         core_name(core) + " stores " + std::to_string(bytes) + " bytes at " +
-                             hex(address) + ", of the list at " + hex(hold.object) + " that " +
-                             core_name(user) + " has read from the slot at " +
-                             hex(hold.site->slot_address()) + " and still uses");
-        }
-    }
+    for_each_hold(max_cores, [&](const std::string& user, const Hold& hold) {
+        const Address at = address - hold.object;
+        if (hold.members == 0 || at >= sizeof(Object) + 8 * hold.members) return;
+        if (at == offsetof(Object, sites) || at == offsetof(Object, refs)) return;
+        if (at == offsetof(Object, next)) return;
+        model_.fault("in-use", core, hold.object,
+                     core_name(core) + " stores " + std::to_string(bytes) + " bytes at " +
+                         hex(address) + ", of the list at " + hex(hold.object) + " that " + user +
+                         " has read from the slot at " + hex(hold.site->slot_address()) +
+                         " and still uses");
+    });
 }
 
 bool Rows::is_in(std::uint64_t ops, std::uint64_t slot) {
@@ -53,16 +75,13 @@ bool Rows::is_in(std::uint64_t ops, std::uint64_t slot) {
 }
 
 void Rows::check_released(unsigned core, const Site& site) {
-    for (unsigned user = 0; user < max_cores; ++user) {
-        if (user == core || !model_.cores[user].live) continue;
-        for (const Hold& hold : holds_[user]) {
-            if (hold.site != &site || is_in(hold.object, site.slot)) continue;
-            model_.fault("in-use", user, site.slot_address(),
-                         "a request returns `ok` on " + core_name(core) + ", and " +
-                             core_name(user) + " still uses " + hex(hold.object) +
-                             ", which was taken out of the slot at " + hex(site.slot_address()));
-        }
-    }
+    for_each_hold(core, [&](const std::string& user, const Hold& hold) {
+        if (hold.site != &site || is_in(hold.object, site.slot)) return;
+        model_.fault("in-use", core, site.slot_address(),
+                     "a request returns `ok` on " + core_name(core) + ", and " + user +
+                         " still uses " + hex(hold.object) +
+                         ", which was taken out of the slot at " + hex(site.slot_address()));
+    });
 }
 
 }  // namespace coherence

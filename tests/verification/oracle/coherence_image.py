@@ -83,5 +83,8 @@ def describe(elf, description, text_path):
         lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
         lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}"
                   for name in READERS if name in image.symbols]
+    if "switch_stacks" in image.symbols:
+        begin = image.symbols["switch_stacks"]
+        lines.append(f"switch {begin:x} {image.ends[begin]:x}")
     description.write_text("\n".join(lines) + "\n")
     return image.names_by_address()

@@ -27,6 +27,10 @@ public:
     void loaded(unsigned core, Address address);
     // The unguarded trampoline's callback has returned.
     void let_go(unsigned core);
+    // The core's task leaves, with this SP, and another one goes on that has left with that SP, on
+    // any core. What a task uses and requests goes with it.
+    void leave_stack(unsigned core, Address sp);
+    void take_stack(unsigned core, Address sp);
     // A core has stored to memory that contains lists.
     void list_stored(unsigned core, Address address, unsigned bytes);
 
@@ -60,6 +64,14 @@ private:
         std::uint32_t members;  // of a list
     };
     std::vector<Hold> holds_[max_cores];
+    struct Away {
+        std::vector<Hold> holds;
+        std::vector<Core::Request> requests;
+    };
+    std::map<Address, Away> away_;  // tasks that do not run, by SP
+    // Calls visit(who, hold) for all, except those that core `except` uses.
+    template <typename Visit>
+    void for_each_hold(unsigned except, Visit visit) const;
     // Sites whose slot got `none` too early. It is no fault if the request reports a timeout.
     std::map<const Site*, std::string> early_;
 

@@ -14,7 +14,7 @@ MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, MASKED, TASK, DATA = 4, 6, 7, 8, 9
 STATS_FIELDS = ("now", "generated", "delivered", "dropped", "shadow_stack_full", "off_stack", "console_dropped",
                 "final", "overwritten", "aggregated", "filtered")
 LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile",
-                      "stray_returns")
+                      "stray_returns", "undeferred")
 IDENTITY = (1 << 28) - 1  # of an entry, in a ret
 HELLO_HEAD = struct.Struct("<HBBQQQII")  # of both formats
 HELLO_HEAD_FIELDS = ("version", "flags", "cores", "clock_hz", "text_base", "load_bias", "site_count", "site_table_crc")

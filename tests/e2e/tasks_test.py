@@ -152,6 +152,9 @@ class Preemptive:
             if context.get("name") in ("worker", "urgent", "child"):
                 self.assertEqual(context["priority"], {"worker": 2, "urgent": 4, "child": 2}[context["name"]])
                 self.assertEqual(context["stack"]["bytes"], 8192)
+                if context["self_ticks"]:
+                    self.assertGreater(context["stack"]["used"], 0)
+                    self.assertLess(context["stack"]["used"], 8192)
 
     def test_each_switch_has_its_reason(self):
         away = collections.Counter()

@@ -118,7 +118,9 @@ struct alignas(128) Core {
     std::uint64_t ring_again;  // copy of `ring`: the graph recorder loads and stores it with `top`
     std::uint64_t top;         // address of the next free shadow frame
     std::uint64_t shadow_end;  // recorders hook no call whose frame would lie here or above
-    std::uint64_t stack_low;
+    // The lowest SP of the context's hooked calls so far; of a main context, stack_low. A call
+    // below it takes the recorders' slow path.
+    std::uint64_t lowest_sp;
     std::uint64_t dropped;
     std::uint64_t shadow_stack_full;
     std::uint64_t off_stack;
@@ -129,6 +131,7 @@ struct alignas(128) Core {
     std::uint64_t filtered;   // calls: too short, or too deep; skipped ones are in `calls_skipped`
     std::uint64_t min_duration;  // ticks
     std::uint64_t shadow_base;   // address of the lowest frame above the sentinel
+    std::uint64_t stack_low;
     // arch/arm64/deferral.S: where the interrupted code goes on, and its masks (DAIF). Where the
     // last such interrupt came, in instructions from nopscope_recording on: for tests.
     std::uint64_t deferred_exit;

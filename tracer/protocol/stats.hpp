@@ -27,8 +27,9 @@ struct Stats {
     std::uint64_t since = 0;       // clock at the last change of mode or recorders
     std::uint64_t stopped_at = 0;  // clock when a request stopped recording; 0: it is on
     std::uint64_t profile = 0;     // 0: no profile is kept; else 1 + its last whole read-out
-    // Newer than the fields above: it may be absent.
+    // Newer than the fields above: they may be absent.
     std::uint64_t stray_returns = 0;  // hooked calls that returned in another context, unrecorded
+    std::uint64_t undeferred = 0;     // interrupts of recorders that a vector did not defer
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
@@ -50,7 +51,7 @@ inline constexpr std::uint64_t Stats::*state_fields[] = {
 };
 
 inline constexpr std::size_t max_stats_bytes =
-    (sizeof stats_fields / sizeof *stats_fields + 2 + sizeof state_fields / sizeof *state_fields) *
+    (sizeof stats_fields / sizeof *stats_fields + 3 + sizeof state_fields / sizeof *state_fields) *
     max_varint_bytes;
 
 // Writes the fields as varints, in this order. Returns the payload's size in bytes.
@@ -61,6 +62,7 @@ inline std::size_t write_stats(const Stats& stats, Byte* to) {
     if (!stats.has_state) return out.size();
     for (auto field : state_fields) out.varint(stats.*field);
     out.varint(stats.stray_returns);
+    out.varint(stats.undeferred);
     return out.size();
 }
 
@@ -75,6 +77,7 @@ inline bool read_stats(const Byte* payload, std::size_t count, Stats& stats) {
         for (auto field : state_fields) stats.*field = in.varint();
     }
     if (in.left() != 0) stats.stray_returns = in.varint();
+    if (in.left() != 0) stats.undeferred = in.varint();
     return in.ok();
 }
 

@@ -12,6 +12,7 @@
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 #include "tracer/recorders/task_sender.hpp"
+#include "tracer/stream/board_pump.hpp"
 
 #include <utility>
 
@@ -156,6 +157,7 @@ std::uint64_t moved(const Core& core, const Context& context) {
     from.frames_end = core.frames_end;
     from.stack_low = core.stack_low;
     from.stack_high = core.stack_high;
+    from.lowest_sp = core.lowest_sp;
     // Time without running counts in the total time of open profiled calls, but in no self time.
     const std::uint64_t now = machine.clock();
     from.profiled = core.profiled;
@@ -174,6 +176,7 @@ std::uint64_t moved(const Core& core, const Context& context) {
     set_shadow_end(core);
     core.stack_low = to.stack_low;
     core.stack_high = to.stack_high;
+    core.lowest_sp = to.lowest_sp;
     core.context = &to;
     core.left_position = 0;  // a longjmp that was reported before is another context's
     switch_context(core, to.number, now, moved(core, to), how);
@@ -185,6 +188,25 @@ std::uint64_t moved(const Core& core, const Context& context) {
     apply_stops_locked(machine, core);
 }
 [[gnu::noinline]] void swap_rarely(Core& core, Context& to) { swap_to(core, to); }
+
+// Before a context's open calls end, in lossless mode: waits until this core's ring has room for
+// their durations. Returns have room of their own.
+void make_room_for_durations(const Context& context) {
+    const Core* full = nullptr;
+    Moment began;
+    {
+        const Here here;
+        const Core* const core = here.joined();
+        if (core == nullptr || core->lossless == 0) return;
+        std::uint64_t bytes = 0;
+        for (const ShadowFrame& frame : frames_between(context.shadow_base, context.top))
+            bytes += frame.hook == hook_address(Hook::duration) ? duration_bytes : 0;
+        if (bytes == 0 || core->cursor + bytes <= entry_limit(*core)) return;
+        full = core;
+        began = moment(machine, *core);
+    }
+    (void)nopscope_wait_for_room(full, 0, began, 0);
+}
 
 }  // namespace
 
@@ -202,7 +224,7 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
         shadow[i].sp = free_frame_sp;
     }
     shadow[0].return_address = 0;
-    shadow[0].sp = context.stack_high = stack_high;
+    shadow[0].sp = context.stack_high = context.lowest_sp = stack_high;
     context.stack_low = stack_low;
     context.top = context.shadow_base = reinterpret_cast<std::uintptr_t>(shadow + 1);
     context.frames_end = reinterpret_cast<std::uintptr_t>(shadow + frames.size());
@@ -254,6 +276,7 @@ Context& main_context() { return all_contexts.mains[machine.core()]; }
 Status context_destroy(Context& context) {
     if (context.frames == nullptr) return Status::bad_config;
     if (context.core != 0) {
+        make_room_for_durations(context);
         const Here here;
         Core* const core = here.joined();
         if (core == nullptr || &context_of(*core) == &context) return Status::conflict;

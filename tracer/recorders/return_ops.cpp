@@ -19,6 +19,12 @@ namespace {
 
 constinit Machine machine;
 
+void note_lowest(Core& core, std::uint64_t sp) {
+    std::uint64_t lowest = __atomic_load_n(&core.lowest_sp, __ATOMIC_RELAXED);
+    while (sp < lowest && !__atomic_compare_exchange_n(&core.lowest_sp, &lowest, sp, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
 bool has_frame_left(Core& core) {
     if (core.top < core.frames_end) return true;
     __atomic_fetch_add(&core.shadow_stack_full, 1, __ATOMIC_RELAXED);
@@ -35,6 +41,7 @@ bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
         __atomic_fetch_add(&core.off_stack, 1, __ATOMIC_RELAXED);
         return false;
     }
+    note_lowest(core, sp);
     return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address)
                                      : has_frame_left(core);
 }

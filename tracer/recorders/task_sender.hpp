@@ -100,17 +100,18 @@ inline protocol::TaskFacts facts_of(std::span<Core> cores, const Context& contex
     facts.priority = context.priority;
     facts.id = context.id;
     facts.name = name_of(context.name);
-    std::uint64_t low = context.stack_low, high = context.stack_high;
+    std::uint64_t low = context.stack_low, high = context.stack_high, used = context.lowest_sp;
     if (facts.core != 0) {
         Core& on = cores[facts.core - 1];
         const LockHeld locked(on.context_lock);
         // A core keeps these of the context that it runs; null: of its main one.
         if (on.context == &context || (on.context == nullptr && context.number == 0))
-            low = on.stack_low, high = on.stack_high;
+            low = on.stack_low, high = on.stack_high, used = on.lowest_sp;
     }
     if (low == 0 || low >= high || high == ~std::uint64_t{0}) return facts;
     facts.stack_low = low;
     facts.stack_bytes = high - low;
+    if (context.number != 0) facts.stack_used = high - used;
     return facts;
 }
 

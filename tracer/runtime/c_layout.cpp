@@ -104,6 +104,7 @@ SAME_PLACE(nopscope_context, Context, shadow_base);
 SAME_PLACE(nopscope_context, Context, frames_end);
 SAME_PLACE(nopscope_context, Context, stack_low);
 SAME_PLACE(nopscope_context, Context, stack_high);
+SAME_PLACE(nopscope_context, Context, lowest_sp);
 SAME_PLACE(nopscope_context, Context, profiled);
 SAME_PLACE(nopscope_context, Context, left);
 SAME_PLACE(nopscope_context, Context, evented);

@@ -113,7 +113,7 @@ void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow,
     Measured measured[std::size(recorders)];
     for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
     reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);
-    scratch.stack_low = config.stack_low;
+    scratch.stack_low = scratch.lowest_sp = config.stack_low;
     set_ring(scratch, reinterpret_cast<std::uintptr_t>(ring));
     scratch.limit = no_limit;
 

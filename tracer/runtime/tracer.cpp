@@ -91,7 +91,7 @@ bool defers_interrupts(Core& core) {
 // Starts recording on this core.
 void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     Core& core = this_core();
-    core.stack_low = stack_low;
+    core.stack_low = core.lowest_sp = stack_low;
     reset_shadow_stack(core, core_memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     arch::set_current_core(&core);
     set_joined(machine.core());

@@ -30,6 +30,7 @@ inline protocol::Stats stats_of(const Core& core, std::uint64_t now, std::uint64
         .aggregated = aggregated,
         .filtered = filtered,
         .stray_returns = core.stray_returns,
+        .undeferred = core.undeferred,
     };
 }
 

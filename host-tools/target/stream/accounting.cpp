@@ -42,6 +42,7 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
         sum.shadow_stack_full += stats.shadow_stack_full;
         sum.off_stack += stats.off_stack;
         sum.stray_returns += stats.stray_returns;
+        sum.undeferred += stats.undeferred;
         sum.console_dropped += stats.console_dropped;
         sum.commands_refused += stats.commands_refused;
         sum.aggregated += stats.aggregated;

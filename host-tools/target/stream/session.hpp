@@ -162,6 +162,7 @@ struct StreamCounters {
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // ended before every core sent final stats
     std::uint64_t stray_returns = 0;        // calls that returned in another context; not recorded
+    std::uint64_t undeferred = 0;           // interrupts of recorders that were not deferred
     // The target kept them over a warm reset and sent all, or the rest, after it.
     std::uint64_t recovered_sessions = 0;
     std::uint64_t generated_at_least = 0;  // cores, over sessions, with only a lower bound
@@ -200,6 +201,7 @@ inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
     &StreamCounters::recovered_sessions,
     &StreamCounters::stray_returns,
     &StreamCounters::generated_at_least,
+    &StreamCounters::undeferred,
 };
 static_assert(sizeof(StreamCounters) ==
                   (std::size(stream_fields) + stream_slots + 1) * sizeof(std::uint64_t),

@@ -4,6 +4,7 @@
 #include "nopscope/contexts.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
+#include "nopscope/triggers.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -265,6 +266,41 @@ SELFTEST("contexts.begin_anew_in_old_storage") {
 }
 
 // A task is switched out in the middle of a call, and never continues.
+// The callbacks see the SPs of the calls that all recorders hook.
+namespace {
+std::uint64_t seen_lowest[2];
+ReturnOps looking(
+    [](std::uint64_t, std::uint64_t, ReturnOps*, Regs* regs, CallData*) {
+        if (running != nullptr && regs->sp < seen_lowest[running - tasks])
+            seen_lowest[running - tasks] = regs->sp;
+        return true;
+    },
+    [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
+
+// Runs new tasks. True: the tracer says the same of their stacks.
+bool knows_lowest_sps() {
+    if (!create_tasks()) return false;
+    bool same = true;
+    for (const Task& task : tasks) same &= task.context.lowest_sp == task.context.stack_high;
+    run_tasks();
+    for (unsigned n = 0; n < 2; ++n)
+        same &= tasks[n].done && tasks[n].context.lowest_sp == seen_lowest[n];
+    return destroy_tasks() && same && !wrong;
+}
+}  // namespace
+
+SELFTEST("contexts.know_their_lowest_sp") {
+    rounds = 10;
+    seen_lowest[0] = seen_lowest[1] = ~std::uint64_t{0};
+    REQUIRE(nothing_traced() && is_ok(attach(looking, Sites::of(traced))));
+    REQUIRE(knows_lowest_sps() && is_ok(detach(looking)));
+    REQUIRE(seen_lowest[0] - tasks[0].context.stack_low > 12'000);
+    for (const Recorder recorder : {Recorder::graph, Recorder::profile, Recorder::duration}) {
+        REQUIRE(only_traced(recorder, Sites::of(traced)) && knows_lowest_sps());
+    }
+    REQUIRE(nothing_left());
+}
+
 SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
     REQUIRE(only_traced(Recorder::profile, Sites::of(back_only)));
     const std::uint32_t site = index_of(pointer(calls_back));
@@ -299,6 +335,28 @@ SELFTEST("contexts.destroyed_with_open_calls") {
     for (const protocol::Event& event : recording.events) unwound += event.unwound;
     REQUIRE(unwound == 2);
     REQUIRE(is_ok(detach(counting)) && nothing_left());
+}
+
+// Their durations are records that a full ring has no room for.
+SELFTEST("contexts.destroyed_with_open_calls_while_the_ring_is_full") {
+    REQUIRE(only_traced(Recorder::duration, Sites::of(traced)) && create_tasks());
+    REQUIRE(is_ok(set_mode(Mode::lossless)));
+    tasks[1].done = true;
+    rounds = 1;
+    const std::uint64_t dropped = counters().dropped;
+    const Recording recording = record([] {
+        run_tasks();  // returns from within two calls of the task
+        shut_line(true);
+        const Core& core = core_states[hal::this_core()];
+        while (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) < core.limit) mark(1);
+        shut_line(false);
+        wrong |= !destroy_tasks();
+    });
+    REQUIRE(is_ok(set_mode(Mode::stream)) && !wrong && recording.well_formed);
+    unsigned durations = 0;
+    for (const protocol::Event& event : recording.events)
+        durations += event.kind == Kind::extended && event.extended == protocol::Extended::duration;
+    REQUIRE(counters().dropped == dropped && durations == 2 && nothing_left());
 }
 
 SELFTEST("contexts.misuse_is_refused") {

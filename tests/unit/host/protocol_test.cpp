@@ -140,6 +140,7 @@ TEST(Stats, RoundTripWithAndWithoutTheStateAndLaterFieldsAreSkipped) {
     stats.stopped_at = ~std::uint64_t{0};
     stats.profile = 9;
     stats.stray_returns = 7;
+    stats.undeferred = 8;
     std::size_t count = protocol::write_stats(stats, payload);
     EXPECT_LE(count, protocol::max_stats_bytes);
     payload[count++] = 5;  // a field of a later version
@@ -147,8 +148,12 @@ TEST(Stats, RoundTripWithAndWithoutTheStateAndLaterFieldsAreSkipped) {
     EXPECT_TRUE(back.has_state);
     for (const auto field : protocol::state_fields) EXPECT_EQ(back.*field, stats.*field);
     EXPECT_EQ(back.stray_returns, 7u);
-    count -= 2;  // a target that does not send these counts
+    EXPECT_EQ(back.undeferred, 8u);
+    count -= 2;  // targets that do not send these counts
     ASSERT_TRUE(protocol::read_stats(payload, count, back));
+    EXPECT_EQ(back.stray_returns, 7u);
+    EXPECT_EQ(back.undeferred, 0u);
+    ASSERT_TRUE(protocol::read_stats(payload, --count, back));
     EXPECT_EQ(back.stray_returns, 0u);
     for (std::size_t cut = without + 1; cut < count; ++cut) {
         EXPECT_FALSE(protocol::read_stats(payload, cut, back)) << cut;

@@ -299,7 +299,8 @@ TEST_F(ReportTest, EachLackByItselfIsUnclean) {
           &StreamCounters::frames_without_hello, &StreamCounters::unfinished_sessions,
           &StreamCounters::other_image_sessions, &StreamCounters::inconsistent,
           &StreamCounters::shadow_stack_full, &StreamCounters::off_stack,
-          &StreamCounters::stray_returns, &StreamCounters::console_dropped}) {
+          &StreamCounters::stray_returns, &StreamCounters::undeferred,
+          &StreamCounters::console_dropped}) {
         nsc::Counters counters = profile.counters();
         counters.stream.*lack = 1;
         EXPECT_FALSE(integrity_of(profile, counters, &names).clean);

@@ -96,6 +96,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     machine.now += 1000;
     in_force.set_recorders(2, machine.now);
     core.stray_returns = 5;
+    core.undeferred = 6;
     in_force.set_stopped_at(machine.now + 1);
     (void)receive();
     line_bytes.clear();
@@ -111,6 +112,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     EXPECT_EQ(last.since, in_force.since());
     EXPECT_EQ(last.stopped_at, in_force.stopped_at());
     EXPECT_EQ(last.stray_returns, 5u);
+    EXPECT_EQ(last.undeferred, 6u);
     EXPECT_EQ(last.profile, 0u);
     // A change of mode is sent at once.
     machine.now += 500;

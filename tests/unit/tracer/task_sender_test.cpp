@@ -32,7 +32,7 @@ protected:
         context.number = number;
         context.core = 0;
         context.stack_low = 0x10'000 * number;
-        context.stack_high = context.stack_low + 0x8000;
+        context.stack_high = context.lowest_sp = context.stack_low + 0x8000;
         context.next = all.created;
         all.created = &context;
         sender.describe(context, {.name = name, .priority = 7, .id = 0xffff'0000'1234'5678});
@@ -99,6 +99,7 @@ TEST_F(TaskSenderTest, TellsTheFactsOfAContext) {
     Context& context = create(3, "a name that is longer than thirty-one bytes");
     context.interrupts = true;
     context.core = 2;
+    context.lowest_sp -= 0x120;
     take();
     const protocol::TaskFacts& facts = told.at(3).facts;
     EXPECT_EQ(told.at(3).name, "a name that is longer than thir");
@@ -108,6 +109,7 @@ TEST_F(TaskSenderTest, TellsTheFactsOfAContext) {
     EXPECT_EQ(facts.core, 2u);
     EXPECT_EQ(facts.stack_low, 0x30'000u);
     EXPECT_EQ(facts.stack_bytes, 0x8000u);
+    EXPECT_EQ(facts.stack_used, 0x120u);
 }
 
 // While a context runs, its core has its bounds.
@@ -117,13 +119,16 @@ TEST_F(TaskSenderTest, AsksTheCoreForTheContextThatRuns) {
     core.context = &context;
     core.stack_low = 0x7000;
     core.stack_high = 0x9000;
+    core.lowest_sp = 0x8f00;
     all.mains[0].stack_low = 0x500;
     all.mains[0].stack_high = 0x600;
     take();
     EXPECT_EQ(told.at(4).facts.stack_low, 0x7000u);
     EXPECT_EQ(told.at(4).facts.stack_bytes, 0x2000u);
+    EXPECT_EQ(told.at(4).facts.stack_used, 0x100u);
     EXPECT_EQ(told.at(0).facts.stack_low, 0x500u);
     EXPECT_EQ(told.at(0).facts.stack_bytes, 0x100u);
+    EXPECT_EQ(told.at(0).facts.stack_used, 0u) << "a main context's is not known";
 }
 
 TEST_F(TaskSenderTest, AStackWithoutBoundsHasNoFigures) {

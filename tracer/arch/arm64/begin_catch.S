@@ -20,7 +20,7 @@ function __wrap___cxa_begin_catch
     report_leaving untraced=1f
     mov     x9, x30                     // the caller, for call_cxx
     mov     x11, sp
-    ldp     x12, x13, [x10, #CORE_SHADOW_END]   // x13: the stack's low end
+    ldr     x13, [x10, #CORE_STACK_LOW]
     ldr     x14, [x10, #CORE_STACK_HIGH]
     cmp     x11, x13
     ccmp    x11, x14, #CARRY, hs

@@ -188,10 +188,11 @@
     .cfi_restore_state
 .endm
 
-// Goes to \special (special_call) unless this call may be hooked: SP is in the stack, a shadow
-// frame is free, and the top frame belongs to an outer call. In: x10 core. Out: x12 SP, x17 the
-// free frame, x13 the top frame's SP, x16 the stack's low end, x11 where hooking stops. A recorder
-// that stores the ring with the top (core.hpp) names a register for it, \ring.
+// Goes to \special (special_call) unless this call may be hooked: SP is in the stack and not below
+// the context's lowest one so far, a shadow frame is free, and the top frame belongs to an outer
+// call. In: x10 core. Out: x12 SP, x17 the free frame, x13 the top frame's SP, x16 the lowest SP,
+// x11 where hooking stops. A recorder that stores the ring with the top (core.hpp) names a register
+// for it, \ring.
 .macro check_call special, ring
 .ifnb \ring
     ldp     \ring, x17, [x10, #CORE_RING_AGAIN]
@@ -202,13 +203,14 @@
     mov     x12, sp
     ldr     x13, [x17, #SHADOW_SP - SHADOW_BYTES]
     cmp     x12, x16
-    ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
+    ccmp    x17, x11, #CARRY, hs        // SP at or above the lowest: top below the end?
     ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
     b.hs    \special
 .endm
 
-// Handles a call that check_call sent here: SP (x12) is outside the stack, no frame is free, or the
-// top frame's SP (x13) is not above ours. If both SPs are equal and the return address is this
+// Handles a call that check_call sent here: SP (x12) is outside the stack or below all before, no
+// frame is free, or the top frame's SP (x13) is not above ours. An SP below all before becomes the
+// lowest, and \entry begins again. If both SPs are equal and the return address is this
 // hook, this is a tail call, and those nest. Else longjmp has skipped calls, or the interrupted
 // code is just writing the frame.
 // In: as check_call leaves it, and x9 return address. Out: the same x9, x10, x12; x17 the free
@@ -244,7 +246,23 @@
 .if !\at_any_depth
 3:  count_and_leave CORE_FILTERED, \entry
 .endif
-4:  count_and_leave CORE_OFF_STACK, \entry
+4:  cmp     x12, x14
+    b.hs    7f
+    ldr     x14, [x10, #CORE_STACK_LOW]
+    cmp     x12, x14
+    b.lo    7f
+#ifdef NOPSCOPE_DEFERS
+    str     x12, [x10, #CORE_LOWEST_SP]
+#else
+    add     x14, x10, #CORE_LOWEST_SP
+6:  ldxr    x13, [x14]
+    cmp     x12, x13
+    b.hs    \entry                      // an interrupt's call was lower
+    stxr    w16, x12, [x14]
+    cbnz    w16, 6b
+#endif
+    b       \entry
+7:  count_and_leave CORE_OFF_STACK, \entry
 5:  interrupted RESTARTS, \entry
 .endm
 

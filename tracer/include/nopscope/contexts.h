@@ -35,6 +35,7 @@ struct nopscope_context {
     uint64_t frames_end;                    ///< The shadow stack's end.
     uint64_t stack_low;                     ///< The lowest SP of its stack.
     uint64_t stack_high;                    ///< The end of its stack.
+    uint64_t lowest_sp;                     ///< The lowest SP of its hooked calls so far.
     uint64_t profiled;                      ///< Time of its ended profiled calls, in 1/256 ticks.
     uint64_t left;                          ///< The clock when the core left it.
     uint64_t evented;                       ///< Events of its ended profiled calls.

@@ -42,6 +42,7 @@ struct Context {
     std::uint64_t frames_end = 0;     ///< The shadow stack's end.
     std::uint64_t stack_low = 0;      ///< The lowest SP of its stack.
     std::uint64_t stack_high = 0;     ///< The end of its stack.
+    std::uint64_t lowest_sp = 0;      ///< The lowest SP of its hooked calls so far.
     std::uint64_t profiled = 0;       ///< Time of its ended profiled calls, in 1/256 ticks.
     std::uint64_t left = 0;           ///< The clock when the core left it.
     std::uint64_t evented = 0;        ///< Events of its ended profiled calls.

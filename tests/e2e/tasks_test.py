@@ -108,12 +108,14 @@ class ManySwitches(unittest.TestCase):
 class Preemptive:
     """The kernel's tasks, with time slices of 20 us."""
 
+    WORDS = []
+
     @classmethod
     def setUpClass(cls):
         machine = MACHINE if cls.CORES == 1 or MACHINE.startswith("rpi") else f"{MACHINE}-smp{cls.CORES}"
-        cls.switches = {1: 20_000, 4: 100_000}[cls.CORES] if MACHINE == "virt-max" else 2_000
+        cls.switches = cls.SWITCHES if MACHINE == "virt-max" else 2_000
         cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), machine, "tasks",
-                                   ["preempt=1", f"cores={cls.CORES}", "slice_us=20", f"switches={cls.switches}", f"pump={cls.PUMP}"],
+                                   ["preempt=1", f"cores={cls.CORES}", "slice_us=20", f"switches={cls.switches}", f"pump={cls.PUMP}", *cls.WORDS],
                                    oracle=True)
         cls.report = cls.run_.report_json()
         cls.said = {name: int(count) for count, name in re.findall(r"tasks: (\d+) (\w+)", cls.run_.console)}
@@ -141,7 +143,8 @@ class Preemptive:
         for context in self.report["contexts"]:
             known[context["context"], context["core"] if context["context"] == 0 else None] = context
         names = collections.Counter(context.get("name") for context in known.values())
-        expected = {"idle": 1, "urgent": 1, "consumer": 1, "parent": 1, "producer": 1, "holder": 1, "worker": 10}
+        stacks = {"interrupts": 1} if self.WORDS else {}
+        expected = {**stacks, "idle": 1, "urgent": 1, "consumer": 1, "parent": 1, "producer": 1, "holder": 1, "worker": 10}
         self.assertEqual(names["idle"], self.CORES)
         self.assertEqual(set(names) - {*expected, "child", None}, set())
         # Children end before they were told. Of those only eight are told, ten times a second.
@@ -163,10 +166,13 @@ class Preemptive:
         for reason in ("preempted", "blocked", "gave_way", "ended"):
             self.assertEqual(away[reason], self.said[reason], reason)
         self.assertEqual(away["unknown"], 0)
-        self.assertEqual(away.total(), self.said["switches"])
+        self.assertEqual(away.total(), self.said["switches"])  # those to a stack for interrupts have none
 
     def test_each_event_of_the_kernel_is_there(self):
         ready = {context["context"]: context.get("ready", 0) for context in self.report["contexts"] if context["context"] != 0}
+        for context in self.report["contexts"]:
+            if context.get("interrupts"):
+                self.assertEqual(ready.pop(context["context"], 0), 0)
         # A child becomes ready once. The report has 1,024 contexts of a core.
         unlisted = TASKS_OF_A_CORE * self.CORES + self.said["children"] - len(ready)
         self.assertEqual(sum(ready.values()) + unlisted, self.said["ready"])
@@ -185,17 +191,36 @@ class Preemptive:
             seen = {callee for above, callee in calls if above == caller}
             self.assertLessEqual(seen, callees | {"", "preempt"}, caller)  # "": an interrupt
         self.assertGreater(calls["spin", ""] + calls["descend", ""], self.switches / 100)
+        self.assertEqual(calls[None, "call_handler"], self.said["interrupts"])
         # Each task begins once, and nothing calls its first function.
         self.assertEqual(calls[None, "begin"], TASKS_OF_A_CORE * self.CORES + self.said["children"])
         self.assertEqual(sum(count for (_, name), count in calls.items() if name == "begin"), calls[None, "begin"])
 
 
 class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
-    CORES, PUMP = 1, "recorders"
+    CORES, PUMP, SWITCHES = 1, "recorders", 20_000
 
 
 class PreemptiveOnFourCores(Preemptive, unittest.TestCase):
-    CORES, PUMP = 4, "tick"
+    CORES, PUMP, SWITCHES = 4, "tick", 100_000
+
+
+class InterruptsOnTheirStack(Preemptive, unittest.TestCase):
+    """Each core has a stack for interrupts, which is a context."""
+
+    CORES, PUMP, SWITCHES = 4, "tick", 10_000
+    WORDS = ["interrupt_stacks=1"]
+
+    def test_their_calls_are_on_that_stack(self):
+        contexts = [context for context in self.report["contexts"] if context.get("interrupts")]
+        self.assertEqual({context["name"] for context in contexts}, {"interrupts"})
+        self.assertEqual(len({context["context"] for context in contexts}), self.CORES)
+        for context in contexts:
+            self.assertTrue(0 < context["stack"]["used"] < context["stack"]["bytes"], context)
+            told = machines.as_json("report", self.run_.recording, "--image", self.run_.elf, "--task", context["context"])
+            names = " ".join(function["name"] for function in told["functions"])
+            self.assertIn("call_handler", names)
+            self.assertNotIn("descend", names)
 
 
 class PreemptiveInOtherModes(unittest.TestCase):

@@ -7,8 +7,9 @@
 
 namespace hal = nopscope::hal;
 
-// In switch.S. It cannot be traced: it begins on one stack and returns on another.
+// In switch.S. They cannot be traced: they change stacks.
 extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
+extern "C" void call_on_stack(std::uint64_t sp, void (*function)(unsigned), unsigned argument);
 
 namespace kernel {
 
@@ -24,6 +25,15 @@ constexpr unsigned interrupt_priority = 8;
 constexpr std::size_t switch_frame_words = 20;  // switch.S
 constexpr std::size_t switch_frame_x30 = 11;
 
+// A core's stack for interrupts, with a context of its own.
+struct InterruptStack {
+    nopscope::Context context;
+    nopscope::ContextFrame frames[32];
+    alignas(16) unsigned char stack[4096] = {};
+    void (*handler)(unsigned interrupt) = nullptr;  // null: no interrupt uses this stack now
+};
+constinit InterruptStack interrupt_stacks[max_cores];
+
 struct alignas(64) Core {
     Task* running = nullptr;  // null: run() has not been called here
     TaskList ready;
@@ -37,6 +47,7 @@ constinit Core cores[max_cores];
 unsigned char is_locked;
 std::uint64_t slice_ticks;
 void (*each_tick)();
+bool has_interrupt_stacks;
 
 Core& here() { return cores[hal::this_core()]; }
 
@@ -85,6 +96,13 @@ void arm_timer(const Core& core) {
     hal::timer_arm(wakes_first ? sleeper->wakes_at : core.slice_end);
 }
 
+// nopscope: right before the stacks are switched or right behind it, with interrupts masked.
+// Inline: no traced call may come in between.
+[[gnu::always_inline]] inline void switch_context(nopscope::Context& to,
+                                                  SwitchReason why = SwitchReason::unknown) {
+    if (nopscope::context_switch(to, why) != nopscope::Status::ok) hal::panic("kernel: no switch");
+}
+
 // The kernel's lock is held. Gives this core to its first ready task, and returns when the caller
 // runs again, with the lock held again.
 void switch_away(SwitchReason why) {
@@ -98,9 +116,7 @@ void switch_away(SwitchReason why) {
     if (to == from) return;
     count(Count::switches);
     count(static_cast<Count>(why));
-    // nopscope: right before the stacks are switched, with interrupts masked
-    if (nopscope::context_switch(*to->runs_in, why) != nopscope::Status::ok)
-        hal::panic("kernel: no switch");
+    switch_context(*to->runs_in, why);
     switch_stacks(&from->sp, to->sp);
     // `core` may be another core's from here on.
 }
@@ -204,11 +220,43 @@ void forget_held(Task& task, Mutex& mutex) {
     *link = mutex.next_held;
 }
 
+void create_interrupt_stack(InterruptStack& own) {
+    const auto low = reinterpret_cast<std::uintptr_t>(own.stack);
+    // nopscope: before the core's first interrupt
+    const nopscope::Status status =
+        nopscope::context_create(own.context, own.frames, low, low + sizeof own.stack,
+                                 {.name = "interrupts", .interrupts = true});
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+}
+// On the core's stack for interrupts, interrupts masked.
+void call_handler(unsigned interrupt) {
+    hal::enable_interrupts();
+    interrupt_stacks[hal::this_core()].handler(interrupt);
+    hal::disable_interrupts();
+}
+// In an interrupt, interrupts unmasked: the core stays the same. One that comes meanwhile stays on
+// the same stack.
+void handle(void (*handler)(unsigned interrupt), unsigned interrupt) {
+    InterruptStack& own = interrupt_stacks[hal::this_core()];
+    const Task* const running = here().running;
+    if (!has_interrupt_stacks || own.handler != nullptr || running == nullptr)
+        return handler(interrupt);
+    const hal::InterruptsMasked masked;
+    own.handler = handler;
+    count(Count::on_interrupt_stacks);
+    switch_context(own.context);
+    call_on_stack(reinterpret_cast<std::uintptr_t>(own.stack) + sizeof own.stack - 16, call_handler,
+                  interrupt);
+    switch_context(*running->runs_in);
+    own.handler = nullptr;
+}
+
 // In the timer's interrupt, interrupts unmasked. preempt() arms the timer again.
-void tick(unsigned) {
+void handle_tick(unsigned) {
     hal::timer_disarm();
     if (each_tick != nullptr) each_tick();
 }
+void tick(unsigned interrupt) { handle(handle_tick, interrupt); }
 void be_woken(unsigned) { asm volatile(""); }
 
 // At an interrupt's end (hal::set_after_interrupt), on the interrupted task's stack.
@@ -298,9 +346,10 @@ Task* TaskList::take_first() {
     return task;
 }
 
-void start(std::uint64_t slice, void (*on_tick)()) {
+void start(std::uint64_t slice, void (*on_tick)(), Interrupts interrupts) {
     slice_ticks = slice;
     each_tick = on_tick;
+    has_interrupt_stacks = interrupts == Interrupts::on_their_stack;
     hal::set_after_interrupt(preempt);
 }
 
@@ -315,6 +364,7 @@ void run(void (*idle)()) {
         core.running = &core.idle;
         core.slice_end = hal::clock();
     }
+    if (has_interrupt_stacks) create_interrupt_stack(interrupt_stacks[hal::this_core()]);
     hal::set_handler(wake_sgi, interrupt_priority, be_woken);
     hal::set_handler(hal::virtual_timer_interrupt, interrupt_priority, tick);
     hal::timer_arm(hal::clock());

@@ -84,9 +84,11 @@ struct Task {
 inline constexpr unsigned max_cores = 4;
 inline constexpr unsigned highest_priority = 7;  // 0 is the idle tasks'
 
+// Where the timer's interrupts are handled. `on_their_stack`: each core has one for them.
+enum class Interrupts : std::uint8_t { on_the_task_s_stack, on_their_stack };
 // Boot core, before run(). `slice`: ticks of hal::clock(). `on_tick`: called in each of the timer's
 // interrupts; may be null.
-void start(std::uint64_t slice, void (*on_tick)());
+void start(std::uint64_t slice, void (*on_tick)(), Interrupts interrupts);
 // Makes the caller its core's idle task: thread context, interrupts masked, on a core that has
 // joined the tracer. It calls `idle` again and again, and returns when this core has no task that
 // has not ended. Interrupts are masked then.
@@ -118,7 +120,7 @@ unsigned priority();
 
 // What cores have counted: changes from one task to another, and how the first one was left; those
 // that an interrupt did; moves to another core; how often a task became ready, and took, gave or
-// had to wait for a mutex or a value.
+// had to wait for a mutex or a value; how often an interrupt used its own stack.
 enum class Count : std::uint8_t {
     switches,
     preempted,
@@ -131,8 +133,9 @@ enum class Count : std::uint8_t {
     takes,
     gives,
     waits,
+    on_interrupt_stacks,
 };
-inline constexpr unsigned counts = 11;
+inline constexpr unsigned counts = 12;
 // The sum of all cores. Any context.
 std::uint64_t counted(Count what);
 

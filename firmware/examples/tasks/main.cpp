@@ -8,6 +8,7 @@
 //                  pump=idle, tick, task or recorders (idle),
 //                  recorder=graph, function, duration, sampled, profile or none (graph),
 //                  mode=lossless, stream, flight or adaptive (lossless),
+//                  interrupt_stacks=1: interrupts have a stack of their own,
 //                  detach=N (0): a task attaches and detaches callbacks N times
 #include "workloads.hpp"
 
@@ -75,7 +76,9 @@ int main() {
                                      nopscope::interrupts_masked, nopscope::interrupts_unmasked});
         run_preemptive({cores, number("slice_us=", 100) * hal::clock_hz() / 1'000'000,
                         number("switches=", 10'000), pumps(), recorder(),
-                        static_cast<unsigned>(number("detach=", 0))});
+                        static_cast<unsigned>(number("detach=", 0)),
+                        is_given("interrupt_stacks=1") ? kernel::Interrupts::on_their_stack
+                                                       : kernel::Interrupts::on_the_task_s_stack});
     } else {
         run_cooperative(is_given("switches=many"));
     }

@@ -203,7 +203,7 @@ void report() {
     for (const unsigned of : children) born += of;
     constexpr const char* names[] = {"switches", "preempted",   "blocked", "gave_way",
                                      "ended",    "preemptions", "moves",   "ready",
-                                     "takes",    "gives",       "waits"};
+                                     "takes",    "gives",       "waits",   "interrupts"};
     for (unsigned what = 0; what < kernel::counts; ++what)
         say(kernel::counted(static_cast<Count>(what)), names[what]);
     say(born, "children");
@@ -224,7 +224,8 @@ void report() {
 void run_preemptive(const Preemptive& given) {
     words = given;
     if (words.cores > max_cores) hal::panic("tasks: cores=N: at most four");
-    kernel::start(words.slice, words.pumps == Pumps::tick ? nopscope::pump : nullptr);
+    kernel::start(words.slice, words.pumps == Pumps::tick ? nopscope::pump : nullptr,
+                  words.interrupts);
     nopscope::name_object(reinterpret_cast<std::uintptr_t>(&mutex), "results");
     for (unsigned core = 0; core < words.cores; ++core)
         nopscope::name_object(reinterpret_cast<std::uintptr_t>(&queues[core]), "values");

@@ -2,6 +2,7 @@
 // The two workloads of this image. The tracer has been started, and records nothing yet.
 #pragma once
 
+#include "kernel.hpp"
 #include "nopscope/nopscope.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct Preemptive {
     Pumps pumps;
     nopscope::Recorder recorder;  // of all functions
     unsigned detaches;            // so often a task attaches a callback and detaches it
+    kernel::Interrupts interrupts;
 };
 // Panics if a task is in a callback when detach() has returned ok. Returns how often it returned
 // timeout before.

@@ -138,8 +138,11 @@ const char* call_once(const void* argument) {
     use_frames();
     if (run.abandoned) abandon_frames();
     torture_returned.sp = 0;
-    if (run.callee.function != shared)
-        return check_registers(run.callee.function, torture_delay, 0);
+    forget_lowest();
+    if (run.callee.function != shared) {
+        const char* wrong = check_registers(run.callee.function, torture_delay, 0);
+        return wrong != nullptr ? wrong : check_lowest();
+    }
     torture_call_registers(shared, 0);
     return nullptr;
 }

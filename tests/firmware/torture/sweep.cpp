@@ -77,7 +77,7 @@ nopscope::Config config() {
 int run() {
     image::start_tracer(config());
     start_sweep({paths, register_callees});
-    sweep_with(Recorder::function, "function", true);
+    sweep_with(Recorder::function, "function", false);
     sweep_with(Recorder::graph, "graph", true);
     sweep_events();
     sweep_return_callbacks();

@@ -10,6 +10,8 @@
 //
 // tasks=1: each interrupt switches to another task at its end. That task makes traced calls and
 // switches back.
+//
+// lowest=1: the call is the lowest on its stack so far, as in a task that is new.
 #pragma once
 
 #include <setjmp.h>
@@ -78,6 +80,10 @@ void abandon_frames();
 // them. A frame that is published but not yet written then has old contents: these must not look
 // like a call that was skipped.
 void use_frames();
+// With calls_are_lowest: makes the next hooked call the lowest on this stack. Afterwards: what is
+// wrong with the lowest SP, or null.
+void forget_lowest();
+const char* check_lowest();
 // Calls run(argument) for each delay from 1 tick on, in each phase, until all interrupts of a delay
 // come after the call (run returns true). Returns how many runs; 0: this never happened.
 unsigned sweep_delays(bool (*run)(const void*), const void* argument);
@@ -90,9 +96,11 @@ unsigned report_hits(const char* image, std::span<const Path> paths);
 extern volatile uint64_t came_at;    // where the interrupt came
 extern volatile uint64_t landed_at;  // where it was taken: only elsewhere if it was deferred
 extern volatile uint32_t landings;
-extern volatile bool landed_after;  // after the call's return
-extern uint32_t task_calls;         // of the other task in each run; 0: there is none
-void start_other_task();            // if the command line asks for it
+extern volatile bool landed_after;    // after the call's return
+extern volatile uint64_t landing_sp;  // in a call of the interrupt's handler
+extern uint32_t task_calls;           // of the other task in each run; 0: there is none
+extern bool calls_are_lowest;
+void start_other_task();  // if the command line asks for it; and sets calls_are_lowest
 // These are instrumented.
 void on_landing(unsigned interrupt);          // the interrupt
 void on_profile_landing(unsigned interrupt);  // the same, then calls shared()

@@ -14,16 +14,18 @@ extern "C" void switch_stacks(uint64_t* save_sp, uint64_t sp);  // firmware/exam
 
 namespace torture {
 
-volatile uint64_t came_at, landed_at;
+volatile uint64_t came_at, landed_at, landing_sp;
 volatile uint32_t landings;
 volatile bool landed_after;
 uint32_t task_calls;
+bool calls_are_lowest;
 
 namespace {
 
 void (*volatile leave)(jmp_buf, int) = longjmp;
 
 TORTURE_CALL double halve(unsigned depth, double x) {
+    landing_sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa());
     return depth == 0 ? x : halve(depth - 1, x / 2) + 1;
 }
 TORTURE_CALL uint64_t second(uint64_t x) { return x * 3; }
@@ -61,6 +63,7 @@ NOPSCOPE_NOTRACE void switch_to_other() {
 }  // namespace
 
 NOPSCOPE_NOTRACE void start_other_task() {
+    calls_are_lowest = image::is_given("lowest=1");
     if (!image::is_given("tasks=1")) return;
     const auto low = reinterpret_cast<uintptr_t>(other_stack);
     const uint64_t high = low + sizeof other_stack;

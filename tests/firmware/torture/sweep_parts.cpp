@@ -5,6 +5,7 @@
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
+#include "tracer/core/cores.hpp"
 
 #include <stdio.h>
 
@@ -35,6 +36,19 @@ TORTURE_CALL void use_frames() {
     auto* room = static_cast<volatile char*>(__builtin_alloca(8192));
     room[0] = 1;
     if (deep(6, [] {}) != 6) fail(__FILE__, __LINE__);
+}
+
+void forget_lowest() {
+    landing_sp = ~uint64_t{0};
+    nopscope::Core& core = nopscope::all_cores()[0];
+    if (calls_are_lowest) core.lowest_sp = core.stack_high;
+}
+
+const char* check_lowest() {
+    if (!calls_are_lowest) return nullptr;
+    const uint64_t landing = task_calls == 0 ? landing_sp : ~uint64_t{0};  // not the other task's
+    const uint64_t lowest = __atomic_load_n(&nopscope::all_cores()[0].lowest_sp, __ATOMIC_RELAXED);
+    return lowest > torture_returned.sp || lowest > landing ? "a lower call is forgotten" : nullptr;
 }
 
 unsigned sweep_delays(bool (*run)(const void*), const void* argument) {

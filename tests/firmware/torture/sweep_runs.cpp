@@ -37,7 +37,9 @@ const char* call_once(const void* argument) {
     use_frames();
     if (run.abandoned) abandon_frames();
     torture_returned.sp = 0;
+    forget_lowest();
     const char* wrong = check_registers(run.callee.function, torture_delay, 0);
+    if (wrong == nullptr && callees_hooked) wrong = check_lowest();
     if (wrong == nullptr && callees_hooked && nopscope::hooked_return_address(1) != 0)
         return "a skipped call is open";
     return wrong;

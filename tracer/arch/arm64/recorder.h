@@ -246,13 +246,15 @@
 .if !\at_any_depth
 3:  count_and_leave CORE_FILTERED, \entry
 .endif
-4:  cmp     x12, x14
+4:  interrupted RESTARTS, \entry
+    cmp     x12, x14
     b.hs    7f
     ldr     x14, [x10, #CORE_STACK_LOW]
     cmp     x12, x14
     b.lo    7f
 #ifdef NOPSCOPE_DEFERS
     str     x12, [x10, #CORE_LOWEST_SP]
+    interrupted RESTARTS, \entry        // the store stays: it is true
 #else
     add     x14, x10, #CORE_LOWEST_SP
 6:  ldxr    x13, [x14]

@@ -38,7 +38,7 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
 // back from unwind(), minus those of its usual way that it then saves.
 inline constexpr std::uint32_t told_before = 5;
 inline constexpr std::uint32_t told_after = 2;
-inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 86 : 70;
+inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 70;
 
 // The code that found out that calls have ended: when its work began, after how many instructions.
 struct Finder {

@@ -19,12 +19,6 @@ namespace {
 
 constinit Machine machine;
 
-void note_lowest(Core& core, std::uint64_t sp) {
-    std::uint64_t lowest = __atomic_load_n(&core.lowest_sp, __ATOMIC_RELAXED);
-    while (sp < lowest && !__atomic_compare_exchange_n(&core.lowest_sp, &lowest, sp, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-}
 bool has_frame_left(Core& core) {
     if (core.top < core.frames_end) return true;
     __atomic_fetch_add(&core.shadow_stack_full, 1, __ATOMIC_RELAXED);
@@ -35,13 +29,23 @@ bool has_frame_left(Core& core) {
     return has_frame_left(core);
 }
 
-// Makes room on the shadow stack for a call with this SP and return address. False: there is none.
-bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
+// For an SP that is outside the stack, or below all before. False: it is outside.
+[[gnu::noinline]] bool is_on_stack(Core& core, std::uint64_t sp) {
     if (sp < core.stack_low || sp >= core.stack_high) {
         __atomic_fetch_add(&core.off_stack, 1, __ATOMIC_RELAXED);
         return false;
     }
-    note_lowest(core, sp);
+    std::uint64_t lowest = __atomic_load_n(&core.lowest_sp, __ATOMIC_RELAXED);
+    while (sp < lowest && !__atomic_compare_exchange_n(&core.lowest_sp, &lowest, sp, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return true;
+}
+
+// Makes room on the shadow stack for a call with this SP and return address. False: there is none.
+[[gnu::always_inline]] inline bool make_place(Core& core, std::uint64_t sp,
+                                              std::uint64_t return_address) {
+    if ((sp < core.lowest_sp || sp >= core.stack_high) && !is_on_stack(core, sp)) return false;
     return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address)
                                      : has_frame_left(core);
 }

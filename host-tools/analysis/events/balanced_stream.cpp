@@ -103,14 +103,19 @@ BalancedStream::Core& BalancedStream::core(unsigned number) {
     return *slot;
 }
 
+bool BalancedStream::has_room() {
+    return context_count_ < max_contexts && budget_.take(price::context);
+}
+
 BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t number,
                                                  bool is_certain) {
-    for (const auto& one : core.contexts) {
-        if (one->track.context == number) return *one;
-    }
+    if (const auto known = core.by_number.find(number); known != core.by_number.end())
+        return *known->second;
     if (Context* const moved = moved_context(core, number, is_certain)) return *moved;
-    if (core.contexts.size() == max_contexts) return *core.contexts.back();
+    if (!core.contexts.empty() && !has_room()) return *core.contexts.back();
     Context& added = *core.contexts.emplace_back(std::make_unique<Context>());
+    ++context_count_;
+    core.by_number.emplace(number, &added);
     added.track = {.number = 0, .core = core.number, .context = number};
     added.stack.resize(1);
     introduce(core, added);
@@ -125,18 +130,17 @@ BalancedStream::Context* BalancedStream::moved_context(Core& core, std::uint32_t
     const auto known = core_of_.find(number);
     if (known == core_of_.end() || known->second == &core) return nullptr;
     Core& other = *known->second;
-    const auto one = std::ranges::find_if(
-        other.contexts, [&](const auto& context) { return context->track.context == number; });
-    if (one == other.contexts.end() || (*one)->session != sessions_) return nullptr;
-    const bool is_full = other.contexts.size() == max_contexts;
-    if (one->get() == other.current && (!is_certain || is_full)) return nullptr;
-    move(other, core, static_cast<std::size_t>(one - other.contexts.begin()));
-    return core.contexts.back().get();
+    const auto one = other.by_number.find(number);
+    if (one == other.by_number.end() || one->second->session != sessions_) return nullptr;
+    Context& moved = *one->second;
+    if (&moved == other.current &&
+        (!is_certain || &context(other, protocol::several_contexts) == &moved))
+        return nullptr;
+    move(other, core, moved);
+    return &moved;
 }
 
-// The context, at this place of the list of `from`, has moved.
-void BalancedStream::move(Core& from, Core& to, std::size_t at) {
-    Context& moved = *from.contexts[at];
+void BalancedStream::move(Core& from, Core& to, Context& moved) {
     turn_to(from);
     // The core's record of its next context may come later. Until then it runs an unknown one.
     if (&moved == from.current) enter(from, context(from, protocol::several_contexts), from.now);
@@ -148,8 +152,11 @@ void BalancedStream::move(Core& from, Core& to, std::size_t at) {
         }
         moved.last = from.now;
     }
-    to.contexts.push_back(std::move(from.contexts[at]));
-    from.contexts.erase(from.contexts.begin() + static_cast<std::ptrdiff_t>(at));
+    const auto one = std::ranges::find(from.contexts, &moved, &std::unique_ptr<Context>::get);
+    to.contexts.push_back(std::move(*one));
+    from.by_number.erase(moved.track.context);
+    to.by_number.emplace(moved.track.context, &moved);
+    from.contexts.erase(one);
     moved.track.core = to.number;
     core_of_[moved.track.context] = &to;
     moved.has_moved = true;

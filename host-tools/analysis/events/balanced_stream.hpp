@@ -43,7 +43,7 @@ namespace nopscope::host {
 class BalancedStream : public SessionSink {
 public:
     static constexpr std::size_t max_depth = std::size_t{1} << 16;  // deeper entries are points
-    static constexpr std::size_t max_contexts = 1024;  // of a core; more count as the last one
+    static constexpr std::size_t max_contexts = 65'536;  // more count as the core's last one
 
     // If `symbols` returns null, addresses name functions. Errors begin with `origin`. `axis`:
     // nothing chooses an axis for each session. That is without_tracer for one core in lossless
@@ -91,6 +91,7 @@ private:
     struct Core {
         unsigned number = 0;
         std::vector<std::unique_ptr<Context>> contexts;
+        std::unordered_map<std::uint32_t, Context*> by_number;
         Context* current = nullptr;
         WithData with_data;
         Nanoseconds now = 0;
@@ -123,10 +124,12 @@ private:
     void tell(Core& core, const MissingPart& part);
     static void cut(Core& core, std::uint64_t clock);
     Nanoseconds time_at(const Core& core, std::uint64_t clock);
+    // Charges a context to the budget. False: there is no room for it.
+    bool has_room();
     // `is_certain`: the core has a record that it runs this context from now on.
     Context& context(Core& core, std::uint32_t number, bool is_certain = true);
     Context* moved_context(Core& core, std::uint32_t number, bool is_certain);
-    void move(Core& from, Core& to, std::size_t at);
+    void move(Core& from, Core& to, Context& moved);
     void introduce(Core& core, Context& context);
     // The track's open calls enter now.
     void show_open_calls(Core& core, Context& context);
@@ -186,6 +189,7 @@ private:
     std::vector<std::uint32_t> path_;
     std::array<std::unique_ptr<Core>, 256> cores_;
     std::unordered_map<std::uint32_t, Core*> core_of_;  // that has the context of this number
+    std::size_t context_count_ = 0;                     // of all cores
     unsigned core_count_ = 0;
     std::optional<ClockPair> clock_pair_;  // waits for the session's first record
     std::vector<Missing> absences_;        // wait for a record after their ends

@@ -17,8 +17,8 @@ Profile::Core::Core(const Core& other, Profile& profile)
       runs(other.runs),
       last_context(other.last_context) {
     for (const auto& context : other.contexts) {
-        contexts.push_back(std::make_unique<Context>(*context, profile, *this));
-        if (context.get() == other.current) current = contexts.back().get();
+        Context& copy = add(std::make_unique<Context>(*context, profile, *this));
+        if (context.get() == other.current) current = &copy;
     }
 }
 
@@ -170,13 +170,22 @@ void Profile::Core::on_records(std::span<const protocol::StampedRecord> records,
     }
 }
 
+constexpr std::size_t max_contexts = 65'536;  // more count as the core's last one
+
 Profile::Context& Profile::Core::context(std::uint32_t wanted) {
     if (Context* const one = known(wanted)) return *one;
     // Outside data may name any number; a firmware has few. Each core always gets one.
     const bool is_first = contexts.empty();
-    if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first))
-        return *contexts.back();
-    return *contexts.emplace_back(std::make_unique<Context>(profile_, *this, wanted));
+    const bool has_room =
+        profile_.context_count_ < max_contexts && profile_.budget_.take(price::context);
+    if (!has_room && !is_first) return *contexts.back();
+    return add(std::make_unique<Context>(profile_, *this, wanted));
+}
+
+Profile::Context& Profile::Core::add(std::unique_ptr<Context> one) {
+    ++profile_.context_count_;
+    by_number.emplace(one->number, one.get());
+    return *contexts.emplace_back(std::move(one));
 }
 
 void Profile::Core::enter(Context& to, std::uint64_t left, std::uint64_t entered) {

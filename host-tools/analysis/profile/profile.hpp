@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "host-tools/analysis/profile/call_costs.hpp"
@@ -364,6 +365,7 @@ private:
         void find_context_of(const protocol::Event& event, std::uint64_t before);
         void on_data();
         void on_task_fact();
+        Context& add(std::unique_ptr<Context> one);
         // Null: the core has not run such a context.
         Context* known(std::uint32_t number) const;
         // That context, which has left this core, or null. It does not run any more.
@@ -372,11 +374,10 @@ private:
         void on_dropped(std::uint64_t from, std::uint64_t count);
         void finish();
 
-        static constexpr std::size_t max_contexts = 1024;
-
         Profile& profile_;
         unsigned number;
         std::vector<std::unique_ptr<Context>> contexts;
+        std::unordered_map<std::uint32_t, Context*> by_number;
         Context* current = nullptr;
         WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
@@ -431,6 +432,7 @@ private:
 
     PathCache paths_{functions_, tree_, costs_, code_, budget_};
     std::array<std::unique_ptr<Core>, 256> cores_;
+    std::size_t context_count_ = 0;  // of all cores
     // Has the records of each core until a part, or the time after zero(), begins there.
     std::unique_ptr<Profile> before_;
 };

@@ -17,10 +17,8 @@ bool can_move(std::uint32_t context) {
 }  // namespace
 
 Profile::Context* Profile::Core::known(std::uint32_t wanted) const {
-    for (const auto& one : contexts) {
-        if (one->number == wanted) return one.get();
-    }
-    return nullptr;
+    const auto found = by_number.find(wanted);
+    return found != by_number.end() ? found->second : nullptr;
 }
 
 // This core's record of its next context may come later. Until then it runs an unknown one.

@@ -48,8 +48,8 @@ Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
     from.bring_to(clock);
     earlier_tracer = from.tracer_so_far();
     for (const auto& context : from.contexts) {
-        contexts.push_back(std::make_unique<Context>(*context, profile, *this, clock));
-        if (context.get() == from.current) current = contexts.back().get();
+        Context& copy = add(std::make_unique<Context>(*context, profile, *this, clock));
+        if (context.get() == from.current) current = &copy;
     }
 }
 

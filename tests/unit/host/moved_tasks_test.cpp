@@ -88,6 +88,33 @@ TEST_F(MovedTasks, OpenCallsGoOn) {
     EXPECT_THAT(contexts(), ElementsAre("0/1 30 20 0", "1/1 12 12 0"));
 }
 
+class ManyTasks : public MovedTasks {
+protected:
+    static constexpr std::uint64_t tasks = 3000;
+    // Each begins a call, and when all have, each ends its own.
+    ManyTasks() {
+        std::vector<std::uint64_t> open;
+        for (std::uint32_t task = 1; task <= tasks; ++task) {
+            target.argument(Extended::context, task, 1);
+            open.push_back(target.entry(1, 1));
+        }
+        for (std::uint32_t task = 1; task <= tasks; ++task) {
+            target.argument(Extended::context, task, 1);
+            target.ret(open[task - 1], 5);
+        }
+    }
+};
+
+TEST_F(ManyTasks, AreToldApartInReports) {
+    expect(1, tasks, 4 * tasks * tasks + 2 * tasks, 6 * tasks);
+    EXPECT_EQ(contexts().size(), tasks);
+}
+
+TEST_F(ManyTasks, AreToldApartInEvents) {
+    EXPECT_EQ(told().size(), 4 * tasks) << "the call, and the time away in it: begin and end";
+    EXPECT_EQ(orphan_returns, 0u);
+}
+
 TEST_F(MovedTasks, ThereAndBackAndOn) {
     const auto one = target.entry(1);
     move(0, 1);

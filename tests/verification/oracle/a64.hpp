@@ -25,6 +25,8 @@ enum class Op : std::uint8_t {
 };
 
 constexpr std::uint32_t nop = 0xd503201f;
+// MOV SP, Xn: ADD (immediate), C6.2.4.
+constexpr bool is_mov_to_sp(std::uint32_t word) { return (word & 0xfffffc1f) == 0x9100001f; }
 constexpr bool is_b(std::uint32_t word) { return word >> 26 == 0x05; }
 constexpr bool is_bl(std::uint32_t word) { return word >> 26 == 0x25; }
 
@@ -91,6 +93,7 @@ static_assert(op_of(0xd5033a9f) == Op::weaker_dsb && op_of(0xd503379f) == Op::we
 static_assert(op_of(0xd5033fdf) == Op::isb && op_of(0xd69f03e0) == Op::eret);
 static_assert(op_of(0xd50b7b23) == Op::clean && op_of(0xd50b7525) == Op::invalidate);
 static_assert(op_of(0xd508871f) == Op::translation && op_of(0xd5033bbf) == Op::other /* DMB */);
+static_assert(is_mov_to_sp(0x910003bf) && !is_mov_to_sp(0x910003fd) /* MOV X29, SP */);
 static_assert(branch_of(0xd65f03c0) == Branch::ret && branch_of(0xd63f0120) == Branch::call);
 static_assert(branch_of(0xd61f0120) == Branch::jump && branch_of(0xd69f03e0) == Branch::none);
 static_assert(bl_target(0x94000001, 0x1000) == 0x1004 && bl_target(0x97ffffff, 0x1000) == 0xffc);

@@ -14,6 +14,14 @@
 // With stop=ADDRESS, hex, each site also has "before": its "bl" when the instruction at ADDRESS was
 // first executed.
 //
+// With switch=BEGIN:END..., hex, the functions that switch stacks by MOV SP, OUT also has, for each
+// task that ran, its counts of `bl` by function:
+//
+//     "tasks": [{"0x..": N, ...}, ...]
+//
+// The oracle knows a task by the SP with which it leaves and comes back, on any core. An
+// interrupt's stack is a task.
+//
 // `address` is the function's; `other` counts executions of the word while it was not a BL; `own`
 // counts the function's own instructions. It is 0 if END is not given.
 //
@@ -32,6 +40,7 @@
 
 #include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/plugin.hpp"
+#include "tests/verification/oracle/this_core.hpp"
 
 #include <atomic>
 #include <cinttypes>
@@ -39,8 +48,11 @@
 #include <deque>
 #include <fstream>
 #include <map>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 int qemu_plugin_version = 4;
@@ -62,6 +74,43 @@ struct Counted {
     Counter before = 0;  // `bl` at the stop
 };
 
+// What each task has called, and which task each core runs.
+class Tasks {
+public:
+    void call(unsigned core, std::size_t site) {
+        const std::lock_guard lock(lock_);
+        ++calls_[running(core)][site];
+    }
+    void leave(unsigned core, std::uint64_t sp) {
+        const std::lock_guard lock(lock_);
+        away_[sp] = running(core);
+        running_[core] = none;
+    }
+    void take(unsigned core, std::uint64_t sp) {
+        const std::lock_guard lock(lock_);
+        const auto found = away_.find(sp);
+        if (found == away_.end()) return;  // a new task
+        running_[core] = found->second;
+        away_.erase(found);
+    }
+    const auto& calls() const { return calls_; }
+
+private:
+    static constexpr std::size_t none = ~std::size_t{0};
+    std::size_t running(unsigned core) {
+        if (running_[core] == none) {
+            running_[core] = calls_.size();
+            calls_.emplace_back();
+        }
+        return running_[core];
+    }
+
+    std::mutex lock_;
+    std::size_t running_[this_core::most] = {none, none, none, none, none, none, none, none};
+    std::vector<std::map<std::size_t, std::uint64_t>> calls_;  // by task, then by site
+    std::map<std::uint64_t, std::size_t> away_;                // tasks that do not run, by SP
+};
+
 struct Oracle {
     std::vector<Site> sites;
     std::deque<Counted> counted;  // by index of the site; elements never move
@@ -70,6 +119,10 @@ struct Oracle {
     Counter instructions = 0;
     std::uint64_t stop = 0;  // address; 0: none
     std::atomic<bool> stopped = false;
+    std::vector<std::uint64_t> switching;   // begins and ends; empty: tasks are not told apart
+    std::set<std::uint64_t> behind_switch;  // addresses
+    Tasks tasks;
+    plugin::Registers registers[this_core::most];
     std::string out;
 };
 
@@ -99,6 +152,30 @@ void count(qemu_plugin_insn* instruction, Counter& counter) {
     plugin::call_before(instruction, add_one, &counter);
 }
 
+void count_in_task(unsigned told, void* site) {
+    oracle.tasks.call(this_core::number(told), reinterpret_cast<std::uintptr_t>(site));
+}
+void note_leaving(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    oracle.tasks.leave(core, oracle.registers[core].sp());
+}
+void note_taking(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    oracle.tasks.take(core, oracle.registers[core].sp());
+}
+void watch_switch(qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t word) {
+    const auto note = [&](auto* callback) {
+        plugin::call_before(instruction, callback, nullptr, QEMU_PLUGIN_CB_R_REGS);
+    };
+    for (std::size_t i = 0; i + 1 < oracle.switching.size(); i += 2) {
+        if (address < oracle.switching[i] || address >= oracle.switching[i + 1]) continue;
+        if (oracle.behind_switch.contains(address)) note(note_taking);
+        if (!a64::is_mov_to_sp(word)) continue;
+        note(note_leaving);
+        oracle.behind_switch.insert(address + 4);
+    }
+}
+
 // If the target has one core, nothing else runs meanwhile.
 void note_stop(unsigned, void*) {
     if (oracle.stopped.exchange(true)) return;
@@ -114,18 +191,34 @@ Counted* function_around(std::uint64_t address) {
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
-    plugin::for_each_instruction(
-        block, [](qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t word) {
-            count(instruction, oracle.instructions);
-            if (oracle.stop != 0 && address == oracle.stop)
-                plugin::call_before(instruction, note_stop);
-            if (Counted* const function = function_around(address))
-                count(instruction, function->own);
-            const auto site = oracle.site_at.find(address);
-            if (site == oracle.site_at.end()) return;
-            Counted& counted = oracle.counted[site->second];
-            count(instruction, a64::is_bl(word) ? counted.bl : counted.other);
-        });
+    plugin::for_each_instruction(block, [](qemu_plugin_insn* instruction, std::uint64_t address,
+                                           std::uint32_t word) {
+        count(instruction, oracle.instructions);
+        if (oracle.stop != 0 && address == oracle.stop) plugin::call_before(instruction, note_stop);
+        if (Counted* const function = function_around(address)) count(instruction, function->own);
+        watch_switch(instruction, address, word);
+        const auto site = oracle.site_at.find(address);
+        if (site == oracle.site_at.end()) return;
+        if (!oracle.switching.empty() && a64::is_bl(word))
+            plugin::call_before(instruction, count_in_task, reinterpret_cast<void*>(site->second));
+        Counted& counted = oracle.counted[site->second];
+        count(instruction, a64::is_bl(word) ? counted.bl : counted.other);
+    });
+}
+
+void print_tasks(std::FILE* file) {
+    std::fputs(", \"tasks\": [", file);
+    const char* between_tasks = "";
+    for (const auto& task : oracle.tasks.calls()) {
+        std::fprintf(file, "%s\n{", std::exchange(between_tasks, ","));
+        const char* between = "";
+        for (const auto& [site, calls] : task) {
+            std::fprintf(file, "%s\"0x%" PRIx64 "\": %" PRIu64, std::exchange(between, ", "),
+                         oracle.sites[site].function, calls);
+        }
+        std::fputs("}", file);
+    }
+    std::fputs("\n]", file);
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
@@ -145,8 +238,16 @@ void on_exit(qemu_plugin_id_t, void*) {
         if (oracle.stopped)
             std::fprintf(file, ", \"before\": %" PRIu64 "}", oracle.counted[i].before.load());
     }
-    std::fputs("\n]}\n", file);
+    std::fputs("\n]", file);
+    if (!oracle.switching.empty()) print_tasks(file);
+    std::fputs("}\n", file);
     std::fclose(file);
+}
+
+void on_core(qemu_plugin_id_t, unsigned core) {
+    if (core >= this_core::most) return;
+    this_core::is_there(core);
+    oracle.registers[core] = plugin::Registers::of_this_core();
 }
 
 }  // namespace
@@ -154,6 +255,9 @@ void on_exit(qemu_plugin_id_t, void*) {
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
     oracle.out = plugin::argument(argc, argv, "out");
     oracle.stop = std::strtoull(plugin::argument(argc, argv, "stop").c_str(), nullptr, 16);
+    std::istringstream switching(plugin::argument(argc, argv, "switch"));
+    for (std::string one; std::getline(switching, one, ':');)
+        oracle.switching.push_back(std::strtoull(one.c_str(), nullptr, 16));
     if (oracle.out.empty() || !read_sites(plugin::argument(argc, argv, "sites"))) {
         std::fputs(
             "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION [END]\", hex, each word "
@@ -161,6 +265,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
             stderr);
         return -1;
     }
+    qemu_plugin_register_vcpu_init_cb(id, on_core);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
     return 0;

@@ -343,7 +343,8 @@ SELFTEST("contexts.destroyed_with_open_calls") {
 // Their durations are records that a full ring has no room for.
 SELFTEST("contexts.destroyed_with_open_calls_while_the_ring_is_full") {
     REQUIRE(only_traced(Recorder::duration, Sites::of(traced)) && create_tasks());
-    REQUIRE(is_ok(set_mode(Mode::lossless)));
+    Core& core = core_states[hal::this_core()];
+    core.lossless = 1;  // after finish(), set_mode() changes nothing
     tasks[1].done = true;
     rounds = 1;
     const std::uint64_t dropped = counters().dropped;
@@ -355,11 +356,13 @@ SELFTEST("contexts.destroyed_with_open_calls_while_the_ring_is_full") {
         shut_line(false);
         wrong |= !destroy_tasks();
     });
-    REQUIRE(is_ok(set_mode(Mode::stream)) && !wrong && recording.well_formed);
+    core.lossless = 0;
+    REQUIRE(!wrong && recording.well_formed);
     unsigned durations = 0;
     for (const protocol::Event& event : recording.events)
         durations += event.kind == Kind::extended && event.extended == protocol::Extended::duration;
-    REQUIRE(counters().dropped == dropped && durations == 2 && nothing_left());
+    REQUIRE(counters().dropped == dropped);
+    REQUIRE(durations == 2 && nothing_left());
 }
 
 SELFTEST("contexts.misuse_is_refused") {

@@ -187,8 +187,8 @@ struct alignas(128) Core {
     std::uint32_t stops;
     std::uint32_t subtree_depth;  // open calls of trace_only_below()'s functions in this context
     std::uint64_t subtree;        // the ReturnOps that counts them; 0: everything is traced
-    // The tracer works in this context: how deep (tracer_time.hpp), whether the ring has its
-    // tracer_begin, and the event counters that are paused meanwhile (a mask).
+    // The tracer works in this context: how deep, the TracerWork::Mark of the tracer_begin that the
+    // ring has (tracer_time.hpp), and the event counters that are paused meanwhile (a mask).
     std::uint32_t tracer_depth;
     std::uint32_t tracer_marked;
     std::uint64_t paused_counters;

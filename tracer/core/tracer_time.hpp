@@ -8,6 +8,7 @@
 #include "tracer/protocol/hello.hpp"
 
 #include <span>
+#include <utility>
 
 namespace nopscope {
 
@@ -35,10 +36,12 @@ ProfileInstant profile_instant(M& machine, Core& core, Next next) {
 // has a tracer_begin and a tracer_end around it. In between, interrupts may be on: the task may be
 // preempted and moved to another core. Work on top of such work has no brackets: a reader would
 // take them for the outer's. A recorded interrupt ends the outer's brackets first (interrupts.cpp).
+// They begin again when it ends; but those of work in steps only with the next step, because a
+// kernel may run behind the interrupt's end, on top of that work.
 template <MachineConcept M>
 class TracerWork {
 public:
-    enum class Mark : std::uint8_t { no, yes };
+    enum class Mark : std::uint8_t { no, whole, steps };  // as Core::tracer_marked
 
     // `cores`: core n is the machine's core n. `began`: when the work began, after `before`
     // instructions of a recorder.
@@ -50,17 +53,15 @@ public:
         if (core.tracer_depth++ == 0) pause_events(core);
         begin_ =
             profile_instant(machine, core, [](const ProfileInstant& at) { return at.profiled; });
-        marks_ = mark == Mark::yes && core.tracer_marked == 0 &&
-                 put_own(machine, core, protocol::Extended::tracer_begin, before, &began);
-        if (marks_) core.tracer_marked = 1;
+        if (mark != Mark::no && core.tracer_marked == 0 &&
+            put_own(machine, core, protocol::Extended::tracer_begin, before, &began))
+            core.tracer_marked = marked_ = static_cast<std::uint32_t>(mark);
     }
     ~TracerWork() {
         const InterruptsMasked masked(machine_);
         Core& core = here();
-        if (marks_) {
-            core.tracer_marked = 0;
+        if (marked_ != 0 && std::exchange(core.tracer_marked, 0) != 0)
             (void)put_own(machine_, core, protocol::Extended::tracer_end, after_);
-        }
         (void)profile_instant(machine_, core, [this](const ProfileInstant& at) {
             return begin_.profiled + ((at.clock - begin_.clock) << profiled_shift);
         });
@@ -69,17 +70,31 @@ public:
     TracerWork(const TracerWork&) = delete;
     TracerWork& operator=(const TracerWork&) = delete;
 
+    // Work in steps: with interrupts masked, before each step; and before each wait.
+    void go_on() {
+        if (marked_ == 0 || here().tracer_marked != 0) return;
+        const InterruptsMasked masked(machine_);
+        Core& core = here();
+        if (core.tracer_marked == 0 &&
+            put_own(machine_, core, protocol::Extended::tracer_begin, before_going_on))
+            core.tracer_marked = marked_;
+    }
+
     // About how many instructions of the tracer follow this scope.
     void followed_by(std::uint32_t instructions) { after_ = instructions; }
 
 private:
+    // About how many instructions lie between an interrupt's end and the begin that go_on()
+    // records, with GCC 12 (tests/verification/oracle/truth.py).
+    static constexpr std::uint32_t before_going_on = 110;
+
     Core& here() const { return cores_[machine_.core()]; }
 
     M& machine_;
     std::span<Core> cores_;
     ProfileInstant begin_{};
     std::uint32_t after_ = 0;
-    bool marks_ = false;  // the ring has this work's tracer_begin
+    std::uint32_t marked_ = 0;  // Core::tracer_marked while the ring has this work's tracer_begin
 };
 
 }  // namespace nopscope

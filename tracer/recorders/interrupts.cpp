@@ -4,6 +4,7 @@
 #include "nopscope/nopscope.hpp"
 #include "tracer/core/here.hpp"
 #include "tracer/core/ring.hpp"
+#include "tracer/core/tracer_time.hpp"
 
 namespace nopscope {
 
@@ -11,18 +12,21 @@ namespace {
 
 constinit Machine machine;
 
+using Work = TracerWork<Machine>;
+
 // In what interrupt_begin() returns, beside the record's position: the tracer's work was cut.
 constexpr std::uint64_t cut_work = 1;
-// The tracer's work on this core ends for the host when an interrupt of it begins, and begins again
-// when that ends. Otherwise the time of a pump in the interrupt would be the interrupt's.
+// The tracer's work on this core ends for the host when an interrupt of it begins. Otherwise the
+// time of a pump in the interrupt would be the interrupt's. Returns whether the work begins again
+// when the interrupt ends.
 bool cut(Core& core) {
     if (core.tracer_marked == 0 || !put_own(machine, core, protocol::Extended::tracer_end))
         return false;
-    core.tracer_marked = 0;
-    return true;
+    return std::exchange(core.tracer_marked, 0) == static_cast<std::uint32_t>(Work::Mark::whole);
 }
 void mend(Core& core) {
-    core.tracer_marked = put_own(machine, core, protocol::Extended::tracer_begin) ? 1 : 0;
+    if (put_own(machine, core, protocol::Extended::tracer_begin))
+        core.tracer_marked = static_cast<std::uint32_t>(Work::Mark::whole);
 }
 
 // Returns the caller's address if `address` is a hook. `sp`: below the traced function's frame.

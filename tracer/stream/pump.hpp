@@ -69,10 +69,10 @@ public:
     // interrupt, and the interrupted work sends them.
     void run(Moment began = {}) {
         if (here().tracer_depth != 0 || !has_work()) return;
-        const Work work(machine_, cores_, Work::Mark::yes, began);
+        Work work(machine_, cores_, Work::Mark::steps, began);
         if (const Hold hold(*this); hold) note_cursors();
         const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
-        while (step(Until::paced) == Step::done && !(line_.has_pace() && due(end))) {
+        while (step(Until::paced, work) == Step::done && !(line_.has_pace() && due(end))) {
         }
         publish();
     }
@@ -98,7 +98,7 @@ public:
     // Runs use() and charges its time to the tracer, not to a function. Any context.
     template <typename Use>
     void charge_to_tracer(Use use, Moment began = {}) {
-        const Work work(machine_, cores_, Work::Mark::yes, began);
+        const Work work(machine_, cores_, Work::Mark::whole, began);
         use();
     }
 
@@ -138,24 +138,28 @@ public:
     // before its work `began`. False: there is no room. The pump is held on this core until the
     // line has drained; or a record was claimed and is not written, because its task was preempted.
     bool make_room(Moment began = {}, std::uint32_t before = 0) {
-        Work work(machine_, cores_, Work::Mark::yes, began, before);
+        Work work(machine_, cores_, Work::Mark::steps, began, before);
         work.followed_by(make_room_after);
         std::uint64_t stuck_since = 0;  // clock; 0: it is not stuck
-        while (!has_room_here()) {
-            const Step did = step(Until::empty);
+        bool has_room = has_room_here(), goes_on = true;
+        while (!has_room && goes_on) {
+            const Step did = step(Until::empty, work);
+            work.go_on();  // before it waits
             if (did == Step::held_here) return false;
             if (did != Step::nothing) {
                 stuck_since = 0;
             } else {
                 const std::uint64_t now = machine_.clock();
-                if (!arch::defers_interrupts) return has_room_here();
                 if (stuck_since == 0) stuck_since = now;
                 if (now - stuck_since > clock_hz_) return false;
             }
-            wait();
+            goes_on = did != Step::nothing || arch::defers_interrupts;
+            if (goes_on) wait();
+            has_room = has_room_here();
         }
-        publish();
-        return true;
+        work.go_on();
+        if (has_room) publish();
+        return has_room;
     }
 
     // Called in place of open(): sends all records of the session before a warm reset, under that
@@ -282,8 +286,14 @@ private:
         Pump* pump_;  // null: it is held
     };
 
-    Step step(Until until) {
+    // A step of the tracer's work. finish() is called without `work`.
+    Step step(Until until, Work& work) {
         const Hold hold(*this);
+        work.go_on();
+        return step(hold, until);
+    }
+    Step step(Until until) { return step(Hold(*this), until); }
+    Step step(const Hold& hold, Until until) {
         if (!hold) return pumping_core() == machine_.core() + 1 ? Step::held_here : Step::held;
         return advance(until, budget_);
     }
@@ -434,7 +444,7 @@ private:
     // Goes on with the current frame, or begins the next. Until::paced leaves records that came
     // after note_cursors(). Otherwise it would not end while other cores record faster than this
     // one encodes.
-    Step advance(Until until, const PumpBudget& budget) {
+    [[gnu::noinline]] Step advance(Until until, const PumpBudget& budget) {
         if (is_building()) return build(budget);
         if (!is_quiet()) return send(budget);
         return begin_frame(until) ? Step::done : Step::nothing;

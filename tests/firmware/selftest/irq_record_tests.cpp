@@ -164,24 +164,31 @@ SELFTEST("irq_records.an_interrupt_cuts_the_tracers_work") {
     (void)record([] {});
     unsigned marked = 0;
     std::uint64_t at = 0;
+    const auto interrupt_work = [&](std::uint32_t mark) {
+        Core& core = *joined_core();
+        core.tracer_marked = mark;
+        const std::uint64_t begun = interrupt_begin(9);
+        marked = marked * 10 + core.tracer_marked;
+        interrupt_end(begun);
+        marked = marked * 10 + std::exchange(core.tracer_marked, 0);
+    };
     {
         const hal::InterruptsMasked masked;
         Core& core = *joined_core();
         core.longest_masked = ~std::uint64_t{0};  // no record of that
         at = core.cursor;
-        core.tracer_marked = 1;
-        const std::uint64_t begun = interrupt_begin(9);
-        marked = core.tracer_marked;
-        interrupt_end(begun);
+        interrupt_work(1);
+        interrupt_work(2);  // in steps: the next one begins again
         core.longest_masked = 0;
-        marked += 2 * std::exchange(core.tracer_marked, 0);
     }
-    REQUIRE(marked == 2);
+    REQUIRE(marked == 100);
     const auto next = [&at] {
         return record_at(*joined_core(), std::exchange(at, at + record_bytes));
     };
     REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
     REQUIRE(next().kind() == protocol::Kind::ret && next().is(Extended::tracer_begin));
+    REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
+    REQUIRE(next().kind() == protocol::Kind::ret);
     REQUIRE(at == joined_core()->cursor);
     REQUIRE(nothing_left());
 }

@@ -94,6 +94,43 @@ TEST_F(PumpRoom, TheFirmwareIsToldOfEachWait) {
     EXPECT_EQ(received.stats.back().dropped, 0u);
 }
 
+// A recorded interrupt ends the brackets. On top of the work, a kernel runs behind it, and its
+// calls find the ring full, too.
+TEST_F(PumpRoom, WorkInStepsGoesOnBehindAnInterrupt) {
+    static Core* interrupted;
+    static sim::SimMachine* on;
+    interrupted = &core;
+    on = &machine;
+    open(Mode::lossless);
+    config.output.try_write = write_if_waited_for;
+    config.while_waiting = [] {
+        if (++waits != 8) return;
+        EXPECT_EQ(interrupted->tracer_marked, 2u);
+        EXPECT_TRUE(put_own(*on, *interrupted, Extended::tracer_end));
+        interrupted->tracer_marked = 0;
+        on->now += 1000;
+        {
+            const TracerWork kernel(*on, std::span(interrupted, 1),
+                                    TracerWork<sim::SimMachine>::Mark::whole);
+        }
+        EXPECT_EQ(interrupted->tracer_marked, 0u);
+    };
+    pump.open(config, hello, 7);
+    waits = 1;
+    fill();
+    EXPECT_TRUE(pump.make_room());
+    EXPECT_GT(waits, 8u);
+    pump.finish();
+    const Received received = receive();
+    EXPECT_EQ(brackets(received), "<><><>");
+    std::vector<std::uint32_t> before;
+    for (const protocol::Event& event : received.events) {
+        if (is(event, Extended::tracer_begin)) before.push_back(event.argument);
+    }
+    EXPECT_EQ(before[1], 0u);
+    EXPECT_GT(before[2], 0u);  // instructions since the interrupt's end
+}
+
 TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
     open(Mode::lossless);
     core.cursor += record_bytes;  // the claim of the interrupted recorder, at the tail

@@ -57,7 +57,7 @@ struct Context {
     std::uint64_t recorded = 0;       ///< Its last records: their core, and the index behind them.
     std::uint64_t pc = 0;             ///< Where an interrupt switched away from it; 0: elsewhere.
     std::uint32_t tracer_depth = 0;   ///< How deep the tracer works in it.
-    std::uint32_t tracer_marked = 0;  ///< 1: the ring has the begin of that work.
+    std::uint32_t tracer_marked = 0;  ///< Not 0: the ring has the begin of that work.
     std::uint32_t recorded_on = 0;    ///< That core's number plus 1. 0: it has no record.
     bool guarded = false;             ///< It has taken the guard, and another context runs.
     bool awaited = false;             ///< A request waits until it has left the tracer's code.

@@ -127,9 +127,8 @@ def oracle_arguments(elf, site_list, out, own):
     site_list.write_text("".join(
         f"{word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}\n"
         for word, function in sites.patch_sites(image)))
-    # firmware/examples/tasks/switch.S
-    switching = [image.symbols[name] for name in ("switch_stacks", "call_on_stack") if name in image.symbols]
-    tasks = ",switch=" + ":".join(f"{begin:x}:{image.ends[begin]:x}" for begin in switching) if switching else ""
+    switching = sites.switching(image)
+    tasks = ",switch=" + ":".join(f"{begin:x}:{end:x}" for begin, end in switching) if switching else ""
     return ["-plugin", f"{ORACLE},sites={site_list},out={out}{tasks}"]
 
 

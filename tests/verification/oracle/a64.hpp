@@ -24,7 +24,13 @@ enum class Op : std::uint8_t {
     firmware,                // HVC, SMC
 };
 
-constexpr std::uint32_t nop = 0xd503201f;
+constexpr std::uint32_t nop = 0xd503201f, wfi = 0xd503207f;
+// MRS Xt, CNTPCT_EL0, CNTVCT_EL0, their self-synchronized forms, or PMCCNTR_EL0.
+constexpr bool reads_clock(std::uint32_t word) {
+    const std::uint32_t from = word & ~31u;
+    return from == 0xd53be020 || from == 0xd53be040 || from == 0xd53be0a0 || from == 0xd53be0c0 ||
+           from == 0xd53b9d00;
+}
 // MOV SP, Xn: ADD (immediate), C6.2.4.
 constexpr bool is_mov_to_sp(std::uint32_t word) { return (word & 0xfffffc1f) == 0x9100001f; }
 constexpr bool is_b(std::uint32_t word) { return word >> 26 == 0x05; }

@@ -35,6 +35,9 @@ def table(key, measured):
     for row in rows[:WORST]:
         cells = [f"{row['of_tolerance']:.2f}", f"`{row['name']}`", f"{row['calls']:,}"]
         for kind in ("self", "inclusive"):
+            if kind not in row["true"]:
+                cells += ["-"] * 3
+                continue
             true, told = row["true"][kind], row["reported"][kind]
             cells += [f"{true:,}", f"{told:,}", percent(told - true, true)]
         lines.append("| " + " | ".join(cells + [row["cause"]]) + " |")

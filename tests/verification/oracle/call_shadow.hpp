@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An independent shadow of one core's call stack and its instruction counts. It uses only what the
-// core executes, and reads nothing that the tracer has written.
+// An independent shadow of one call stack and its instruction counts. It uses only what the core
+// executes, and reads nothing that the tracer has written.
 //
 // The plugin calls it just before each instruction (`executed`). Before that, it reports the begin
 // of a block, the first instruction of a function, a patch site's BL, or a branch. Control leaves
@@ -21,9 +21,16 @@
 //              tracer's own calls (of a driver) belong to it, unless they are traced calls.
 //   reset      Execution reaches the code at which the core starts. No call is open any more.
 //   service    Counted: the tracer does work for the program, such as printing to the console.
+//   asked      Counted apart: the program itself calls the tracer, to tell it something.
+//
+// Cores that take turns share a clock. While one stack runs, the clock also counts what other cores
+// execute. In the tracer, this time belongs to whom the tracer gives it: before a record's reading
+// of the clock, to the function that the core comes from; after it, to the one that it goes to.
+// Likewise time in an interrupt, and on both sides of a switch to another stack.
 #pragma once
 
 #include "tests/verification/oracle/a64.hpp"
+#include "tests/verification/oracle/shadow_time.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -33,14 +40,19 @@
 
 namespace nopscope::host::truth {
 
-// Counts of one function. `clock` below is the number of instructions outside the tracer.
+// Counts of one function.
 struct Counted {
     std::uint64_t calls = 0;
     std::uint64_t self = 0;
     std::uint64_t inclusive = 0;       // of its outermost call on the stack
-    std::uint64_t interrupted = 0;     // by interrupts directly on top of it; not in `self`
+    std::uint64_t interrupted = 0;     // by interrupts of which nobody told; not in `self`
+    std::uint64_t asked = 0;           // the tracer's instructions in functions that it called
     std::uint64_t made = 0;            // calls that it made
     std::uint64_t interrupts = 0;      // directly on top of it
+    std::uint64_t struck = 0;          // of these, in the recorders of its call and of its callees
+    std::uint64_t cut = 0;             // of these, while the tracer made room in a ring
+    std::uint64_t lowest = 0;          // calls that it made, which were the lowest on their stack
+    std::uint64_t waits = 0;           // for interrupts: time passes without instructions
     std::uint64_t jumps = 0;           // tail calls by which it ended
     std::uint64_t unwound = 0;         // calls that longjmp left
     std::uint64_t thrown = 0;          // of these, the innermost ones
@@ -59,6 +71,9 @@ struct Range {
     bool has(std::uint64_t address) const { return address >= low && address < high; }
 };
 
+// A function of the tracer, by what the program tells with it.
+enum class Tells : std::uint8_t { other, interrupt_begins, interrupt_ends, switches, destroys };
+
 // What is known of an address at which a block begins.
 struct Place {
     std::uint64_t address = 0;
@@ -66,8 +81,10 @@ struct Place {
     bool vector = false;  // an entry of the vector table
     bool body = false;    // a site's BL returns to it
     bool service = false;
-    bool longjmp = false;  // the C library's longjmp()
-    bool boot = false;     // where a core begins after a reset
+    bool longjmp = false;     // the C library's longjmp()
+    bool boot = false;        // where a core begins after a reset
+    bool makes_room = false;  // the tracer's function that empties rings, and has records of it
+    Tells tells = Tells::other;
 };
 
 // Paths of calls. Each is a function and the path around it. Number 0 is no path.
@@ -92,7 +109,7 @@ private:
 
 class CallShadow {
 public:
-    // `paths`: shared by all cores. If null, no paths are kept.
+    // `paths`: shared by all stacks. If null, no paths are kept.
     CallShadow(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
                CallPaths* paths = nullptr)
         : functions_(functions),
@@ -101,13 +118,49 @@ public:
           paths_(paths),
           active_(functions.size()) {}
 
-    void executed() { ++raw_; }
+    // The stack goes on on a core. `passed`: what stop() of the stack before it has returned.
+    void go_on(const CoreClock& core, const Time& passed = {}) {
+        core_ = &core;
+        counted_own_ = core.own;
+        counted_all_ = core.all;
+        time_ += passed;
+    }
+    // Another stack goes on on the core. Returns the time since the tracer's switch.
+    Time stop() {
+        count();
+        core_ = nullptr;
+        Time passed;
+        if (state_.tells == Tells::switches && !state_.readings.empty()) {
+            passed = time_ - state_.readings.front();
+            time_ -= passed;
+        }
+        state_.readings.clear();
+        return passed;
+    }
+    bool runs() const { return core_ != nullptr; }
+    bool has_called() const { return lowest_sp_ != ~std::uint64_t{0}; }
+
     void branch(Branch kind) { state_.last = kind; }
-    void at_function() { state_.pending = clock(); }
+    void at_function() {
+        count();
+        state_.pending = time_;
+    }
+    void reads_clock() {
+        if (state_.where != Where::tracer) return;
+        count();
+        state_.readings.push_back(time_);
+        if (!std::exchange(state_.stands_still, false)) return;
+        state_.in_between += others_since(state_.still_since);
+        state_.goes_on_at = state_.readings.size() - 1;
+    }
+    void waits() {
+        if (has_function()) ++functions_[frames_.back().function].waits;
+    }
 
     // `read`: returns this core's current sp() and lr().
     template <typename Read>
     void begin_block(const Place& at, Read& read) {
+        count();
         if (at.boot) return reset();
         const Branch last = leaves_hook(at, read) ? Branch::ret : state_.last;
         state_.last = Branch::none;
@@ -122,15 +175,17 @@ public:
                 state_.served_until = 0;
             return;
         }
-        if (at.tracer) return enter_tracer(last);
+        if (at.tracer) return enter_tracer(at, last, read);
         if (at.longjmp && last == Branch::jump) return begin_longjmp();
-        if (state_.where != Where::program) leave_tracer(at, last, read);
+        const bool was_in_tracer = state_.where != Where::program;
+        if (was_in_tracer) leave_tracer(at, last, read);
         if (state_.where != Where::program || frames_.size() <= base()) return;
         if (at.address == frames_.back().return_address && read.sp() == frames_.back().sp) {
+            if (!was_in_tracer) state_.readings.clear();
             returned();
         } else if (last == Branch::ret && !at.body) {
             const std::uint64_t sp = read.sp();
-            const std::uint64_t end = state_.longjmp ? state_.longjmp_at : clock();
+            const Time end = state_.longjmp ? state_.longjmp_at : time_;
             state_.longjmp = false;
             if (frames_.back().sp <= sp && !is_foreign(sp)) unwind(sp, true, end);
         }
@@ -138,7 +193,8 @@ public:
 
     template <typename Read>
     void call(std::uint32_t function, Read& read) {
-        const std::uint64_t sp = read.sp(), lr = read.lr(), begin = state_.pending;
+        const std::uint64_t sp = read.sp(), lr = read.lr();
+        const Time begin = state_.pending;
         ++functions_[function].calls;
         if (is_foreign(sp)) return void(++foreign);
         const bool hooked = in_tracer(lr);
@@ -146,12 +202,15 @@ public:
         if (!tail) unwind(sp, !hooked, begin);
         tail = is_tail(sp, lr, hooked);
         if (hooked && !tail) ++unexplained;
-        if (frames_.size() > base() && frames_.back().function != none) {
+        if (frames_.size() > base() && has_function()) {
             Counted& caller = functions_[frames_.back().function];
             ++caller.made;
             caller.jumps += tail;
             frames_.back().jumps += tail;
+            caller.lowest += sp < lowest_sp_;
         }
+        lowest_sp_ = std::min(lowest_sp_, sp);
+        state_.readings.clear();
         frames_.push_back({.return_address = tail ? frames_.back().return_address : lr,
                            .sp = sp,
                            .begin = begin,
@@ -161,29 +220,38 @@ public:
                            .below = state_});
         ++active_[function];
         last_event_ = begin;
-        move(Where::program);
         state_ = {};
+        state_.at_site = true;
     }
 
-    // Called for an ERET, after `executed`.
+    // Called for an ERET, after CoreClock::executed().
     void interrupt_ends() {
         if (levels_.empty()) return;
-        unwind(~std::uint64_t{0}, true, clock());
-        close(clock(), false);
+        count();
+        unwind(~std::uint64_t{0}, true, time_);
+        close_interrupt();
         levels_.pop_back();
     }
+    // Of a stack that still runs, nothing is known after the last event.
     void finish() {
+        if (!runs()) last_event_ = time_;
         while (!frames_.empty()) {
-            if (frames_.back().function != none) ++functions_[frames_.back().function].open;
-            close(last_event_, false);
+            if (has_function()) {
+                ++functions_[frames_.back().function].open;
+                close(last_event_, false);
+            } else {
+                time_ = last_event_;
+                close_interrupt();
+            }
         }
     }
 
     std::uint64_t foreign = 0;      // calls on an unknown stack: counted, without instructions
     std::uint64_t unexplained = 0;  // calls with an unknown return address in the tracer
-    std::uint64_t all_instructions() const { return raw_; }
-    std::uint64_t clock() const {
-        return (state_.where == Where::program ? raw_ : left_at_) - excluded_;
+    // Instructions outside the tracer.
+    std::uint64_t program() const {
+        const bool counts = runs() && state_.where == Where::program;
+        return program_ + (counts ? core_->own - counted_own_ : 0);
     }
 
 private:
@@ -194,31 +262,46 @@ private:
     struct State {
         Where where = Where::program;
         Branch last = Branch::none;
-        unsigned depth = 0;       // open entries into the tracer, without the outermost
+        bool at_site = false;            // a site's BL was the last call
+        bool asked = false;              // the program has called the tracer itself
+        std::uint64_t asked_before = 0;  // Time::asked then
+        bool makes_room = false;         // the tracer has made room in a ring
+        Tells tells = Tells::other;
+        unsigned depth = 0;            // open entries into the tracer, without the outermost
+        std::uint64_t stay = 0;        // instructions in the tracer since the outermost
+        std::vector<Time> readings{};  // of the clock since then
+        // The tracer's work stands still when an interrupt is recorded, until the next reading.
+        bool stands_still = false;
+        std::size_t goes_on_at = 0;  // that reading
+        Time still_since, in_between;
         std::uint64_t until = 0;  // if the tracer left by a jump: where the function returns
         std::uint64_t until_sp = 0;
         std::uint64_t served_until = 0;  // the same for a service; 0: none
-        std::uint64_t pending = 0;       // the clock at the last function's first instruction
+        Time pending;                    // at the last function's first instruction
         bool longjmp = false;            // longjmp() runs, since:
-        std::uint64_t longjmp_at = 0;
+        Time longjmp_at;
     };
     struct Frame {
-        std::uint64_t return_address = 0, sp = 0, begin = 0;
-        std::uint64_t child = 0;
+        std::uint64_t return_address = 0, sp = 0;
+        Time begin{}, child{};
         std::uint64_t longjmps = 0, pumps = 0, jumps = 0;  // in it and its callees
         std::uint32_t function = none;
         bool tail = false;
         std::uint32_t path = 0;  // of an interrupt: the path of the call that it interrupts
         State below{};           // the state of the caller, or of the interrupted code
+        bool cuts = false;       // an interrupt that ends the tracer's work, for the host
+        bool told = false;  // the tracer, of an interrupt, from when to when, and its `child` then
+        Time told_begin{}, told_end{}, before_begin{}, before_end{}, work_ended{};
     };
 
     std::uint32_t path() const { return frames_.empty() ? 0 : frames_.back().path; }
+    bool has_function() const { return !frames_.empty() && frames_.back().function != none; }
     void reset() {
-        move(Where::program);
         frames_.clear();
         levels_.clear();
         std::ranges::fill(active_, 0);
         state_ = {};
+        lowest_sp_ = ~std::uint64_t{0};
     }
     std::size_t base() const { return levels_.empty() ? 0 : levels_.back() + 1; }
     bool is_foreign(std::uint64_t sp) const {
@@ -235,16 +318,31 @@ private:
                (hooked || frames_.back().return_address == lr);
     }
 
-    // Sets the core's place. The clock stops outside of the program.
-    void move(Where to) {
-        if (state_.where == Where::program && to != Where::program) left_at_ = raw_;
-        if (state_.where != Where::program && to == Where::program) excluded_ += raw_ - left_at_;
-        state_.where = to;
+    // Counts the core's instructions until now, for the place where it was.
+    void count() {
+        const std::uint64_t own = core_->own - std::exchange(counted_own_, core_->own);
+        const std::uint64_t all = core_->all - std::exchange(counted_all_, core_->all);
+        time_.others += all - own;
+        if (state_.where == Where::program) {
+            time_.own += own;
+            program_ += own;
+        } else {
+            state_.stay += own;
+            if (state_.asked) time_.asked += own;
+        }
     }
-    void restore(const State& state) {
-        move(state.where);
-        state_ = state;
+    Time others_since(const Time& then) const {
+        Time since;
+        since.others = time_.others - then.others;
+        return since;
     }
+    // Now; but time that is not the program's own as at that reading of the clock.
+    Time as_read(std::size_t number) const {
+        Time at = state_.readings[number];
+        at.own = time_.own;
+        return at;
+    }
+
     // A hook returns to the caller by RET, or by BR if the CPU has no BTI.
     template <typename Read>
     bool leaves_hook(const Place& at, Read& read) const {
@@ -255,34 +353,95 @@ private:
                                return frame.return_address == at.address && frame.sp == sp;
                            });
     }
-    void enter_tracer(Branch last) {
+    template <typename Read>
+    void enter_tracer(const Place& at, Branch last, Read& read) {
         if (state_.where == Where::out && last != Branch::ret) ++state_.depth;
-        if (state_.where == Where::program) state_.depth = 0;
-        move(Where::tracer);
+        if (state_.where == Where::program) {
+            state_.depth = 0;
+            state_.stay = 0;
+            state_.readings.clear();
+            state_.in_between = {};
+            state_.stands_still = false;
+            state_.goes_on_at = 0;
+            state_.makes_room = false;
+            state_.asked = (last == Branch::call || last == Branch::jump) && !state_.at_site;
+            state_.asked_before = time_.asked;
+            state_.at_site = false;
+            state_.tells = at.tells;
+            state_.until = state_.asked && last == Branch::jump ? read.lr() : 0;
+            state_.until_sp = read.sp();
+        } else if (state_.asked && at.address == state_.until && read.sp() == state_.until_sp) {
+            state_.asked = false;  // it has returned to a hook
+        }
+        state_.makes_room = state_.makes_room || at.makes_room;
+        state_.where = Where::tracer;
     }
     // The tracer was told of the longjmp, and now enters longjmp().
     void begin_longjmp() {
-        move(Where::program);
+        if (state_.asked) time_.asked = state_.asked_before;
+        state_.where = Where::program;
         state_.longjmp = true;
-        state_.longjmp_at = clock();
+        state_.longjmp_at = time_;
     }
     template <typename Read>
     void leave_tracer(const Place& at, Branch last, Read& read) {
         if (state_.where == Where::out) {
-            if (state_.until == at.address && read.sp() == state_.until_sp) move(Where::program);
+            if (state_.until == at.address && read.sp() == state_.until_sp) end_stay(at);
             return;
         }
         if (last == Branch::none) return;  // only the end of an interrupt leads here
         state_.until = 0;
         if (last == Branch::ret && state_.depth == 0) {
-            if (raw_ - left_at_ >= long_stay) count_pump(at.body);
-            return move(Where::program);
+            if (is_work()) count_pump(at.body);
+            return end_stay(at);
         }
         if (last == Branch::ret) --state_.depth;
-        move(Where::out);
+        state_.where = Where::out;
         if (last != Branch::jump || in_tracer(read.lr())) return;
         state_.until = read.lr();
         state_.until_sp = read.sp();
+    }
+    // The reading at which the tracer's work has ended for the host. The tracer reads the clock
+    // once more then, and a recorder for its record. If an interrupt has ended the work, only these
+    // two.
+    std::size_t work_end() const {
+        const std::size_t last = state_.readings.size() - 1;
+        const std::size_t behind = state_.makes_room && state_.goes_on_at + 1 != last ? 2 : 1;
+        return last - std::min(last, behind);
+    }
+    // Whether the stay was longer than a recorder's. The tracer tells the host of such work.
+    bool is_work() const {
+        return state_.tells != Tells::switches && (state_.stay >= long_stay || state_.makes_room);
+    }
+    void end_stay(const Place& at) {
+        std::vector<Time>& readings = state_.readings;
+        state_.where = Where::program;
+        if (readings.empty()) return;
+        if (is_work()) {
+            Time work = readings[work_end()] - readings.front();
+            work -= state_.in_between;
+            time_ -= work;
+            readings.back() -= work;
+        }
+        if (state_.tells == Tells::destroys) time_ -= readings.back() - readings.front();
+        if (frames_.empty()) return;
+        Frame& frame = frames_.back();
+        if (at.body && !state_.asked) {
+            const std::uint64_t own = frame.begin.own;
+            frame.begin = readings.back();
+            frame.begin.own = own;
+        } else if (frame.function == none && state_.tells == Tells::interrupt_begins) {
+            const std::size_t last = readings.size() - 1;
+            frame.told_begin = readings[last];
+            frame.before_begin = frame.child;
+            // If the tracer's work has ended for the host right before, that is one reading more.
+            frame.cuts = readings.size() > 2;
+            if (frame.cuts) frame.work_ended = readings[last - 1];
+        } else if (frame.function == none && state_.tells == Tells::interrupt_ends) {
+            frame.told = true;
+            frame.told_end = readings.back();
+            frame.before_end = frame.child;
+        }
     }
 
     // A recorder's entry pumped before it read the clock. So the pump's time is its caller's.
@@ -296,19 +455,31 @@ private:
     void interrupt(Branch last) {
         State below = state_;
         below.last = last;
+        if (state_.where == Where::program) {
+            below.readings.clear();
+        } else {
+            for (std::size_t n = 1; n <= std::min<std::size_t>(2, frames_.size()); ++n) {
+                const std::uint32_t function = frames_[frames_.size() - n].function;
+                if (function == none) continue;
+                ++(state_.makes_room ? functions_[function].cut : functions_[function].struck);
+            }
+        }
         levels_.push_back(frames_.size());
-        frames_.push_back({.begin = clock(), .path = path(), .below = below});
-        move(Where::program);
+        frames_.push_back({.begin = time_, .path = path(), .below = below});
         state_ = {};
     }
+    // The hook of each call that ends by itself, or by a tail call, has read the clock.
     void returned() {
-        bool tail;
-        do {
-            tail = frames_.back().tail;
-            close(clock(), false);
-        } while (tail && frames_.size() > base());
+        std::size_t calls = 1;
+        for (std::size_t at = frames_.size(); frames_[at - 1].tail && at - 1 > base(); --at)
+            ++calls;
+        std::vector<Time> ends(calls, time_);
+        const std::size_t read = std::min(calls, state_.readings.size());
+        for (std::size_t n = 0; n < calls && read != 0; ++n)
+            ends[n] = as_read(state_.readings.size() - std::min(calls - n, read));
+        for (const Time& end : ends) close(end, false);
     }
-    void unwind(std::uint64_t sp, bool same_sp_too, std::uint64_t end) {
+    void unwind(std::uint64_t sp, bool same_sp_too, const Time& end) {
         bool any = false;
         while (frames_.size() > base() &&
                (frames_.back().sp < sp || (same_sp_too && frames_.back().sp == sp))) {
@@ -319,54 +490,79 @@ private:
             close(end, true);
             any = true;
         }
-        if (any && !frames_.empty() && frames_.back().function != none) {
-            ++functions_[frames_.back().function].landings;
-        }
+        if (any && has_function()) ++functions_[frames_.back().function].landings;
     }
-    void close(std::uint64_t end, bool unwound) {
+    void close(const Time& end, bool unwound) {
+        const Frame frame = take_frame();
+        const Time whole = end - frame.begin, self = whole - frame.child;
+        Counted& of = functions_[frame.function];
+        of.self += self.own + self.others + self.asked;
+        of.asked += self.asked;
+        of.interrupted += self.edges;
+        if (--active_[frame.function] == 0) {
+            of.inclusive += whole.seen() + whole.interrupts;
+            of.longjmps_below += frame.longjmps;
+            of.pumps_below += frame.pumps;
+            of.jumps_below += frame.jumps;
+        }
+        if (unwound) ++of.unwound;
+        if (!frames_.empty()) frames_.back().child += whole;
+        last_event_ = end;
+        const Branch last = state_.last;
+        state_ = frame.below;
+        state_.last = last;
+    }
+    // The interrupted stack's clock stood still, but for the interrupt's edges.
+    void close_interrupt() {
+        const Frame frame = take_frame();
+        const Time whole = time_ - frame.begin;
+        Time apart = frame.child;
+        if (frame.told) {
+            apart -= frame.before_end - frame.before_begin;
+            apart += frame.told_end - frame.told_begin;
+        }
+        const std::uint64_t edges = whole.seen() - apart.seen();
+        time_ = frame.begin;
+        time_.edges += edges;
+        time_.interrupts += whole.seen() - edges + whole.interrupts;
+        if (has_function()) ++functions_[frames_.back().function].interrupts;
+        last_event_ = time_;
+        state_ = frame.below;
+        if (!state_.makes_room) return;
+        if (state_.stands_still) state_.in_between.edges += edges;
+        if (state_.stands_still || !frame.told || !frame.cuts) return;
+        const Time after = frame.begin + whole - frame.told_end;
+        state_.in_between.edges += (frame.told_begin - frame.work_ended).seen() + after.seen() -
+                                   (frame.child - frame.before_end).seen();
+        state_.stands_still = true;
+        state_.still_since = time_;
+    }
+    // Takes the innermost one off. The calls around it have what it had in it.
+    Frame take_frame() {
         const Frame frame = frames_.back();
         frames_.pop_back();
-        const std::uint64_t whole = end - frame.begin;
-        if (frame.function != none) {
-            Counted& of = functions_[frame.function];
-            of.self += whole - frame.child;
-            if (--active_[frame.function] == 0) {
-                of.inclusive += whole;
-                of.longjmps_below += frame.longjmps;
-                of.pumps_below += frame.pumps;
-                of.jumps_below += frame.jumps;
-            }
-            if (unwound) ++of.unwound;
-        }
         if (!frames_.empty()) {
-            frames_.back().child += whole;
             frames_.back().longjmps += frame.longjmps;
             frames_.back().pumps += frame.pumps;
             frames_.back().jumps += frame.jumps;
-            const std::uint32_t below = frames_.back().function;
-            if (frame.function == none && below != none) {
-                functions_[below].interrupted += whole - frame.child;
-                ++functions_[below].interrupts;
-            }
         }
-        last_event_ = end;
-        const State now = state_;
-        restore(frame.below);
-        if (frame.function != none) state_.last = now.last;
+        return frame;
     }
 
     std::vector<Counted>& functions_;
     const std::vector<Range>& tracer_;
     Range stack_;
     CallPaths* paths_;
+    const CoreClock* core_ = nullptr;                  // null: the stack does not run
+    std::uint64_t counted_own_ = 0, counted_all_ = 0;  // of the core's clock
+    Time time_;
+    std::uint64_t program_ = 0;
     std::vector<std::uint32_t> active_;  // number of open calls by function
     std::vector<Frame> frames_;
     std::vector<std::size_t> levels_;  // indexes of the open interrupts' pseudo-calls
     State state_;
-    std::uint64_t raw_ = 0;
-    std::uint64_t excluded_ = 0;  // excluded before left_at_
-    std::uint64_t left_at_ = 0;
-    std::uint64_t last_event_ = 0;
+    Time last_event_;
+    std::uint64_t lowest_sp_ = ~std::uint64_t{0};
 };
 
 }  // namespace nopscope::host::truth

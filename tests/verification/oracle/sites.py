@@ -61,6 +61,12 @@ class Image:
         return struct.unpack("<I", self.bytes(address, 4))[0]
 
 
+def switching(image):
+    """Returns [(begin, end)] of the functions that switch stacks (firmware/examples/tasks/switch.S)."""
+    begins = [image.symbols[name] for name in ("switch_stacks", "call_on_stack") if name in image.symbols]
+    return [(begin, image.ends[begin]) for begin in begins]
+
+
 def patch_sites(image):
     """Returns [(word, function)], ascending, without the table's empty and repeated entries."""
     start = image.symbols["__nopscope_sites_start"]

@@ -12,12 +12,20 @@
 //     service ADDRESS         a function of the tracer that works for the program
 //     longjmp ADDRESS         the C library's, in an image that tells the tracer of longjmp
 //     boot ADDRESS            where cores begin after a reset
+//     makes_room ADDRESS      a function of the tracer, which empties rings and has records of it
+//     interrupt_begins, interrupt_ends, switches, destroys ADDRESS
+//                             functions of the tracer by which the program tells of an interrupt, a
+//                             switch to another context, and a context's end
+//     switch LOW HIGH         code that switches stacks by MOV SP
 //     vectors ADDRESS         of the vector table; without it, interrupts are not separate
 //     stack LOW HIGH          the only stack on which calls are followed; without it, all stacks
 //
 // QEMU's exit writes OUT, for all cores together:
 //     {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
-//      "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...]}
+//      "stacks": N, "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...]}
+//
+// A stack that was switched from goes on where a switch leads to the same SP, on any core. So the
+// plugin follows tasks. In a run of several cores they must take turns (-icount).
 //
 // With paths=on the plugin is faster: it counts no instructions, and OUT has no times. Instead it
 // has "paths", numbered from 1. Each path has the number of the path around its last call, or 0,
@@ -29,8 +37,11 @@
 #include <cinttypes>
 #include <deque>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <unordered_map>
 
 int qemu_plugin_version = 4;
@@ -41,11 +52,14 @@ using namespace nopscope::host::truth;
 using plugin::call_before;
 
 struct Core {
-    Core(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
-         CallPaths* paths)
-        : shadow(functions, tracer, stack, paths) {}
+    Core(std::uint64_t& all_instructions, CallShadow& first)
+        : clock{all_instructions}, shadow(&first) {
+        shadow->go_on(clock);
+    }
     plugin::Registers registers = plugin::Registers::of_this_core();
-    CallShadow shadow;
+    CoreClock clock;
+    CallShadow* shadow;
+    Time passed;  // since the tracer's switch, while `shadow` has stopped
 };
 
 struct Site {
@@ -59,8 +73,14 @@ struct Truth {
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
     std::vector<std::uint64_t> services, boots;
-    std::uint64_t longjmp = 0;
+    std::unordered_map<std::uint64_t, Tells> tells;  // by a function's address
+    std::uint64_t longjmp = 0, makes_room = 0;
     Range stack, vectors;
+    std::vector<Range> switching;
+    std::set<std::uint64_t> behind_switch;         // addresses behind a MOV SP
+    std::map<std::uint64_t, CallShadow*> stopped;  // by SP
+    std::deque<CallShadow> stacks;                 // elements never move
+    std::uint64_t instructions = 0;
     std::deque<Place> places;  // elements never move
     std::vector<std::unique_ptr<Core>> cores;
     std::string out;
@@ -70,6 +90,13 @@ struct Truth {
 
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Truth& truth = *new Truth;
+
+Tells tells_of(std::string_view what) {
+    if (what == "interrupt_begins") return Tells::interrupt_begins;
+    if (what == "interrupt_ends") return Tells::interrupt_ends;
+    if (what == "destroys") return Tells::destroys;
+    return what == "switches" ? Tells::switches : Tells::other;
+}
 
 bool read_map(const std::string& path) {
     std::ifstream file(path);
@@ -87,6 +114,10 @@ bool read_map(const std::string& path) {
             truth.boots.push_back(first);
         } else if (what == "service") {
             truth.services.push_back(first);
+        } else if (what == "makes_room") {
+            truth.makes_room = first;
+        } else if (const auto tells = tells_of(what); tells != Tells::other) {
+            truth.tells.emplace(first, tells);
         } else if (!(fields >> second)) {
             return false;
         } else if (what == "site") {
@@ -98,6 +129,8 @@ bool read_map(const std::string& path) {
             truth.tracer.push_back({first, second});
         } else if (what == "stack") {
             truth.stack = {first, second};
+        } else if (what == "switch") {
+            truth.switching.push_back({first, second});
         } else {
             return false;
         }
@@ -107,24 +140,48 @@ bool read_map(const std::string& path) {
 }
 
 Core& core_of(unsigned vcpu) { return *truth.cores[this_core::number(vcpu)]; }
-CallShadow& shadow_of(unsigned vcpu) { return core_of(vcpu).shadow; }
+CallShadow& shadow_of(unsigned vcpu) { return *core_of(vcpu).shadow; }
+CallShadow& new_stack() {
+    return truth.stacks.emplace_back(truth.functions, truth.tracer, truth.stack,
+                                     truth.keeps_paths ? &truth.paths : nullptr);
+}
 
 void on_block(unsigned vcpu, void* place) {
     Core& core = core_of(vcpu);
-    core.shadow.begin_block(*static_cast<const Place*>(place), core.registers);
+    core.shadow->begin_block(*static_cast<const Place*>(place), core.registers);
 }
 void on_function(unsigned vcpu, void*) { shadow_of(vcpu).at_function(); }
 void on_call(unsigned vcpu, void* index) {
     Core& core = core_of(vcpu);
-    core.shadow.call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)),
-                     core.registers);
+    core.shadow->call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)),
+                      core.registers);
 }
 template <Branch kind>
 void on_branch(unsigned vcpu, void*) {
     shadow_of(vcpu).branch(kind);
 }
-void on_instruction(unsigned vcpu, void*) { shadow_of(vcpu).executed(); }
+void on_instruction(unsigned vcpu, void*) { core_of(vcpu).clock.executed(); }
 void on_eret(unsigned vcpu, void*) { shadow_of(vcpu).interrupt_ends(); }
+void on_clock(unsigned vcpu, void*) { shadow_of(vcpu).reads_clock(); }
+void on_wait(unsigned vcpu, void*) { shadow_of(vcpu).waits(); }
+// A task that ended has left its stack to another, which may stop at the same SP.
+void on_leaving(unsigned vcpu, void*) {
+    Core& core = core_of(vcpu);
+    core.passed = core.shadow->stop();
+    truth.stopped[core.registers.sp()] = core.shadow;
+}
+void on_taking(unsigned vcpu, void*) {
+    Core& core = core_of(vcpu);
+    const auto found = truth.stopped.find(core.registers.sp());
+    core.shadow = found == truth.stopped.end() ? &new_stack() : found->second;
+    if (found != truth.stopped.end()) truth.stopped.erase(found);
+    core.shadow->go_on(core.clock, core.passed);
+}
+bool switches_stacks(std::uint64_t address, std::uint32_t word) {
+    return a64::is_mov_to_sp(word) && std::ranges::any_of(truth.switching, [&](const Range& range) {
+               return range.has(address);
+           });
+}
 
 Place& place_at(std::uint64_t address) {
     Place& place = truth.places.emplace_back(Place{.address = address});
@@ -135,6 +192,9 @@ Place& place_at(std::uint64_t address) {
     place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
     place.boot = std::ranges::count(truth.boots, address) != 0;
     place.body = truth.site_at.contains(address - 4);
+    place.makes_room = truth.makes_room != 0 && address == truth.makes_room;
+    if (const auto tells = truth.tells.find(address); tells != truth.tells.end())
+        place.tells = tells->second;
     return place;
 }
 
@@ -142,6 +202,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     bool is_first = true;
     plugin::for_each_instruction(block, [&](qemu_plugin_insn* instruction, std::uint64_t address,
                                             std::uint32_t word) {
+        if (truth.behind_switch.contains(address))
+            call_before(instruction, on_taking, nullptr, QEMU_PLUGIN_CB_R_REGS);
         if (std::exchange(is_first, false)) {
             call_before(instruction, on_block, &place_at(address), QEMU_PLUGIN_CB_R_REGS);
         }
@@ -155,16 +217,21 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         if (kind == Branch::call) call_before(instruction, on_branch<Branch::call>);
         if (kind == Branch::jump) call_before(instruction, on_branch<Branch::jump>);
         if (kind == Branch::ret) call_before(instruction, on_branch<Branch::ret>);
+        if (a64::reads_clock(word)) call_before(instruction, on_clock);
+        if (word == a64::wfi) call_before(instruction, on_wait);
         if (!truth.keeps_paths) call_before(instruction, on_instruction);
         if (a64::op_of(word) == a64::Op::eret) call_before(instruction, on_eret);
+        if (switches_stacks(address, word)) {
+            call_before(instruction, on_leaving, nullptr, QEMU_PLUGIN_CB_R_REGS);
+            truth.behind_switch.insert(address + 4);
+        }
     });
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
     this_core::is_there(vcpu);
     if (truth.cores.size() <= vcpu) truth.cores.resize(vcpu + 1);
-    truth.cores[vcpu] = std::make_unique<Core>(truth.functions, truth.tracer, truth.stack,
-                                               truth.keeps_paths ? &truth.paths : nullptr);
+    truth.cores[vcpu] = std::make_unique<Core>(truth.instructions, new_stack());
     if (!truth.cores[vcpu]->registers.known())
         qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
 }
@@ -177,6 +244,11 @@ constexpr struct {
     {"self", &Counted::self},
     {"inclusive", &Counted::inclusive},
     {"interrupted", &Counted::interrupted},
+    {"asked", &Counted::asked},
+    {"struck", &Counted::struck},
+    {"cut", &Counted::cut},
+    {"lowest", &Counted::lowest},
+    {"waits", &Counted::waits},
     {"interrupts", &Counted::interrupts},
     {"made", &Counted::made},
     {"jumps", &Counted::jumps},
@@ -203,19 +275,20 @@ void print_paths(std::FILE* file) {
 void on_exit(qemu_plugin_id_t, void*) {
     std::FILE* const file = std::fopen(truth.out.c_str(), "w");
     if (file == nullptr) return qemu_plugin_outs("truth: cannot write the file named by out=\n");
-    std::uint64_t all = 0, program = 0, foreign = 0, unexplained = 0;
-    for (const auto& core : truth.cores) {
-        if (!core) continue;
-        core->shadow.finish();
-        all += core->shadow.all_instructions();
-        program += core->shadow.clock();
-        foreign += core->shadow.foreign;
-        unexplained += core->shadow.unexplained;
+    std::uint64_t program = 0, foreign = 0, unexplained = 0, stacks = 0;
+    for (CallShadow& stack : truth.stacks) {
+        stacks += stack.has_called();
+        program += stack.program();
+        stack.finish();
+        foreign += stack.foreign;
+        unexplained += stack.unexplained;
     }
     std::fprintf(file,
                  "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
-                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"functions\": [",
-                 all, program, foreign, unexplained, truth.longjmp != 0 ? "true" : "false");
+                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"stacks\": %" PRIu64
+                 ", \"functions\": [",
+                 truth.instructions, program, foreign, unexplained,
+                 truth.longjmp != 0 ? "true" : "false", stacks);
     for (std::size_t i = 0; i < truth.sites.size(); ++i) {
         std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",",
                      truth.sites[i].function);

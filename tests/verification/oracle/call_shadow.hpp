@@ -52,6 +52,7 @@ struct Counted {
     std::uint64_t struck = 0;          // of these, in the recorders of its call and of its callees
     std::uint64_t cut = 0;             // of these, while the tracer made room in a ring
     std::uint64_t lowest = 0;          // calls that it made, which were the lowest on their stack
+    std::uint64_t destroys = 0;        // contexts that it has destroyed
     std::uint64_t waits = 0;           // for interrupts: time passes without instructions
     std::uint64_t jumps = 0;           // tail calls by which it ended
     std::uint64_t unwound = 0;         // calls that longjmp left
@@ -423,7 +424,7 @@ private:
             time_ -= work;
             readings.back() -= work;
         }
-        if (state_.tells == Tells::destroys) time_ -= readings.back() - readings.front();
+        if (state_.tells == Tells::destroys) destroyed();
         if (frames_.empty()) return;
         Frame& frame = frames_.back();
         if (at.body && !state_.asked) {
@@ -444,6 +445,11 @@ private:
         }
     }
 
+    // Meanwhile, the core was in the context that it has destroyed.
+    void destroyed() {
+        time_ -= state_.readings.back() - state_.readings.front();
+        if (has_function()) ++functions_[frames_.back().function].destroys;
+    }
     // A recorder's entry pumped before it read the clock. So the pump's time is its caller's.
     void count_pump(bool at_entry) {
         const std::size_t above = at_entry ? 2 : 1;

@@ -248,6 +248,7 @@ constexpr struct {
     {"struck", &Counted::struck},
     {"cut", &Counted::cut},
     {"lowest", &Counted::lowest},
+    {"destroys", &Counted::destroys},
     {"waits", &Counted::waits},
     {"interrupts", &Counted::interrupts},
     {"made", &Counted::made},

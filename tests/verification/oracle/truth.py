@@ -37,7 +37,7 @@ PUMP_NS = 20
 # Of tasks, by the plugin's count: a recorder that an interrupt has struck begins again; a call that
 # is the lowest on its stack so far takes longer; a pump that an interrupt has struck begins again
 # for the host some instructions later; and the calls of a task that is destroyed end a bit later.
-TASK_NS = {"struck": 60, "lowest": 25, "cut": 60, "pumps": 4000, "open": 600}
+TASK_NS = {"struck": 60, "lowest": 25, "cut": 60, "pumps": 4000, "open": 600, "destroys": 20}
 # For a tail call, if the clock is too slow to recognize it and the code leaves both possible.
 TAIL_NS = 15
 # Functions of the tracer that do the program's work: otherwise it would print elsewhere.

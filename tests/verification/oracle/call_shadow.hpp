@@ -21,7 +21,7 @@
 //              tracer's own calls (of a driver) belong to it, unless they are traced calls.
 //   reset      Execution reaches the code at which the core starts. No call is open any more.
 //   service    Counted: the tracer does work for the program, such as printing to the console.
-//   asked      Counted apart: the program itself calls the tracer, to tell it something.
+//   asked      Counted: the program itself calls the tracer, to tell it something.
 //
 // Cores that take turns share a clock. While one stack runs, the clock also counts what other cores
 // execute. In the tracer, this time belongs to whom the tracer gives it: before a record's reading
@@ -44,21 +44,21 @@ namespace nopscope::host::truth {
 struct Counted {
     std::uint64_t calls = 0;
     std::uint64_t self = 0;
-    std::uint64_t inclusive = 0;       // of its outermost call on the stack
-    std::uint64_t interrupted = 0;     // by interrupts of which nobody told; not in `self`
-    std::uint64_t asked = 0;           // the tracer's instructions in functions that it called
-    std::uint64_t made = 0;            // calls that it made
-    std::uint64_t interrupts = 0;      // directly on top of it
-    std::uint64_t struck = 0;          // of these, in the recorders of its call and of its callees
-    std::uint64_t cut = 0;             // of these, while the tracer made room in a ring
-    std::uint64_t lowest = 0;          // calls that it made, which were the lowest on their stack
-    std::uint64_t destroys = 0;        // contexts that it has destroyed
-    std::uint64_t waits = 0;           // for interrupts: time passes without instructions
-    std::uint64_t jumps = 0;           // tail calls by which it ended
-    std::uint64_t unwound = 0;         // calls that longjmp left
-    std::uint64_t thrown = 0;          // of these, the innermost ones
-    std::uint64_t landings = 0;        // longjmps that went to it
-    std::uint64_t pumps = 0;           // how often the tracer worked for long on top of it
+    std::uint64_t inclusive = 0;    // of its outermost call on the stack
+    std::uint64_t interrupted = 0;  // by interrupts, while nobody has told of them; not in `self`
+    std::uint64_t asked = 0;        // the tracer's instructions in functions that it called
+    std::uint64_t made = 0;         // calls that it made
+    std::uint64_t interrupts = 0;   // directly on top of it
+    std::uint64_t struck = 0;       // of these, in the recorders of its call and of its callees
+    std::uint64_t cut = 0;          // of these, while the tracer made room in a ring
+    std::uint64_t lowest = 0;       // calls that it made, which were the lowest on their stack
+    std::uint64_t destroys = 0;     // contexts that it has destroyed
+    std::uint64_t waits = 0;        // for interrupts: time passes without instructions
+    std::uint64_t jumps = 0;        // tail calls by which it ended
+    std::uint64_t unwound = 0;      // calls that longjmp left
+    std::uint64_t thrown = 0;       // of these, the innermost ones
+    std::uint64_t landings = 0;     // longjmps that went to it
+    std::uint64_t pumps = 0;        // how often the tracer worked for long on top of it
     std::uint64_t longjmps_below = 0;  // in it and its callees, of the outermost call
     std::uint64_t pumps_below = 0;
     std::uint64_t jumps_below = 0;

@@ -53,11 +53,16 @@ nopscope::Status detach_one(nopscope::Ops& ops) {
 unsigned attach_and_detach(unsigned number, std::span<const void* const> functions) {
     nopscope::Ops& ops = *all[number % 3];
     __atomic_store_n(&is_attached, true, __ATOMIC_SEQ_CST);
-    must(attach_one(ops, nopscope::Sites::of(functions)));
-    for (unsigned i = 0; i < number % 64 * 100; ++i) asm volatile("");
     unsigned timeouts = 0;
-    nopscope::Status status = detach_one(ops);
-    for (; status == nopscope::Status::timeout; status = detach_one(ops)) ++timeouts;
+    nopscope::Status status = attach_one(ops, nopscope::Sites::of(functions));
+    if (status == nopscope::Status::timeout) {  // it is attached all the same
+        ++timeouts;
+        status = nopscope::Status::ok;
+    }
+    must(status);
+    for (unsigned i = 0; i < number % 64 * 100; ++i) asm volatile("");
+    for (status = detach_one(ops); status == nopscope::Status::timeout; status = detach_one(ops))
+        ++timeouts;
     must(status);
     if (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) != 0)
         hal::panic("tasks: a callback is running after detach()");

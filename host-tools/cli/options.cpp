@@ -48,7 +48,7 @@ void add_part(CLI::App* command, ReportOptions& options) {
         ->transform(whole_number(0, 255))
         ->type_name("N")
         ->group(group_of_parts);
-    add("--task", kind::glob, "Only the tasks (contexts) with this number",
+    add("--task", kind::glob, "Only the tasks with this name or number",
         [&part](const std::string& text) { part.task = text; });
     add("--under", kind::glob, "Only the calls of this function, and the calls inside them",
         [&part](const std::string& text) { part.under = text; });
@@ -96,6 +96,17 @@ CLI::Option* add_word(CLI::App* app, const std::string& name, std::string& value
 
 void add_raw(CLI::App* command, bool& raw) {
     command->add_flag("--raw", raw, "Show times as recorded, with what recording took in them");
+}
+
+void add_on_cpu(CLI::App* command, bool& on_cpu) {
+    command->add_flag("--on-cpu", on_cpu,
+                      "Show calls' times on the CPU: only while their tasks ran");
+}
+
+void add_split(CLI::App* command, SplitBy& split) {
+    static const std::map<std::string, SplitBy> words{{"task", SplitBy::task},
+                                                      {"core", SplitBy::core}};
+    add_choice(command, "--by", split, words, "A row for each function of each task, or core");
 }
 
 void add_yes(CLI::App* command, bool& yes) {

@@ -14,6 +14,7 @@
 
 #include "host-tools/analysis/part/part.hpp"
 #include "host-tools/analysis/part/selected_calls.hpp"
+#include "host-tools/analysis/profile/path_groups.hpp"
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
 
@@ -25,7 +26,9 @@ struct ReportOptions {
     std::string file;
     std::string image;
     Format format = Format::text;
-    bool raw = false;  // show times as recorded
+    bool raw = false;     // show times as recorded
+    bool on_cpu = false;  // show calls' times on the CPU
+    SplitBy split = SplitBy::nothing;
     Part part;
     CallSelection calls;
 };
@@ -89,6 +92,10 @@ void add_kept_functions(CLI::App* command, ReportOptions& options);
 void add_function(CLI::App* command, std::string& function);
 // --raw, for commands that show times.
 void add_raw(CLI::App* command, bool& raw);
+// --on-cpu, for commands that show calls' times.
+void add_on_cpu(CLI::App* command, bool& on_cpu);
+// --by task or core, for commands whose rows can be of one task or core each.
+void add_split(CLI::App* command, SplitBy& split);
 // --yes, for commands that write sums.
 void add_yes(CLI::App* command, bool& yes);
 

@@ -103,6 +103,7 @@ Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
 
 void Live::start(ReconnectingSource::Open open, bool comes_back) {
     profile_.count_durations();
+    if (options_.on_cpu) profile_.time_on_cpu();
     profile_.know_code(code_of_calls([this] { return symbols(); }));
     begin_ = begin_now("");
     if (options_.timeline) figures_.add(events_);

@@ -44,7 +44,8 @@ struct LiveOptions {
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
     // Fills LiveView::timeline; costs about 140 instructions for each event.
     bool timeline = false;
-    Part part = {};  // the figures are only of this core or these tasks; it has no time range
+    bool on_cpu = false;  // the times of calls are those on the CPU
+    Part part = {};       // the figures are only of this core or these tasks; it has no time range
 };
 
 enum class LineState : std::uint8_t {

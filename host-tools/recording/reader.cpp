@@ -190,8 +190,8 @@ bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
     case Type::symbols:
         if (!symbols_) allow_memory(bytes.size() * memory_of_symbol_byte);
         return read_symbols(in);
+    case Type::trace: return !has_records_ || replay.chunk(type, bytes);
     case Type::session:
-    case Type::trace:
     case Type::items:
     case Type::counters: return replay.chunk(type, bytes);
     case Type::end: return read_end(in);

@@ -44,6 +44,9 @@ public:
     // Fills some or all of the bytes; returns how many; 0 at the end.
     using Input = std::function<std::size_t(std::span<std::uint8_t>)>;
 
+    // Passes no trace on, which takes nearly all of the time; a raw capture's all the same. Call it
+    // before read().
+    void leave_out_records() { has_records_ = false; }
     // Calls `sink` as the SessionReader called the recorder's sink. Throws Error only for an
     // unknown version of the file format.
     void read(const Input& input, SessionSink& sink);
@@ -73,6 +76,7 @@ private:
 
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0;
+    bool has_records_ = true;
     Counters counters_;
     std::optional<About> about_;
     std::optional<Symbols> symbols_;

@@ -8,6 +8,7 @@ a preemptive kernel, whose calls are counted as the oracle counts them.
 
 import collections
 import contextlib
+import fnmatch
 import json
 import re
 import sqlite3
@@ -198,6 +199,50 @@ class Preemptive:
         self.assertEqual(collections.Counter(each["name"] for each in objects), {"results": 1, "values": self.CORES})
         for event in ("takes", "gives", "waits"):
             self.assertEqual(sum(each[event] for each in objects), self.said[event], event)
+
+    def report_of(self, *options):
+        return json.loads(machines.nopscope("report", self.run_.recording, "--image", self.run_.elf, "--format", "json", *options).stdout)
+
+    def test_the_rows_by_task_and_by_core_add_up(self):
+        figures = "calls", "total_ns", "self_ns", "cpu_ns"
+
+        def sums(report, wanted=lambda row: True):
+            rows = collections.defaultdict(collections.Counter)
+            for row in report["functions"] + report.get("interrupts", []):
+                if wanted(row):
+                    rows[row.get("name", row.get("interrupt"))].update({figure: row[figure] for figure in figures})
+            return rows
+
+        whole = sums(self.report)
+        by_task = self.report_of("--by", "task")
+        self.assertEqual(sums(by_task), whole)
+        self.assertEqual(sums(self.report_of("--by", "core")), whole)
+        if self.switches < 10_000:  # the tasks are destroyed before they were told
+            return
+        for name in ("worker", "w*r", "urgent"):
+            part = self.report_of("--task", name)
+            self.assertEqual(sums(part), sums(by_task, lambda row: fnmatch.fnmatchcase(row["task"], name)), name)
+        wrong = machines.nopscope("report", self.run_.recording, "--task", "wroker", status=2)
+        self.assertRegex(wrong.stderr, 'no task that ran is named "?wroker"?.*worker')
+
+    def test_times_on_the_cpu_are_those_of_the_single_calls(self):
+        """Of each function: the sum and the longest, by the report and by an export of all calls."""
+        with machines.Directory() as directory:
+            machines.nopscope("export", self.run_.recording, "--image", self.run_.elf, "--format", "sqlite", "--yes",
+                              "-o", directory / "calls.db")
+            with contextlib.closing(sqlite3.connect(directory / "calls.db")) as database:
+                told = {hex(address): (calls, sum_ns, max_ns, away) for address, calls, sum_ns, max_ns, away in database.execute(
+                    """SELECT functions.address, count(*), sum(cpu_ns), max(cpu_ns), sum(duration_ns - cpu_ns)
+                       FROM calls JOIN functions ON functions.id = calls.function
+                       WHERE functions.kind = 'function' AND how IN ('returned', 'unwound') GROUP BY 1""")}
+        rows = {row["address"]: row for row in self.report_of("--on-cpu", "--raw")["functions"] if row["timed"]}
+        self.assertEqual(set(rows), set(told))
+        for address, row in rows.items():
+            calls, sum_ns, max_ns, _ = told[address]
+            self.assertEqual(row["timed"], calls)
+            self.assertLessEqual(abs(row["max_ns"] - max_ns), 2, row)
+            self.assertLessEqual(abs(row["mean_ns"] - sum_ns / calls), 2, row)
+        self.assertGreater(sum(away for *_, away in told.values()), sum(sum_ns for _, sum_ns, *_ in told.values()))
 
     def test_no_task_s_call_is_below_another_s(self):
         calls = collections.Counter()

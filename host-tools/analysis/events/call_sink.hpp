@@ -17,6 +17,7 @@ struct EndedCall {
     Nanoseconds to = 0;
     Nanoseconds duration = 0;  // `to` - `from` less the tracer's time, as in `report --raw`
     Nanoseconds self = 0;      // less the calls inside
+    Nanoseconds cpu = 0;       // `duration` less the times in which the task did not run
     Left how{};
 };
 
@@ -32,7 +33,7 @@ public:
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) final {
         Core& core = run_to(track, now);
         core.in_tracer = function == tracer_function;
-        open_[track.number].push_back({now, 0, core.tracer, ++entries_, core.in_tracer});
+        open_[track.number].push_back({now, 0, 0, core.tracer, ++entries_, core.in_tracer});
     }
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) final {
         Core& core = run_to(track, now);
@@ -41,7 +42,12 @@ public:
         calls.pop_back();
         core.in_tracer = !calls.empty() && calls.back().is_tracer;
         const Nanoseconds total = now - call.from;
-        if (!calls.empty()) calls.back().inside += total;
+        const Nanoseconds duration = total - (core.tracer - call.tracer);
+        const Nanoseconds away = function == away_function ? duration : call.away;
+        if (!calls.empty()) {
+            calls.back().inside += total;
+            calls.back().away += away;
+        }
         last_ended_[track.number] = call.number;
         ended(track, {.number = call.number,
                       .parent = calls.empty() ? 0 : calls.back().number,
@@ -49,8 +55,9 @@ public:
                       .depth = static_cast<std::uint32_t>(calls.size()),
                       .from = call.from,
                       .to = now,
-                      .duration = total - (core.tracer - call.tracer),
+                      .duration = duration,
                       .self = total - call.inside,
+                      .cpu = duration - away,
                       .how = how});
     }
 
@@ -63,6 +70,7 @@ private:
     struct Open {
         Nanoseconds from;
         Nanoseconds inside;
+        Nanoseconds away;
         Nanoseconds tracer;  // the core's tracer time when the call began
         std::uint64_t number;
         bool is_tracer;

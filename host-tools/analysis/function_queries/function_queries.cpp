@@ -63,11 +63,12 @@ Neighbours callers_by_function(const Report& report, const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
     std::vector<Calls> all;
     all.reserve(nodes.size());
-    for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
-        const std::uint32_t parent = nodes[at].parent;
-        const std::uint32_t caller = parent == CallTree::root        ? Neighbour::outermost
-                                     : parent == CallTree::after_gap ? Neighbour::unknown
-                                                                     : nodes[parent].function;
+    for (std::uint32_t at = CallTree::first_path; at < nodes.size(); ++at) {
+        if (!nodes[at].is_path()) continue;
+        const CallTree::Node& parent = nodes[nodes[at].parent];
+        const std::uint32_t caller = parent.kind == CallTree::Kind::root ? Neighbour::outermost
+                                     : parent.kind == CallTree::Kind::after_gap ? Neighbour::unknown
+                                                                                : parent.function;
         all.push_back({nodes[at].function, {caller, nodes[at].calls, report.of_node(at).total_ns}});
     }
     return by_function(std::move(all), report.by_number.size());
@@ -77,11 +78,11 @@ Neighbours callees_by_function(const Report& report, const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
     std::vector<Calls> all;
     all.reserve(nodes.size());
-    for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
-        const std::uint32_t parent = nodes[at].parent;
-        if (parent <= CallTree::overflow) continue;
-        all.push_back({nodes[parent].function,
-                       {nodes[at].function, nodes[at].calls, report.of_node(at).total_ns}});
+    for (std::uint32_t at = CallTree::first_path; at < nodes.size(); ++at) {
+        const CallTree::Node& parent = nodes[nodes[at].parent];
+        if (!nodes[at].is_path() || !parent.is_path()) continue;
+        all.push_back(
+            {parent.function, {nodes[at].function, nodes[at].calls, report.of_node(at).total_ns}});
     }
     return by_function(std::move(all), report.by_number.size());
 }
@@ -132,11 +133,15 @@ StackDepth deepest(const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
     constexpr std::uint32_t not_known = ~0u;
     std::vector<std::uint32_t> depths(nodes.size());
-    depths[CallTree::after_gap] = depths[CallTree::overflow] = not_known;
-    StackDepth result{.path = {}, .calls = 0, .unknown = nodes[CallTree::overflow].calls};
+    StackDepth result;
     std::uint32_t most = 0;
     std::uint32_t at_most = 0;
-    for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
+    for (std::uint32_t at = 0; at < nodes.size(); ++at) {
+        if (!nodes[at].is_path()) {
+            depths[at] = nodes[at].kind == CallTree::Kind::root ? 0 : not_known;
+            result.unknown += nodes[at].calls;
+            continue;
+        }
         const std::uint32_t parent = depths[nodes[at].parent];
         depths[at] = parent == not_known ? not_known : parent + 1;
         if (parent == not_known) {
@@ -149,7 +154,7 @@ StackDepth deepest(const Profile& profile) {
             result.calls += nodes[at].calls;
         }
     }
-    for (std::uint32_t at = at_most; at != CallTree::root; at = nodes[at].parent) {
+    for (std::uint32_t at = at_most; nodes[at].is_path(); at = nodes[at].parent) {
         result.path.push_back(nodes[at].function);
     }
     std::reverse(result.path.begin(), result.path.end());

@@ -30,7 +30,7 @@ void OutlierSink::entry(const Track& track, std::uint32_t function, Nanoseconds 
         on.call = {.track = track, .from = now, .nodes = {{.function = function}}};
         on.children.clear();
         open.node = 0;
-    } else if (function != tracer_function && on.open.back().node != Open::none) {
+    } else if (!is_beside(function) && on.open.back().node != Open::none) {
         open.node = child(on, on.open.back().node, function);
     }
     on.open.push_back(open);
@@ -41,11 +41,12 @@ void OutlierSink::leave(const Track& track, std::uint32_t function, Nanoseconds 
     if (on.open.empty()) return;
     const Open open = on.open.back();
     on.open.pop_back();
-    if (function == tracer_function) {
-        on.open.back().tracer += now - open.from;
+    if (function == away_function) on.open.back().away += now - open.from;
+    if (is_beside(function)) {
+        on.open.back().beside += now - open.from;
         return;
     }
-    const Nanoseconds total = now - open.from - open.tracer;
+    const Nanoseconds total = now - open.from - open.beside;
     if (open.node != Open::none) {
         OutlierNode& node = on.call.nodes[open.node];
         ++node.calls;
@@ -54,10 +55,12 @@ void OutlierSink::leave(const Track& track, std::uint32_t function, Nanoseconds 
     }
     if (!on.open.empty()) {
         on.open.back().inside += total;
-        on.open.back().tracer += open.tracer;
+        on.open.back().beside += open.beside;
+        on.open.back().away += open.away;
         return;
     }
     on.call.how = how;
+    on.call.away = open.away;
     keep(std::move(on.call));
 }
 

@@ -23,6 +23,7 @@ struct Outlier {
     Track track;
     Nanoseconds from = 0;
     Left how{};
+    Nanoseconds away = 0;  // its task did not run so long
     bool cut = false;  // it has more than max_nodes paths: `nodes` lacks the calls of the others
     std::vector<OutlierNode> nodes;
 
@@ -35,8 +36,10 @@ class OutlierSink : public EventSink {
 public:
     static constexpr std::size_t max_nodes = 10'000;
 
-    OutlierSink(std::function<bool(const std::string& name)> wanted, std::size_t most)
-        : wanted_(std::move(wanted)), most_(most) {}
+    // `on_cpu`: all times are without those in which the task did not run.
+    OutlierSink(std::function<bool(const std::string& name)> wanted, std::size_t most,
+                bool on_cpu = false)
+        : wanted_(std::move(wanted)), most_(most), on_cpu_(on_cpu) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_origin(Nanoseconds origin) override { origin_ = origin; }
@@ -61,7 +64,8 @@ private:
         std::uint32_t node = none;
         Nanoseconds from = 0;
         Nanoseconds inside = 0;
-        Nanoseconds tracer = 0;  // the tracer's time in it
+        Nanoseconds beside = 0;  // time in it that does not count: the tracer's, or away
+        Nanoseconds away = 0;
     };
     struct Watched {
         Outlier call;  // the outermost open call of a wanted function
@@ -69,11 +73,15 @@ private:
         std::unordered_map<std::uint64_t, std::uint32_t> children;  // parent, function -> node
     };
 
+    bool is_beside(std::uint32_t function) const {
+        return function == tracer_function || (on_cpu_ && function == away_function);
+    }
     static std::uint32_t child(Watched& on, std::uint32_t parent, std::uint32_t function);
     void keep(Outlier&& call);
 
     std::function<bool(const std::string&)> wanted_;
     std::size_t most_;
+    bool on_cpu_;
     std::unordered_map<std::uint32_t, Known> places_;
     std::vector<Watched> tracks_;
     std::vector<Outlier> slowest_;

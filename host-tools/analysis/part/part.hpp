@@ -38,7 +38,7 @@ std::optional<std::uint64_t> read_time(std::string_view text);
 struct Part {
     TimeRange time;
     std::optional<unsigned> core;
-    std::string task;   // a glob of contexts' numbers; empty: all
+    std::string task;   // a glob of tasks' names, or contexts' numbers; empty: all
     std::string under;  // a glob of functions: these calls and the calls inside; empty: all calls
 
     bool whole() const { return time.whole() && !core && task.empty() && under.empty(); }

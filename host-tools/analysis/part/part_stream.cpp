@@ -62,8 +62,13 @@ TimeRange RecordingBounds::resolved(const TimeRange& range) const {
 }
 
 PartStream::PartStream(SessionSink& inner, const Part& part,
-                       const std::function<const Symbols*()>& symbols, const std::string& origin)
-    : inner_(inner), part_(part), follower_(*this, symbols, origin, std::nullopt) {
+                       const std::function<const Symbols*()>& symbols, const std::string& origin,
+                       Tasks tasks, std::uint64_t session)
+    : inner_(inner),
+      part_(part),
+      follower_(*this, symbols, origin, std::nullopt),
+      tasks_(std::move(tasks)),
+      session_(session) {
     if (part_.time.from && part_.time.to && part_.time.from->ns >= part_.time.to->ns)
         throw Error("--time: its end is not after its begin", Exit::usage);
     if (!part_.time.whole()) inner_.on_part(PartMark::ahead, 0, 0);
@@ -85,7 +90,8 @@ void PartStream::check() const {
                     Exit::usage);
     }
     if (!part_.task.empty() && !found_task_) {
-        throw Error(fmt::format("--task: no task that ran is named {}", for_cell(part_.task)),
+        throw Error(fmt::format("--task: no task that ran is named {}{}", for_cell(part_.task),
+                                did_you_mean(part_.task, tasks_.names())),
                     Exit::usage);
     }
     if (part_.time.from && part_.time.from->ns > reached_) {
@@ -135,6 +141,8 @@ void PartStream::on_session_end() {
     }
     follower_.on_session_end();
     inner_.on_session_end();
+    ++session_;
+    forget_found_tasks();
 }
 
 // Times before a gap, a return to another task, and the session's end go up to the core's last
@@ -215,6 +223,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         follower_.on_trace(number, gap);
         core.in_tracer = false;
         core.unwound_at.reset();
+        core.told_switch.reset();
         if (core.phase != Phase::after) {
             tell_clock(core);
             if (core.is_wanted) inner_.on_trace(number, gap);
@@ -246,10 +255,11 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
                 cross(core, record.clock);
             }
         }
-        if (record.record.kind() == protocol::Kind::ret && core.phase != Phase::after &&
-            follower_.running(number).context != task_before && !core.passed) {
-            tell_clock(core);
-        }
+        const std::uint32_t task = follower_.running(number).context;
+        const bool is_switch = record.record.kind() == protocol::Kind::ret && task != task_before &&
+                               core.phase != Phase::after;
+        if (is_switch && !core.passed) tell_clock(core);
+        const std::uint64_t clock_before = core.clock.value_or(record.clock);
         core.clock = record.clock;
         core.next_index = batch.first_index + i + 1;
         const bool is_shown = core.is_wanted && core.phase != Phase::after;
@@ -264,6 +274,8 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         if (is_passed) continue;
         pass_on(i);
         from = i + 1;
+        // The sink does not get the return, by which it would see that the task has left.
+        if (is_switch && is_shown) tell_switch(core, batch.first_index + i, task, clock_before);
     }
     pass_on(batch.records.size());
 }
@@ -273,11 +285,23 @@ std::size_t PartStream::under(unsigned number) const {
     return tracks_[follower_.running(number).number].under;
 }
 
+bool PartStream::on_tasks(const std::uint8_t* payload, std::size_t count) {
+    (void)tasks_.on_frame(session_, payload, count, budget_);
+    forget_found_tasks();
+    return inner_.on_tasks(payload, count);
+}
+void PartStream::forget_found_tasks() {
+    for (const auto& core : cores_) {
+        if (core) core->context.reset();
+    }
+}
+
 bool PartStream::is_task(Core& core) {
     if (part_.task.empty()) return true;
-    const Track& track = follower_.running(core.number);
-    if (std::exchange(core.context, track.context) != track.context) {
-        core.is_task = glob_matches(part_.task, std::to_string(track.context));
+    const std::uint32_t context = follower_.running(core.number).context;
+    if (core.context != context) {
+        core.context = context;
+        core.is_task = tasks_.is_named(part_.task, session_, core.number, context);
         found_task_ |= core.is_task;
     }
     return core.is_task;
@@ -289,6 +313,9 @@ bool PartStream::passes(Core& core, const protocol::StampedRecord& record,
     const protocol::Record word = record.record;
     const bool is_extended = word.kind() == protocol::Kind::extended;
     if (is_extended && word.is(protocol::Extended::data)) return core.passed;
+    if (is_extended && word.is(protocol::Extended::context) &&
+        std::exchange(core.told_switch, std::nullopt) == word.argument())
+        return core.passed = false;
     // Without the tracer's work, the switches of tasks and their moves, times would be others.
     if (is_extended &&
         (word.is(protocol::Extended::context) || tells_of_contexts(word) ||
@@ -328,6 +355,15 @@ void PartStream::tell_tracer(const Core& core, std::uint64_t index, std::uint64_
     const protocol::StampedRecord records[] = {record(protocol::Extended::tracer_begin, from),
                                                record(protocol::Extended::tracer_end, to)};
     inner_.on_trace(core.number, {.first_index = index, .records = records});
+}
+
+// The late record of this switch, which is to come, is not passed on.
+void PartStream::tell_switch(Core& core, std::uint64_t index, std::uint32_t context,
+                             std::uint64_t clock) {
+    const protocol::StampedRecord record{
+        protocol::make_extended(protocol::Extended::context, context, clock), clock};
+    inner_.on_trace(core.number, {.first_index = index, .records = {&record, 1}});
+    core.told_switch = context;
 }
 
 void PartStream::on_function(std::uint32_t number, const FunctionPlace& place) {

@@ -20,8 +20,24 @@
 
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/analysis/part/part.hpp"
+#include "host-tools/analysis/profile/tasks.hpp"
 
 namespace nopscope::host {
+
+// What a session reader or a recording tells of tasks, without the records.
+class NamesOfTasks final : public SessionSink {
+public:
+    void on_session_end() override { ++session_; }
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override {
+        return tasks_.on_frame(session_, payload, count, budget_);
+    }
+    const Tasks& tasks() const { return tasks_; }
+
+private:
+    MemoryBudget budget_{0.05};
+    Tasks tasks_;
+    std::uint64_t session_ = 0;
+};
 
 // The ends of a range that TimeRange::needs_bounds(): first read the recording into this.
 class RecordingBounds final : public EventSink {
@@ -60,9 +76,10 @@ private:
 class PartStream final : public SessionSink, private EventSink {
 public:
     // `part.time` has both ends as times since the first record (RecordingBounds::resolved()).
-    // `symbols` and `origin`: as BalancedStream's.
+    // `symbols` and `origin`: as BalancedStream's. `tasks`: what is known of them before the first
+    // record of session `session`. A name that comes later holds for the records behind it.
     PartStream(SessionSink& inner, const Part& part, const std::function<const Symbols*()>& symbols,
-               const std::string& origin);
+               const std::string& origin, Tasks tasks = {}, std::uint64_t session = 0);
 
     // Call it after the last session. Throws Error (Exit::usage) if nothing of the recording can be
     // in the part: no function has the name, no task, no core has the number, or it ended before.
@@ -82,9 +99,7 @@ public:
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         return inner_.on_moved(payload, count);
     }
-    bool on_tasks(const std::uint8_t* payload, std::size_t count) override {
-        return inner_.on_tasks(payload, count);
-    }
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override;
     void on_reply(const protocol::Reply& reply) override { inner_.on_reply(reply); }
     void on_console(std::string_view text) override { inner_.on_console(text); }
     void on_raw_text(std::string_view text) override { inner_.on_raw_text(text); }
@@ -99,10 +114,11 @@ private:
         std::uint64_t next_index = 0;        // of its next record
         bool passed = false;                 // the last record was passed on
         bool in_tracer = false;
-        std::optional<std::uint64_t> unwound_at;  // the last record is a return by longjmp
-        std::uint32_t context = ~0u;              // the last one that was looked up
-        bool is_task = true;                      // its name is wanted
-        std::vector<MissingPart> missing;         // wait for the core's next record
+        std::optional<std::uint64_t> unwound_at;   // the last record is a return by longjmp
+        std::optional<std::uint32_t> context;      // the last one that was looked up
+        bool is_task = true;                       // its name is wanted
+        std::optional<std::uint32_t> told_switch;  // to this context: see tell_switch()
+        std::vector<MissingPart> missing;          // wait for the core's next record
     };
     struct OnTrack {
         std::vector<bool> wanted;  // by open call
@@ -117,9 +133,11 @@ private:
     bool passes(Core& core, const protocol::StampedRecord& record, std::size_t under_before);
     void tell_clock(const Core& core);
     bool is_task(Core& core);
+    void forget_found_tasks();
     static std::optional<std::uint64_t> unwinding_until(Core& core,
                                                         const protocol::StampedRecord& record);
     void tell_tracer(const Core& core, std::uint64_t index, std::uint64_t from, std::uint64_t to);
+    void tell_switch(Core& core, std::uint64_t index, std::uint32_t context, std::uint64_t clock);
     void tell_missing(Core& core, std::optional<std::uint64_t> begin,
                       std::optional<std::uint64_t> end);
 
@@ -145,6 +163,9 @@ private:
     bool is_point_ = false;           // the record is a call of such a function, without a time
     std::vector<std::string> names_;  // of all functions, for a sentence
     bool found_function_ = false;
+    MemoryBudget budget_{0.05};  // of `tasks_`
+    Tasks tasks_;
+    std::uint64_t session_ = 0;
     bool found_task_ = false;
 };
 

@@ -51,6 +51,7 @@ struct OpenCall {
     std::uint64_t index = 0;         // record index of the entry
     Ticks begin = 0;                 // on the clock without the tracer's time
     Ticks child = 0;                 // spent in calls inside that have ended
+    Ticks away = 0;                  // its context did not run so long; without that of open calls
     std::uint64_t total_before = 0;  // the function's total when the call began: see close()
     std::uint64_t taken_before = 0;  // likewise, the recording overhead: see call_costs.hpp
     Path path;
@@ -66,6 +67,7 @@ struct ClosedCall {
     bool incomplete = false;  // a gap lies between its entry and its end
     Ticks ticks = 0;
     Ticks self_ticks = 0;
+    Ticks away_ticks = 0;  // of `ticks`: its context did not run
 };
 
 // Facts for the calls below a gap's marker after the marker has left the stack.
@@ -73,6 +75,7 @@ struct Carry {
     bool active = false;
     Ticks cut = 0;    // when the gap began: the time of a lost call ends here
     Ticks after = 0;  // the gap's length and the time of the calls after it
+    Ticks away = 0;   // after the gap
 };
 
 struct DecoderCounters {

@@ -57,15 +57,15 @@ struct CallCosts {
              const CodeOfCalls& code) const {
         CallTree::Node& node = tree[number];
         const std::uint32_t offset = functions.offset(node.function);
-        const bool usual =
-            number == CallTree::overflow || (number > CallTree::overflow && !is_interrupt(offset));
+        const bool is_overflow = node.kind == CallTree::Kind::overflow;
+        const bool usual = is_overflow || (node.is_path() && !is_interrupt(offset));
         node.inside = usual ? graph.inside : 0;
         node.outside = usual ? graph.outside : 0;
         node.tail = Tail::never;
         node.no_landing_pad = false;
-        if (!usual || number == CallTree::overflow) return;
+        if (!usual || is_overflow) return;
         node.no_landing_pad = code.has_no_landing_pad && code.has_no_landing_pad(base + offset);
-        if (node.parent <= CallTree::overflow || !code.tail || tail == 0) return;
+        if (!tree[node.parent].is_path() || !code.tail || tail == 0) return;
         const std::uint32_t caller = functions.offset(tree[node.parent].function);
         if (is_interrupt(caller)) return;
         node.tail = code.tail(base + caller, base + offset);

@@ -56,7 +56,10 @@ class CallDecoder {
 public:
     static constexpr std::size_t max_depth = std::size_t{1} << 16;
 
-    explicit CallDecoder(Sink& sink) : sink_(&sink) {}
+    // `root`: the node of the outermost calls' caller.
+    explicit CallDecoder(Sink& sink, std::uint32_t root = 0) : sink_(&sink), root_(root) {
+        stack_[0].path.node = root;
+    }
     // A copy of the other decoder's state, for another sink.
     CallDecoder(const CallDecoder& other, Sink& sink) : CallDecoder(other) { sink_ = &sink; }
 
@@ -77,8 +80,11 @@ public:
                 sink_->on_exit(*top, {.outcome = Outcome::returned,
                                       .incomplete = top->gaps_before != gaps_,
                                       .ticks = ticks,
-                                      .self_ticks = not_negative(ticks - top->child)});
+                                      .self_ticks = not_negative(ticks - top->child),
+                                      .away_ticks = top->away});
+                const Ticks away = top->away;
                 (--top)->child += ticks;
+                top->away += away;
             } else if (record.kind() == protocol::Kind::entry) {
                 if (top == room) break;
                 const Begun begun = sink_->on_entry(top->path.node, record.site_low());
@@ -143,10 +149,11 @@ public:
         if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_part_ = tracer_part();
     }
     // The context has moved to this decoder's core from that of `from`, which must be suspended:
-    // its open calls go on here. The next event is not before `clock`. move(OpenCall&, Ticks self)
-    // gets each of them. `self`: the call's own time up to now, which is not in its self time any
-    // more; 0 if it is not known yet. `unseen`: the record of the move is missing, so other records
-    // may be, too.
+    // its open calls go on here. The next event is not before `clock`.
+    // move(OpenCall&, Ticks self, Ticks so_far) gets each of them, the innermost first. `self`: the
+    // call's own time up to now, which is not in its self time any more. `so_far`: its time. Both
+    // are 0 if they are not known yet. `unseen`: the record of the move is missing, so other
+    // records may be, too.
     template <typename Move>
     void take_over(CallDecoder& from, std::uint64_t clock, bool unseen, Move move) {
         if (!started_) start(clock);
@@ -161,6 +168,8 @@ public:
         const Ticks shift = from.tracer_ticks_ + from.elsewhere_ - stopped;
         const Ticks part = from.in_tracer_ ? from.tracer_part_ : 0;
         stack_.take(from.stack_);
+        stack_[0].path.node = root_;
+        from.stack_[0].path.node = from.root_;
         for (std::size_t at = 1; at <= stack_.depth(); ++at) {
             const bool is_around = from.in_tracer_ && at <= from.tracer_depth_;
             stack_[at].begin += shift + (is_around ? part : 0);
@@ -223,7 +232,8 @@ public:
     // next: forgets all times before it, and the open calls begin there. place(parent_node, path)
     // returns the path of an open call in this decoder's sink.
     template <typename Place>
-    void begin_part(std::uint64_t clock, Place place) {
+    void begin_part(std::uint64_t clock, std::uint32_t root, Place place) {
+        stack_[0].path.node = root_ = root;
         clock_ = first_clock_ = tracer_begin_ = last_before_gap_ = part_begin_ = clock;
         tracer_ticks_ = elsewhere_ = tracer_child_ = 0;
         is_part_ = true;
@@ -234,12 +244,20 @@ public:
         carry_ = {};
         duration_ = {};
         has_closed_ = false;
-        stack_[0].child = 0;
+        stack_[0].child = stack_[0].away = 0;
+        place_again(place);
         for (std::size_t at = 1; at <= stack_.depth(); ++at) {
             OpenCall& call = stack_[at];
             call.begin = clock;
-            call.child = call.total_before = call.taken_before = 0;
+            call.child = call.away = call.total_before = call.taken_before = 0;
             call.gaps_before = OpenCall::before_part;
+        }
+    }
+    // The paths of the open calls are other ones now.
+    template <typename Place>
+    void place_again(Place place) {
+        for (std::size_t at = 1; at <= stack_.depth(); ++at) {
+            OpenCall& call = stack_[at];
             call.path = call.is_gap() ? Path{0, sink_->gap_node()}
                                       : place(stack_[at - 1].path.node, call.path);
         }
@@ -295,18 +313,21 @@ private:
         if (works) tracer_child_ += away;
         away_.add(away, now() - (works ? tracer_part() : 0));
         stack_.top().child += away;
+        stack_.top().away += away;
     }
     // Tells each open call's self time so far, and takes it off the rest: see take_over().
     template <typename Move>
     void split_self_times(Move move) {
         const bool is_known = durations_.empty() && !in_tracer_ && !sink_->leaves_out_short;
-        Ticks end = after_gap_ ? last_before_gap_ : now();
+        const Ticks moves = after_gap_ ? last_before_gap_ : now();
+        Ticks end = moves;
         for (std::size_t at = stack_.depth(); at > 0; --at) {
             OpenCall& call = stack_[at];
             if (!call.is_gap()) {
+                const Ticks so_far = is_known ? not_negative(moves - call.begin) : 0;
                 const Ticks self = is_known ? not_negative(end - call.begin - call.child) : 0;
                 call.child += self;
-                move(call, self);
+                move(call, self, so_far);
             }
             end = call.begin;
         }
@@ -337,6 +358,7 @@ private:
         return {.index = index,
                 .begin = begin,
                 .child = 0,
+                .away = 0,
                 .total_before = begun.total_before,
                 .taken_before = begun.taken_before,
                 .path = begun.path,
@@ -415,8 +437,11 @@ private:
             duration_.ticks = std::min(duration_.ticks, not_negative(clock_ - part_begin_));
         const Ticks before = stops_.before(clock_ - duration_.ticks);
         const Ticks ticks = not_negative(duration_.ticks - (tracer_ticks_ + elsewhere_ - before));
-        if (sink_->leaves_out_complete(ticks)) return;
         const Ticks begin = now() - ticks;
+        const auto elsewhere = [&] {
+            return away_.since(begin) + durations_.away_inside(duration_.depth, begin);
+        };
+        if (sink_->leaves_out_complete(ticks, elsewhere)) return;
         // The call around this one has counted this time as its children's already.
         const Ticks away = away_.take(begin);
         stack_.top().child -= away;
@@ -449,6 +474,7 @@ private:
         stack_.push({.index = stack_.top().index,
                      .begin = last_before_gap_,
                      .child = length,
+                     .away = 0,
                      .total_before = 0,
                      .taken_before = 0,
                      .path = {0, sink_->gap_node()},
@@ -468,6 +494,7 @@ private:
             close(stack_[at], stack_[at - 1], stack_[second].begin, Outcome::lost);
         }
         stack_[first].child += stack_[second].child;
+        stack_[first].away += stack_[second].away;
         stack_.erase(first + 1, second + 1);
         --markers_;
     }
@@ -484,13 +511,15 @@ private:
             --markers_;
             carry_ = {
                 true, call.begin,
-                end == End::session ? not_negative(now() - call.begin) : call.child + carry_.after};
+                end == End::session ? not_negative(now() - call.begin) : call.child + carry_.after,
+                call.away + carry_.away};
             return;
         }
         if (end == End::implied && carry_.active)
             return void(close(call, below, carry_.cut, Outcome::lost));
         OpenCall whole = call;
         whole.child += carry_.after;
+        whole.away += carry_.away;
         carry_ = {};
         const Ticks ticks = close(whole, below, now(),
                                   end == End::session    ? Outcome::open
@@ -510,20 +539,24 @@ private:
         const Ticks ticks = not_negative(end - call.begin);
         if (sink_->leaves_out(call, ticks, outcome)) [[unlikely]] {
             below.child += call.child;
+            below.away += call.away;
             return ticks;
         }
         const Ticks self = not_negative(ticks - call.child);
         below.child += ticks;
+        below.away += call.away;
         sink_->on_exit(call, {.outcome = outcome,
                               .incomplete = call.gaps_before != gaps_,
                               .ticks = ticks,
-                              .self_ticks = self});
+                              .self_ticks = self,
+                              .away_ticks = call.away});
         return ticks;
     }
 
     static constexpr std::size_t max_markers = 64;
 
     Sink* sink_;
+    std::uint32_t root_ = 0;
     CallStack stack_;
     Carry carry_;
     DurationRecord duration_;

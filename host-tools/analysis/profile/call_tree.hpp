@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call paths: one node for each distinct chain of callers, all cores together.
+// Call paths: one node for each distinct chain of callers. All cores and tasks are together, or
+// each has a group of paths (Profile::split_by()).
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,17 @@ namespace nopscope::host {
 
 class CallTree {
 public:
+    // Those of group 0. Each group has three: see Group.
     static constexpr std::uint32_t root = 0;
-    static constexpr std::uint32_t after_gap = 1;  // callers unknown: a gap lies in between
-    static constexpr std::uint32_t overflow = 2;   // paths that the budget refused: "(others)"
+    static constexpr std::uint32_t after_gap = 1;
+    static constexpr std::uint32_t overflow = 2;
+    static constexpr std::uint32_t first_path = overflow + 1;
+    struct Group {
+        std::uint32_t root = CallTree::root;            // of the others: a child of group 0's root
+        std::uint32_t after_gap = CallTree::after_gap;  // callers unknown: a gap lies in between
+        std::uint32_t overflow = CallTree::overflow;    // paths that the budget refused: "(others)"
+    };
+    enum class Kind : std::uint8_t { path, root, after_gap, overflow };
 
     struct Node {
         std::uint32_t parent = 0;
@@ -24,6 +33,8 @@ public:
         std::int64_t outside = 0;
         Tail tail = Tail::never;
         bool no_landing_pad = false;
+        Kind kind = Kind::path;
+        std::uint16_t group = 0;
         std::uint64_t calls = 0;
         std::uint64_t points = 0;  // of `calls`: without a time, from `call` records
         std::uint64_t whole = 0;   // of `calls`: from duration records
@@ -32,9 +43,17 @@ public:
         std::uint64_t beside = 0;   // instructions of the tracer in the calls' self time
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
+
+        bool is_path() const { return kind == Kind::path; }
     };
 
-    CallTree() : nodes_(3), buckets_(1024, 0) {}
+    CallTree() : groups_(1), nodes_(3), buckets_(1024, 0) { set_kinds(0); }
+
+    static constexpr std::size_t max_groups = 1024;
+    // Returns the new group's number. There must be fewer than `max_groups`.
+    std::uint16_t add_group();
+    const std::vector<Group>& groups() const { return groups_; }
+    const Group& group_of(std::uint32_t node) const { return groups_[nodes_[node].group]; }
 
     std::uint32_t child(std::uint32_t parent, std::uint32_t function, MemoryBudget& budget);
     Node& operator[](std::uint32_t node) { return nodes_[node]; }
@@ -43,7 +62,9 @@ public:
 private:
     std::size_t bucket(std::uint32_t parent, std::uint32_t function) const;
     void grow();
+    void set_kinds(std::uint16_t group);
 
+    std::vector<Group> groups_;
     std::vector<Node> nodes_;
     std::vector<std::uint32_t> buckets_;  // open addressing; 0 is free
 };

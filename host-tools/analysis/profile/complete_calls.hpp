@@ -81,6 +81,15 @@ public:
         }
         return sum;
     }
+    // What take() would take.
+    Ticks since(Ticks begin) const {
+        Ticks sum = 0;
+        for (auto time = last_.rbegin(); time != last_.rend(); ++time) {
+            if (not_negative(time->at - begin) == 0) break;
+            sum += std::min(time->ticks, time->at - begin);
+        }
+        return sum;
+    }
     void forget() { last_.clear(); }
     void shift(Ticks by) {
         for (Time& time : last_) time.at += by;

@@ -20,7 +20,7 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
     const Signed tail = costs.tail;
     const auto calls_by_tail = [&](std::size_t i) -> Signed {  // in 1/Handed::one
         const CallTree::Node& node = nodes[i];
-        if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
+        if (!code.tail || tail == 0 || !nodes[node.parent].is_path()) return 0;
         switch (code.tail(nodes[node.parent].function, node.function)) {
         case Tail::never: break;
         case Tail::maybe:
@@ -30,8 +30,9 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         return 0;
     };
     std::vector<Signed> taken(nodes.size());
-    for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
+    for (std::size_t i = nodes.size(); i-- > CallTree::first_path;) {
         const CallTree::Node& node = nodes[i];
+        if (!node.is_path()) continue;
         const Signed whole = node.whole;
         // The target does not measure an interrupt's begin and end.
         const bool interrupt = is_interrupt(functions.offset(node.function));
@@ -53,8 +54,7 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
 
 }  // namespace
 
-Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times,
-             const CodeFacts& code) {
+Sums correct(const Profile& profile, const TimesByGroup& times, const CodeFacts& code) {
     if (!profile.hello()) return sum_up(profile, times, {});
     return sum_up(
         profile, times,

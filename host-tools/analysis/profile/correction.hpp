@@ -32,9 +32,8 @@ struct CodeFacts {
     std::function<Tail(std::uint32_t caller, std::uint32_t callee)> tail;
 };
 
-// `times`: profile.times(). Overheads are those of the first session that has measured them.
-Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times,
-             const CodeFacts& code);
+// Overheads are those of the first session that has measured them.
+Sums correct(const Profile& profile, const TimesByGroup& times, const CodeFacts& code);
 
 // Times of the target's profile, less `inside` of each call. The profile does not know how many
 // calls a function made, so their `outside` is not subtracted.

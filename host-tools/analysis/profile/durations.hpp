@@ -36,6 +36,7 @@ public:
         std::uint64_t calls = 0;
         Ticks total_ticks = 0;
         Ticks self_ticks = 0;
+        Ticks away_ticks = 0;                                    // of `total_ticks`
         std::uint64_t inner = 0;                                 // calls inside these, at any depth
         std::map<std::uint32_t, std::unique_ptr<Sum>> children;  // by site offset
     };
@@ -43,6 +44,7 @@ public:
     struct Inside {
         Ticks ticks = 0;          // of the calls inside, and in other contexts: not self time
         Ticks same_ticks = 0;     // of `ticks`: in calls of the same function
+        Ticks away_ticks = 0;     // of `ticks`: the call's context did not run, or a gap hides it
         std::uint64_t calls = 0;  // at any depth
     };
 
@@ -66,7 +68,7 @@ public:
     Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere,
                MemoryBudget& budget, Orphans orphans) {
         auto call = std::make_unique<Sum>();
-        Inside inside{.ticks = elsewhere};
+        Inside inside{.ticks = elsewhere, .away_ticks = elsewhere};
         const std::uint32_t level = depth < max_depth ? depth : max_depth;
         for (auto at = levels_.upper_bound(level); at != levels_.end(); at = levels_.erase(at)) {
             if (not_negative(begin - at->second.begin) != 0) {
@@ -75,6 +77,7 @@ public:
             }
             for (auto& [its_site, sum] : at->second.calls) {
                 inside.ticks += sum->total_ticks;
+                inside.away_ticks += sum->away_ticks;
                 inside.calls += sum->calls + sum->inner;
                 merge(call->children[its_site], std::move(sum));
             }
@@ -83,6 +86,7 @@ public:
         call->calls = 1;
         call->total_ticks = ticks;
         call->self_ticks = not_negative(ticks - inside.ticks);
+        call->away_ticks = inside.away_ticks;
         call->inner = inside.calls;
         const auto [at, is_new] = levels_.try_emplace(level);
         if (is_new) at->second.begin = begin;
@@ -90,6 +94,16 @@ public:
         ++waiting_;
         if (!charge(budget)) take_all(budget, orphans);
         return inside;
+    }
+
+    // The `away_ticks` of the waiting calls that add() would take as children.
+    Ticks away_inside(std::uint32_t depth, Ticks begin) const {
+        Ticks sum = 0;
+        for (auto at = levels_.upper_bound(depth); at != levels_.end(); ++at) {
+            if (not_negative(begin - at->second.begin) != 0) continue;
+            for (const auto& [site, call] : at->second.calls) sum += call->away_ticks;
+        }
+        return sum;
     }
 
     // A call that has its own entry record ended; it began at `begin`. take(Sums&) gets its
@@ -141,6 +155,7 @@ private:
         to->calls += from->calls;
         to->total_ticks += from->total_ticks;
         to->self_ticks += from->self_ticks;
+        to->away_ticks += from->away_ticks;
         to->inner += from->inner;
         for (auto& [site, sum] : from->children) merge(to->children[site], std::move(sum));
     }
@@ -148,7 +163,7 @@ private:
         Sums to;
         for (const auto& [site, sum] : from) {
             to[site] = std::make_unique<Sum>(Sum{sum->calls, sum->total_ticks, sum->self_ticks,
-                                                 sum->inner, copy(sum->children)});
+                                                 sum->away_ticks, sum->inner, copy(sum->children)});
         }
         return to;
     }

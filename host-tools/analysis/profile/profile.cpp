@@ -15,7 +15,8 @@ Profile::Core::Core(const Core& other, Profile& profile)
       tracer_ticks(other.tracer_ticks),
       earlier_tracer(other.earlier_tracer),
       runs(other.runs),
-      last_context(other.last_context) {
+      last_context(other.last_context),
+      left_by_return(other.left_by_return) {
     for (const auto& context : other.contexts) {
         Context& copy = add(std::make_unique<Context>(*context, profile, *this));
         if (context.get() == other.current) current = &copy;
@@ -41,6 +42,11 @@ void Profile::on_session(const HelloInfo& hello) {
     handed_within_ = handed_of(*hello_).within;
     cuts_ = cuts_tracer_out(hello);
     time_.begin_session(hello.clock_hz, latest_);
+    if (groups_.by() == SplitBy::task) {
+        for (const auto& core : cores_) {
+            if (core) core->begin_anew();
+        }
+    }
     least_ticks_ = ticks_of_at_least(least_ns_, hello.clock_hz);
     for_each_context([this](Context& context) { context.handed_within = handed_within_; });
 }
@@ -188,6 +194,11 @@ Profile::Context& Profile::Core::add(std::unique_ptr<Context> one) {
     return *contexts.emplace_back(std::move(one));
 }
 
+void Profile::Core::begin_anew() {
+    by_number.clear();
+    current = &context(0);
+}
+
 void Profile::Core::enter(Context& to, std::uint64_t left, std::uint64_t entered) {
     if (&to == current) return;
     const bool ran = runs;
@@ -217,8 +228,11 @@ void Profile::Core::on_event(const protocol::Event& event) {
     if (!std::exchange(runs, true)) current->entered = event.clock;
     const std::uint64_t before = std::exchange(last_clock, event.clock);
     if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::context) {
-        last_context = current->number;
-        return enter(context(event.argument), event.clock, event.clock);
+        Context& next = context(event.argument);
+        const std::uint32_t left = std::exchange(left_by_return, protocol::several_contexts);
+        const bool is_late = &next == current && left != protocol::several_contexts;
+        last_context = is_late ? left : current->number;
+        return enter(next, event.clock, event.clock);
     }
     if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
@@ -272,7 +286,7 @@ void Profile::Core::on_task_fact() {
 }
 
 void Profile::Core::on_gap() {
-    last_context = protocol::several_contexts;
+    last_context = left_by_return = protocol::several_contexts;
     stop_running(last_clock);
     for (const auto& one : contexts) one->decoder.on_gap();
 }
@@ -299,7 +313,7 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
 
 // Open calls of a context end with the session, not when the context last ran.
 void Profile::Core::finish() {
-    last_context = protocol::several_contexts;
+    last_context = left_by_return = protocol::several_contexts;
     stop_running(last_clock);
     bring_to(last_clock);
     const auto axis_ns = [this](std::uint64_t clock) { return profile_.time_(clock); };
@@ -335,8 +349,10 @@ bool Profile::Context::make_room(std::uint32_t function) {
     if (function >= times.capacity()) {
         const std::size_t wanted =
             std::max<std::size_t>(function + 1, times.capacity() + times.capacity() / 2);
-        // Twice the growth: memory has the old elements, too, while it grows.
-        is_full = !profile_.budget_.take(2 * sizeof(FunctionTimes) * (wanted - times.capacity()));
+        // While it grows, memory has the old elements, too.
+        const std::uint64_t bytes = sizeof(FunctionTimes) * (wanted - times.capacity());
+        is_full = profile_.budget_.left() < bytes + sizeof(FunctionTimes) * wanted ||
+                  !profile_.budget_.take(bytes);
         if (is_full) return false;
         times.reserve(wanted);
     }
@@ -367,7 +383,7 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
     const std::uint64_t overhead =
         taken - call.taken_before +
         static_cast<std::uint64_t>(node.inside - (has_hook ? 0 : costs.hook_inside));
-    if (!profile_.is_short(ticks, overhead)) {
+    if (!profile_.is_short(ticks - (on_cpu ? call.away : 0), overhead)) {
         node.beside += instructions;
         return false;
     }
@@ -386,15 +402,6 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
     return true;
 }
 
-bool Profile::Context::leaves_out_complete(Ticks ticks) {
-    if (!leaves_out_short) return false;
-    const protocol::Overhead& each = profile_.costs_.duration;
-    if (!profile_.is_short(ticks, static_cast<std::uint64_t>(std::int64_t{each.inside})))
-        return false;
-    leave_out(std::int64_t{each.inside} + each.outside);
-    return true;
-}
-
 void Profile::Context::leave_out(std::int64_t overhead) {
     taken += static_cast<std::uint64_t>(overhead);
     left_out.add(decoder.depth(), decoder.top().index, profile_.costs_.instructions_of(overhead));
@@ -410,13 +417,14 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
     of.self_ticks += not_negative(ticks - inside.ticks);
     const protocol::Overhead& each = profile_.costs_.duration;
     const std::uint64_t both = static_cast<std::uint64_t>(std::int64_t{each.inside} + each.outside);
+    const Ticks timed = not_negative(ticks - (on_cpu ? inside.away_ticks : 0));
     const auto corrected =
-        static_cast<std::int64_t>(ticks * protocol::overhead_unit - inside.calls * both -
+        static_cast<std::int64_t>(timed * protocol::overhead_unit - inside.calls * both -
                                   static_cast<std::uint64_t>(std::int64_t{each.inside}));
     taken += both;
     of.last_end = decoder.time();
-    if (of.time(ticks, corrected)) of.max_end = core_.axis_clock(of.last_end);
-    if (counts_durations) profile_.add_duration(function, ticks, corrected);
+    if (of.time(timed, corrected)) of.max_end = core_.axis_clock(of.last_end);
+    if (counts_durations) profile_.add_duration(function, timed, corrected);
 }
 
 std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offset,
@@ -424,7 +432,7 @@ std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offs
     const Path path = profile_.paths_.find(parent, offset);
     // The call may have ended on a core that the context ran on before.
     const bool has_room = path.function < known || make_room(path.function);
-    const std::uint32_t node = has_room ? path.node : CallTree::overflow;
+    const std::uint32_t node = has_room ? path.node : paths().overflow;
     CallTree::Node& to = profile_.tree_[node];
     to.calls += sum.calls;
     to.whole += sum.calls;
@@ -451,39 +459,52 @@ void Profile::Context::pass_events_on() {
                        event_children.of(decoder.depth() + 1, call->index));
 }
 
+namespace {
+
+void add(FunctionTimes& to, const FunctionTimes& from) {
+    to.calls += from.calls;
+    to.total_ticks += from.total_ticks;
+    to.self_ticks += from.self_ticks;
+    to.timed += from.timed;
+    to.open += from.open;
+    to.lost += from.lost;
+    to.unwound += from.unwound;
+    to.incomplete += from.incomplete;
+    to.cut += from.cut;
+    if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
+    if (from.max_ticks > to.max_ticks) {
+        to.max_ticks = from.max_ticks;
+        to.max_end = from.max_end;
+        to.max_core = from.max_core;
+        to.max_context = from.max_context;
+    }
+    to.timed_ticks += from.timed_ticks;
+    to.corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(to.corrected_sum) +
+                                                 static_cast<std::uint64_t>(from.corrected_sum));
+    to.corrected_min = std::min(to.corrected_min, from.corrected_min);
+    to.corrected_max = std::max(to.corrected_max, from.corrected_max);
+    to.uncorrected += from.uncorrected;
+    to.dropped += from.dropped;
+}
+
+}  // namespace
+
 std::vector<FunctionTimes> Profile::times() const {
     std::vector<FunctionTimes> sum(functions_.size());
     for_each_context([&](const Context& context) {
-        for (std::size_t i = 0; i < context.times.size(); ++i) {
-            const FunctionTimes& from = context.times[i];
-            FunctionTimes& to = sum[i];
-            to.calls += from.calls;
-            to.total_ticks += from.total_ticks;
-            to.self_ticks += from.self_ticks;
-            to.timed += from.timed;
-            to.open += from.open;
-            to.lost += from.lost;
-            to.unwound += from.unwound;
-            to.incomplete += from.incomplete;
-            to.cut += from.cut;
-            if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
-            if (from.max_ticks > to.max_ticks) {
-                to.max_ticks = from.max_ticks;
-                to.max_end = from.max_end;
-                to.max_core = from.max_core;
-                to.max_context = from.max_context;
-            }
-            to.timed_ticks += from.timed_ticks;
-            to.corrected_sum =
-                static_cast<std::int64_t>(static_cast<std::uint64_t>(to.corrected_sum) +
-                                          static_cast<std::uint64_t>(from.corrected_sum));
-            to.corrected_min = std::min(to.corrected_min, from.corrected_min);
-            to.corrected_max = std::max(to.corrected_max, from.corrected_max);
-            to.uncorrected += from.uncorrected;
-            to.dropped += from.dropped;
-        }
+        for (std::size_t i = 0; i < context.times.size(); ++i) add(sum[i], context.times[i]);
     });
     return sum;
+}
+
+std::vector<std::vector<FunctionTimes>> Profile::times_by_group() const {
+    std::vector<std::vector<FunctionTimes>> sums(tree_.groups().size());
+    for_each_context([&](const Context& context) {
+        std::vector<FunctionTimes>& of = sums[context.group];
+        if (of.size() < context.times.size()) of.resize(context.times.size());
+        for (std::size_t i = 0; i < context.times.size(); ++i) add(of[i], context.times[i]);
+    });
+    return sums;
 }
 
 std::uint64_t Profile::self_ticks_of(unsigned number, const std::vector<bool>& left_out) const {

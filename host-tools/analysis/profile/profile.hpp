@@ -24,6 +24,7 @@
 #include "host-tools/analysis/profile/left_out_calls.hpp"
 #include "host-tools/analysis/profile/moved_functions.hpp"
 #include "host-tools/analysis/profile/path_cache.hpp"
+#include "host-tools/analysis/profile/path_groups.hpp"
 #include "host-tools/analysis/profile/samples.hpp"
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
@@ -79,6 +80,7 @@ struct ProfileFacts {
     CallCosts costs_;
     CodeOfCalls code_;
     bool counts_durations_ = false;
+    bool on_cpu_ = false;         // time_on_cpu()
     std::uint64_t least_ns_ = 0;  // shorter calls are left out
     bool least_is_raw_ = false;
     Ticks least_ticks_ = 0;            // likewise, by the session's clock
@@ -100,6 +102,7 @@ struct ProfileSums : ProfileFacts {
     std::uint64_t left_out_ = 0;
     FunctionTable functions_;
     CallTree tree_;
+    PathGroups groups_;
     std::deque<DurationsOf> durations_;
     TargetProfile on_target_;
     TargetState state_;
@@ -134,6 +137,8 @@ public:
     const FunctionTable& functions() const { return functions_; }
     // By function number, all cores and sessions.
     std::vector<FunctionTimes> times() const;
+    // Likewise, of each group of the call tree.
+    std::vector<std::vector<FunctionTimes>> times_by_group() const;
     const CallTree& tree() const { return tree_; }
     // Counts calls by duration: those that count for min and max. Call it before the first record.
     void count_durations() {
@@ -147,6 +152,15 @@ public:
         least_ns_ = ns;
         least_is_raw_ = raw;
     }
+    // The times of single calls (min, mean, max, durations, and what leave_out_shorter() compares)
+    // are those on the CPU: without the times in which their contexts did not run. Call it before
+    // the first record.
+    void time_on_cpu() { on_cpu_ = true; }
+    bool is_on_cpu() const { return on_cpu_; }
+    // Each task, or core, gets a group of paths of its own. `tasks`: what the recording tells of
+    // them. Call it before the first record, and not before zero().
+    void split_by(SplitBy by, Tasks tasks) { groups_ = PathGroups(by, std::move(tasks)); }
+    const PathGroups& groups() const { return groups_; }
     // By function number; shorter than times() if the last functions have no durations.
     const std::deque<DurationsOf>& durations() const { return durations_; }
     // Corrects the times of single calls by these facts, too. Call it before the first record.
@@ -166,6 +180,7 @@ public:
     const CallEvents& call_events() const { return call_events_; }
     const TargetEvents& events_on_target() const { return events_on_target_; }
     const Tasks& tasks() const { return tasks_; }
+    std::uint64_t sessions_over() const { return sessions_; }
     // In the order in which the reader noticed them; further ones are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
     const std::vector<Missing>& missing() const { return missing_; }
@@ -221,18 +236,22 @@ private:
     struct Context {
         Context(Profile& profile, const Core& core, std::uint32_t its_number)
             : number(its_number),
+              group(profile.group_of(core.number, its_number)),
               counts_durations(profile.counts_durations_),
               leaves_out_short(profile.least_ns_ != 0),
+              on_cpu(profile.on_cpu_),
               handed_within(profile.handed_within_),
               profile_(profile),
               core_(core),
               times(1),
               known(1),
-              decoder(*this) {}
+              decoder(*this, profile.tree_.groups()[group].root) {}
         Context(const Context& other, Profile& profile, const Core& core)
             : number(other.number),
+              group(other.group),
               counts_durations(other.counts_durations),
               leaves_out_short(other.leaves_out_short),
+              on_cpu(other.on_cpu),
               handed_within(other.handed_within),
               last_end(other.last_end),
               last_node(other.last_node),
@@ -259,7 +278,7 @@ private:
         [[gnu::always_inline]] Path place(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
             if (path.function >= known && !make_room(path.function)) [[unlikely]]
-                return {FunctionTable::none, CallTree::overflow};
+                return {FunctionTable::none, paths().overflow};
             return path;
         }
         [[gnu::always_inline]] Begun on_entry(std::uint32_t parent, std::uint32_t offset) {
@@ -269,7 +288,8 @@ private:
             ++profile_.tree_[path.node].calls;
             return {path, of.total_ticks, taken};
         }
-        std::uint32_t gap_node() const { return CallTree::after_gap; }
+        const CallTree::Group& paths() const { return profile_.tree_.groups()[group]; }
+        std::uint32_t gap_node() const { return paths().after_gap; }
         MemoryBudget& budget() { return profile_.budget_; }
         void on_call_only(std::uint32_t parent, std::uint32_t offset) {
             if (leaves_out_short) return leave_out(profile_.costs_.function.outside);
@@ -289,7 +309,17 @@ private:
         }
         // True if the call, which has left the stack, is too short to count.
         bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);
-        bool leaves_out_complete(Ticks ticks);
+        // `away` returns how much of `ticks` the context did not run.
+        template <typename AwayTicks>
+        bool leaves_out_complete(Ticks ticks, AwayTicks away) {
+            if (!leaves_out_short) return false;
+            const protocol::Overhead& each = profile_.costs_.duration;
+            const Ticks timed = ticks - (on_cpu ? away() : 0);
+            if (!profile_.is_short(timed, static_cast<std::uint64_t>(std::int64_t{each.inside})))
+                return false;
+            leave_out(std::int64_t{each.inside} + each.outside);
+            return true;
+        }
         // A call that has no time, or was told whole, is left out. Its overhead is in the open
         // call.
         void leave_out(std::int64_t overhead);
@@ -310,8 +340,10 @@ private:
         [[gnu::noinline, gnu::cold]] bool make_room(std::uint32_t function);
 
         std::uint32_t number;
+        std::uint16_t group;
         bool counts_durations;
         bool leaves_out_short;
+        bool on_cpu;
         Ticks handed_within;  // Handed::within
         Ticks last_end = 0;   // of the call that ended last
         std::uint32_t last_node = 0;
@@ -360,6 +392,8 @@ private:
             return current->decoder.clock_at(time) - (profile_.cuts_ ? tracer_so_far() : 0);
         }
         void forget_calls_but(const Wants& wants);
+        // A context's number stands for another task now.
+        void begin_anew();
         void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
         void on_event(const protocol::Event& event);
         void find_context_of(const protocol::Event& event, std::uint64_t before);
@@ -387,6 +421,8 @@ private:
         bool runs = false;             // a record came after the session's begin and the last gap
         // The one that ran before the last `context` record. A `left` record may tell how it left.
         std::uint32_t last_context = protocol::several_contexts;
+        // A return has shown that the core left this one; the record of the switch is to come.
+        std::uint32_t left_by_return = protocol::several_contexts;
     };
     template <typename Visit>
     void for_each_context(Visit visit) const {
@@ -415,6 +451,9 @@ private:
         if (least_is_raw_) return ticks < least_ticks_;
         return static_cast<std::int64_t>(ticks * protocol::overhead_unit - overhead) <
                static_cast<std::int64_t>(least_ticks_ * protocol::overhead_unit);
+    }
+    std::uint16_t group_of(unsigned core, std::uint32_t context) {
+        return groups_.find(tree_, sessions_, core, context);
     }
     void measured();  // call it when hello_ has new overheads
     // The first and last clock of this session's calls; nothing: there are none yet.
@@ -475,8 +514,9 @@ private:
     }
     taken +=
         static_cast<std::uint64_t>(node.inside - (hook_has_run ? 0 : profile_.costs_.hook_inside));
-    const auto corrected = static_cast<std::int64_t>(result.ticks * protocol::overhead_unit -
-                                                     (taken - call.taken_before));
+    const Ticks timed = result.ticks - (on_cpu ? result.away_ticks : 0);
+    const auto corrected =
+        static_cast<std::int64_t>(timed * protocol::overhead_unit - (taken - call.taken_before));
     taken += static_cast<std::uint64_t>(node.outside -
                                         (hook_has_run ? 0 : profile_.costs_.hook_outside));
     if (result.outcome == Outcome::lost) {
@@ -488,10 +528,10 @@ private:
     if (result.incomplete) {
         ++(call.gaps_before == OpenCall::before_part ? of.cut : of.incomplete);
     } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
-        if (of.time(result.ticks, corrected)) [[unlikely]]
+        if (of.time(not_negative(timed), corrected)) [[unlikely]]
             of.max_end = core_.axis_clock(end);
         if (counts_durations) [[unlikely]]
-            profile_.add_duration(call.path.function, result.ticks, corrected);
+            profile_.add_duration(call.path.function, not_negative(timed), corrected);
     }
 }
 

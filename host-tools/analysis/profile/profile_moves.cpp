@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts that move from one core to another (docs/trace-format.md, "Moves"). Each core has a
-// Context of its own for each number, with the sums of what happened there. The open calls go over:
-// they count where they end. Their own time counts where it passed.
+// Context of its own for each number, with the sums of what happened there. The open calls go over.
+// Their times count where they passed, except min, mean, max and durations: a whole call's time
+// counts where it ends.
 #include <utility>
 
 #include "host-tools/analysis/profile/profile.hpp"
@@ -62,18 +63,36 @@ void Profile::forget_moved(const Core& core) {
 }
 
 void Profile::Context::take_over(Context& from, std::uint64_t clock, bool unseen) {
-    decoder.take_over(from.decoder, clock, unseen, [&](OpenCall& call, Ticks self) {
+    std::vector<Ticks> times_so_far;  // of the open calls, the innermost first
+    decoder.take_over(from.decoder, clock, unseen, [&](OpenCall& call, Ticks self, Ticks so_far) {
         FunctionTimes& of = from.times[call.path.function];
+        CallTree::Node& node = profile_.tree_[call.path.node];
         of.self_ticks += self;
         of.last_end = from.decoder.time();
-        profile_.tree_[call.path.node].self_ticks += self;
+        node.self_ticks += self;
+        node.total_ticks += so_far;
         const std::uint64_t inside = of.total_ticks - call.total_before;  // that has ended
+        if (so_far != 0) of.total_ticks = call.total_before + so_far;
         if (call.path.function >= known && !make_room(call.path.function))
-            call.path = {FunctionTable::none, CallTree::overflow};
-        call.total_before = times[call.path.function].total_ticks - inside;
+            call.path = {FunctionTable::none, paths().overflow};
+        call.total_before = times[call.path.function].total_ticks - (so_far != 0 ? so_far : inside);
         call.taken_before += taken - from.taken;
         if (call.index < OpenCall::first_core_tag)
             call.index += OpenCall::first_core_tag * (from.core_.number + 1);
+        times_so_far.push_back(so_far);
+    });
+    if (group != from.group) {
+        decoder.place_again([&](std::uint32_t parent, const Path& path) {
+            return path.function == FunctionTable::none
+                       ? Path{FunctionTable::none, paths().overflow}
+                       : place(parent, profile_.functions_.offset(path.function));
+        });
+    }
+    // Modulo 2^64 until the call ends, which adds all of its time.
+    decoder.open_calls().for_each_call([&](const OpenCall& call) {
+        if (times_so_far.empty()) return;
+        profile_.tree_[call.path.node].total_ticks -= times_so_far.back();
+        times_so_far.pop_back();
     });
     event_children = std::exchange(from.event_children, {});
     event_children.move(decoder.open_calls());
@@ -89,7 +108,9 @@ void Profile::Context::take_over(Context& from, std::uint64_t clock, bool unseen
 // the entry on another core, the record of its move is missing.
 void Profile::Core::find_context_of(const protocol::Event& event, std::uint64_t before) {
     for (const auto& one : contexts) {
-        if (one->decoder.has_entry_of(event)) return enter(*one, before, event.clock);
+        if (!one->decoder.has_entry_of(event)) continue;
+        left_by_return = current->number;
+        return enter(*one, before, event.clock);
     }
     if (!can_move(current->number)) return;
     for (const auto& core : profile_.cores_) {

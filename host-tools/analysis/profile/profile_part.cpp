@@ -19,8 +19,10 @@ MaybeClock later(MaybeClock a, MaybeClock b) {
 Profile::Context::Context(const Context& from, Profile& profile, const Core& core,
                           std::uint64_t clock)
     : number(from.number),
+      group(profile.group_of(core.number, from.number)),
       counts_durations(profile.counts_durations_),
       leaves_out_short(profile.least_ns_ != 0),
+      on_cpu(profile.on_cpu_),
       handed_within(profile.handed_within_),
       profile_(profile),
       core_(core),
@@ -30,9 +32,9 @@ Profile::Context::Context(const Context& from, Profile& profile, const Core& cor
       entered(clock),
       has_moved(from.has_moved) {
     const FunctionTable& functions = from.profile_.functions_;
-    decoder.begin_part(clock, [&](std::uint32_t parent, const Path& path) {
+    decoder.begin_part(clock, paths().root, [&](std::uint32_t parent, const Path& path) {
         return path.function == FunctionTable::none
-                   ? Path{FunctionTable::none, CallTree::overflow}
+                   ? Path{FunctionTable::none, paths().overflow}
                    : place(parent, functions.offset(path.function));
     });
 }
@@ -44,7 +46,8 @@ Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
       last_clock(clock),
       part_begin(clock),
       runs(from.runs),
-      last_context(from.last_context) {
+      last_context(from.last_context),
+      left_by_return(from.left_by_return) {
     from.bring_to(clock);
     earlier_tracer = from.tracer_so_far();
     for (const auto& context : from.contexts) {

@@ -16,19 +16,24 @@
 namespace nopscope::host {
 
 struct Times {
-    std::uint64_t total_ns = 0;
+    std::uint64_t total_ns = 0;  // `cpu_ns` if Profile::is_on_cpu()
     std::uint64_t self_ns = 0;
+    // On the CPU: the self times of the path and of those below it. The total also has the times in
+    // which the calls' contexts did not run, and gaps.
+    std::uint64_t cpu_ns = 0;
 };
 
 struct Sums {
-    std::vector<Times> nodes;      // by node of the call tree
-    std::vector<Times> functions;  // by function number
+    std::vector<Times> nodes;                   // by node of the call tree
+    std::vector<std::vector<Times>> functions;  // by group and function number
     std::uint64_t below_zero_ns = 0;
 };
 
-// `times`: profile.times(). `taken`: the overhead in each node's self time, in 1/256 ticks; empty
-// for times as recorded.
-Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
+// Profile::times() of each group.
+using TimesByGroup = std::vector<std::vector<FunctionTimes>>;
+
+// `taken`: the overhead in each node's self time, in 1/256 ticks; empty for times as recorded.
+Sums sum_up(const Profile& profile, const TimesByGroup& times,
             const std::vector<SignedFixedTicks>& taken);
 
 }  // namespace nopscope::host

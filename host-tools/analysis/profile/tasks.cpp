@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "host-tools/analysis/profile/prices.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -105,6 +106,35 @@ void Tasks::zero(MemoryBudget& budget) {
 const TaskOfTarget* Tasks::find(std::uint64_t session, unsigned core, std::uint32_t context) const {
     const auto found = tasks_.find(key(session, core, context));
     return found != tasks_.end() ? &found->second : nullptr;
+}
+
+std::string_view Tasks::name(std::uint64_t session, unsigned core, std::uint32_t context) const {
+    const TaskOfTarget* const told = find(session, core, context);
+    return told != nullptr && told->facts ? std::string_view(told->facts->name)
+                                          : std::string_view();
+}
+
+std::string Tasks::label(std::uint64_t session, unsigned core, std::uint32_t context) const {
+    const std::string_view its_name = name(session, core, context);
+    if (!its_name.empty()) return std::string(its_name);
+    if (context == protocol::several_contexts) return "(unknown task)";
+    return context == 0 ? "(core " + std::to_string(core) + ")"
+                        : "context " + std::to_string(context);
+}
+
+bool Tasks::is_named(std::string_view glob, std::uint64_t session, unsigned core,
+                     std::uint32_t context) const {
+    const std::string_view its_name = name(session, core, context);
+    return glob_matches(glob, std::to_string(context)) ||
+           (!its_name.empty() && glob_matches(glob, its_name));
+}
+
+std::vector<std::string> Tasks::names() const {
+    std::vector<std::string> result;
+    for (const auto& [key, task] : tasks_) {
+        if (task.facts && !task.facts->name.empty()) result.push_back(task.facts->name);
+    }
+    return result;
 }
 
 const LeftCounts* Tasks::left(std::uint64_t session, unsigned core, std::uint32_t context) const {

@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "host-tools/base/memory.hpp"
 #include "tracer/protocol/tasks.hpp"
@@ -79,6 +81,14 @@ public:
 
     // Null: the target told nothing.
     const TaskOfTarget* find(std::uint64_t session, unsigned core, std::uint32_t context) const;
+    // The task's name, outside text; empty: it has none.
+    std::string_view name(std::uint64_t session, unsigned core, std::uint32_t context) const;
+    // Its name; else "context 7", for a core's own context "(core 0)", or "(unknown task)".
+    std::string label(std::uint64_t session, unsigned core, std::uint32_t context) const;
+    // True if the glob matches its name or its number.
+    bool is_named(std::string_view glob, std::uint64_t session, unsigned core,
+                  std::uint32_t context) const;
+    std::vector<std::string> names() const;
     // Null: there is no such record.
     const LeftCounts* left(std::uint64_t session, unsigned core, std::uint32_t context) const;
     const std::map<ObjectKey, ObjectOfTarget>& objects() const { return objects_; }

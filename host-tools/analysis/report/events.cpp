@@ -41,7 +41,8 @@ std::vector<Overhead> overhead_by_node(const std::vector<CallTree::Node>& nodes,
                                        const protocol::EventCosts& costs,
                                        const std::vector<bool>& local) {
     std::vector<Overhead> overhead(nodes.size());
-    for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
+    for (std::size_t i = nodes.size(); i-- > CallTree::first_path;) {
+        if (!nodes[i].is_path()) continue;
         const auto calls = static_cast<std::int64_t>(sums[i].calls);
         const auto both = static_cast<std::int64_t>(sums[i].both);
         const std::int64_t pads = local[nodes[i].function] ? calls * landing_pad : 0;

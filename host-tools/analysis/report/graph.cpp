@@ -27,11 +27,17 @@ Children sorted_children(const Report& report, const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
     const auto total = [&](std::uint32_t node) { return report.of_node(node).total_ns; };
     Children children(nodes.size());
-    for (std::uint32_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
-        children[nodes[i].parent].push_back(i);
+    for (auto i = static_cast<std::uint32_t>(nodes.size()); i-- > CallTree::root + 1;) {
+        if (nodes[i].is_path() || nodes[i].calls != 0 || !children[i].empty())
+            children[nodes[i].parent].push_back(i);
     }
+    // A gap and "(others)" come last.
+    const auto is_last = [&](std::uint32_t node) {
+        return !nodes[node].is_path() && nodes[node].kind != CallTree::Kind::root;
+    };
     for (auto& list : children) {
         std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
+            if (is_last(a) != is_last(b)) return is_last(b);
             if (total(a) != total(b)) return total(a) > total(b);
             return nodes[a].calls != nodes[b].calls ? nodes[a].calls > nodes[b].calls : a < b;
         });
@@ -39,7 +45,7 @@ Children sorted_children(const Report& report, const Profile& profile) {
     return children;
 }
 
-// Depth first, as printed. The pseudo nodes come last, and only if they have calls.
+// Depth first, as printed.
 std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
                                const GraphOptions& options) {
     const auto& nodes = profile.tree().nodes();
@@ -49,22 +55,20 @@ std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
     };
     double all = 0;
     for (const std::uint32_t top : children[CallTree::root]) {
-        all += total(top);
+        if (nodes[top].is_path() || nodes[top].kind == CallTree::Kind::root) all += total(top);
     }
     const std::vector<bool> leads = leads_to(nodes, [&](std::size_t at) {
-        return at > CallTree::overflow && keeps(report, report.by_number[nodes[at].function]);
+        return nodes[at].is_path() && keeps(report, report.by_number[nodes[at].function]);
     });
     std::vector<Shown> pending;
     const auto push = [&](std::uint32_t node, unsigned depth) {
         if (!report.kept.empty() && !leads[node]) return;
         const double share = all > 0 ? total(node) / all : 0.0;
-        const bool pseudo = node == CallTree::after_gap;
+        const bool pseudo = nodes[node].kind == CallTree::Kind::after_gap;
         if (options.depth != 0 && depth >= options.depth) return;
         if (!pseudo && all > 0 && share < options.min_share) return;
         pending.push_back({node, depth, share});
     };
-    if (nodes[CallTree::overflow].calls != 0) push(CallTree::overflow, 0);
-    if (!children[CallTree::after_gap].empty()) push(CallTree::after_gap, 0);
     const auto push_children = [&](std::uint32_t node, unsigned depth) {
         const auto& list = children[node];
         for (auto child = list.rbegin(); child != list.rend(); ++child) push(*child, depth);
@@ -78,12 +82,6 @@ std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
         push_children(at.node, at.depth + 1);
     }
     return result;
-}
-
-std::string name_of(const Report& report, const CallTree::Node& node, std::uint32_t number) {
-    if (number == CallTree::after_gap) return "(callers lost in a gap)";
-    if (number == CallTree::overflow) return others_name;
-    return report.by_number[node.function].name;
 }
 
 // Appends a node's text to `list`, indented as json_text() does it one level down. A JSON value of
@@ -112,7 +110,9 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     auto to = std::back_inserter(out);
     const bool only_samples = !report.has_calls() && report.samples.count != 0;
     if (!only_samples) {
-        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  ", "calls", "total", "self", "share");
+        fmt::format_to(to, "{:>12}  {:>8}  ", "calls", report.on_cpu ? "on CPU" : "total");
+        if (shows_cpu(report)) fmt::format_to(to, "{:>8}  ", "on CPU");
+        fmt::format_to(to, "{:>8}  {:>7}  ", "self", "share");
         for (const EventColumn& column : report.events.columns) {
             fmt::format_to(to, "{:>{}}  {:>12}  ", column.name, event_width(column), "self");
         }
@@ -123,15 +123,16 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
         const CallTree::Node& node = nodes[at.node];
         const Times& times = report.of_node(at.node);
         const unsigned indent = 2 * std::min(at.depth, deepest_indent);
-        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  ", with_commas(node.calls),
-                       human_ns(times.total_ns), human_ns(times.self_ns), at.share * 100);
+        fmt::format_to(to, "{:>12}  {:>8}  ", with_commas(node.calls), human_ns(times.total_ns));
+        if (shows_cpu(report)) fmt::format_to(to, "{:>8}  ", human_ns(times.cpu_ns));
+        fmt::format_to(to, "{:>8}  {:>5.1f} %  ", human_ns(times.self_ns), at.share * 100);
         for (std::size_t i = 0; i < report.events.columns.size(); ++i) {
             const EventCell& cell = report.events.nodes[i][at.node];
             fmt::format_to(to, "{:>{}}  {:>12}  ", with_commas(total_of(cell, report.raw)),
                            event_width(report.events.columns[i]),
                            with_commas(self_of(cell, report.raw)));
         }
-        fmt::format_to(to, "{:{}}{}\n", "", indent, for_cell(name_of(report, node, at.node)));
+        fmt::format_to(to, "{:{}}{}\n", "", indent, for_cell(name_of_node(report, node)));
     }
     if (!only_samples && report.samples.count != 0) out += "\n";
     return out + text_sampled_graph(report, options) + "\n" + text_marks(report) +
@@ -144,6 +145,7 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
     Json json;
     json["image"] = json_image(report);
     json["clock_hz"] = report.clock_hz;
+    json["on_cpu"] = report.on_cpu;
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
     json["loss"] = json_loss(report);
@@ -162,17 +164,19 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
         path.resize(at.depth + 1);
         path[at.depth] = count;
         const FunctionRow& row = report.by_number[node.function];
-        const bool pseudo = at.node <= CallTree::overflow || row.interrupt;
+        const bool pseudo = !node.is_path() || row.interrupt;
         Json one = {{"id", count},
                     {"parent", at.depth == 0 ? Json(nullptr) : Json(path[at.depth - 1])},
                     {"depth", at.depth},
-                    {"name", to_utf8(name_of(report, node, at.node))},
+                    {"name", to_utf8(name_of_node(report, node))},
                     {"address", pseudo ? Json(nullptr) : Json(hex_address(row.address))},
                     {"calls", node.calls},
                     {"total_ns", report.raw_nodes[at.node].total_ns},
                     {"self_ns", report.raw_nodes[at.node].self_ns},
                     {"corrected_total_ns", report.nodes[at.node].total_ns},
-                    {"corrected_self_ns", report.nodes[at.node].self_ns}};
+                    {"corrected_self_ns", report.nodes[at.node].self_ns},
+                    {"cpu_ns", report.raw_nodes[at.node].cpu_ns},
+                    {"corrected_cpu_ns", report.nodes[at.node].cpu_ns}};
         if (!report.events.columns.empty()) one["events"] = json_node_events(report, at.node);
         append_element(out, one, count++);
     }

@@ -82,7 +82,9 @@ Json json_sums(Json json, const TimedRow& row) {
                  {"total_ns", row.total_ns},
                  {"self_ns", row.self_ns},
                  {"corrected_total_ns", row.corrected_total_ns},
-                 {"corrected_self_ns", row.corrected_self_ns}});
+                 {"corrected_self_ns", row.corrected_self_ns},
+                 {"cpu_ns", row.cpu_ns},
+                 {"corrected_cpu_ns", row.corrected_cpu_ns}});
     return json;
 }
 
@@ -100,6 +102,11 @@ void json_call(Json& json, const TimedRow& row) {
     put("corrected_", row.corrected_call);
 }
 
+// The number of a core; null: the calls are of the target's profile, which has all cores.
+Json json_core(const std::string& group) {
+    return Json::accept(group) ? Json::parse(group) : Json(nullptr);
+}
+
 }  // namespace
 
 Json json_longest(const std::optional<Longest>& call) {
@@ -113,6 +120,7 @@ std::string json_report(const Report& report) {
     json["clock_hz"] = report.clock_hz;
     json["cores"] = report.cores;
     if (!report.part.empty()) json["part"] = to_utf8(report.part);
+    json["on_cpu"] = report.on_cpu;
     json["duration_ns"] = report.duration_ns;
     json["tracer_ns"] = report.tracer_ns;
     json["sessions"] = report.sessions;
@@ -148,6 +156,8 @@ std::string json_report(const Report& report) {
                     {"cut", row.cut},
                     {"dropped", row.dropped},
                     {"doubtful", is_doubtful(row)}});
+        if (report.split == SplitBy::task) one["task"] = to_utf8(report.groups[row.group]);
+        if (report.split == SplitBy::core) one["core"] = json_core(report.groups[row.group]);
         json_call(one, row);
         one["longest"] = json_longest(row.longest);
         if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;

@@ -66,13 +66,17 @@ CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t
     return {min, std::clamp((ns(calls.sum) + count / 2) / count, min, std::max(min, max)), max};
 }
 
+// `longest_ns`: a call may be that long, even if the total is less.
 void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw,
-               const Times& corrected, std::int64_t pad, std::uint64_t clock_hz) {
+               const Times& corrected, std::int64_t pad, std::uint64_t clock_hz,
+               std::uint64_t longest_ns) {
     row.calls = times.calls;
     row.total_ns = raw.total_ns;
     row.self_ns = raw.self_ns;
     row.corrected_total_ns = corrected.total_ns;
     row.corrected_self_ns = corrected.self_ns;
+    row.cpu_ns = raw.cpu_ns;
+    row.corrected_cpu_ns = corrected.cpu_ns;
     row.timed = times.timed;
     if (times.timed != 0) {
         const auto fixed = [](std::uint64_t ticks) {
@@ -80,14 +84,14 @@ void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw,
         };
         row.call =
             call_times({fixed(times.min_ticks), fixed(times.timed_ticks), fixed(times.max_ticks)},
-                       times.timed, row.total_ns, clock_hz);
+                       times.timed, std::max(row.total_ns, longest_ns), clock_hz);
     }
     if (times.timed > times.uncorrected) {
         const std::uint64_t calls = times.timed - times.uncorrected;
         row.corrected_call = call_times(
             {times.corrected_min - pad, times.corrected_sum - SignedFixedTicks{calls} * pad,
              times.corrected_max - pad},
-            calls, row.corrected_total_ns, clock_hz);
+            calls, std::max(row.corrected_total_ns, longest_ns), clock_hz);
     }
     row.open = times.open;
     row.lost = times.lost;
@@ -128,6 +132,8 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         const CorrectedProfile corrected = correct(times, hello, local);
         row.corrected_total_ns = corrected.times.total_ns;
         row.corrected_self_ns = corrected.times.self_ns;
+        row.cpu_ns = row.total_ns;
+        row.corrected_cpu_ns = row.corrected_total_ns;
         report.below_zero_ns += corrected.below_zero_ns;
         report.subtracted_ns += subtracted_of(row);
         row.bins = times.bins;
@@ -179,12 +185,17 @@ CallTimes joined(const std::optional<CallTimes>& a, std::uint64_t calls, const C
 // In adaptive mode the trace has some of a function's calls, and the profile has the others.
 void join_profile(Report& report) {
     std::unordered_map<std::uint64_t, std::size_t> at;
-    for (std::size_t i = 0; i < report.functions.size(); ++i) at[report.functions[i].address] = i;
+    const bool is_split = report.split != SplitBy::nothing;
+    if (is_split) report.groups.push_back("(target's profile)");
+    const auto last_group = static_cast<std::uint16_t>(report.groups.size() - 1);
+    for (std::size_t i = 0; i < report.functions.size() && !is_split; ++i)
+        at[report.functions[i].address] = i;
     for (const ProfileRow& from : report.profile) {
         const auto [found, is_new] = at.try_emplace(from.address, report.functions.size());
         if (is_new) {
             report.functions.emplace_back();
             static_cast<FunctionPlace&>(report.functions.back()) = from;
+            if (is_split) report.functions.back().group = last_group;
         }
         FunctionRow& row = report.functions[found->second];
         row.calls += from.calls;
@@ -194,6 +205,8 @@ void join_profile(Report& report) {
         row.self_ns += from.self_ns;
         row.corrected_total_ns += from.corrected_total_ns;
         row.corrected_self_ns += from.corrected_self_ns;
+        row.cpu_ns += from.cpu_ns;
+        row.corrected_cpu_ns += from.corrected_cpu_ns;
         row.call = joined(row.call, row.timed, *from.call, from.calls);
         row.corrected_call =
             joined(row.corrected_call, row.timed, *from.corrected_call, from.calls);
@@ -237,6 +250,10 @@ bool Report::has_calls() const {
     return std::any_of(functions.begin(), functions.end(),
                        [](const FunctionRow& row) { return !row.interrupt; });
 }
+bool Report::has_tasks() const {
+    return std::any_of(contexts.begin(), contexts.end(),
+                       [](const ContextRow& row) { return row.context != 0; });
+}
 FunctionPlace interrupt_place(std::uint32_t offset) {
     const std::uint32_t number = interrupt_of(offset);
     return {.name = fmt::format("(interrupt {})", number), .file = {}, .interrupt = number};
@@ -246,6 +263,19 @@ FunctionPlace place_of(std::uint64_t address, const Function* function) {
     if (function == nullptr)
         return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
     return {function->name, function->file, function->line, address};
+}
+
+std::string group_name(const Report& report, std::uint16_t group) {
+    return (report.split == SplitBy::core ? "core " : "") + report.groups[group];
+}
+std::string name_of_node(const Report& report, const CallTree::Node& node) {
+    switch (node.kind) {
+    case CallTree::Kind::path: break;
+    case CallTree::Kind::root: return group_name(report, node.group);
+    case CallTree::Kind::after_gap: return "(callers lost in a gap)";
+    case CallTree::Kind::overflow: return others_name;
+    }
+    return report.by_number[node.function].name;
 }
 
 CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols) {
@@ -290,6 +320,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.overheads = hello.overheads;
     report.landing_pad = hello.landing_pad;
     report.raw = raw;
+    report.on_cpu = profile.is_on_cpu();
     report.cores = hello.cores;
     report.lossless = hello.lossless;
     report.flight = hello.flight;
@@ -309,10 +340,11 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     }
 
     add_contexts(report, profile);
-    const std::vector<FunctionTimes> times = profile.times();
-    CodeFacts code{.local = std::vector<bool>(times.size()), .tail = {}};
+    const TimesByGroup times = profile.times_by_group();
+    const std::uint32_t functions = profile.functions().size();
+    CodeFacts code{.local = std::vector<bool>(functions), .tail = {}};
     std::vector<bool>& local = code.local;
-    for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
+    for (std::uint32_t number = FunctionTable::none + 1; number < functions; ++number) {
         local[number] =
             has_no_landing_pad(function_at(profile.functions().offset(number), hello, symbols));
     }
@@ -327,22 +359,43 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     Sums as_recorded = sum_up(profile, times, {});
     Sums corrected = correct(profile, times, code);
     report.below_zero_ns = corrected.below_zero_ns;
-    for (std::uint32_t number = 0; number < times.size(); ++number) {
-        FunctionRow row;
+    report.split = profile.groups().by();
+    report.groups = profile.groups().names();
+    // A core has only a part of the times of a call that moved.
+    const std::uint64_t longest_ns = report.split == SplitBy::core ? ~std::uint64_t{0} : 0;
+    const std::vector<FunctionTimes> of_all = profile.times();
+    for (std::uint32_t number = 0; number < functions; ++number) {
+        FunctionRow place;
         if (number == FunctionTable::none) {
-            row.name = others_name;
+            place.name = others_name;
         } else {
-            row = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
+            place = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
         }
-        add_times(row, times[number], as_recorded.functions[number], corrected.functions[number],
-                  local[number] ? hello.landing_pad : 0, hello.clock_hz);
-        report.subtracted_ns += subtracted_of(row);
-        report.by_number.push_back(row);
-        if ((row.calls | row.cut) != 0) report.functions.push_back(std::move(row));
+        const auto add = [&](std::size_t group) {
+            FunctionRow row = place;
+            row.group = static_cast<std::uint16_t>(group);
+            add_times(row, number < times[group].size() ? times[group][number] : FunctionTimes{},
+                      as_recorded.functions[group][number], corrected.functions[group][number],
+                      local[number] ? hello.landing_pad : 0, hello.clock_hz, longest_ns);
+            report.subtracted_ns += subtracted_of(row);
+            return row;
+        };
+        for (std::size_t group = 0; group < times.size(); ++group) {
+            FunctionRow row = add(group);
+            if (report.split == SplitBy::nothing) place = row;
+            // A call that moved to another core has a time there, and is not counted there.
+            const bool has_time = report.split == SplitBy::core && row.total_ns != 0;
+            if ((row.calls | row.cut) != 0 || has_time) report.functions.push_back(std::move(row));
+        }
+        place.calls = of_all[number].calls;
+        report.by_number.push_back(std::move(place));
     }
-    report.others = {.calls = times[FunctionTable::none].calls + profile.on_target().others().calls,
-                     .path_calls = profile.tree().nodes()[CallTree::overflow].calls,
-                     .left_out = profile.left_out()};
+    report.others = {
+        .calls = of_all[FunctionTable::none].calls + profile.on_target().others().calls,
+        .path_calls = 0,
+        .left_out = profile.left_out()};
+    for (const CallTree::Group& group : profile.tree().groups())
+        report.others.path_calls += profile.tree().nodes()[group.overflow].calls;
     report.nodes = std::move(corrected.nodes);
     report.raw_nodes = std::move(as_recorded.nodes);
     add_shares(report.functions, raw);

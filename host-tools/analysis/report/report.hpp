@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile with names and nanoseconds, which every output format shows. It has times as recorded,
 // and `corrected` times: less the recording overhead (analysis/profile/correction.hpp). All times
-// in a table (total, self, min, mean, max, percentiles) are corrected, or all are as recorded.
+// in a table (total, self, min, mean, max, percentiles) are corrected, or all are as recorded. In a
+// report on the CPU (Report::on_cpu) all times of calls are without those in which their tasks did
+// not run; else only the `cpu_ns`.
 #pragma once
 
 #include <array>
@@ -59,8 +61,10 @@ struct TimedRow : FunctionPlace {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t self_ns = 0;
+    std::uint64_t cpu_ns = 0;  // of `total_ns`
     std::uint64_t corrected_total_ns = 0;
     std::uint64_t corrected_self_ns = 0;
+    std::uint64_t corrected_cpu_ns = 0;
     std::optional<CallTimes> call;  // nothing: no call was recorded from begin to end
     std::optional<CallTimes> corrected_call;
     double share =
@@ -69,6 +73,7 @@ struct TimedRow : FunctionPlace {
 
 // From the records of a trace.
 struct FunctionRow : TimedRow {
+    std::uint16_t group = 0;  // in Report::groups
     std::uint64_t timed = 0;  // of `calls`: recorded from begin to end
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
@@ -258,6 +263,7 @@ struct Report {
     std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
     std::uint64_t below_zero_ns = 0;  // overhead beyond self times, which are 0 then
     bool raw = false;                 // texts show, and sort by, times as recorded
+    bool on_cpu = false;              // times of calls are those on the CPU
     unsigned cores = 0;
     bool lossless = false;
     bool flight = false;
@@ -266,8 +272,10 @@ struct Report {
     std::uint64_t sessions = 0;
     Integrity integrity;
     std::vector<MissingRow> missing;     // in the order of the recording
+    SplitBy split = SplitBy::nothing;    // by task or core: `functions` has a row for each group
+    std::vector<std::string> groups;     // names of tasks, or numbers of cores; outside text
     std::vector<FunctionRow> functions;  // unsorted
-    std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
+    std::vector<FunctionRow> by_number;  // by the profile's function number; not split
     std::vector<Times> nodes;            // by node of the call tree, corrected
     std::vector<Times> raw_nodes;        // likewise, as recorded
     std::vector<bool> no_landing_pad;    // by function number
@@ -294,7 +302,11 @@ struct Report {
     const Times& of_node(std::size_t node) const { return raw ? raw_nodes[node] : nodes[node]; }
     // True if `functions` has a function. Interrupts do not count: any recorder records them.
     bool has_calls() const;
+    // True if a core ran more than one context.
+    bool has_tasks() const;
 };
+// True if texts have the time on the CPU beside the total.
+inline bool shows_cpu(const Report& report) { return report.has_tasks() && !report.on_cpu; }
 
 // Converts an overhead of a hello, in 1/256 ticks.
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
@@ -317,6 +329,11 @@ std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloI
 // For Profile::know_code(). Calls `symbols` when a path appears first; null: no facts are known.
 CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols);
 
+// A function's name, that of a task or a core ("core 1"), or what stands for unknown callers.
+std::string name_of_node(const Report& report, const CallTree::Node& node);
+// "core 1", or the task's name: outside text.
+std::string group_name(const Report& report, std::uint16_t group);
+
 // Why there is no report: the recording has no readable hello.
 std::string no_report_sentence(const nsc::Counters& counters);
 
@@ -335,6 +352,9 @@ void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool r
 // The times of a row that a text shows.
 inline std::uint64_t total_of(const TimedRow& row, bool raw) {
     return raw ? row.total_ns : row.corrected_total_ns;
+}
+inline std::uint64_t cpu_of(const TimedRow& row, bool raw) {
+    return raw ? row.cpu_ns : row.corrected_cpu_ns;
 }
 inline std::uint64_t self_of(const TimedRow& row, bool raw) {
     return raw ? row.self_ns : row.corrected_self_ns;

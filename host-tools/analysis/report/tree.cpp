@@ -43,24 +43,15 @@ void add_trace(Builder& to, const Aggregated& from) {
     const auto& nodes = from.profile.tree().nodes();
     const std::vector<Times>& times_of = from.raw ? from.report.raw_nodes : from.report.nodes;
     std::vector<std::uint32_t> number(nodes.size());
-    const auto of_no_call = [&](const char* name) {
-        return to.node(0, to.function(of_no_function(name)));
-    };
-    // `overflow` has the calls of refused paths, and may have paths below it.
-    for (std::uint32_t i = CallTree::overflow; i < nodes.size(); ++i) {
+    std::vector<bool> has_children(nodes.size());
+    for (const CallTree::Node& node : nodes) has_children[node.parent] = true;
+    for (std::uint32_t i = CallTree::root + 1; i < nodes.size(); ++i) {
         const CallTree::Node& node = nodes[i];
-        if (i == CallTree::overflow) {
-            if (node.calls == 0) continue;
-            number[i] = of_no_call(others_name);
-        } else {
-            if (node.parent == CallTree::after_gap && number[CallTree::after_gap] == 0) {
-                number[CallTree::after_gap] = of_no_call("(callers lost in a gap)");
-                to.tree().nodes[number[CallTree::after_gap]].total_ns =
-                    times_of[CallTree::after_gap].total_ns;
-            }
-            number[i] =
-                to.node(number[node.parent], to.function(from.report.by_number[node.function]));
-        }
+        if (!node.is_path() && node.calls == 0 && !has_children[i]) continue;
+        const FunctionPlace place = node.is_path()
+                                        ? FunctionPlace(from.report.by_number[node.function])
+                                        : of_no_function(name_of_node(from.report, node).c_str());
+        number[i] = to.node(number[node.parent], to.function(place));
         TreeNode& into = to.tree().nodes[number[i]];
         into.calls += node.calls;
         const Times& times = times_of[i];

@@ -396,6 +396,7 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
     add_part(command, options->report);
     add_kept_functions(command, options->report);
     add_raw(command, options->report.raw);
+    add_on_cpu(command, options->report.on_cpu);
     add_yes(command, options->yes);
     return [options] {
         if (options->after.empty() && options->before.size() == 2) {

@@ -81,6 +81,8 @@ Action add_export(CLI::App& app, CLI::App*& command) {
         ->required();
     command->add_flag("--raw", options->report.raw,
                       "Sum formats: times as recorded, with the recording overhead left in");
+    command->add_flag("--on-cpu", options->report.on_cpu,
+                      "Sum formats: times on the CPU, only while their tasks ran");
     command->add_flag("--cut-tracer", options->cut_tracer,
                       "Event formats: stop the clock while a core works for the tracer, so that "
                       "durations are those of report --raw; one core only");

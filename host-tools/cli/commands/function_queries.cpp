@@ -253,6 +253,7 @@ Action add_function_query(CLI::App& app, CLI::App*& command, const Question& que
     }
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     add_raw(command, options->report.raw);
+    add_on_cpu(command, options->report.on_cpu);
     if (question.ask == latency) {
         add_count(command, "--longest", options->longest, 1, 1000,
                   "List the longest calls, too, with their times and cores");

@@ -57,6 +57,7 @@ Action add_html(CLI::App& app, CLI::App*& command) {
     add_source(command, *options);
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report.raw);
+    add_on_cpu(command, options->report.on_cpu);
     add_yes(command, options->yes);
     return [options] {
         const std::string view = view_of_file(*options);

@@ -57,9 +57,25 @@ void NamedFile::read(SessionSink& sink) {
         read_with_progress(first, path_, all);
         part_.time = bounds.resolved(part_.time);
     }
-    PartStream part(sink, part_, named, path_);
+    PartStream part(sink, part_, named, path_, names_of_tasks());
     read_with_progress(file_, path_, part);
     part.check();
+}
+
+Tasks NamedFile::names_of_tasks() const {
+    const bool is_number = part_.task.find_first_not_of("0123456789*?[]-!") == std::string::npos;
+    return part_.task.empty() || (is_number && path_ == "-") ? Tasks() : tasks("--task");
+}
+
+Tasks NamedFile::tasks(const std::string& option) const {
+    if (path_ == "-") {
+        throw Error(option + ": a task's name needs a file, not standard input", Exit::usage);
+    }
+    NamesOfTasks names;
+    nsc::Reader first;
+    first.leave_out_records();
+    read_with_progress(first, path_, names);
+    return names.tasks();
 }
 
 const Symbols* NamedFile::symbols() const {
@@ -83,8 +99,13 @@ Loaded load(const ReportOptions& options, bool durations,
     Loaded loaded;
     if (also) loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
     if (durations) loaded.profile->count_durations();
+    if (options.on_cpu) loaded.profile->time_on_cpu();
     loaded.profile->leave_out_shorter(options.calls.least_time, options.raw);
     NamedFile file(options);
+    if (options.split != SplitBy::nothing) {
+        loaded.profile->split_by(
+            options.split, options.split == SplitBy::task ? file.tasks("--by task") : Tasks());
+    }
     loaded.profile->know_code(code_of_calls([&file] { return file.symbols(); }));
     if (also) {
         const auto second = also(file);

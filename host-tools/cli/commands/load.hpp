@@ -19,12 +19,17 @@ public:
 
     // Passes the part that the options name to `sink`. Throws Error.
     void read(SessionSink& sink);
+    // What the recording tells of tasks. Throws Error (Exit::usage) for standard input, which can
+    // be read only once; `option` is the one that needs it.
+    Tasks tasks(const std::string& option) const;
     const Symbols* symbols() const;  // null: no symbols are known
     nsc::Counters counters() const { return file_.counters(); }
     // Prints warnings about the recording on stderr. Call it after read().
     void say_what_is_amiss() const;
 
 private:
+    Tasks names_of_tasks() const;
+
     std::string path_;
     Part part_;
     std::optional<Symbols> image_;

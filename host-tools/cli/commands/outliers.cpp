@@ -53,11 +53,15 @@ void visit_tree(const Outlier& call, double min_percent, Visit visit) {
 std::string text_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     std::string where = fmt::format("core {}", call.track.core);
     if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
-    std::string out = fmt::format(
-        "{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
-        for_cell(name_of(sink, call.nodes.front().function)), exact_ns(call.from - sink.origin()),
-        where, call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
-        call.cut ? "; it has more paths than are shown" : "");
+    std::string out =
+        fmt::format("{}  {} at {} ({}){}{}{}\n", human_ns(call.duration()),
+                    for_cell(name_of(sink, call.nodes.front().function)),
+                    exact_ns(call.from - sink.origin()), where,
+                    call.away == 0 ? ""
+                                   : fmt::format(", {} of other tasks {}", human_ns(call.away),
+                                                 options.report.on_cpu ? "beside it" : "in it"),
+                    call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
+                    call.cut ? "; it has more paths than are shown" : "");
     out += fmt::format("{:>12}  {:>8}  {:>8}  function\n", "calls", "total", "self");
     constexpr unsigned deepest_indent = 60;
     visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
@@ -72,6 +76,7 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Outliers
 Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
               {"duration_ns", call.duration()},
+              {"away_ns", call.away},
               {"at_ns", call.from - sink.origin()},
               {"core", call.track.core},
               {"context", call.track.context},
@@ -93,7 +98,7 @@ Exit outliers(const OutliersOptions& options) {
         [&](const std::string& name) {
             return names_function(options.function, Function{.name = name, .file = {}});
         },
-        options.count);
+        options.count, options.report.on_cpu);
     const Loaded loaded = load_with_events(sink, options.report, std::nullopt);
     (void)functions_named(loaded.report, options.function);  // throws if no function matches
     if (options.report.format == Format::json) {
@@ -104,8 +109,9 @@ Exit outliers(const OutliersOptions& options) {
         return Exit::ok;
     }
     std::string out = fmt::format(
-        "the slowest {} of {} outermost calls; as recorded, without the tracer's time\n\n",
-        sink.slowest().size(), with_commas(sink.calls()));
+        "the slowest {} of {} outermost calls{}; as recorded, without the tracer's time\n\n",
+        sink.slowest().size(), with_commas(sink.calls()),
+        options.report.on_cpu ? " on the CPU" : "");
     for (const Outlier& call : sink.slowest()) out += text_of(sink, call, options) + "\n";
     print(out + integrity_line(loaded.report.integrity) + "\n");
     return Exit::ok;
@@ -122,6 +128,7 @@ Action add_outliers(CLI::App& app, CLI::App*& command) {
     add_function(command, options->function);
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     add_count(command, "--top", options->count, 1, 1000, "How many (3)");
+    add_on_cpu(command, options->report.on_cpu);
     add_percent(command, "--min-share", options->min_percent,
                 "Of a call's tree only what took so many percent of it (1)");
     return [options] { return outliers(*options); };

@@ -58,6 +58,8 @@ Action add_report(CLI::App& app, CLI::App*& command) {
     add_choice(command, "--sort", options->sort, sort_keys, "Order, largest first");
     add_count(command, "--top", options->top, 1, most_rows, "Only the first so many functions");
     add_raw(command, options->raw);
+    add_on_cpu(command, options->on_cpu);
+    add_split(command, options->split);
     return [options] { return report(*options); };
 }
 
@@ -72,6 +74,8 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
     add_count(command, "--levels", options->graph.depth, 1, most_rows, "Only so many levels");
     add_percent(command, "--min-share", *percent, "Only paths with so many percent of the time");
     add_raw(command, options->raw);
+    add_on_cpu(command, options->on_cpu);
+    add_split(command, options->split);
     add_yes(command, options->yes);
     return [options, percent] {
         options->graph.min_share = *percent / 100;

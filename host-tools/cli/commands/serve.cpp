@@ -69,7 +69,10 @@ Exit serve_file(const ServeOptions& options) {
 }
 
 Exit serve_line(const ServeOptions& options) {
-    Live live({.line = options.line, .record = options.output, .timeline = true});
+    Live live({.line = options.line,
+               .record = options.output,
+               .timeline = true,
+               .on_cpu = options.page.report.on_cpu});
     const std::optional<CodeView> code = code_of_image(options.page);
     ShownLine shown(live, options.page.title.empty() ? options.line.from : options.page.title,
                     options.page.report.raw, code ? &*code : nullptr);
@@ -123,6 +126,7 @@ Action add_serve(CLI::App& app, CLI::App*& command) {
     command->add_option("--title", options->page.title,
                         "The page's title (the recording's name, or the line)");
     add_raw(command, options->page.report.raw);
+    add_on_cpu(command, options->page.report.on_cpu);
     const auto read_steering = add_steering(command, options->line);
     for (const char* const name :
          {"--from", "--output", "--memory-base", "--keep-tracing", "--resume"}) {

@@ -244,10 +244,11 @@ Action add_top(CLI::App& app, CLI::App*& command) {
         ->transform(whole_number(0, 255))
         ->type_name("N");
     add_value(command, "--task", options->live.part.task, kind::glob,
-              "Only the tasks (contexts) with this number; in top, T changes it");
+              "Only the tasks with this name or number; in top, T changes it");
     command->add_flag("!--no-mouse", options->mouse,
                       "Leave the mouse to the terminal, which then selects text");
     add_raw(command, options->raw);
+    add_on_cpu(command, options->live.on_cpu);
     command->add_flag("--once", options->once,
                       "Print one view; for scripts, no terminal is needed");
     add_seconds(command, "--delay", options->after, 0, longest_seconds,

@@ -20,8 +20,8 @@ public:
     Csv(const Output& output, TimeAxis axis) : file_(output) {
         file_.write(
             "kind,core,context,depth,begin_ns,end_ns,duration_ns,self_ns,how,name,file,line,"
-            "address,value\n");
-        file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,\n");
+            "address,value,cpu_ns\n");
+        file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,,\n");
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
@@ -30,7 +30,7 @@ public:
                          (place.address != 0 ? hex_address(place.address) : std::string());
     }
     void on_shown_part(const std::string& part) override {
-        file_.write("note,,,,,,,,," + csv_cell("a part of the recording: " + part) + ",,,,\n");
+        file_.write("note,,,,,,,,," + csv_cell("a part of the recording: " + part) + ",,,,,\n");
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         line("point", track, {}, now, {}, {}, {}, names_[function]);
@@ -81,13 +81,14 @@ public:
         line("console", {}, {}, now, {}, {}, {}, csv_cell(bytes) + ",,,");
     }
     void time_pair(const TimePair& pair) override {
-        file_.write(fmt::format("utc,,,,{},,,,{},,,,,{}\n", pair.time, pair.error_ns, pair.utc_ns));
+        file_.write(
+            fmt::format("utc,,,,{},,,,{},,,,,{},\n", pair.time, pair.error_ns, pair.utc_ns));
     }
     void finish() override { file_.close(); }
 
 protected:
     void ended(const Track& track, const EndedCall& call) override {
-        line("call", track, call.depth, call.from, call.to, {call.duration, call.self},
+        line("call", track, call.depth, call.from, call.to, {call.duration, call.self, call.cpu},
              left_text(call.how), names_[call.function]);
     }
 
@@ -96,6 +97,7 @@ private:
     struct Lengths {
         Number duration;
         Number self;
+        Number cpu;
     };
     static constexpr std::string_view no_name = ",,,";
 
@@ -103,17 +105,21 @@ private:
               const Lengths& lengths, std::string_view how, std::string_view name,
               std::string_view value = {}) {
         file_.write(kind);
-        for (const Number number : {Number(track.core), Number(track.context), depth, from, to,
-                                    lengths.duration, lengths.self}) {
+        const auto cell = [&](const Number& number) {
             char text[24] = {','};
             char* end = text + 1;
             if (number) end = std::to_chars(end, text + sizeof text, *number).ptr;
             file_.write({text, static_cast<std::size_t>(end - text)});
+        };
+        for (const Number number : {Number(track.core), Number(track.context), depth, from, to,
+                                    lengths.duration, lengths.self}) {
+            cell(number);
         }
         for (const std::string_view text : {how, name, value}) {
             file_.write(",");
             file_.write(text);
         }
+        cell(lengths.cpu);
         file_.write("\n");
     }
 

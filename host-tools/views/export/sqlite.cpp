@@ -20,7 +20,7 @@ namespace {
 constexpr char schema[] = R"(
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 BEGIN;
 CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE clock_pairs(time_ns INTEGER NOT NULL, utc_ns INTEGER NOT NULL, error_ns INTEGER NOT NULL,
@@ -30,11 +30,12 @@ CREATE TABLE functions(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT
 CREATE TABLE tracks(id INTEGER PRIMARY KEY, core INTEGER NOT NULL, context INTEGER NOT NULL);
 CREATE TABLE calls(id INTEGER PRIMARY KEY, parent INTEGER, track INTEGER NOT NULL, function INTEGER NOT NULL,
                    depth INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
-                   duration_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, how TEXT NOT NULL);
+                   duration_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, cpu_ns INTEGER NOT NULL,
+                   how TEXT NOT NULL);
 CREATE TABLE sums(list TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER, address INTEGER,
                   calls INTEGER NOT NULL, total_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, min_ns INTEGER,
                   mean_ns INTEGER, max_ns INTEGER, raw_total_ns INTEGER NOT NULL, raw_self_ns INTEGER NOT NULL,
-                  doubtful INTEGER NOT NULL);
+                  cpu_ns INTEGER NOT NULL, raw_cpu_ns INTEGER NOT NULL, doubtful INTEGER NOT NULL);
 CREATE TABLE points(track INTEGER NOT NULL, function INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE whole_calls(track INTEGER NOT NULL, function INTEGER NOT NULL, depth INTEGER NOT NULL,
                          begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
@@ -51,10 +52,10 @@ CREATE TABLE sample_frames(sample INTEGER NOT NULL, depth INTEGER NOT NULL, func
 CREATE TABLE console(time_ns INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE VIEW named_slices AS
     SELECT c.id, c.parent, t.core, t.context, f.kind, f.name, c.depth, c.begin_ns, c.end_ns, c.duration_ns,
-           c.end_ns - c.begin_ns AS wall_ns, c.self_ns, c.how
+           c.end_ns - c.begin_ns AS wall_ns, c.self_ns, c.cpu_ns, c.how
       FROM calls c JOIN functions f ON f.id = c.function JOIN tracks t ON t.id = c.track;
 CREATE VIEW named_calls AS
-    SELECT id, parent, core, context, kind, name, depth, begin_ns, end_ns, duration_ns, wall_ns, self_ns, how
+    SELECT id, parent, core, context, kind, name, depth, begin_ns, end_ns, duration_ns, wall_ns, self_ns, cpu_ns, how
       FROM named_slices WHERE kind IN ('function', 'interrupt');
 )";
 constexpr char at_the_end[] = R"(
@@ -159,7 +160,7 @@ protected:
     void ended(const Track& track, const EndedCall& call) override {
         const Nullable parent = call.parent != 0 ? Nullable{call.parent} : Nullable{};
         insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from,
-               call.to, call.duration, call.self, Text(left_text(call.how)));
+               call.to, call.duration, call.self, call.cpu, Text(left_text(call.how)));
     }
 
 private:
@@ -188,7 +189,8 @@ private:
                Text(for_cell(row.name)), Optional{for_cell(row.file)}, row.line, row.address,
                row.calls, row.corrected_total_ns, row.corrected_self_ns,
                of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
-               of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, doubtful);
+               of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, row.corrected_cpu_ns,
+               row.cpu_ns, doubtful);
     }
     static const char* kind_of(std::uint32_t number, const FunctionPlace& place) {
         if (number == tracer_function) return "tracer";

@@ -63,20 +63,26 @@ std::string function_table(const Report& report) {
     std::vector<Line> lines;
     // replay --around takes these times.
     const bool says_when = report.sort == SortKey::max;
-    lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
-    if (says_when) lines.back().insert(lines.back().end() - 2, "longest ended at");
+    const bool has_cpu = shows_cpu(report);
+    const auto add = [&](Line line, const std::string& cpu, const std::string& when,
+                         const std::string& group) {
+        if (has_cpu) line.insert(line.begin() + 2, cpu);
+        if (says_when) line.insert(line.end() - 2, when);
+        if (report.split != SplitBy::nothing) line.insert(line.end() - 2, group);
+        lines.push_back(std::move(line));
+    };
+    add({"calls", report.on_cpu ? "on CPU" : "total", "self", "share", "min", "max", "function",
+         "defined at"},
+        "on CPU", "longest ended at", report.split == SplitBy::core ? "core" : "task");
     for (const FunctionRow& row : report.functions) {
         const char* const mark = has_gaps(row) ? "~" : "";
         const std::optional<CallTimes> call = call_of(row, report.raw);
-        lines.push_back({with_commas(row.calls), mark + human_ns(total_of(row, report.raw)),
-                         (is_doubtful(row) ? "~" : "") + human_ns(self_of(row, report.raw)),
-                         fmt::format("{:.1f} %", row.share * 100),
-                         cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::max_ns),
-                         for_cell(row.name) + notes(row), short_place(row)});
-        if (says_when) {
-            lines.back().insert(lines.back().end() - 2,
-                                row.longest ? longest_text(*row.longest) : "-");
-        }
+        add({with_commas(row.calls), mark + human_ns(total_of(row, report.raw)),
+             (is_doubtful(row) ? "~" : "") + human_ns(self_of(row, report.raw)),
+             fmt::format("{:.1f} %", row.share * 100), cell_of(call, &CallTimes::min_ns),
+             cell_of(call, &CallTimes::max_ns), for_cell(row.name) + notes(row), short_place(row)},
+            mark + human_ns(cpu_of(row, report.raw)),
+            row.longest ? longest_text(*row.longest) : "-", for_cell(report.groups[row.group]));
     }
     return table(lines);
 }
@@ -169,30 +175,37 @@ std::string csv_report(const Report& report) {
     const std::string of_calls = "min_ns,mean_ns,max_ns",
                       corrected =
                           "corrected_total_ns,corrected_self_ns,"
-                          "corrected_min_ns,corrected_mean_ns,corrected_max_ns";
+                          "corrected_min_ns,corrected_mean_ns,corrected_max_ns,cpu_ns,"
+                          "corrected_cpu_ns";
     const std::string columns =
         "calls,total_ns,self_ns," + of_calls +
         (profile ? ",p50_ns,p99_ns,share," : ",share,open,lost,unwound,incomplete,") + corrected +
         (profile ? ",corrected_p50_ns,corrected_p99_ns" : "");
-    std::string out = "name,address,file,line," + columns + ",samples,sampled_total" +
+    const bool has_groups = !profile && report.split != SplitBy::nothing;
+    const char* const group = report.split == SplitBy::core ? "core," : "task,";
+    std::string out = (has_groups ? group : "") + std::string("name,address,file,line,") + columns +
+                      ",samples,sampled_total" +
                       csv_event_heads(profile ? report.profile_events : report.events) + "\n";
     if (profile) {
         for (const ProfileRow& row : report.profile) {
             const auto& [p50, p99] = row.percentiles_ns;
             const auto& [corrected_p50, corrected_p99] = row.corrected_percentiles_ns;
-            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}{}\n", place(row),
-                               row.calls, row.total_ns, row.self_ns, calls(row.call), p50, p99,
-                               row.share, row.corrected_total_ns, row.corrected_self_ns,
-                               calls(row.corrected_call), corrected_p50, corrected_p99,
-                               samples(row), csv_events(report.profile_events, row.address));
+            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}{}\n",
+                               place(row), row.calls, row.total_ns, row.self_ns, calls(row.call),
+                               p50, p99, row.share, row.corrected_total_ns, row.corrected_self_ns,
+                               calls(row.corrected_call), row.cpu_ns, row.corrected_cpu_ns,
+                               corrected_p50, corrected_p99, samples(row),
+                               csv_events(report.profile_events, row.address));
         }
     } else {
         for (const FunctionRow& row : report.functions) {
-            out += fmt::format(
-                "{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}{}\n", place(row), row.calls,
-                row.total_ns, row.self_ns, calls(row.call), row.share, row.open, row.lost,
-                row.unwound, row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
-                calls(row.corrected_call), samples(row), csv_events(report.events, row.address));
+            if (has_groups) out += csv_cell(report.groups[row.group]) + ",";
+            out += fmt::format("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{},{},{}{}\n",
+                               place(row), row.calls, row.total_ns, row.self_ns, calls(row.call),
+                               row.share, row.open, row.lost, row.unwound, row.incomplete,
+                               row.corrected_total_ns, row.corrected_self_ns,
+                               calls(row.corrected_call), row.cpu_ns, row.corrected_cpu_ns,
+                               samples(row), csv_events(report.events, row.address));
         }
     }
     const std::string empty(
@@ -200,7 +213,8 @@ std::string csv_report(const Report& report) {
     const std::string no_events = csv_events(profile ? report.profile_events : report.events, 0);
     for (const SampleRow& row : report.samples.functions) {
         if (sampled.contains(row.address))
-            out += fmt::format("{},{},{}{}\n", place(row), empty, samples(row), no_events);
+            out += fmt::format("{}{},{},{}{}\n", has_groups ? "," : "", place(row), empty,
+                               samples(row), no_events);
     }
     return out;
 }

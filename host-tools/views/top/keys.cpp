@@ -382,7 +382,7 @@ std::string prompt_hint(const Ui& ui) {
     }
     case Prompt::recorder: return listed(recorder_names());
     case Prompt::core: return "a number, from 0; nothing: all";
-    case Prompt::task: return "numbers of contexts, * and ? in them; nothing: all";
+    case Prompt::task: return "names or numbers of tasks, * and ? in them; nothing: all";
     default: return "";
     }
 }

@@ -232,8 +232,8 @@ TEST(Sums, TotalsAreExactAroundPathsBelowZero) {
         for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
             taken[i] = SignedFixedTicks{nodes[i].self_ticks} * unit * (random() % 5) / 2;
         }
-        const Sums raw = sum_up(profile, profile.times(), {});
-        const Sums settled = sum_up(profile, profile.times(), taken);
+        const Sums raw = sum_up(profile, profile.times_by_group(), {});
+        const Sums settled = sum_up(profile, profile.times_by_group(), taken);
         std::vector<double> inside(nodes.size());
         for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
             inside[i] += static_cast<double>(taken[i]) / unit * 1e9 /

@@ -9,6 +9,7 @@
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/recording/journal.hpp"
 #include "host-tools/recording/reader.hpp"
+#include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 #include "tests/unit/host/test_files.hpp"
 
@@ -447,6 +448,80 @@ TEST_F(TasksInAPart, OfATask) {
     EXPECT_EQ(object_of(report, 5)["gives"], 0);
     EXPECT_EQ(context_of(report, 1)["switched_away"], left(0, 1, 0, 0, 0));
     EXPECT_EQ(context_of(report, 2)["switched_away"], left(0, 0, 0, 1, 0));
+}
+
+// The names come after the records. A recording is read for them first; a line is not.
+TEST_F(TasksInAPart, OfATaskByName) {
+    const Symbols symbols = symbols_of(target, {"f1"});
+    NamesOfTasks names;
+    const auto read = [&](SessionSink& sink) {
+        SessionReader reader(sink);
+        reader.feed(target.bytes);
+        reader.finish();
+    };
+    read(names);
+    const auto part_of = [&](const char* task, Tasks known) {
+        Profile profile;
+        Part part;
+        part.task = task;
+        PartStream stream(
+            profile, part, [&] { return &symbols; }, "x.nsc", std::move(known));
+        read(stream);
+        stream.check();
+        return told_by(profile);
+    };
+    EXPECT_EQ(part_of("on?", names.tasks()), part_of("1", {}));
+    EXPECT_EQ(part_of("two", names.tasks()), part_of("2", names.tasks()));
+    EXPECT_THROW(part_of("two", {}), Error) << "not yet known when it ran";
+    EXPECT_THAT(error_of([&] { part_of("twop", names.tasks()); }).what(),
+                HasSubstr("no task that ran is named twop: did you mean two?"));
+}
+
+// The record of the switch from 1 to 2 comes after a return in 2.
+class LateSwitch : public TasksTest {
+protected:
+    LateSwitch() {
+        target.clock = 0;
+        run(2);
+        const std::uint64_t in_two = target.entry(2);
+        run(1);
+        target.left(protocol::Left::preempted);
+        const std::uint64_t in_one = target.entry(1);
+        target.ret(in_two, 100);
+        run(2);
+        target.left(protocol::Left::blocked);
+        target.entry(2, 10);
+        run(1);
+        target.left(protocol::Left::gave_way);
+        target.ret(in_one, 7);
+        target.finish();
+    }
+};
+
+TEST_F(LateSwitch, ItsReasonIsThatOfTheTaskThatWasLeft) {
+    json report = told();
+    EXPECT_EQ(context_of(report, 1)["switched_away"], left(0, 1, 0, 0, 0));
+    EXPECT_EQ(context_of(report, 2)["switched_away"], left(1, 0, 1, 0, 0));
+}
+
+// In the part of one task, the return in the other one is missing.
+TEST_F(LateSwitch, InAPart) {
+    const json whole = told();
+    const Symbols symbols = symbols_of(target, {"f1", "f2"});
+    for (const unsigned task : {1u, 2u}) {
+        Profile profile_of_part;
+        Part part;
+        part.task = std::to_string(task);
+        PartStream stream(
+            profile_of_part, part, [&] { return &symbols; }, "x.nsc");
+        SessionReader reader(stream);
+        reader.feed(target.bytes);
+        reader.finish();
+        json shown = told_by(profile_of_part);
+        EXPECT_EQ(context_of(shown, task), context_of(whole, task));
+        ASSERT_EQ(shown["functions"].size(), 1u);
+        EXPECT_EQ(shown["functions"][0]["self_ns"], context_of(whole, task)["self_ticks"]);
+    }
 }
 
 // Short calls are left out, but not what happened to tasks.

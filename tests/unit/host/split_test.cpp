@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports by task and by core: their rows add up to those of all. Times on the CPU, against a
+// balanced stream, which shows when a task did not run.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host-tools/analysis/part/part_stream.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/target/stream/moves_in_order.hpp"
+#include "tests/unit/host/random_tasks.hpp"
+#include "tests/unit/host/report_fixture.hpp"
+
+namespace nopscope::host {
+namespace {
+
+using test::RandomTasks;
+using test::TargetStream;
+
+void feed(const TargetStream& target, SessionSink& sink) {
+    MovesInOrder in_order(sink);
+    SessionReader line(in_order);
+    line.feed(target.bytes);
+    line.finish();
+}
+
+struct Row {
+    std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;
+    std::uint64_t corrected_total = 0, corrected_self = 0, corrected_cpu = 0;
+    auto operator<=>(const Row&) const = default;
+
+    void add(const FunctionRow& row) {
+        calls += row.calls;
+        total += row.total_ns;
+        self += row.self_ns;
+        cpu += row.cpu_ns;
+        corrected_total += row.corrected_total_ns;
+        corrected_self += row.corrected_self_ns;
+        corrected_cpu += row.corrected_cpu_ns;
+    }
+};
+void PrintTo(const Row& row, std::ostream* out) {
+    *out << row.calls << " calls, total " << row.total << ", self " << row.self << ", on CPU "
+         << row.cpu << ", corrected " << row.corrected_total << ", " << row.corrected_self << ", "
+         << row.corrected_cpu;
+}
+
+using Rows = std::map<std::string, Row>;
+Rows rows_of(const Report& report) {
+    Rows rows;
+    for (const FunctionRow& row : report.functions) rows[row.name].add(row);
+    return rows;
+}
+
+class SplitReports : public testing::TestWithParam<unsigned> {
+protected:
+    Report whole() { return report_of({}, SplitBy::nothing); }
+    Report report_of(const Part& part, SplitBy by, bool on_cpu = false) {
+        Profile profile;
+        profile.split_by(by, {});
+        if (on_cpu) profile.time_on_cpu();
+        const auto named = [this] { return &trace.symbols; };
+        profile.know_code(code_of_calls(named));
+        if (part.whole()) {
+            feed(trace.target, profile);
+        } else {
+            PartStream stream(profile, part, named, "trace");
+            feed(trace.target, stream);
+        }
+        tree = path_tree({make_report(profile, {}, &trace.symbols), profile, true});
+        return make_report(profile, {}, &trace.symbols);
+    }
+
+    RandomTasks trace{GetParam() / 2, GetParam() % 2 != 0};
+    PathTree tree;
+};
+
+TEST_P(SplitReports, AddUpToTheWhole) {
+    const Report all = whole();
+    for (const SplitBy by : {SplitBy::task, SplitBy::core}) {
+        const Report split = report_of({}, by);
+        EXPECT_EQ(rows_of(split), rows_of(all));
+        EXPECT_EQ(split.below_zero_ns, all.below_zero_ns);
+        EXPECT_GT(split.groups.size(), 1u);
+    }
+}
+
+TEST_P(SplitReports, ATasksRowsAreThoseOfItsPart) {
+    const Report split = report_of({}, SplitBy::task);
+    for (const char* const number : {"1", "2"}) {
+        Part part;
+        part.task = number;
+        Rows rows;
+        for (const FunctionRow& row : split.functions) {
+            if (split.groups[row.group] == std::string("context ") + number)
+                rows[row.name].add(row);
+        }
+        EXPECT_EQ(rows, rows_of(report_of(part, SplitBy::nothing)));
+    }
+}
+
+// Each task is a call tree of its own. Its time is that of the tasks' outermost calls.
+TEST_P(SplitReports, TreesAddUpToTheWhole) {
+    (void)whole();
+    const auto sum_of = [](const PathTree& of, bool is_split) {
+        std::uint64_t total = 0, self = 0, roots = 0;
+        for (std::size_t i = 1; i < of.nodes.size(); ++i) {
+            self += of.nodes[i].self_ns;
+            const bool is_outermost =
+                is_split ? of.nodes[i].parent != 0 && of.nodes[of.nodes[i].parent].parent == 0
+                         : of.nodes[i].parent == 0;
+            if (is_outermost) total += of.nodes[i].total_ns;
+            if (of.nodes[i].parent == 0) roots += of.nodes[i].total_ns;
+        }
+        EXPECT_EQ(total, roots);
+        return std::pair(total, self);
+    };
+    const auto all = sum_of(tree, false);
+    (void)report_of({}, SplitBy::task);
+    EXPECT_EQ(sum_of(tree, true), all);
+    (void)report_of({}, SplitBy::core);
+    EXPECT_EQ(sum_of(tree, true), all);
+}
+
+TEST_P(SplitReports, APartIsSplitToo) {
+    Part part;
+    part.time.from = TimePoint{.ns = 500};
+    part.time.to = TimePoint{.ns = 2500};
+    const Rows all = rows_of(report_of(part, SplitBy::nothing));
+    EXPECT_EQ(rows_of(report_of(part, SplitBy::task)), all);
+    EXPECT_EQ(rows_of(report_of(part, SplitBy::core)), all);
+}
+
+// The calls of a balanced stream, with the time in which their task ran.
+class CpuTimes final : public EventSink {
+public:
+    struct Times {
+        std::uint64_t sum = 0, least = ~std::uint64_t{0}, most = 0, calls = 0;  // that returned
+        std::uint64_t total = 0;  // of the outermost calls of the function on their track
+        auto operator<=>(const Times&) const = default;
+    };
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        names_[number] = place.name;
+    }
+    void on_track(const Track& track) override { open_.resize(track.number + 1); }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        open_[track.number].push_back({function, now, 0});
+    }
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
+        auto& calls = open_[track.number];
+        const Open call = calls.back();
+        calls.pop_back();
+        const bool is_own = function == away_function || function == tracer_function;
+        const std::uint64_t beside = is_own ? now - call.from : call.beside;
+        if (!calls.empty()) calls.back().beside += beside;
+        if (is_own) return;
+        Times& of = times[names_[function]];
+        const std::uint64_t ran = now - call.from - beside;
+        const auto is_same = [&](const Open& outer) { return outer.function == function; };
+        if (std::none_of(calls.begin(), calls.end(), is_same)) of.total += ran;
+        if (how != Left::returned) return;
+        ++of.calls;
+        of.sum += ran;
+        of.least = std::min(of.least, ran);
+        of.most = std::max(of.most, ran);
+    }
+    void finish() override {}
+
+    std::map<std::string, Times> times;
+
+private:
+    struct Open {
+        std::uint32_t function;
+        Nanoseconds from;
+        Nanoseconds beside;
+    };
+    std::map<std::uint32_t, std::string> names_;
+    std::vector<std::vector<Open>> open_;
+};
+void PrintTo(const CpuTimes::Times& of, std::ostream* out) {
+    *out << of.calls << " calls of " << of.least << " to " << of.most << ", sum " << of.sum
+         << ", total " << of.total;
+}
+
+TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
+    CpuTimes events;
+    BalancedStream stream(
+        events, [this] { return &trace.symbols; }, "trace", TimeAxis::wall);
+    feed(trace.target, stream);
+    Profile profile;
+    profile.time_on_cpu();
+    feed(trace.target, profile);
+    const std::vector<FunctionTimes> times = profile.times();
+    const Report report = make_report(profile, {}, &trace.symbols);
+    ASSERT_TRUE(report.on_cpu);
+    std::map<std::string, CpuTimes::Times> found;
+    for (std::uint32_t number = 1; number < times.size(); ++number) {
+        const FunctionRow& row = report.by_number[number];
+        found[row.name] = {times[number].timed_ticks, times[number].min_ticks,
+                           times[number].max_ticks, times[number].timed, row.cpu_ns};
+        EXPECT_EQ(row.total_ns, row.cpu_ns);
+    }
+    EXPECT_EQ(found, events.times);
+}
+
+TEST_P(SplitReports, TotalsHaveTheTimesOnTheCpuBesideThem) {
+    const Report on_cpu = report_of({}, SplitBy::task, true);
+    Rows all = rows_of(whole());
+    std::uint64_t away = 0;
+    for (const auto& [name, row] : rows_of(on_cpu)) {
+        EXPECT_EQ(row.cpu, all[name].cpu) << name;
+        EXPECT_EQ(row.total, all[name].cpu) << name;
+        EXPECT_EQ(row.self, all[name].self) << name;
+        EXPECT_LE(row.cpu, all[name].total) << name;
+        away += all[name].total - row.cpu;
+    }
+    EXPECT_GT(away, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SplitReports, testing::Range(0u, 60u));
+
+// Tasks of one name are one, also in several sessions, where numbers stand for other tasks.
+class NamedGroups : public test::StreamReport {
+protected:
+    protocol::TaskFacts facts(std::uint32_t number, const char* name) {
+        return {.number = number, .name = TargetStream::task_name(name)};
+    }
+    void run(std::uint32_t context) {
+        target.argument(protocol::Extended::context, context, 10);
+        target.ret(target.entry(1, 10), 10);
+    }
+    std::map<std::string, std::uint64_t> calls_by_task() {
+        target.finish();
+        NamesOfTasks names;
+        feed(target, names);
+        Profile profile;
+        profile.split_by(SplitBy::task, names.tasks());
+        feed(target, profile);
+        std::map<std::string, std::uint64_t> calls;
+        const Report report = make_report(profile, {}, nullptr);
+        for (const FunctionRow& row : report.functions)
+            calls[report.groups[row.group]] += row.calls;
+        return calls;
+    }
+};
+
+TEST_F(NamedGroups, OfOneSession) {
+    target.hello();
+    for (const std::uint32_t context : {1u, 2u, 3u, 4u, 0u, 1u}) run(context);
+    target.tasks(facts(1, "worker"), facts(2, "worker"), facts(3, "idle"));
+    EXPECT_EQ(calls_by_task(), (std::map<std::string, std::uint64_t>{
+                                   {"worker", 3}, {"idle", 1}, {"context 4", 1}, {"(core 0)", 1}}));
+}
+
+TEST_F(NamedGroups, OfTwoSessions) {
+    target.hello();
+    run(1);
+    run(2);
+    target.tasks(facts(1, "first"), facts(2, "both"));
+    target.reset();
+    target.hello();
+    run(1);
+    run(2);
+    run(1);
+    target.tasks(facts(2, "second"), facts(1, "both"));
+    EXPECT_EQ(calls_by_task(),
+              (std::map<std::string, std::uint64_t>{{"first", 1}, {"both", 3}, {"second", 1}}));
+}
+
+TEST_F(NamedGroups, MoreThanTheMost) {
+    target.hello();
+    constexpr std::uint32_t tasks = CallTree::max_groups + 100;
+    for (std::uint32_t context = 1; context <= tasks; ++context) run(context);
+    const auto calls = calls_by_task();
+    // One group is that of no task, and one the core's own, which called nothing.
+    EXPECT_EQ(calls.size(), CallTree::max_groups - 2);
+    EXPECT_EQ(calls.at(PathGroups::others_name), tasks - (CallTree::max_groups - 3));
+}
+
+}  // namespace
+}  // namespace nopscope::host

@@ -255,9 +255,9 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
                 cross(core, record.clock);
             }
         }
-        const std::uint32_t task = follower_.running(number).context;
-        const bool is_switch = record.record.kind() == protocol::Kind::ret && task != task_before &&
-                               core.phase != Phase::after;
+        const bool is_switch = record.record.kind() == protocol::Kind::ret &&
+                               core.phase != Phase::after &&
+                               follower_.running(number).context != task_before;
         if (is_switch && !core.passed) tell_clock(core);
         const std::uint64_t clock_before = core.clock.value_or(record.clock);
         core.clock = record.clock;
@@ -275,7 +275,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         pass_on(i);
         from = i + 1;
         // The sink does not get the return, by which it would see that the task has left.
-        if (is_switch && is_shown) tell_switch(core, batch.first_index + i, task, clock_before);
+        if (is_switch && is_shown) tell_switch(core, batch.first_index + i, clock_before);
     }
     pass_on(batch.records.size());
 }
@@ -358,8 +358,8 @@ void PartStream::tell_tracer(const Core& core, std::uint64_t index, std::uint64_
 }
 
 // The late record of this switch, which is to come, is not passed on.
-void PartStream::tell_switch(Core& core, std::uint64_t index, std::uint32_t context,
-                             std::uint64_t clock) {
+void PartStream::tell_switch(Core& core, std::uint64_t index, std::uint64_t clock) {
+    const std::uint32_t context = follower_.running(core.number).context;
     const protocol::StampedRecord record{
         protocol::make_extended(protocol::Extended::context, context, clock), clock};
     inner_.on_trace(core.number, {.first_index = index, .records = {&record, 1}});

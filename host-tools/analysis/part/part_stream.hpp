@@ -137,7 +137,7 @@ private:
     static std::optional<std::uint64_t> unwinding_until(Core& core,
                                                         const protocol::StampedRecord& record);
     void tell_tracer(const Core& core, std::uint64_t index, std::uint64_t from, std::uint64_t to);
-    void tell_switch(Core& core, std::uint64_t index, std::uint32_t context, std::uint64_t clock);
+    void tell_switch(Core& core, std::uint64_t index, std::uint64_t clock);
     void tell_missing(Core& core, std::optional<std::uint64_t> begin,
                       std::optional<std::uint64_t> end);
 

@@ -67,7 +67,7 @@ struct ClosedCall {
     bool incomplete = false;  // a gap lies between its entry and its end
     Ticks ticks = 0;
     Ticks self_ticks = 0;
-    Ticks away_ticks = 0;  // of `ticks`: its context did not run
+    Ticks away_ticks = 0;  // of `ticks`: its context did not run; 0 if the sink does not need it
 };
 
 // Facts for the calls below a gap's marker after the marker has left the stack.

@@ -47,6 +47,7 @@ namespace nopscope::host {
 //   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)      the path's self time
 //   void on_exit(const OpenCall&, const ClosedCall&)                         a call with a time
 //   MemoryBudget& budget()                                       for open and waiting calls
+//   bool on_cpu                                    on_exit() gets the times away, else 0
 // and for calls that one record describes whole:
 //   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)   a call with a time
 //   std::uint32_t on_path(std::uint32_t parent_node, std::uint32_t site_offset,
@@ -84,7 +85,8 @@ public:
                                       .away_ticks = top->away});
                 const Ticks away = top->away;
                 (--top)->child += ticks;
-                top->away += away;
+                if (away != 0) [[unlikely]]
+                    top->away += away;
             } else if (record.kind() == protocol::Kind::entry) {
                 if (top == room) break;
                 const Begun begun = sink_->on_entry(top->path.node, record.site_low());
@@ -313,7 +315,7 @@ private:
         if (works) tracer_child_ += away;
         away_.add(away, now() - (works ? tracer_part() : 0));
         stack_.top().child += away;
-        stack_.top().away += away;
+        if (sink_->on_cpu) stack_.top().away += away;
     }
     // Tells each open call's self time so far, and takes it off the rest: see take_over().
     template <typename Move>
@@ -438,16 +440,15 @@ private:
         const Ticks before = stops_.before(clock_ - duration_.ticks);
         const Ticks ticks = not_negative(duration_.ticks - (tracer_ticks_ + elsewhere_ - before));
         const Ticks begin = now() - ticks;
-        const auto elsewhere = [&] {
-            return away_.since(begin) + durations_.away_inside(duration_.depth, begin);
-        };
-        if (sink_->leaves_out_complete(ticks, elsewhere)) return;
+        const Ticks elsewhere =
+            sink_->on_cpu ? away_.since(begin) + durations_.away_inside(duration_.depth, begin) : 0;
+        if (sink_->leaves_out_complete(ticks - elsewhere)) return;
         // The call around this one has counted this time as its children's already.
         const Ticks away = away_.take(begin);
         stack_.top().child -= away;
         const Durations::Inside inside =
-            durations_.add(duration_.depth, duration_.site, begin, ticks, away, sink_->budget(),
-                           [this](auto& sums) { place(sums, sink_->gap_node()); });
+            durations_.add(duration_.depth, duration_.site, begin, ticks, away, elsewhere,
+                           sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
         sink_->on_complete_call(duration_.site, ticks, inside);
         if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_)
             tracer_child_ += not_negative(ticks - inside.ticks);

@@ -44,7 +44,7 @@ public:
     struct Inside {
         Ticks ticks = 0;          // of the calls inside, and in other contexts: not self time
         Ticks same_ticks = 0;     // of `ticks`: in calls of the same function
-        Ticks away_ticks = 0;     // of `ticks`: the call's context did not run, or a gap hides it
+        Ticks away_ticks = 0;     // add()'s `away`
         std::uint64_t calls = 0;  // at any depth
     };
 
@@ -62,14 +62,15 @@ public:
         waiting_ = charged_ = 0;
     }
 
-    // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets the
-    // calls whose callers are unknown: all waiting calls if `budget` has no room for one more.
+    // A call has ended. `elsewhere` of its ticks were another context's, and no waiting call has
+    // them; `away` with those of the waiting calls inside. orphans(Sums&) gets the calls whose
+    // callers are unknown: all waiting calls if `budget` has no room for one more.
     template <typename Orphans>
     Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere,
-               MemoryBudget& budget, Orphans orphans) {
+               Ticks away, MemoryBudget& budget, Orphans orphans) {
         auto call = std::make_unique<Sum>();
-        Inside inside{.ticks = elsewhere, .away_ticks = elsewhere};
-        const std::uint32_t level = depth < max_depth ? depth : max_depth;
+        Inside inside{.ticks = elsewhere, .away_ticks = away};
+        const std::uint32_t level = level_of(depth);
         for (auto at = levels_.upper_bound(level); at != levels_.end(); at = levels_.erase(at)) {
             if (not_negative(begin - at->second.begin) != 0) {
                 orphans(at->second.calls);
@@ -77,7 +78,6 @@ public:
             }
             for (auto& [its_site, sum] : at->second.calls) {
                 inside.ticks += sum->total_ticks;
-                inside.away_ticks += sum->away_ticks;
                 inside.calls += sum->calls + sum->inner;
                 merge(call->children[its_site], std::move(sum));
             }
@@ -86,7 +86,7 @@ public:
         call->calls = 1;
         call->total_ticks = ticks;
         call->self_ticks = not_negative(ticks - inside.ticks);
-        call->away_ticks = inside.away_ticks;
+        call->away_ticks = away;
         call->inner = inside.calls;
         const auto [at, is_new] = levels_.try_emplace(level);
         if (is_new) at->second.begin = begin;
@@ -99,7 +99,7 @@ public:
     // The `away_ticks` of the waiting calls that add() would take as children.
     Ticks away_inside(std::uint32_t depth, Ticks begin) const {
         Ticks sum = 0;
-        for (auto at = levels_.upper_bound(depth); at != levels_.end(); ++at) {
+        for (auto at = levels_.upper_bound(level_of(depth)); at != levels_.end(); ++at) {
             if (not_negative(begin - at->second.begin) != 0) continue;
             for (const auto& [site, call] : at->second.calls) sum += call->away_ticks;
         }
@@ -138,6 +138,9 @@ private:
         Sums calls;
     };
 
+    static std::uint32_t level_of(std::uint32_t depth) {
+        return depth < max_depth ? depth : max_depth;
+    }
     // False: the budget has no room for all waiting calls.
     bool charge(MemoryBudget& budget) {
         if (waiting_ > charged_ && !budget.take((waiting_ - charged_) * price::waiting_call))

@@ -383,7 +383,7 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
     const std::uint64_t overhead =
         taken - call.taken_before +
         static_cast<std::uint64_t>(node.inside - (has_hook ? 0 : costs.hook_inside));
-    if (!profile_.is_short(ticks - (on_cpu ? call.away : 0), overhead)) {
+    if (!profile_.is_short(ticks - call.away, overhead)) {
         node.beside += instructions;
         return false;
     }
@@ -402,6 +402,15 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
     return true;
 }
 
+bool Profile::Context::leaves_out_complete(Ticks timed) {
+    if (!leaves_out_short) return false;
+    const protocol::Overhead& each = profile_.costs_.duration;
+    if (!profile_.is_short(timed, static_cast<std::uint64_t>(std::int64_t{each.inside})))
+        return false;
+    leave_out(std::int64_t{each.inside} + each.outside);
+    return true;
+}
+
 void Profile::Context::leave_out(std::int64_t overhead) {
     taken += static_cast<std::uint64_t>(overhead);
     left_out.add(decoder.depth(), decoder.top().index, profile_.costs_.instructions_of(overhead));
@@ -417,7 +426,7 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
     of.self_ticks += not_negative(ticks - inside.ticks);
     const protocol::Overhead& each = profile_.costs_.duration;
     const std::uint64_t both = static_cast<std::uint64_t>(std::int64_t{each.inside} + each.outside);
-    const Ticks timed = not_negative(ticks - (on_cpu ? inside.away_ticks : 0));
+    const Ticks timed = not_negative(ticks - inside.away_ticks);
     const auto corrected =
         static_cast<std::int64_t>(timed * protocol::overhead_unit - inside.calls * both -
                                   static_cast<std::uint64_t>(std::int64_t{each.inside}));

@@ -309,17 +309,7 @@ private:
         }
         // True if the call, which has left the stack, is too short to count.
         bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);
-        // `away` returns how much of `ticks` the context did not run.
-        template <typename AwayTicks>
-        bool leaves_out_complete(Ticks ticks, AwayTicks away) {
-            if (!leaves_out_short) return false;
-            const protocol::Overhead& each = profile_.costs_.duration;
-            const Ticks timed = ticks - (on_cpu ? away() : 0);
-            if (!profile_.is_short(timed, static_cast<std::uint64_t>(std::int64_t{each.inside})))
-                return false;
-            leave_out(std::int64_t{each.inside} + each.outside);
-            return true;
-        }
+        bool leaves_out_complete(Ticks timed);
         // A call that has no time, or was told whole, is left out. Its overhead is in the open
         // call.
         void leave_out(std::int64_t overhead);
@@ -514,7 +504,9 @@ private:
     }
     taken +=
         static_cast<std::uint64_t>(node.inside - (hook_has_run ? 0 : profile_.costs_.hook_inside));
-    const Ticks timed = result.ticks - (on_cpu ? result.away_ticks : 0);
+    Ticks timed = result.ticks;
+    if (result.away_ticks != 0) [[unlikely]]
+        timed = not_negative(timed - result.away_ticks);
     const auto corrected =
         static_cast<std::int64_t>(timed * protocol::overhead_unit - (taken - call.taken_before));
     taken += static_cast<std::uint64_t>(node.outside -
@@ -528,10 +520,10 @@ private:
     if (result.incomplete) {
         ++(call.gaps_before == OpenCall::before_part ? of.cut : of.incomplete);
     } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
-        if (of.time(not_negative(timed), corrected)) [[unlikely]]
+        if (of.time(timed, corrected)) [[unlikely]]
             of.max_end = core_.axis_clock(end);
         if (counts_durations) [[unlikely]]
-            profile_.add_duration(call.path.function, not_negative(timed), corrected);
+            profile_.add_duration(call.path.function, timed, corrected);
     }
 }
 

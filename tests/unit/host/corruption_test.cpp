@@ -43,11 +43,9 @@ struct Lister final : SessionSink {
         void on_tracer_time(std::uint32_t, std::uint32_t) {}
         std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
         bool leaves_out_short = false;
+        bool on_cpu = false;
         bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
-        template <typename AwayTicks>
-        bool leaves_out_complete(Ticks, AwayTicks) {
-            return false;
-        }
+        bool leaves_out_complete(Ticks) { return false; }
         void on_exit(const OpenCall& call, const ClosedCall& result) {
             // A call that a gap touches may lack the tracer's share, and is flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;

@@ -35,11 +35,9 @@ struct Calls {
     }
     std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
     bool leaves_out_short = false;
+    bool on_cpu = false;
     bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
-    template <typename AwayTicks>
-    bool leaves_out_complete(Ticks, AwayTicks) {
-        return false;
-    }
+    bool leaves_out_complete(Ticks) { return false; }
     void on_exit(const OpenCall& call, const ClosedCall& result) {
         totals[call.path.function] = call.total_before + result.ticks;
         const std::uint32_t above = nodes[call.path.node - 2].first;

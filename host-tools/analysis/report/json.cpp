@@ -82,9 +82,7 @@ Json json_sums(Json json, const TimedRow& row) {
                  {"total_ns", row.total_ns},
                  {"self_ns", row.self_ns},
                  {"corrected_total_ns", row.corrected_total_ns},
-                 {"corrected_self_ns", row.corrected_self_ns},
-                 {"cpu_ns", row.cpu_ns},
-                 {"corrected_cpu_ns", row.corrected_cpu_ns}});
+                 {"corrected_self_ns", row.corrected_self_ns}});
     return json;
 }
 
@@ -147,7 +145,9 @@ std::string json_report(const Report& report) {
     for (const FunctionRow& row : report.functions) {
         Json one =
             json_sums(row.interrupt ? Json{{"interrupt", *row.interrupt}} : json_place(row), row);
-        one.update({{"timed", row.timed},
+        one.update({{"cpu_ns", row.cpu_ns},
+                    {"corrected_cpu_ns", row.corrected_cpu_ns},
+                    {"timed", row.timed},
                     {"share", row.share},
                     {"open", row.open},
                     {"lost", row.lost},

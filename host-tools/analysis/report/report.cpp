@@ -132,8 +132,6 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         const CorrectedProfile corrected = correct(times, hello, local);
         row.corrected_total_ns = corrected.times.total_ns;
         row.corrected_self_ns = corrected.times.self_ns;
-        row.cpu_ns = row.total_ns;
-        row.corrected_cpu_ns = row.corrected_total_ns;
         report.below_zero_ns += corrected.below_zero_ns;
         report.subtracted_ns += subtracted_of(row);
         row.bins = times.bins;
@@ -205,8 +203,8 @@ void join_profile(Report& report) {
         row.self_ns += from.self_ns;
         row.corrected_total_ns += from.corrected_total_ns;
         row.corrected_self_ns += from.corrected_self_ns;
-        row.cpu_ns += from.cpu_ns;
-        row.corrected_cpu_ns += from.corrected_cpu_ns;
+        row.cpu_ns += from.total_ns;
+        row.corrected_cpu_ns += from.corrected_total_ns;
         row.call = joined(row.call, row.timed, *from.call, from.calls);
         row.corrected_call =
             joined(row.corrected_call, row.timed, *from.corrected_call, from.calls);
@@ -265,13 +263,11 @@ FunctionPlace place_of(std::uint64_t address, const Function* function) {
     return {function->name, function->file, function->line, address};
 }
 
-std::string group_name(const Report& report, std::uint16_t group) {
-    return (report.split == SplitBy::core ? "core " : "") + report.groups[group];
-}
 std::string name_of_node(const Report& report, const CallTree::Node& node) {
     switch (node.kind) {
     case CallTree::Kind::path: break;
-    case CallTree::Kind::root: return group_name(report, node.group);
+    case CallTree::Kind::root:
+        return (report.split == SplitBy::core ? "core " : "") + report.groups[node.group];
     case CallTree::Kind::after_gap: return "(callers lost in a gap)";
     case CallTree::Kind::overflow: return others_name;
     }
@@ -363,7 +359,6 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.groups = profile.groups().names();
     // A core has only a part of the times of a call that moved.
     const std::uint64_t longest_ns = report.split == SplitBy::core ? ~std::uint64_t{0} : 0;
-    const std::vector<FunctionTimes> of_all = profile.times();
     for (std::uint32_t number = 0; number < functions; ++number) {
         FunctionRow place;
         if (number == FunctionTable::none) {
@@ -371,27 +366,23 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         } else {
             place = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
         }
-        const auto add = [&](std::size_t group) {
+        FunctionRow& whole = report.by_number.emplace_back(place);
+        for (std::size_t group = 0; group < times.size(); ++group) {
             FunctionRow row = place;
             row.group = static_cast<std::uint16_t>(group);
             add_times(row, number < times[group].size() ? times[group][number] : FunctionTimes{},
                       as_recorded.functions[group][number], corrected.functions[group][number],
                       local[number] ? hello.landing_pad : 0, hello.clock_hz, longest_ns);
             report.subtracted_ns += subtracted_of(row);
-            return row;
-        };
-        for (std::size_t group = 0; group < times.size(); ++group) {
-            FunctionRow row = add(group);
-            if (report.split == SplitBy::nothing) place = row;
+            whole.calls += row.calls;
+            if (report.split == SplitBy::nothing) whole = row;
             // A call that moved to another core has a time there, and is not counted there.
             const bool has_time = report.split == SplitBy::core && row.total_ns != 0;
             if ((row.calls | row.cut) != 0 || has_time) report.functions.push_back(std::move(row));
         }
-        place.calls = of_all[number].calls;
-        report.by_number.push_back(std::move(place));
     }
     report.others = {
-        .calls = of_all[FunctionTable::none].calls + profile.on_target().others().calls,
+        .calls = report.by_number[FunctionTable::none].calls + profile.on_target().others().calls,
         .path_calls = 0,
         .left_out = profile.left_out()};
     for (const CallTree::Group& group : profile.tree().groups())

@@ -61,10 +61,8 @@ struct TimedRow : FunctionPlace {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t self_ns = 0;
-    std::uint64_t cpu_ns = 0;  // of `total_ns`
     std::uint64_t corrected_total_ns = 0;
     std::uint64_t corrected_self_ns = 0;
-    std::uint64_t corrected_cpu_ns = 0;
     std::optional<CallTimes> call;  // nothing: no call was recorded from begin to end
     std::optional<CallTimes> corrected_call;
     double share =
@@ -73,7 +71,9 @@ struct TimedRow : FunctionPlace {
 
 // From the records of a trace.
 struct FunctionRow : TimedRow {
-    std::uint16_t group = 0;  // in Report::groups
+    std::uint16_t group = 0;   // in Report::groups
+    std::uint64_t cpu_ns = 0;  // of the total; of calls in the target's profile all of it
+    std::uint64_t corrected_cpu_ns = 0;
     std::uint64_t timed = 0;  // of `calls`: recorded from begin to end
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
@@ -275,12 +275,13 @@ struct Report {
     SplitBy split = SplitBy::nothing;    // by task or core: `functions` has a row for each group
     std::vector<std::string> groups;     // names of tasks, or numbers of cores; outside text
     std::vector<FunctionRow> functions;  // unsorted
-    std::vector<FunctionRow> by_number;  // by the profile's function number; not split
-    std::vector<Times> nodes;            // by node of the call tree, corrected
-    std::vector<Times> raw_nodes;        // likewise, as recorded
-    std::vector<bool> no_landing_pad;    // by function number
-    std::uint64_t read_out = 0;          // number of the profile's last read-out; 0: none
-    std::vector<ProfileRow> profile;     // unsorted
+    std::vector<FunctionRow>
+        by_number;             // by the profile's function number; if split, only places and calls
+    std::vector<Times> nodes;  // by node of the call tree, corrected
+    std::vector<Times> raw_nodes;      // likewise, as recorded
+    std::vector<bool> no_landing_pad;  // by function number
+    std::uint64_t read_out = 0;        // number of the profile's last read-out; 0: none
+    std::vector<ProfileRow> profile;   // unsorted
     bool adaptive = false;  // true: `functions` has the sums of the trace and the profile
     std::uint64_t moves = 0;
     std::vector<MoveRow> moved;
@@ -331,8 +332,6 @@ CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols);
 
 // A function's name, that of a task or a core ("core 1"), or what stands for unknown callers.
 std::string name_of_node(const Report& report, const CallTree::Node& node);
-// "core 1", or the task's name: outside text.
-std::string group_name(const Report& report, std::uint16_t group);
 
 // Why there is no report: the recording has no readable hello.
 std::string no_report_sentence(const nsc::Counters& counters);
@@ -353,7 +352,7 @@ void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool r
 inline std::uint64_t total_of(const TimedRow& row, bool raw) {
     return raw ? row.total_ns : row.corrected_total_ns;
 }
-inline std::uint64_t cpu_of(const TimedRow& row, bool raw) {
+inline std::uint64_t cpu_of(const FunctionRow& row, bool raw) {
     return raw ? row.cpu_ns : row.corrected_cpu_ns;
 }
 inline std::uint64_t self_of(const TimedRow& row, bool raw) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/analysis/report/table.hpp"
@@ -37,7 +38,7 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> children_;
 };
 
-FunctionPlace of_no_function(const char* name) { return {.name = name, .file = {}}; }
+FunctionPlace of_no_function(std::string name) { return {.name = std::move(name), .file = {}}; }
 
 void add_trace(Builder& to, const Aggregated& from) {
     const auto& nodes = from.profile.tree().nodes();
@@ -50,7 +51,7 @@ void add_trace(Builder& to, const Aggregated& from) {
         if (!node.is_path() && node.calls == 0 && !has_children[i]) continue;
         const FunctionPlace place = node.is_path()
                                         ? FunctionPlace(from.report.by_number[node.function])
-                                        : of_no_function(name_of_node(from.report, node).c_str());
+                                        : of_no_function(name_of_node(from.report, node));
         number[i] = to.node(number[node.parent], to.function(place));
         TreeNode& into = to.tree().nodes[number[i]];
         into.calls += node.calls;

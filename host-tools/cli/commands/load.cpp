@@ -75,6 +75,12 @@ Tasks NamedFile::tasks(const std::string& option) const {
     nsc::Reader first;
     first.leave_out_records();
     read_with_progress(first, path_, names);
+    if (const auto left_out = names.tasks().left_out(); left_out != 0) {
+        say(
+            fmt::format("{}: {} facts of tasks and objects have no room, so tasks may lack their "
+                        "names; give more --memory",
+                        path_, left_out));
+    }
     return names.tasks();
 }
 

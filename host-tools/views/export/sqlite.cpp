@@ -35,7 +35,7 @@ CREATE TABLE calls(id INTEGER PRIMARY KEY, parent INTEGER, track INTEGER NOT NUL
 CREATE TABLE sums(list TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER, address INTEGER,
                   calls INTEGER NOT NULL, total_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, min_ns INTEGER,
                   mean_ns INTEGER, max_ns INTEGER, raw_total_ns INTEGER NOT NULL, raw_self_ns INTEGER NOT NULL,
-                  cpu_ns INTEGER NOT NULL, raw_cpu_ns INTEGER NOT NULL, doubtful INTEGER NOT NULL);
+                  cpu_ns INTEGER, raw_cpu_ns INTEGER, doubtful INTEGER NOT NULL);
 CREATE TABLE points(track INTEGER NOT NULL, function INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE whole_calls(track INTEGER NOT NULL, function INTEGER NOT NULL, depth INTEGER NOT NULL,
                          begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
@@ -148,8 +148,8 @@ public:
     bool wants_sums() const override { return true; }
     void sums(const Report& report) override {
         for (const FunctionRow& row : report.functions)
-            add_sums("functions", row, is_doubtful(row));
-        for (const ProfileRow& row : report.profile) add_sums("profile", row, false);
+            add_sums("functions", row, row.corrected_cpu_ns, row.cpu_ns, is_doubtful(row));
+        for (const ProfileRow& row : report.profile) add_sums("profile", row, {}, {}, false);
     }
     void finish() override {
         check(sqlite3_exec(database_, at_the_end, nullptr, nullptr, nullptr));
@@ -180,7 +180,8 @@ private:
         insert(about_, Text("exporter"), Text("nopscope"));
         insert(about_, Text("times"), Text(times_text(axis)));
     }
-    void add_sums(const char* list, const TimedRow& row, bool doubtful) {
+    void add_sums(const char* list, const TimedRow& row, Nullable cpu_ns, Nullable raw_cpu_ns,
+                  bool doubtful) {
         const std::optional<CallTimes>& call = call_of(row, false);
         const auto of_call = [&](std::uint64_t CallTimes::*figure) {
             return call ? Nullable{*call.*figure} : Nullable{};
@@ -189,8 +190,8 @@ private:
                Text(for_cell(row.name)), Optional{for_cell(row.file)}, row.line, row.address,
                row.calls, row.corrected_total_ns, row.corrected_self_ns,
                of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
-               of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, row.corrected_cpu_ns,
-               row.cpu_ns, doubtful);
+               of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, cpu_ns, raw_cpu_ns,
+               doubtful);
     }
     static const char* kind_of(std::uint32_t number, const FunctionPlace& place) {
         if (number == tracer_function) return "tracer";

@@ -168,6 +168,8 @@ std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
     if (!report.part.empty()) lines.push_back({"part", report.part, false});
+    if (report.on_cpu)
+        lines.push_back({"times of calls", "on the CPU, only while their tasks ran", false});
     if (std::string text = refused_text(target.refused, target.sites); !text.empty())
         lines.push_back({"refused", std::move(text), true});
     if (report.build_id.empty()) {

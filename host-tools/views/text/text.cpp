@@ -175,12 +175,11 @@ std::string csv_report(const Report& report) {
     const std::string of_calls = "min_ns,mean_ns,max_ns",
                       corrected =
                           "corrected_total_ns,corrected_self_ns,"
-                          "corrected_min_ns,corrected_mean_ns,corrected_max_ns,cpu_ns,"
-                          "corrected_cpu_ns";
+                          "corrected_min_ns,corrected_mean_ns,corrected_max_ns";
     const std::string columns =
         "calls,total_ns,self_ns," + of_calls +
         (profile ? ",p50_ns,p99_ns,share," : ",share,open,lost,unwound,incomplete,") + corrected +
-        (profile ? ",corrected_p50_ns,corrected_p99_ns" : "");
+        (profile ? ",corrected_p50_ns,corrected_p99_ns" : ",cpu_ns,corrected_cpu_ns");
     const bool has_groups = !profile && report.split != SplitBy::nothing;
     const char* const group = report.split == SplitBy::core ? "core," : "task,";
     std::string out = (has_groups ? group : "") + std::string("name,address,file,line,") + columns +
@@ -190,12 +189,11 @@ std::string csv_report(const Report& report) {
         for (const ProfileRow& row : report.profile) {
             const auto& [p50, p99] = row.percentiles_ns;
             const auto& [corrected_p50, corrected_p99] = row.corrected_percentiles_ns;
-            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}{}\n",
-                               place(row), row.calls, row.total_ns, row.self_ns, calls(row.call),
-                               p50, p99, row.share, row.corrected_total_ns, row.corrected_self_ns,
-                               calls(row.corrected_call), row.cpu_ns, row.corrected_cpu_ns,
-                               corrected_p50, corrected_p99, samples(row),
-                               csv_events(report.profile_events, row.address));
+            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}{}\n", place(row),
+                               row.calls, row.total_ns, row.self_ns, calls(row.call), p50, p99,
+                               row.share, row.corrected_total_ns, row.corrected_self_ns,
+                               calls(row.corrected_call), corrected_p50, corrected_p99,
+                               samples(row), csv_events(report.profile_events, row.address));
         }
     } else {
         for (const FunctionRow& row : report.functions) {

@@ -6,76 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/recording/journal.hpp"
 #include "host-tools/recording/reader.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/tasks_fixture.hpp"
 #include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host::test {
 namespace {
 
-using nlohmann::json;
-using protocol::Extended;
-using protocol::ObjectName;
-using protocol::TaskFact;
-using protocol::TaskFacts;
 using testing::HasSubstr;
-
-protocol::TaskName name(std::string_view text) { return TargetStream::task_name(text); }
-
-TaskFacts facts(std::uint32_t number, std::string_view its_name, std::uint32_t core = 0) {
-    return {.number = number, .core = core, .name = name(its_name)};
-}
-
-json told_by(const Profile& profile) {
-    return json::parse(json_report(make_report(profile, {}, nullptr)));
-}
-
-// The entry of `contexts`; null: there is none.
-json context_of(const json& report, unsigned context, unsigned core = 0, unsigned session = 0) {
-    for (const json& one : report["contexts"]) {
-        if (one["context"] == context && one["core"] == core && one["session"] == session)
-            return one;
-    }
-    return nullptr;
-}
-
-json object_of(const json& report, std::uint64_t id, unsigned session = 0) {
-    if (!report.contains("objects")) return nullptr;
-    for (const json& one : report["objects"]) {
-        if (one["id"] == id && one["session"] == session) return one;
-    }
-    return nullptr;
-}
-
-json left(unsigned preempted, unsigned blocked, unsigned gave_way, unsigned ended,
-          unsigned unknown) {
-    return {{"preempted", preempted},
-            {"blocked", blocked},
-            {"gave_way", gave_way},
-            {"ended", ended},
-            {"unknown", unknown}};
-}
-
-class TasksTest : public StreamReport {
-protected:
-    TasksTest() {
-        target.cores = 2;
-        target.hello();
-    }
-    void run(std::uint32_t context, std::uint8_t core = 0) {
-        target.argument(Extended::context, context, 10, core);
-    }
-    json told() { return json::parse(json_report(report())); }
-    // A frame of these bytes.
-    void raw_tasks(const Bytes& bytes) {
-        target.flush();
-        std::copy(bytes.begin(), bytes.end(), target.payload());
-        target.frame(protocol::Stream::tasks, 0, bytes.size());
-    }
-};
 
 TEST_F(TasksTest, FactsAreInTheEntryOfTheContext) {
     target.tasks(TaskFacts{.number = 3,
@@ -395,132 +334,6 @@ TEST_F(TasksTest, ZeroKeepsFactsAndForgetsCounts) {
         EXPECT_EQ(context_of(report, 2)["name"], "later");
         EXPECT_EQ(report["objects"], json::parse(R"([
             {"session": 0, "id": 5, "name": "mutex", "takes": 0, "gives": 0, "waits": 1}])"));
-    }
-}
-
-class TasksInAPart : public TasksTest {
-protected:
-    TasksInAPart() {
-        target.clock = 0;
-        target.entry(1);  // at 10: the origin
-        run(1);           // 20
-        target.left(protocol::Left::gave_way);
-        target.task_fact(TaskFact::takes, 5);  // 30
-        run(2);                                // 40
-        target.left(protocol::Left::blocked);
-        target.task_fact(TaskFact::takes, 5);  // 50
-        target.task_fact(TaskFact::gives, 5);  // 60
-        run(1);                                // 70
-        target.left(protocol::Left::ended);
-        run(0);
-        target.finish();
-        target.tasks(facts(1, "one"), facts(2, "two"), ObjectName{5, name("mutex")});
-    }
-    json of(const Part& part) {
-        Profile profile;
-        const Symbols symbols = symbols_of(target, {"f1"});
-        PartStream stream(
-            profile, part, [&] { return &symbols; }, "x.nsc");
-        SessionReader reader(stream);
-        reader.feed(target.bytes);
-        reader.finish();
-        return told_by(profile);
-    }
-};
-
-TEST_F(TasksInAPart, OfATimeRange) {
-    Part part;
-    part.time.from = TimePoint{.ns = 35};
-    part.time.to = TimePoint{.ns = 55};
-    json report = of(part);
-    EXPECT_EQ(context_of(report, 2)["name"], "two");
-    EXPECT_EQ(object_of(report, 5)["name"], "mutex");
-    EXPECT_EQ(object_of(report, 5)["takes"], 1);
-    EXPECT_EQ(object_of(report, 5)["gives"], 1);
-    EXPECT_EQ(report.dump().find("switched_away"), std::string::npos);
-}
-
-TEST_F(TasksInAPart, OfATask) {
-    Part part;
-    part.task = "1";
-    json report = of(part);
-    EXPECT_EQ(object_of(report, 5)["takes"], 1);
-    EXPECT_EQ(object_of(report, 5)["gives"], 0);
-    EXPECT_EQ(context_of(report, 1)["switched_away"], left(0, 1, 0, 0, 0));
-    EXPECT_EQ(context_of(report, 2)["switched_away"], left(0, 0, 0, 1, 0));
-}
-
-// The names come after the records. A recording is read for them first; a line is not.
-TEST_F(TasksInAPart, OfATaskByName) {
-    const Symbols symbols = symbols_of(target, {"f1"});
-    NamesOfTasks names;
-    const auto read = [&](SessionSink& sink) {
-        SessionReader reader(sink);
-        reader.feed(target.bytes);
-        reader.finish();
-    };
-    read(names);
-    const auto part_of = [&](const char* task, Tasks known) {
-        Profile profile;
-        Part part;
-        part.task = task;
-        PartStream stream(
-            profile, part, [&] { return &symbols; }, "x.nsc", std::move(known));
-        read(stream);
-        stream.check();
-        return told_by(profile);
-    };
-    EXPECT_EQ(part_of("on?", names.tasks()), part_of("1", {}));
-    EXPECT_EQ(part_of("two", names.tasks()), part_of("2", names.tasks()));
-    EXPECT_THROW(part_of("two", {}), Error) << "not yet known when it ran";
-    EXPECT_THAT(error_of([&] { part_of("twop", names.tasks()); }).what(),
-                HasSubstr("no task that ran is named twop: did you mean two?"));
-}
-
-// The record of the switch from 1 to 2 comes after a return in 2.
-class LateSwitch : public TasksTest {
-protected:
-    LateSwitch() {
-        target.clock = 0;
-        run(2);
-        const std::uint64_t in_two = target.entry(2);
-        run(1);
-        target.left(protocol::Left::preempted);
-        const std::uint64_t in_one = target.entry(1);
-        target.ret(in_two, 100);
-        run(2);
-        target.left(protocol::Left::blocked);
-        target.entry(2, 10);
-        run(1);
-        target.left(protocol::Left::gave_way);
-        target.ret(in_one, 7);
-        target.finish();
-    }
-};
-
-TEST_F(LateSwitch, ItsReasonIsThatOfTheTaskThatWasLeft) {
-    json report = told();
-    EXPECT_EQ(context_of(report, 1)["switched_away"], left(0, 1, 0, 0, 0));
-    EXPECT_EQ(context_of(report, 2)["switched_away"], left(1, 0, 1, 0, 0));
-}
-
-// In the part of one task, the return in the other one is missing.
-TEST_F(LateSwitch, InAPart) {
-    const json whole = told();
-    const Symbols symbols = symbols_of(target, {"f1", "f2"});
-    for (const unsigned task : {1u, 2u}) {
-        Profile profile_of_part;
-        Part part;
-        part.task = std::to_string(task);
-        PartStream stream(
-            profile_of_part, part, [&] { return &symbols; }, "x.nsc");
-        SessionReader reader(stream);
-        reader.feed(target.bytes);
-        reader.finish();
-        json shown = told_by(profile_of_part);
-        EXPECT_EQ(context_of(shown, task), context_of(whole, task));
-        ASSERT_EQ(shown["functions"].size(), 1u);
-        EXPECT_EQ(shown["functions"][0]["self_ns"], context_of(whole, task)["self_ticks"]);
     }
 }
 

@@ -181,15 +181,17 @@ inline std::uint64_t mark_limit(const Core& core) {
     const std::uint64_t limit = own_limit(core);
     return limit == no_limit ? no_limit : limit - own_reserve_bytes;
 }
-// The limit of interrupts' records, which do not wait either. 1 lies below every position: they are
-// refused and counted.
+// A limit below every position. What has it is refused and counted, but recording is not stopped.
+inline constexpr std::uint64_t refuses_all = 1;
+// The limit of interrupts' records, which do not wait either.
 inline std::uint64_t interrupt_limit(const Core& core) {
-    return __atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
+    return __atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0 ? refuses_all
+                                                                      : mark_limit(core);
 }
 // The limit of entries.
 inline std::uint64_t entry_limit(const Core& core) {
     const std::uint64_t limit = interrupt_limit(core);
-    return limit == no_limit || limit == 1 ? limit : limit - core.pump_reserve;
+    return limit == no_limit || limit == refuses_all ? limit : limit - core.pump_reserve;
 }
 
 // The word at `position` without the lap; with unwritten_bit it is not written in this lap.
@@ -355,17 +357,25 @@ bool put_own(M& machine, Core& core, protocol::Extended what, std::uint32_t argu
            put_own_said(machine, core, what, argument, began);
 }
 
-// Sets `limit`, unless recording is stopped (it stays 0). A switch of context without a record is
-// recorded first. If that has no room, an entry has none either, so the host never assigns an entry
-// to the wrong context. Returns need no such care, because each names its entry.
-template <MachineConcept M>
-void ring_set_limit_locked(M& machine, Core& core) {
+// Sets `limit`, unless recording is stopped (it stays 0).
+inline void limit_entries(Core& core, std::uint64_t limit) {
     std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
-    const std::uint64_t limit = entry_limit(core);
-    if (old != 0) (void)flush_pending_context(machine, core, limit);
     while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true,
                                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
+}
+// Sets `limit`, unless recording is stopped. A switch of context without a record is recorded
+// first. If that has no room, an entry, which may be smaller, gets none either: the host would
+// assign it to the wrong context. Returns need no such care, because each names its entry.
+template <MachineConcept M>
+void ring_set_limit_locked(M& machine, Core& core) {
+    const std::uint64_t limit = entry_limit(core);
+    if (is_stopped(core)) return;
+    limit_entries(core, flush_pending_context(machine, core, limit) ? limit : refuses_all);
+}
+template <MachineConcept M>
+[[gnu::noinline]] void put_switch_or_wait(M& machine, Core& core, std::uint64_t limit) {
+    if (!flush_pending_context(machine, core, limit)) limit_entries(core, refuses_all);
 }
 // After a switch of context: its record comes before any entry's. If it has no room below the
 // limit, an entry has none either, until ring_set_limit_locked(). Returns do not wait. A reader
@@ -385,8 +395,7 @@ void put_switch(M& machine, Core& core) {
                            position + bytes <= limit;
     if (!is_simple || !__atomic_compare_exchange_n(&core.cursor, &position, position + bytes, false,
                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        (void)flush_pending_context(machine, core, limit);
-        return;
+        return put_switch_or_wait(machine, core, limit);
     }
     ring_store(core, position,
                protocol::make_extended(protocol::Extended::context, core.context_number,

@@ -108,6 +108,22 @@ TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
     EXPECT_EQ(received.events.back().site_offset, 0x3000u);
 }
 
+// The switch needs more records than an entry. There is room for one.
+TEST_F(PumpContexts, NoEntryComesBeforeASwitchOfSeveralRecords) {
+    open();
+    while (core.cursor + 2 * record_bytes <= core.limit) ASSERT_TRUE(call(0x2000));
+    switch_context(core, 9, machine.now, 0, protocol::Left::preempted);
+    put_switch(machine, core);
+    EXPECT_EQ(core.context_record_pending, 1u);
+    EXPECT_FALSE(call(0x3000));
+    ring_set_limit(machine, core);
+    EXPECT_FALSE(call(0x3000)) << "no room has come";
+    pump.flush();
+    ASSERT_TRUE(call(0x4000));
+    pump.flush();
+    EXPECT_EQ(contexts_of(receive()).back(), 9u);
+}
+
 TEST_F(PumpContexts, StoppedRecordingSaysItAtTheStart) {
     open();
     core.limit = 0;

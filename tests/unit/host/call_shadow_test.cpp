@@ -199,7 +199,7 @@ TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     EXPECT_EQ(functions[1].unwound, 1u);
     EXPECT_EQ(functions[0].self, 14u);
     EXPECT_EQ(functions[0].landings, 1u);
-    EXPECT_EQ(functions[0].longjmps_below, 1u);
+    EXPECT_EQ(functions[0].below.longjmps, 1u);
 }
 
 TEST_F(Shadow, AReportedLongjmpWorksForItsDestination) {

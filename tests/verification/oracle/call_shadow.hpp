@@ -40,6 +40,31 @@
 
 namespace nopscope::host::truth {
 
+// What makes nopscope's times differ from the counts (docs/accuracy.md).
+struct Reasons {
+    std::uint64_t longjmps = 0;  // that left a call
+    std::uint64_t pumps = 0;     // how often the tracer worked for long on top of it
+    std::uint64_t jumps = 0;     // tail calls
+    std::uint64_t struck = 0;    // interrupts in recorders
+    std::uint64_t cut = 0;       // interrupts while the tracer made room in a ring
+    std::uint64_t lowest = 0;    // calls that were the lowest on their stack
+    std::uint64_t destroys = 0;  // contexts that it has destroyed
+    std::uint64_t waits = 0;     // for interrupts: time passes without instructions
+    std::uint64_t open = 0;      // calls that have not ended at the end
+
+    static constexpr struct {
+        const char* name;
+        std::uint64_t Reasons::*value;
+    } all[] = {
+        {"longjmps", &Reasons::longjmps}, {"pumps", &Reasons::pumps}, {"jumps", &Reasons::jumps},
+        {"struck", &Reasons::struck},     {"cut", &Reasons::cut},     {"lowest", &Reasons::lowest},
+        {"destroys", &Reasons::destroys}, {"waits", &Reasons::waits}, {"open", &Reasons::open}};
+    Reasons& operator+=(const Reasons& more) {
+        for (const auto& [name, value] : all) this->*value += more.*value;
+        return *this;
+    }
+};
+
 // Counts of one function.
 struct Counted {
     std::uint64_t calls = 0;
@@ -59,10 +84,8 @@ struct Counted {
     std::uint64_t thrown = 0;       // of these, the innermost ones
     std::uint64_t landings = 0;     // longjmps that went to it
     std::uint64_t pumps = 0;        // how often the tracer worked for long on top of it
-    std::uint64_t longjmps_below = 0;  // in it and its callees, of the outermost call
-    std::uint64_t pumps_below = 0;
-    std::uint64_t jumps_below = 0;
-    std::uint64_t open = 0;  // not ended at the end
+    std::uint64_t open = 0;         // not ended at the end
+    Reasons below;                  // in it and its callees, of the outermost call
 };
 
 using a64::Branch;
@@ -155,7 +178,9 @@ public:
         state_.goes_on_at = state_.readings.size() - 1;
     }
     void waits() {
-        if (has_function()) ++functions_[frames_.back().function].waits;
+        if (!has_function()) return;
+        ++functions_[frames_.back().function].waits;
+        ++frames_.back().reasons.waits;
     }
 
     // `read`: returns this core's current sp() and lr().
@@ -207,9 +232,10 @@ public:
             Counted& caller = functions_[frames_.back().function];
             ++caller.made;
             caller.jumps += tail;
-            frames_.back().jumps += tail;
+            frames_.back().reasons.jumps += tail;
             caller.lowest += sp < lowest_sp_;
         }
+        if (!frames_.empty()) frames_.back().reasons.lowest += sp < lowest_sp_;
         lowest_sp_ = std::min(lowest_sp_, sp);
         state_.readings.clear();
         frames_.push_back({.return_address = tail ? frames_.back().return_address : lr,
@@ -239,6 +265,7 @@ public:
         while (!frames_.empty()) {
             if (has_function()) {
                 ++functions_[frames_.back().function].open;
+                ++frames_.back().reasons.open;
                 close(last_event_, false);
             } else {
                 time_ = last_event_;
@@ -285,7 +312,7 @@ private:
     struct Frame {
         std::uint64_t return_address = 0, sp = 0;
         Time begin{}, child{};
-        std::uint64_t longjmps = 0, pumps = 0, jumps = 0;  // in it and its callees
+        Reasons reasons{};  // in it and its callees
         std::uint32_t function = none;
         bool tail = false;
         std::uint32_t path = 0;  // of an interrupt: the path of the call that it interrupts
@@ -421,6 +448,7 @@ private:
         if (is_work()) {
             Time work = readings[work_end()] - readings.front();
             work -= state_.in_between;
+            work.interrupts = 0;  // they are not the tracer's
             time_ -= work;
             readings.back() -= work;
         }
@@ -448,14 +476,16 @@ private:
     // Meanwhile, the core was in the context that it has destroyed.
     void destroyed() {
         time_ -= state_.readings.back() - state_.readings.front();
-        if (has_function()) ++functions_[frames_.back().function].destroys;
+        if (!has_function()) return;
+        ++functions_[frames_.back().function].destroys;
+        ++frames_.back().reasons.destroys;
     }
     // A recorder's entry pumped before it read the clock. So the pump's time is its caller's.
     void count_pump(bool at_entry) {
         const std::size_t above = at_entry ? 2 : 1;
         if (frames_.size() < above) return;
         Frame& frame = frames_[frames_.size() - above];
-        ++frame.pumps;
+        ++frame.reasons.pumps;
         if (frame.function != none) ++functions_[frame.function].pumps;
     }
     void interrupt(Branch last) {
@@ -465,9 +495,11 @@ private:
             below.readings.clear();
         } else {
             for (std::size_t n = 1; n <= std::min<std::size_t>(2, frames_.size()); ++n) {
-                const std::uint32_t function = frames_[frames_.size() - n].function;
-                if (function == none) continue;
-                ++(state_.makes_room ? functions_[function].cut : functions_[function].struck);
+                Frame& frame = frames_[frames_.size() - n];
+                if (frame.function == none) continue;
+                Counted& of = functions_[frame.function];
+                ++(state_.makes_room ? of.cut : of.struck);
+                ++(state_.makes_room ? frame.reasons.cut : frame.reasons.struck);
             }
         }
         levels_.push_back(frames_.size());
@@ -490,7 +522,7 @@ private:
         while (frames_.size() > base() &&
                (frames_.back().sp < sp || (same_sp_too && frames_.back().sp == sp))) {
             if (!any) {
-                ++frames_.back().longjmps;
+                ++frames_.back().reasons.longjmps;
                 ++functions_[frames_.back().function].thrown;
             }
             close(end, true);
@@ -507,9 +539,7 @@ private:
         of.interrupted += self.edges;
         if (--active_[frame.function] == 0) {
             of.inclusive += whole.seen() + whole.interrupts;
-            of.longjmps_below += frame.longjmps;
-            of.pumps_below += frame.pumps;
-            of.jumps_below += frame.jumps;
+            of.below += frame.reasons;
         }
         if (unwound) ++of.unwound;
         if (!frames_.empty()) frames_.back().child += whole;
@@ -547,11 +577,7 @@ private:
     Frame take_frame() {
         const Frame frame = frames_.back();
         frames_.pop_back();
-        if (!frames_.empty()) {
-            frames_.back().longjmps += frame.longjmps;
-            frames_.back().pumps += frame.pumps;
-            frames_.back().jumps += frame.jumps;
-        }
+        if (!frames_.empty()) frames_.back().reasons += frame.reasons;
         return frame;
     }
 

@@ -22,7 +22,9 @@
 //
 // QEMU's exit writes OUT, for all cores together:
 //     {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
-//      "stacks": N, "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...]}
+//      "stacks": N, "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...],
+//      "tasks": [[{"address": ...}, ...], ...]}
+// `tasks` has the functions of each stack, if several stacks had calls.
 //
 // A stack that was switched from goes on where a switch leads to the same SP, on any core. So the
 // plugin follows tasks. In a run of several cores they must take turns (-icount).
@@ -39,6 +41,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -66,9 +69,13 @@ struct Site {
     std::uint64_t word, function;
 };
 
+struct Stack {
+    std::vector<Counted> functions;  // by index of the site
+    std::optional<CallShadow> shadow;
+};
+
 struct Truth {
     std::vector<Site> sites;
-    std::vector<Counted> functions;                            // by index of the site
     std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
@@ -79,7 +86,7 @@ struct Truth {
     std::vector<Range> switching;
     std::set<std::uint64_t> behind_switch;         // addresses behind a MOV SP
     std::map<std::uint64_t, CallShadow*> stopped;  // by SP
-    std::deque<CallShadow> stacks;                 // elements never move
+    std::deque<Stack> stacks;                      // elements never move
     std::uint64_t instructions = 0;
     std::deque<Place> places;  // elements never move
     std::vector<std::unique_ptr<Core>> cores;
@@ -135,15 +142,16 @@ bool read_map(const std::string& path) {
             return false;
         }
     }
-    truth.functions.resize(truth.sites.size());
     return !truth.sites.empty() && !truth.tracer.empty();
 }
 
 Core& core_of(unsigned vcpu) { return *truth.cores[this_core::number(vcpu)]; }
 CallShadow& shadow_of(unsigned vcpu) { return *core_of(vcpu).shadow; }
 CallShadow& new_stack() {
-    return truth.stacks.emplace_back(truth.functions, truth.tracer, truth.stack,
-                                     truth.keeps_paths ? &truth.paths : nullptr);
+    Stack& stack = truth.stacks.emplace_back();
+    stack.functions.resize(truth.sites.size());
+    return stack.shadow.emplace(stack.functions, truth.tracer, truth.stack,
+                                truth.keeps_paths ? &truth.paths : nullptr);
 }
 
 void on_block(unsigned vcpu, void* place) {
@@ -258,10 +266,33 @@ constexpr struct {
     {"landings", &Counted::landings},
     {"pumps", &Counted::pumps},
     {"open", &Counted::open},
-    {"longjmps_below", &Counted::longjmps_below},
-    {"pumps_below", &Counted::pumps_below},
-    {"jumps_below", &Counted::jumps_below},
 };
+
+// Functions without a call are left out.
+void print_functions(std::FILE* file, const std::vector<Counted>& functions) {
+    const char* before = "";
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+        const Counted& of = functions[i];
+        if (of.calls == 0) continue;
+        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", std::exchange(before, ","),
+                     truth.sites[i].function);
+        for (const auto& [name, value] : fields) {
+            std::fprintf(file, ", \"%s\": %" PRIu64, name, of.*value);
+        }
+        for (const auto& [name, value] : Reasons::all) {
+            std::fprintf(file, ", \"%s_below\": %" PRIu64, name, of.below.*value);
+        }
+        std::fputs("}", file);
+    }
+}
+
+void add(std::vector<Counted>& to, const std::vector<Counted>& more) {
+    to.resize(more.size());
+    for (std::size_t i = 0; i < more.size(); ++i) {
+        for (const auto& [name, value] : fields) to[i].*value += more[i].*value;
+        to[i].below += more[i].below;
+    }
+}
 
 void print_paths(std::FILE* file) {
     std::fputs(", \"paths\": [", file);
@@ -277,12 +308,14 @@ void on_exit(qemu_plugin_id_t, void*) {
     std::FILE* const file = std::fopen(truth.out.c_str(), "w");
     if (file == nullptr) return qemu_plugin_outs("truth: cannot write the file named by out=\n");
     std::uint64_t program = 0, foreign = 0, unexplained = 0, stacks = 0;
-    for (CallShadow& stack : truth.stacks) {
-        stacks += stack.has_called();
-        program += stack.program();
-        stack.finish();
-        foreign += stack.foreign;
-        unexplained += stack.unexplained;
+    std::vector<Counted> functions;
+    for (auto& [of_stack, shadow] : truth.stacks) {
+        stacks += shadow->has_called();
+        program += shadow->program();
+        shadow->finish();
+        foreign += shadow->foreign;
+        unexplained += shadow->unexplained;
+        add(functions, of_stack);
     }
     std::fprintf(file,
                  "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
@@ -290,13 +323,14 @@ void on_exit(qemu_plugin_id_t, void*) {
                  ", \"functions\": [",
                  truth.instructions, program, foreign, unexplained,
                  truth.longjmp != 0 ? "true" : "false", stacks);
-    for (std::size_t i = 0; i < truth.sites.size(); ++i) {
-        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",",
-                     truth.sites[i].function);
-        for (const auto& [name, value] : fields) {
-            std::fprintf(file, ", \"%s\": %" PRIu64, name, truth.functions[i].*value);
-        }
-        std::fputs("}", file);
+    print_functions(file, functions);
+    std::fputs("\n], \"tasks\": [", file);
+    const char* before = "";
+    for (const Stack& stack : truth.stacks) {
+        if (stacks < 2 || !stack.shadow->has_called()) continue;
+        std::fprintf(file, "%s\n[", std::exchange(before, ","));
+        print_functions(file, stack.functions);
+        std::fputs("]", file);
     }
     std::fputs("\n]", file);
     if (truth.keeps_paths) print_paths(file);

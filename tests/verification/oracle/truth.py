@@ -13,6 +13,7 @@ count. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE and 
 """
 
 import argparse
+import collections
 import dataclasses
 import json
 import os
@@ -42,6 +43,8 @@ TASK_NS = {"struck": 60, "lowest": 25, "cut": 60, "pumps": 4000, "open": 600, "d
 TAIL_NS = 15
 # Functions of the tracer that do the program's work: otherwise it would print elsewhere.
 SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
+# The functions in which the tasks of firmware/examples/tasks begin.
+TASKS = ("child", "consumer", "holder", "parent", "producer", "urgent", "worker")
 # What else the plugin knows of the tracer's functions, which the tracer knows by these names.
 ROLES = {"makes_room": "nopscope_wait_for_room", "interrupt_begins": "_ZN8nopscope15interrupt_beginEj",
          "interrupt_ends": "_ZN8nopscope13interrupt_endEm",
@@ -104,7 +107,7 @@ def plugin_arguments(elf, directory):
 class Row:
     name: str
     calls: int
-    true: dict      # "self" and "inclusive": ns; of tasks only "self": a call's inclusive time has other tasks' in it
+    true: dict      # "self" and "inclusive": ns; of tasks the inclusive time is that on the CPU
     told: dict
     raw: dict       # as recorded
     tick_ns: float
@@ -114,7 +117,7 @@ class Row:
 
     def keys(self):
         """The times to compare. While a function waits for interrupts, the clock may go on without instructions."""
-        return () if self.counted["waits"] else self.true.keys()
+        return [key for key in self.true if not self.counted["waits" if key == "self" else "waits_below"]]
 
     def error(self, key):
         return self.told[key] - self.true[key]
@@ -131,10 +134,10 @@ class Row:
         of = self.counted
         tail_ns = TAIL_NS if self.tick_ns > TAIL_NS else 0
         longjmp_ns = 0 if self.told_of_longjmp else LONGJMP_NS
-        if key == "self":
-            tasks_ns = sum(each * of[what] for what, each in TASK_NS.items()) if self.tasks else 0
-            return longjmp_ns * (of["thrown"] + of["landings"]) + PUMP_NS * of["pumps"] + tail_ns * of["jumps"] + tasks_ns
-        return longjmp_ns * of["longjmps_below"] + PUMP_NS * of["pumps_below"] + tail_ns * of["jumps_below"]
+        where = "" if key == "self" else "_below"
+        tasks_ns = sum(each * of[what + where] for what, each in TASK_NS.items()) if self.tasks else 0
+        longjmps = of["thrown"] + of["landings"] if key == "self" else of["longjmps_below"]
+        return longjmp_ns * longjmps + PUMP_NS * of["pumps" + where] + tail_ns * of["jumps" + where] + tasks_ns
 
     def is_explained(self):
         """Whether known errors explain the difference."""
@@ -164,7 +167,8 @@ class Comparison:
         def is_exact(row):
             of = row.counted
             if row.tasks:
-                return row.error("self") == 0 or any(of[key] for key in (*TASK_NS, "jumps", "waits"))
+                return all(row.error(key) == 0 or any(of[what + where] for what in (*TASK_NS, "jumps", "waits"))
+                           for key, where in (("self", ""), ("inclusive", "_below")))
             # A call that longjmp leaves does not show whether it was a tail call.
             longjmp = of["longjmps_below"] and (of["jumps_below"] or not row.told_of_longjmp)
             return row.true == row.told or longjmp or any(of[key] for key in ("pumps_below", "interrupts", "open"))
@@ -174,8 +178,50 @@ class Comparison:
         return [row for row in self.outside() if not row.is_explained()]
 
 
+def rows_of(told, seen, report, truth, faults, prefix=""):
+    """`told`, `seen`: nopscope's rows and the plugin's by address."""
+    rows = []
+    for address in sorted(told.keys() | seen.keys()):
+        function, counted = told.get(address), seen.get(address)
+        if not counted or not function or function["calls"] != counted["calls"]:
+            faults.append(f"{prefix}{address:#x} {function['name'] if function else ''}: nopscope has "
+                          f"{function['calls'] if function else 0} calls, the plugin {counted['calls'] if counted else 0}")
+            continue
+        tasks = truth["stacks"] > 1
+        inclusive = "cpu" if tasks else "total"
+        times = ((counted["self"] + counted["interrupted"], counted["inclusive"]),
+                 *((function[f"{how}self_ns"], function[f"{how}{inclusive}_ns"]) for how in ("corrected_", "")))
+        rows.append(Row(prefix + function["name"], counted["calls"], *(dict(zip(("self", "inclusive"), two)) for two in times),
+                        1e9 / report["clock_hz"], counted, truth["told_of_longjmp"], tasks))
+    return rows
+
+
+def compare_tasks(report, truth):
+    """Of tasks: rows and faults as of compare_times(), by the function in which a task begins. The two do not name tasks alike."""
+    begins = {function["address"]: name for function in report["functions"] for name in TASKS
+              if function["name"] == f"(anonymous namespace)::{name}(unsigned long)"}
+
+    def by_begin(tasks):
+        sums = collections.defaultdict(dict)
+        for task in tasks:
+            key = ", ".join(sorted(begins[function["address"]] for function in task if function["address"] in begins and function["calls"]))
+            for function in task:
+                of = sums[key].setdefault(int(function["address"], 16), collections.Counter())
+                for name, value in function.items():
+                    of[name] = of[name] + value if isinstance(value, int) else value
+        return sums
+
+    tasks = collections.defaultdict(list)
+    for function in report["by_task"]:
+        tasks[function["task"]].append(function)
+    told, seen = by_begin(tasks.values()), by_begin(truth["tasks"])
+    faults, rows = [], []
+    for key in sorted(told.keys() | seen.keys()):
+        rows += rows_of(told[key], seen[key], report, truth, faults, f"{key or 'no task'}: ")
+    return rows, faults
+
+
 def compare_times(report, truth):
-    told_of_longjmp = truth["told_of_longjmp"]
     integrity = report["integrity"]
     faults = compare.integrity_faults(integrity)
     faults += [f"{truth[key]} calls {what}" for key, what in (
@@ -183,19 +229,7 @@ def compare_times(report, truth):
         ("unexplained", "with a return address in the tracer that nothing explains")) if truth[key]]
     told = {int(f["address"], 16): f for f in report["functions"]}
     seen = {int(f["address"], 16): f for f in truth["functions"] if f["calls"]}
-    rows = []
-    for address in sorted(told.keys() | seen.keys()):
-        function, counted = told.get(address), seen.get(address)
-        if not counted or not function or function["calls"] != counted["calls"]:
-            faults.append(f"{address:#x} {function['name'] if function else ''}: nopscope has "
-                          f"{function['calls'] if function else 0} calls, the plugin {counted['calls'] if counted else 0}")
-            continue
-        tasks = truth["stacks"] > 1
-        kinds = ("self",) if tasks else ("self", "inclusive")
-        times = ((counted["self"] + counted["interrupted"], counted["inclusive"]),
-                 (function["corrected_self_ns"], function["corrected_total_ns"]), (function["self_ns"], function["total_ns"]))
-        rows.append(Row(function["name"], counted["calls"], *(dict(zip(kinds, two)) for two in times),
-                        1e9 / report["clock_hz"], counted, told_of_longjmp, tasks))
+    rows = rows_of(told, seen, report, truth, faults)
     if not rows:
         faults.append("no function was called")
     rows.sort(key=Row.worst, reverse=True)
@@ -254,7 +288,14 @@ def record(directory, machine, image, words, elf=None, plausible=True):
                                plausible=plausible)
     if finished.status != 0:
         raise ValueError(f"{image} on {machine}: exit status {finished.status}\n{finished.console}{finished.errors}")
-    return machines.as_json("report", finished.recording, "--image", finished.elf, "--memory", MEMORY), json.loads((directory / "truth").read_text())
+    counted = json.loads((directory / "truth").read_text())
+
+    def report(*options):
+        return machines.as_json("report", finished.recording, "--image", finished.elf, "--memory", MEMORY, *options)
+    told = report()
+    if counted["stacks"] > 1:
+        told["by_task"] = report("--by", "task")["functions"]
+    return told, counted
 
 
 def main():

@@ -5,6 +5,7 @@
     truth_test.py MACHINE IMAGE [WORD]...
 """
 
+import collections
 import copy
 import json
 import os
@@ -35,6 +36,22 @@ class Truth(unittest.TestCase):
         self.assertEqual([(row.name, row.worst()) for row in self.compared.unexplained()], [])
         self.assertEqual(self.compared.too_many_outside(), [])
         self.assertEqual([row.name for row in self.compared.inexact()], [])
+
+    def test_each_task_s_times_are_true_too(self):
+        if self.truth["stacks"] < 2:
+            self.assertEqual(self.truth["tasks"], [])
+            return
+        rows, faults = truth.compare_tasks(self.report, self.truth)
+        self.assertEqual(faults, [])
+        tasks = {row.name.split(":")[0] for row in rows}
+        self.assertEqual(tasks, {*truth.TASKS, "no task"})
+        self.assertEqual([(row.name, row.worst()) for row in rows if not row.is_explained()], [])
+        on_cpu = collections.Counter()
+        for row in rows:
+            on_cpu[row.name.partition(": ")[2]] += row.told["inclusive"]
+        rounded = len({row["task"] for row in self.report["by_task"]})
+        for row in self.compared.rows:
+            self.assertLessEqual(abs(on_cpu[row.name] - row.told["inclusive"]), rounded, row.name)
 
     def test_recorded_times_are_not_true(self):
         report = copy.deepcopy(self.report)

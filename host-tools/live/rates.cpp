@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host-tools/analysis/report/task_table.hpp"
+
 namespace nopscope::host {
 namespace {
 
@@ -24,6 +26,25 @@ std::vector<CoreRates> core_rates(const LiveView& earlier, const LiveView& later
         of.records = since(other_session ? 0 : before.records, now.records) / seconds;
         if (ticks > 0) of.busy = std::min(1.0, since(before.busy_ticks, now.busy_ticks) / ticks);
     }
+    return rates;
+}
+
+std::unordered_map<std::string, std::uint64_t> task_times(const LiveView& view) {
+    std::unordered_map<std::string, std::uint64_t> times;
+    if (!view.report || !view.report->has_tasks()) return times;
+    for (const TaskLine& line : task_table(*view.report, *view.profile).tasks)
+        times[line.name] = line.cpu_ns;
+    return times;
+}
+
+std::unordered_map<std::string, double> task_rates(const LiveView& earlier, const LiveView& later) {
+    auto known = task_times(earlier);
+    std::unordered_map<std::string, double> rates;
+    double all = 0;
+    for (const auto& [name, ns] : task_times(later)) {
+        if (ns > known[name]) all += rates[name] = since(known[name], ns);
+    }
+    for (auto& [name, share] : rates) share /= all;
     return rates;
 }
 
@@ -80,6 +101,7 @@ Rates rates_between(const LiveView& earlier, const LiveView& later) {
         if (sum.self_ns > was.self_ns) all += rates.self[key] = since(was.self_ns, sum.self_ns);
     }
     for (auto& [key, self] : rates.self) self /= all;
+    rates.tasks = task_rates(earlier, later);
     return rates;
 }
 

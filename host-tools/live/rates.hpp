@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Rates {
     std::unordered_map<std::uint64_t, double> calls;  // per second, by key_of(); no entry: no calls
     // Share of all functions' self time, 0..1, by key_of(), as recorded. No entry: no self time.
     std::unordered_map<std::uint64_t, double> self;
+    // Share of the time of all cores, 0..1, by the name of a task (task_table()). No entry: none.
+    std::unordered_map<std::string, double> tasks;
 };
 
 // All rates are 0 if no time lies between the views. If the figures of the later view began after

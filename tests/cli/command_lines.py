@@ -42,6 +42,7 @@ TABLE = {
     "latency": ["latency {nsc} *", "latency {nsc} * --format json"],
     "outliers": ["outliers {nsc} *"],
     "irq": ["irq {nsc}"],
+    "tasks": ["tasks {nsc}"],
     "stack-depth": ["stack-depth {nsc}"],
 }
 

@@ -29,6 +29,7 @@ inline constexpr std::uint64_t profile_row = 8192;  // such a function, all core
 inline constexpr std::uint64_t events_entry = 192;
 inline constexpr std::uint64_t events_row = 3072;
 inline constexpr std::uint64_t task = 2048;  // a context's facts or counts, or an object
+inline constexpr std::uint64_t waits_of_object = 512;
 inline constexpr std::uint64_t list_entry =
     1024;  // a mark, a gap, a move, a masked stretch, a context's times
 

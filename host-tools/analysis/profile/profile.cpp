@@ -100,6 +100,9 @@ void Profile::on_session_end() {
     for (const auto& core : cores_) {
         if (core) core->finish();
     }
+    scheduling_.on_session_end(sessions_, budget_, [this](std::uint64_t clock) {
+        return not_negative(time_(clock) - origin_.value_or(0));
+    });
     for_each_context([&](const Context& context) {
         const auto& decoder = context.decoder;
         // Cumulative over sessions.
@@ -159,6 +162,7 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     if (batch.gap) {
         slot->on_gap();
         slot->enter(slot->context(batch.context), batch.base, batch.base);
+        scheduling_.on_run(slot->number, slot->axis_of(batch.base), batch.context);
     }
     slot->on_records(batch.records, batch.first_index);
 }
@@ -232,7 +236,8 @@ void Profile::Core::on_event(const protocol::Event& event) {
         const std::uint32_t left = std::exchange(left_by_return, protocol::several_contexts);
         const bool is_late = &next == current && left != protocol::several_contexts;
         last_context = is_late ? left : current->number;
-        return enter(next, event.clock, event.clock);
+        enter(next, event.clock, event.clock);
+        return profile_.scheduling_.on_run(number, axis_of(event.clock), event.argument);
     }
     if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
@@ -245,8 +250,9 @@ void Profile::Core::on_event(const protocol::Event& event) {
     if (event.extended == protocol::Extended::task &&
         protocol::task_fact(event.argument) == protocol::TaskFact::left) {
         const std::uint32_t left = std::exchange(last_context, protocol::several_contexts);
-        return profile_.tasks_.on_left(profile_.sessions_, number, left,
-                                       protocol::how_left(event.argument), profile_.budget_);
+        const protocol::Left how = protocol::how_left(event.argument);
+        profile_.scheduling_.on_left(number, axis_of(event.clock), how);
+        return profile_.tasks_.on_left(profile_.sessions_, number, left, how, profile_.budget_);
     }
     if (event.extended != protocol::Extended::marker) return;
     if (!profile_.has_room(profile_.markers_.size(), max_markers)) return;
@@ -282,11 +288,16 @@ void Profile::Core::on_task_fact() {
     const std::uint64_t data = with_data.data()[0];
     if (fact == protocol::TaskFact::moved)
         return profile_.take_over(*this, protocol::moved_from(data), head.clock, false);
+    if (fact == protocol::TaskFact::ready)
+        profile_.scheduling_.on_ready(number, axis_of(head.clock), data);
+    if (fact == protocol::TaskFact::waits)
+        profile_.scheduling_.on_waits(number, axis_of(head.clock), data);
     profile_.tasks_.on_record(profile_.sessions_, number, fact, data, profile_.budget_);
 }
 
 void Profile::Core::on_gap() {
     last_context = left_by_return = protocol::several_contexts;
+    profile_.scheduling_.on_gap(number, axis_of(last_clock));
     stop_running(last_clock);
     for (const auto& one : contexts) one->decoder.on_gap();
 }

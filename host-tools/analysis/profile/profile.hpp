@@ -26,6 +26,7 @@
 #include "host-tools/analysis/profile/path_cache.hpp"
 #include "host-tools/analysis/profile/path_groups.hpp"
 #include "host-tools/analysis/profile/samples.hpp"
+#include "host-tools/analysis/profile/scheduling.hpp"
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
 #include "host-tools/analysis/profile/tasks.hpp"
@@ -114,6 +115,7 @@ struct ProfileSums : ProfileFacts {
     CallEvents call_events_;
     TargetEvents events_on_target_;
     Tasks tasks_;
+    Scheduling scheduling_;
     std::vector<Missing> missing_;
     std::size_t markers_before_ = 0;  // those of sessions that are over
     std::size_t missing_before_ = 0;  // likewise
@@ -180,6 +182,8 @@ public:
     const CallEvents& call_events() const { return call_events_; }
     const TargetEvents& events_on_target() const { return events_on_target_; }
     const Tasks& tasks() const { return tasks_; }
+    // Of the sessions that are over.
+    const Scheduling& scheduling() const { return scheduling_; }
     std::uint64_t sessions_over() const { return sessions_; }
     // In the order in which the reader noticed them; further ones are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
@@ -189,7 +193,8 @@ public:
     const std::vector<ContextTimes>& contexts() const { return contexts_; }
     // Values, counts, marks and other entries that found no room in the budget or in a list.
     std::uint64_t left_out() const {
-        return left_out_ + events_on_target_.left_out() + tasks_.left_out();
+        return left_out_ + events_on_target_.left_out() + tasks_.left_out() +
+               scheduling_.left_out();
     }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
@@ -380,6 +385,10 @@ private:
         // The clock that the axis of times shows at this time of the running context's decoder.
         std::uint64_t axis_clock(Ticks time) const {
             return current->decoder.clock_at(time) - (profile_.cuts_ ? tracer_so_far() : 0);
+        }
+        // A record's clock, without the tracer's time where the axis of times is without it.
+        std::uint64_t axis_of(std::uint64_t clock) const {
+            return clock - (profile_.cuts_ ? tracer_so_far() : 0);
         }
         void forget_calls_but(const Wants& wants);
         // A context's number stands for another task now.

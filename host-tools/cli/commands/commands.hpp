@@ -19,7 +19,7 @@ using AddCommand = Action(CLI::App& app, CLI::App*& command);
 
 AddCommand add_record, add_top, add_serve;
 AddCommand add_report, add_graph, add_replay, add_callers, add_callees, add_latency, add_outliers,
-    add_irq, add_stack_depth, add_diff, add_query, add_info;
+    add_tasks, add_irq, add_stack_depth, add_diff, add_query, add_info;
 AddCommand add_html, add_export;
 AddCommand add_ctl, add_events;
 AddCommand add_check, add_names;
@@ -35,7 +35,7 @@ inline std::vector<CommandGroup> command_groups() {
         {"Record and watch", {add_record, add_top, add_serve}},
         {"Look at a recording",
          {add_report, add_graph, add_replay, add_callers, add_callees, add_latency, add_outliers,
-          add_irq, add_stack_depth, add_diff, add_query, add_info}},
+          add_tasks, add_irq, add_stack_depth, add_diff, add_query, add_info}},
         {"Export a recording", {add_html, add_export}},
         {"Ask a target", {add_ctl, add_events}},
         {"Look at an image", {add_check, add_names}},

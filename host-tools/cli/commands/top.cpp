@@ -98,6 +98,8 @@ private:
         top::sort_lines(lines_.functions, ui_.sort, ui_.reversed);
         lines_.tree.clear();
         if (ui_.view == top::View::tree) lines_.tree = top::tree_lines(view_, ui_.toggled);
+        lines_.tasks.clear();
+        if (ui_.view == top::View::tasks) lines_.tasks = top::task_rows(view_, rates_);
     }
     void show() {
         terminal_.use_mouse(ui_.mouse);
@@ -188,7 +190,7 @@ void once(Live& live, const TopOptions& options) {
     if (view.status.state == LineState::failed || !view.report) throw Error(view.status.sentence);
     // If the line ended before the first view, the rates are averages since the beginning.
     const Rates rates = rates_between(before, view);
-    top::Lines lines{.functions = top::function_lines(view, rates), .tree = {}};
+    top::Lines lines{.functions = top::function_lines(view, rates), .tree = {}, .tasks = {}};
     top::sort_lines(lines.functions, options.sort, false);
     if (options.format == Format::json) {
         print(top::json_once(lines.functions, view, rates, options.top));

@@ -123,6 +123,7 @@ std::string view_json(const Names& names, const Difference& difference, const st
     json["functions"] = functions_of(names, difference);
     json["paths"] = paths_of(names, difference, most_paths);
     json["sampled"] = false;
+    json["tasks"] = nullptr;
     json["timeline"] = nullptr;
     json["code"] = nullptr;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -8,6 +8,7 @@
 
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/page/html.hpp"
@@ -281,6 +282,7 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
         return found == positions.end() ? std::int64_t{-1}
                                         : static_cast<std::int64_t>(found->second);
     };
+    json["tasks"] = report.has_tasks() ? json_tasks(task_table(report, profile)) : Json();
     json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();
     json["code"] = parts.code != nullptr ? parts.code->json(report, position) : Json();
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -103,6 +103,13 @@ void sort_beside(Ui& ui, int step) {
     ui.view = View::functions;
 }
 
+// Shows the view, or the functions again.
+void turn_to(Ui& ui, View view) {
+    ui.view = ui.view == view ? View::functions : view;
+    ui.selected.reset();
+    ui.first = 0;
+}
+
 ControlRequest request_of(const Verb& verb, const std::vector<std::string>& words) {
     ControlRequest request{.words = {verb.name}};
     request.words.insert(request.words.end(), words.begin(), words.end());
@@ -172,7 +179,8 @@ std::optional<Act> accept(Ui& ui) {
 std::optional<Act> on_verb(Ui& ui, const Verb& verb, const Lines& lines) {
     if (verb.is_numbered) return request_of(verb, {std::to_string(ui.next_mark++)});
     if (verb.argument.most <= 1 && verb.argument.least == 0) return request_of(verb, {});
-    const bool is_of_line = verb.chooses && !verb.has_recorder && lines.size(ui.view) != 0;
+    const bool is_of_line =
+        verb.chooses && !verb.has_recorder && ui.view != View::tasks && lines.size(ui.view) != 0;
     open_prompt(ui, Prompt::verb, is_of_line ? lines.name(ui.view, lines.selected(ui)) : "");
     ui.verb = &verb;
     return std::nullopt;
@@ -226,11 +234,8 @@ std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines,
     case 'h': open_help(ui); break;
     case ' ':
     case 'p': ui.paused = !ui.paused; break;
-    case 't':
-        ui.view = ui.view == View::tree ? View::functions : View::tree;
-        ui.selected.reset();
-        ui.first = 0;
-        break;
+    case 't': turn_to(ui, View::tree); break;
+    case 'k': turn_to(ui, View::tasks); break;
     case 'c': ui.console = (ui.console + 1) % 3; break;
     case '<':
     case ',': sort_beside(ui, -1); break;
@@ -266,6 +271,7 @@ std::vector<KeyHelp> all_key_help() {
         {"up, down", "move; also PgUp, PgDn, Home, End"},
         {"< > I", "sort by the column beside (also left, right); the other way round"},
         {"t, Tab", "functions, or the call tree"},
+        {"k", "functions, or the tasks"},
         {"Enter", "in the tree: open and close a path (also left, right)"},
         {"/", "search while you type; n, N: the next, the one before; Esc: end"},
         {"C, T", "show only one core, only some tasks; Enter alone: all again"},

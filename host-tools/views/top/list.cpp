@@ -133,11 +133,52 @@ void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
     }
 }
 
+// Columns give way to the name from the right.
+void add_tasks(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows,
+               std::size_t width) {
+    const auto line_of = [&](const std::vector<std::string>& cells) {
+        std::string line;
+        for (const std::string& cell : cells) {
+            if (line.size() + cell_width + 1 + least_name > width) break;
+            line += right(cell, cell_width) + " ";
+        }
+        return line + " ";
+    };
+    const std::string head = line_of(
+        {"now", "CPU", "share", "runs", "preempt.", "blocked", "ready", "longest", "stack"});
+    const std::size_t room = width - std::min(width, head.size());
+    frame.lines.push_back({{left(head + "task", width), Style::head}});
+    const std::size_t selected = lines.selected(ui);
+    for (std::size_t at = ui.first; at < lines.tasks.size() && at < ui.first + rows; ++at) {
+        const TaskRow& of = lines.tasks[at];
+        const TaskLine& task = of.task;
+        const bool marked = at == selected && ui.selected.has_value();
+        const std::string cells =
+            line_of({percent(of.now), human_ns(task.cpu_ns), percent(task.share),
+                     short_count(task.runs), short_count(task.count_of(protocol::Left::preempted)),
+                     short_count(task.count_of(protocol::Left::blocked)), human_ns(task.ready_ns),
+                     task.longest_ns != 0 ? human_ns(task.longest_ns) : "-",
+                     task.stack_used != 0 && task.stack_bytes != 0
+                         ? percent(static_cast<double>(task.stack_used) /
+                                   static_cast<double>(task.stack_bytes))
+                         : "-"});
+        FrameLine line{{first_columns(cells, width), marked ? Style::selected : Style::plain}};
+        const std::string count = task.tasks > 1 ? fmt::format(" ({})", task.tasks) : "";
+        add_name(line, short_name(of.name, room - std::min(room, count.size())), ui, marked);
+        line.push_back({count, marked ? Style::selected : Style::dim});
+        if (marked) fill(line, width);
+        frame.lines.push_back(std::move(line));
+    }
+    if (lines.tasks.empty())
+        frame.lines.push_back({{"the target has told of no task yet", Style::dim}});
+}
+
 }  // namespace
 
 void add_list(Frame& frame, Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
     ui.head_row = frame.lines.size();
     if (ui.view == View::tree) return add_tree(frame, ui, lines, rows, width);
+    if (ui.view == View::tasks) return add_tasks(frame, ui, lines, rows, width);
     add_functions(frame, ui, lines, rows, width);
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host::top {
@@ -76,6 +77,13 @@ std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& vi
     }
     json["functions"] = std::move(functions);
     if (!interrupts.empty()) json["interrupts"] = std::move(interrupts);
+    if (view.report && view.report->has_tasks()) {
+        json["tasks"] = json_tasks(task_table(*view.report, *view.profile))["tasks"];
+        for (Json& task : json["tasks"]) {
+            const auto now = rates.tasks.find(task["name"].get<std::string>());
+            task["now"] = now != rates.tasks.end() ? now->second : 0.0;
+        }
+    }
     json["console"] = to_utf8(status.console);
     return json_text(json);
 }

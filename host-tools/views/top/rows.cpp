@@ -186,6 +186,22 @@ std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint6
     return Lister(tree, toggled).take();
 }
 
+std::vector<TaskRow> task_rows(const LiveView& view, const Rates& rates) {
+    std::vector<TaskRow> rows;
+    if (!view.report) return rows;
+    for (TaskLine& task : task_table(*view.report, *view.profile).tasks) {
+        TaskRow row;
+        row.task = std::move(task);
+        row.name = for_cell(row.task.name);
+        if (const auto now = rates.tasks.find(row.task.name); now != rates.tasks.end())
+            row.now = now->second;
+        rows.push_back(std::move(row));
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const TaskRow& a, const TaskRow& b) { return a.now > b.now; });
+    return rows;
+}
+
 bool matches(std::string_view name, std::string_view search) {
     return !search.empty() && std::search(name.begin(), name.end(), search.begin(), search.end(),
                                           same_letter) != name.end();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/live/rates.hpp"
 
 namespace nopscope::host::top {
@@ -48,6 +49,12 @@ struct TreeLine {
     double share = 0;  // of the total of all outermost paths
 };
 
+struct TaskRow {
+    TaskLine task;
+    std::string name;  // safe for a cell
+    double now = 0;    // share of the time of all cores since the view before, 0..1
+};
+
 // From the trace, or from the target's profile for a function without a call in the trace.
 std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rates);
 // Sorts by the column, largest first (names from A on), then by name.
@@ -56,6 +63,9 @@ void sort_lines(std::vector<FunctionLine>& lines, Column by, bool reversed);
 // Depth first, the longest path first. Lists the paths below an open path only. A path with at
 // least a hundredth of all time is open, others are closed; `toggled` reverses this.
 std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint64_t>& toggled);
+
+// Those that ran most since the view before come first, then by CPU time.
+std::vector<TaskRow> task_rows(const LiveView& view, const Rates& rates);
 
 // True if `name` contains `search`, ignoring case.
 bool matches(std::string_view name, std::string_view search);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,7 +43,7 @@ struct Key {
     std::size_t column = 0;  // likewise
 };
 
-enum class View : std::uint8_t { functions, tree };
+enum class View : std::uint8_t { functions, tree, tasks };
 enum class Prompt : std::uint8_t { none, search, verb, recorder, record, core, task, ask };
 
 struct Ui {
@@ -98,15 +99,31 @@ using Act = std::variant<Quit, ControlRequest, StartRecording, StopRecording, Sh
 struct Lines {
     std::vector<FunctionLine> functions;
     std::vector<TreeLine> tree;
+    std::vector<TaskRow> tasks;
 
     std::size_t size(View view) const {
-        return view == View::tree ? tree.size() : functions.size();
+        switch (view) {
+        case View::functions: break;
+        case View::tree: return tree.size();
+        case View::tasks: return tasks.size();
+        }
+        return functions.size();
     }
     const std::string& name(View view, std::size_t at) const {
-        return view == View::tree ? tree[at].name : functions[at].name;
+        switch (view) {
+        case View::functions: break;
+        case View::tree: return tree[at].name;
+        case View::tasks: return tasks[at].name;
+        }
+        return functions[at].name;
     }
     std::uint64_t key(View view, std::size_t at) const {
-        return view == View::tree ? tree[at].key : key_of(functions[at].place);
+        switch (view) {
+        case View::functions: break;
+        case View::tree: return tree[at].key;
+        case View::tasks: return std::hash<std::string>()(tasks[at].task.name);
+        }
+        return key_of(functions[at].place);
     }
     // Returns 0 if the selected line no longer exists.
     std::size_t selected(const Ui& ui) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of functions, with the distribution of each function's durations.
 import { make, patch } from "./dom";
-import { keyOf, percentile, type FunctionData, type View } from "./model";
+import { contains, keyOf, percentile, type FunctionData, type View } from "./model";
 import type { State } from "./state";
 import * as text from "./text";
 
@@ -12,18 +12,18 @@ interface All {
     last: number;
 }
 
-interface Column {
+export interface Column<Row, All> {
     key: string;
     head: string;
     title: string;
-    by: (of: FunctionData) => number;
-    cell: (of: FunctionData, all: All) => Node | string;
+    by: (of: Row) => number; // larger ones first
+    cell: (of: Row, all: All) => Node | string;
 }
 
-const columns: Column[] = [
+const columns: Column<FunctionData, All>[] = [
     { key: "calls", head: "calls", title: "", by: (f) => f.calls, cell: (f) => text.count(f.calls) },
     { key: "self", head: "self", title: "in the function itself", by: (f) => f.self, cell: (f) => selfTime(f) },
-    { key: "share", head: "share", title: "of all functions' self", by: (f) => f.share, cell: (f, all) => share(f, all) },
+    { key: "share", head: "share", title: "of all functions' self", by: (f) => f.share, cell: (f, all) => shareBar(f.share, all.share) },
     { key: "total", head: "total", title: "with what it calls", by: (f) => f.total, cell: (f) => text.time(f.total) },
     { key: "mean", head: "mean", title: "of a call", by: (f) => f.mean ?? -1, cell: (f) => text.time(f.mean) },
     { key: "p50", head: "p50", title: "half of the calls take no longer", by: (f) => percentile(f, 0.5) ?? -1, cell: (f) => text.time(percentile(f, 0.5)) },
@@ -37,10 +37,22 @@ export function selfTime(of: FunctionData): string {
     return (of.doubtful ? "~" : "") + text.time(of.self);
 }
 
-function share(of: FunctionData, all: All): Node {
+export function shareBar(share: number, most: number): Node {
     const bar = make("span", { class: "bar" });
-    bar.style.width = `${all.share > 0 ? (of.share / all.share) * 100 : 0}%`;
-    return make("span", { class: "share" }, bar, make("span", {}, text.percent(of.share)));
+    bar.style.width = `${most > 0 ? (share / most) * 100 : 0}%`;
+    return make("span", { class: "share" }, bar, make("span", {}, text.percent(share)));
+}
+
+// The head of a table; each column's button sorts by it.
+export function heads<Row, All>(columns: Column<Row, All>[], by: Column<Row, All>, sort: (key: string) => void, name: string): HTMLElement {
+    const head = make("tr");
+    for (const column of columns) {
+        const button = make("button", { title: column.title }, column.head);
+        button.onclick = () => sort(column.key);
+        head.append(make("th", { "aria-sort": column === by ? "descending" : "none" }, button));
+    }
+    head.append(make("th", { class: "name" }, name));
+    return head;
 }
 
 function octave(ns: number): number {
@@ -77,7 +89,7 @@ export function histogram(bins: [number, number][]): Node {
 }
 
 export function matches(of: FunctionData, search: string): boolean {
-    return of.name.toLowerCase().includes(search.toLowerCase());
+    return contains(of.name, search);
 }
 
 export function showFunctions(host: HTMLElement, view: View, state: State, sort: (key: string) => void, chosen: (fn: number) => void): void {
@@ -87,13 +99,6 @@ export function showFunctions(host: HTMLElement, view: View, state: State, sort:
         .filter(({ of }) => of.calls > 0 && matches(of, state.search))
         .sort((a, b) => by.by(b.of) - by.by(a.of) || (a.of.name < b.of.name ? -1 : 1));
     const all = common(view.functions);
-    const head = make("tr");
-    for (const column of columns) {
-        const button = make("button", { title: column.title }, column.head);
-        button.onclick = () => sort(column.key);
-        head.append(make("th", { "aria-sort": column === by ? "descending" : "none" }, button));
-    }
-    head.append(make("th", { class: "name" }, "function"));
     const body = make("tbody");
     for (const { of, fn } of rows) {
         const row = make("tr", { tabindex: "0", "data-key": keyOf(view, fn) });
@@ -107,5 +112,5 @@ export function showFunctions(host: HTMLElement, view: View, state: State, sort:
         body.append(row);
     }
     const none = rows.length === 0 ? [make("p", { class: "empty" }, "No function's name contains that.")] : [];
-    patch(host, make("table", {}, make("thead", {}, head), body), ...none);
+    patch(host, make("table", {}, make("thead", {}, heads(columns, by, sort, "function")), body), ...none);
 }

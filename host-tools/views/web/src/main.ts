@@ -7,6 +7,7 @@ import type { Served } from "./controls";
 import { follow } from "./live";
 import { functionOf, keyOf, nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
+import { showTasks } from "./tasks";
 import * as text from "./text";
 import { Timeline } from "./timeline";
 import { sampledPaths } from "./tree";
@@ -23,6 +24,7 @@ const tabs: [string, string][] = [
     ["timeline", "Timeline"],
     ["functions", "Functions"],
     ["calls", "Callers and callees"],
+    ["tasks", "Tasks"],
     ["samples", "Samples"],
     ["recording", "Recording"],
     ["console", "Console"],
@@ -72,6 +74,7 @@ function showHead(view: View): void {
     found("state").className = view.complaint ? "bad" : "good";
     found("tab-samples").hidden = !view.sampled;
     found("tab-timeline").hidden = view.timeline === null;
+    found("tab-tasks").hidden = view.tasks === null;
 }
 
 function show(): void {
@@ -82,7 +85,7 @@ function show(): void {
     const flaming = state.view === "flame" || state.view === "samples";
     found("tools").hidden = !flaming;
     found("details").hidden = !flaming;
-    found("search").hidden = !flaming && state.view !== "functions" && state.view !== "timeline";
+    found("search").hidden = !flaming && !["functions", "timeline", "tasks"].includes(state.view);
     const search = found<HTMLInputElement>("search");
     if (search.value !== state.search) search.value = state.search;
     found("order").textContent = state.order === "callers" ? "Invert: where time was spent first" : "From the outermost caller";
@@ -103,6 +106,8 @@ function show(): void {
         showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
     } else if (state.view === "calls") {
         showCalls(found("calls"), view, functionOf(view, state.fn), choose);
+    } else if (state.view === "tasks") {
+        if (view.tasks) showTasks(found("tasks"), view, state, (sort) => change({ sort }, false));
     } else if (state.view === "recording") {
         showRecording(found("recording"), view);
     }

@@ -41,6 +41,30 @@ export const special = new Map<number, string>([
     [-5, "(function unknown)"],
 ]);
 
+// A task, or all tasks of one name. As `nopscope tasks --format json` (docs/cli.md).
+export interface TaskData {
+    name: string;
+    tasks: number; // of this name
+    priority: number | null; // null: not told, or several
+    cpu_ns: number;
+    share: number; // of the CPU time of all tasks, 0..1
+    runs: number;
+    preempted: number;
+    blocked: number;
+    gave_way: number;
+    ready_ns: number;
+    blocked_ns: number;
+    longest_wait: { ns: number; core: number; behind: string | null } | null;
+    waited_for: { name: string; waits: number; blocked_ns: number }[];
+    stack_bytes: number | null;
+    stack_used: number | null;
+}
+
+export interface TasksData {
+    tasks: TaskData[];
+    cores: { core: number; cpu_ns: number; idle_ns: number }[];
+}
+
 export interface Fact {
     name: string;
     value: string;
@@ -57,8 +81,13 @@ export interface View {
     functions: FunctionData[]; // also those without calls: seen by samples only, or no function
     paths: Paths;
     sampled: boolean; // there are samples
+    tasks: TasksData | null; // null: the target told of none
     timeline: TimelineData | null;
     code: CodeData | null; // null: the image was not available
+}
+
+export function contains(name: string, search: string): boolean {
+    return name.toLowerCase().includes(search.toLowerCase());
 }
 
 export function nameOf(view: View, fn: number): string {

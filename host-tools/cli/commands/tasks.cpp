@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tasks` shows where the cores' time went, by task, and what tasks waited for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/table.hpp"
+#include "host-tools/analysis/report/task_table.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
+
+namespace nopscope::host {
+namespace {
+
+enum class Order : std::uint8_t { cpu, ready, longest, blocked, runs, name };
+const std::map<std::string, Order> orders{{"cpu", Order::cpu},         {"ready", Order::ready},
+                                          {"longest", Order::longest}, {"blocked", Order::blocked},
+                                          {"runs", Order::runs},       {"name", Order::name}};
+
+struct TasksOptions : ReportOptions {
+    std::vector<std::string> idle = TaskTableOptions{}.idle;
+    Order order = Order::cpu;
+    std::size_t top = 0;
+    bool each = false;
+};
+
+void sort_lines(std::vector<TaskLine>& lines, Order order) {
+    const auto value = [order](const TaskLine& line) -> std::uint64_t {
+        switch (order) {
+        case Order::cpu: return line.cpu_ns;
+        case Order::ready: return line.ready_ns;
+        case Order::longest: return line.longest_ns;
+        case Order::blocked: return line.blocked_ns;
+        case Order::runs: return line.runs;
+        case Order::name: break;
+        }
+        return 0;
+    };
+    std::stable_sort(lines.begin(), lines.end(), [&](const TaskLine& a, const TaskLine& b) {
+        return value(a) != value(b) ? value(a) > value(b) : order == Order::name && a.name < b.name;
+    });
+}
+
+std::string text_of(const WaitedFor& object) {
+    return fmt::format("{} ({} times, {})", for_cell(object.name), with_commas(object.waits),
+                       human_ns(object.blocked_ns));
+}
+
+std::string text(const Report& report, const TaskTable& table_of_tasks) {
+    std::vector<Line> lines{{"CPU", "share", "runs", "preempted", "blocked", "gave way",
+                             "ready for", "longest", "behind", "blocked for", "stack", "prio",
+                             "task", "waited for"}};
+    for (const TaskLine& line : table_of_tasks.tasks) {
+        const auto left = [&](protocol::Left how) { return with_commas(line.count_of(how)); };
+        std::string waited_for;
+        for (std::size_t n = 0; n < std::min<std::size_t>(2, line.waited_for.size()); ++n)
+            waited_for += (n == 0 ? "" : ", ") + text_of(line.waited_for[n]);
+        if (line.waited_for.size() > 2)
+            waited_for += fmt::format(" and {} more", line.waited_for.size() - 2);
+        lines.push_back(
+            {human_ns(line.cpu_ns), fmt::format("{:.1f} %", line.share * 100),
+             with_commas(line.runs), left(protocol::Left::preempted), left(protocol::Left::blocked),
+             left(protocol::Left::gave_way), human_ns(line.ready_ns),
+             line.longest_ns != 0 ? human_ns(line.longest_ns) : "-",
+             line.behind ? for_cell(*line.behind) : "-", human_ns(line.blocked_ns),
+             line.stack_bytes != 0 && line.stack_used != 0
+                 ? fmt::format("{} of {}", with_commas(line.stack_used),
+                               with_commas(line.stack_bytes))
+                 : "-",
+             line.priority ? std::to_string(*line.priority) : "-",
+             for_cell(line.name) + (line.tasks > 1 ? fmt::format(" ({})", line.tasks) : ""),
+             waited_for});
+    }
+    std::string out = recorded_text(report) + "\n\n" + table(lines) + "\n";
+    for (const CoreLine& core : table_of_tasks.cores) {
+        out += fmt::format("core {}: {:.1f} % idle of {}\n", core.core,
+                           core.cpu_ns == 0 ? 0.0
+                                            : 100.0 * static_cast<double>(core.idle_ns) /
+                                                  static_cast<double>(core.cpu_ns),
+                           human_ns(core.cpu_ns));
+    }
+    return out + "\n" + others_line(report) + integrity_line(report.integrity) + "\n";
+}
+
+Json json(const Report& report, const TaskTable& table_of_tasks) {
+    Json json = json_tasks(table_of_tasks);
+    json["duration_ns"] = report.duration_ns;
+    json["integrity"] = json_integrity(report.integrity);
+    return json;
+}
+
+std::string csv(const TaskTable& table_of_tasks) {
+    std::string out =
+        "task,tasks,priority,idle,cpu_ns,share,runs,preempted,blocked,gave_way,ended,unknown,"
+        "ready_ns,blocked_ns,longest_wait_ns,longest_wait_end_ns,longest_wait_core,behind,"
+        "stack_bytes,stack_used\n";
+    for (const TaskLine& line : table_of_tasks.tasks) {
+        const auto left = [&](protocol::Left how) { return line.count_of(how); };
+        const auto cell = [](bool known, std::uint64_t value) {
+            return known ? std::to_string(value) : std::string();
+        };
+        const bool waited = line.longest_ns != 0;
+        out += fmt::format("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                           csv_cell(line.name), line.tasks,
+                           cell(line.priority.has_value(), line.priority.value_or(0)),
+                           line.is_idle ? 1 : 0, line.cpu_ns, line.share, line.runs,
+                           left(protocol::Left::preempted), left(protocol::Left::blocked),
+                           left(protocol::Left::gave_way), left(protocol::Left::ended),
+                           left(protocol::Left::unknown), line.ready_ns, line.blocked_ns,
+                           cell(waited, line.longest_ns), cell(waited, line.longest_end_ns),
+                           cell(waited, line.longest_core), csv_cell(line.behind.value_or("")),
+                           cell(line.stack_bytes != 0, line.stack_bytes),
+                           cell(line.stack_used != 0, line.stack_used));
+    }
+    return out;
+}
+
+Exit tasks(const TasksOptions& options) {
+    const Loaded loaded = load(options);
+    TaskTable table_of_tasks =
+        task_table(loaded.report, *loaded.profile,
+                   {.idle = options.idle, .only = options.part.task, .each = options.each});
+    sort_lines(table_of_tasks.tasks, options.order);
+    if (options.top != 0 && table_of_tasks.tasks.size() > options.top)
+        table_of_tasks.tasks.resize(options.top);
+    switch (options.format) {
+    case Format::text: print(text(loaded.report, table_of_tasks)); break;
+    case Format::json: print(json_text(json(loaded.report, table_of_tasks))); break;
+    case Format::csv: print(csv(table_of_tasks)); break;
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+Action add_tasks(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<TasksOptions>();
+    command = add_command(app, "tasks", "Show each task's CPU time, switches and waits",
+                          {"nopscope tasks run.nsc", "nopscope tasks run.nsc --sort longest"});
+    add_recording(command, *options);
+    add_choice(command, "--format", options->format, formats, "Output");
+    add_choice(command, "--sort", options->order, orders, "Order, largest first (cpu)");
+    add_count(command, "--top", options->top, 1, most_rows, "Only the first so many tasks");
+    command->add_flag("--each", options->each, "A line for each task, also of the same name");
+    add_value(command, "--idle", options->idle, kind::glob,
+              "Tasks that run when there is nothing to do, globs (*idle* *IDLE* *Idle*)");
+    return [options] { return tasks(*options); };
+}
+
+}  // namespace nopscope::host

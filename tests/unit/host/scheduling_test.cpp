@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tasks waited for, and the lines of `nopscope tasks`.
+#include "host-tools/analysis/profile/scheduling.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "host-tools/analysis/part/part_stream.hpp"
+#include "host-tools/analysis/report/task_table.hpp"
+#include "tests/unit/host/report_fixture.hpp"
+
+namespace nopscope::host::test {
+namespace {
+
+using protocol::Extended;
+using protocol::Left;
+using protocol::TaskFact;
+using testing::ElementsAre;
+
+class SchedulingTest : public StreamReport {
+protected:
+    SchedulingTest() {
+        target.cores = 2;
+        target.clock = 0;
+        target.hello();
+    }
+    // At 10 ticks after the last record, as each record but `left`.
+    void run(std::uint32_t context, Left how = Left::unknown, std::uint8_t core = 0) {
+        target.argument(Extended::context, context, 10, core);
+        if (how != Left::unknown) target.left(how, core);
+    }
+    const TaskWaits& of(std::uint32_t context, unsigned session = 0) {
+        if (made.sessions == 0) report();
+        return profile.scheduling().tasks().at({session, context, 0});
+    }
+    void expect(std::uint32_t context, std::uint64_t runs, Ticks ready, Ticks blocked) {
+        const TaskWaits& waits = of(context);
+        EXPECT_EQ(waits.runs, runs) << context;
+        EXPECT_EQ(waits.ready_ticks, ready) << context;
+        EXPECT_EQ(waits.blocked_ticks, blocked) << context;
+    }
+    // "10 ended at 30 on core 0 behind 2"
+    std::string longest(std::uint32_t context) {
+        const TaskWaits& waits = of(context);
+        return fmt::format("{} ended at {} on core {} behind {}", waits.longest, waits.longest_end,
+                           waits.longest_core,
+                           waits.behind ? std::to_string(waits.behind->context) : "none");
+    }
+    protocol::TaskFacts facts(std::uint32_t number, const char* name) {
+        return {.number = number,
+                .priority = 3,
+                .stack_bytes = 4096,
+                .stack_used = 64 * number,
+                .name = TargetStream::task_name(name)};
+    }
+};
+
+TEST_F(SchedulingTest, APreemptedTaskIsReady) {
+    run(1);                   // at 10, the recording's begin
+    run(2, Left::preempted);  // 20
+    run(1, Left::gave_way);   // 30
+    run(2, Left::unknown);    // 40
+    expect(1, 2, 10, 0);
+    expect(2, 2, 10, 0);
+    EXPECT_EQ(longest(1), "10 ended at 20 on core 0 behind 2");
+}
+
+TEST_F(SchedulingTest, ABlockedTaskIsReadyWhenSomebodySaysSo) {
+    run(1);                                // 10
+    target.task_fact(TaskFact::waits, 5);  // 20
+    run(2, Left::blocked);                 // 30
+    run(3, Left::blocked);                 // 40: no object
+    target.task_fact(TaskFact::ready, 1);  // 50
+    run(4, Left::preempted);               // 60
+    run(2, Left::blocked);                 // 70: nobody said that it is ready
+    run(1, Left::gave_way);                // 80
+    expect(1, 2, 80 - 50, 50 - 30);
+    expect(2, 2, 0, 70 - 40);
+    EXPECT_EQ(of(1).objects.at(5).waits, 1u);
+    EXPECT_EQ(of(1).objects.at(5).ticks, 20u);
+    EXPECT_TRUE(of(2).objects.empty());
+}
+
+// The one that ran longest while it waited, not the last one.
+TEST_F(SchedulingTest, BehindWhom) {
+    run(1);
+    run(2, Left::preempted);  // 20
+    run(3, Left::preempted);  // 30: of 2, 10
+    target.clock += 40;
+    run(4, Left::preempted);  // 80: of 3, 50
+    run(2, Left::preempted);  // 90
+    run(1, Left::preempted);  // 100: of 2, 20
+    EXPECT_EQ(longest(1), "80 ended at 90 on core 0 behind 3");
+    EXPECT_EQ(longest(2), "60 ended at 80 on core 0 behind 3");
+}
+
+TEST_F(SchedulingTest, WhatRanBeforeTheWaitIsNotInFront) {
+    run(3);
+    target.clock += 1000;
+    run(1, Left::blocked);
+    run(2, Left::preempted);
+    run(1, Left::preempted);
+    EXPECT_EQ(longest(1), "10 ended at 1030 on core 0 behind 2");
+}
+
+// Core 1's records come later on the line.
+TEST_F(SchedulingTest, AnotherCoreSaysThatATaskIsReady) {
+    run(1);                                   // 10
+    run(2, Left::blocked);                    // 20
+    target.task_fact(TaskFact::ready, 1, 1);  // 30
+    run(1, Left::blocked);                    // 40
+    target.flush(0);
+    target.flush(1);
+    expect(1, 2, 10, 10);
+}
+
+TEST_F(SchedulingTest, WhatAGapMayHideCountsNowhere) {
+    run(1);
+    run(2, Left::preempted);
+    target.flush();
+    run(3, Left::preempted);
+    target.lose();
+    run(1, Left::preempted);
+    run(2, Left::preempted);
+    run(1, Left::preempted);
+    expect(1, 3, 10, 0);
+    // It was left in the gap, or not.
+    expect(2, 2, 0, 0);
+}
+
+TEST_F(SchedulingTest, SessionsAreApart) {
+    run(1);
+    run(2, Left::preempted);
+    target.finish();
+    target.reset();
+    target.hello();
+    run(1);
+    run(2, Left::preempted);
+    run(1, Left::preempted);
+    EXPECT_EQ(of(1, 0).runs, 1u);
+    EXPECT_EQ(of(1, 1).runs, 2u);
+    EXPECT_EQ(of(1, 1).ready_ticks, 10u);
+}
+
+TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
+    run(1);                   // 10: the recording's begin
+    run(2, Left::preempted);  // 20
+    run(1, Left::preempted);  // 30
+    run(2, Left::preempted);  // 40
+    target.finish();
+    const Symbols symbols = symbols_of(target, {});
+    Profile shown;
+    Part part;
+    part.time.from = TimePoint{.ns = 12};
+    PartStream stream(
+        shown, part, [&] { return &symbols; }, "x.nsc");
+    SessionReader reader(stream);
+    reader.feed(target.bytes);
+    reader.finish();
+    const auto& tasks = shown.scheduling().tasks();
+    EXPECT_EQ(tasks.at({0, 1, 0}).runs, 1u);
+    EXPECT_EQ(tasks.at({0, 1, 0}).ready_ticks, 0u) << "it began to wait before the part";
+    EXPECT_EQ(tasks.at({0, 2, 0}).runs, 1u);
+    EXPECT_EQ(tasks.at({0, 2, 0}).ready_ticks, 10u);
+}
+
+// More events than wait for each other.
+TEST_F(SchedulingTest, ManySwitches) {
+    constexpr std::uint64_t rounds = 100'000;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        run(1, Left::preempted);
+        run(2, Left::preempted);
+    }
+    expect(1, rounds, 10 * (rounds - 1), 0);
+    expect(2, rounds, 10 * (rounds - 1), 0);
+}
+
+class TaskLines : public SchedulingTest {
+protected:
+    TaskLines() {
+        target.tasks(facts(1, "worker"), facts(2, "worker"), facts(3, "idle"),
+                     protocol::ObjectName{5, TargetStream::task_name("mutex")});
+        run(1);                                // 10
+        target.task_fact(TaskFact::waits, 5);  // 20
+        run(2, Left::blocked);                 // 30
+        run(3, Left::gave_way);                // 40
+        target.task_fact(TaskFact::ready, 1);  // 50
+        run(1, Left::preempted);               // 60
+        run(0, Left::ended);                   // 70
+        run(0, Left::unknown, 1);              // 80
+    }
+    TaskTable table(bool each = false) {
+        report();
+        return task_table(made, profile, {.idle = {"idle"}, .each = each});
+    }
+};
+
+TEST_F(TaskLines, TasksOfOneNameAreOne) {
+    const TaskTable made_of = table();
+    ASSERT_GE(made_of.tasks.size(), 2u);
+    const TaskLine& worker = made_of.tasks[0];
+    EXPECT_EQ(worker.name, "worker");
+    EXPECT_EQ(worker.tasks, 2u);
+    EXPECT_EQ(worker.cpu_ns, 20u + 10u + 10u);
+    EXPECT_EQ(worker.runs, 3u);
+    EXPECT_EQ(worker.priority, 3u);
+    EXPECT_EQ(worker.stack_used, 128u);
+    EXPECT_EQ(worker.ready_ns, 10u);
+    EXPECT_EQ(worker.blocked_ns, 20u);
+    EXPECT_EQ(worker.behind, "idle");
+    ASSERT_EQ(worker.waited_for.size(), 1u);
+    EXPECT_EQ(worker.waited_for[0].name, "mutex");
+    EXPECT_EQ(worker.waited_for[0].blocked_ns, 20u);
+    EXPECT_EQ(made_of.tasks[1].name, "idle");
+    EXPECT_TRUE(made_of.tasks[1].is_idle);
+    ASSERT_EQ(made_of.cores.size(), 1u);
+    EXPECT_EQ(made_of.cores[0].cpu_ns, 60u);
+    EXPECT_EQ(made_of.cores[0].idle_ns, 20u);
+}
+
+TEST_F(TaskLines, TasksWithoutANameAreOne) {
+    run(7);
+    run(8);
+    run(0);
+    const TaskTable made_of = table();
+    const auto unnamed =
+        std::find_if(made_of.tasks.begin(), made_of.tasks.end(),
+                     [](const auto& line) { return line.name == "(tasks without a name)"; });
+    ASSERT_NE(unnamed, made_of.tasks.end());
+    EXPECT_EQ(unnamed->tasks, 2u);
+    EXPECT_EQ(unnamed->cpu_ns, 20u);
+}
+
+TEST_F(TaskLines, OfEachTask) {
+    std::vector<std::string> names;
+    for (const TaskLine& line : table(true).tasks) names.push_back(line.name);
+    EXPECT_THAT(names, testing::IsSupersetOf({"worker (1)", "worker (2)", "idle (3)"}));
+}
+
+}  // namespace
+}  // namespace nopscope::host::test

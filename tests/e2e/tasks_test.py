@@ -19,7 +19,7 @@ import unittest
 import machines  # puts tests/verification/oracle on the path
 import compare
 import wire
-from trace2 import CONTEXT, EXTENDED, TRACER_BEGIN, TRACER_END
+from trace2 import CONTEXT, DATA, EXTENDED, TASK, TRACER_BEGIN, TRACER_END
 
 DECODE = machines.HERE.parent / "conformance" / "decode.py"
 
@@ -260,8 +260,98 @@ class Preemptive:
         self.assertEqual(sum(count for (_, name), count in calls.items() if name == "begin"), calls[None, "begin"])
 
 
+class Waits:
+    """What each context of one core waited for, from the records of the second reader."""
+
+    def __init__(self, events):
+        self.runs, self.ready, self.blocked = collections.Counter(), collections.Counter(), collections.Counter()
+        self.longest, self.objects = {}, collections.defaultdict(collections.Counter)
+        self._state, self._history, self._object = {}, [], {}
+        running, left, since, fact = None, None, 0, None
+        stood, began = 0, None  # the time stands still while the tracer sends
+        for event in events:
+            if event.kind != EXTENDED:
+                continue
+            what, argument = event.value & 15, event.value >> 4
+            now = (event.clock if began is None else began) - stood
+            if what == TRACER_BEGIN and began is None:
+                began = event.clock
+            elif what == TRACER_END and began is not None:
+                stood, began = stood + event.clock - began, None
+            elif what == CONTEXT and argument != running:
+                if running is not None:
+                    self._history.append((running, since, now))
+                    self._state[running] = None, now
+                left, running, since = running, argument, now
+                self._runs(running, now)
+            elif what == TASK and argument & 31 == 1 and left is not None:
+                self._state[left] = {1: "ready", 3: "ready", 2: "blocked"}.get(argument >> 10 & 7), self._state[left][1]
+            elif what == TASK:
+                fact = argument & 31
+            elif what == DATA and fact is not None:
+                if fact == 2:
+                    self._is_ready(argument, now)
+                elif fact == 5:
+                    self._object[running] = argument
+                    self.objects[running][argument] += 1
+                fact = None
+
+    def _runs(self, number, clock):
+        self.runs[number] += 1
+        state, since = self._state.get(number, (None, 0))
+        if state == "blocked":
+            self._unblocked(number, clock - since)
+        elif state == "ready":
+            self.ready[number] += clock - since
+            if clock - since > self.longest.get(number, (0,))[0]:
+                ran = collections.Counter()
+                for other, begin, end in reversed(self._history[-64:]):
+                    if end <= since:
+                        break
+                    ran[other] += end - max(begin, since)
+                self.longest[number] = clock - since, max(ran.values(), default=0), ran
+        self._state[number] = "runs", clock
+        self._object.pop(number, None)
+
+    def _is_ready(self, number, clock):
+        state, since = self._state.get(number, (None, 0))
+        if state in ("runs", "ready"):
+            return
+        if state == "blocked":
+            self._unblocked(number, clock - since)
+        self._state[number] = "ready", clock
+
+    def _unblocked(self, number, ticks):
+        self.blocked[number] += ticks
+
+
 class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
     CORES, PUMP, SWITCHES = 1, "recorders", 20_000
+
+    def test_what_tasks_waited_for_is_what_the_second_reader_says(self):
+        line = wire.Line(self.run_.line)
+        waits = Waits(line.events)
+        told = {}
+        for task in machines.as_json("tasks", self.run_.recording, "--image", self.run_.elf, "--each")["tasks"]:
+            told[0 if "core 0" in task["name"] else int(re.search(r"\d+", task["name"])[0])] = task
+        self.assertEqual(set(told), set(waits.runs))
+
+        def ns(ticks):
+            return ticks * 1_000_000_000 // line.hello["clock_hz"]
+        for number, task in told.items():
+            self.assertEqual(task["runs"], waits.runs[number], task)
+            # Of a pump that is preempted, this reader cuts out a bit less.
+            for key, ticks in ("ready_ns", waits.ready[number]), ("blocked_ns", waits.blocked[number]):
+                self.assertLessEqual(abs(task[key] - ns(ticks)), max(1000, ns(ticks) // 100), (key, task))
+            self.assertEqual(sum(each["waits"] for each in task["waited_for"]), waits.objects[number].total(), task)
+            longest = task["longest_wait"]
+            if longest is None:
+                self.assertNotIn(number, waits.longest)
+                continue
+            ticks, most, ran = waits.longest[number]
+            self.assertLessEqual(abs(longest["ns"] - ns(ticks)), max(1000, ns(ticks) // 50), task)
+            behind = {told[other]["name"].split(" (")[0] for other, ran_for in ran.items() if ran_for >= 0.98 * most}
+            self.assertIn(longest["behind"], behind or {None}, task)
 
 
 class PreemptiveOnFourCores(Preemptive, unittest.TestCase):

@@ -48,14 +48,17 @@ private:
     std::string label(const Tasks::Key& key) const {
         return profile_.tasks().label(key.session, key.core, key.context);
     }
+    std::string name_of(const Tasks::Key& key) const {
+        if (key.context == protocol::several_contexts) return label(key);
+        const bool has_name = !profile_.tasks().name(key.session, key.core, key.context).empty();
+        if (!options_.each && !has_name && key.context != 0) return "(tasks without a name)";
+        if (!options_.each || !has_name) return label(key);
+        const std::string_view is_core = key.context == 0 ? "core " : "";
+        return fmt::format("{} ({}{})", label(key), is_core,
+                           key.context == 0 ? key.core : key.context);
+    }
     TaskLine& line_of(const Tasks::Key& key) {
-        std::string name = label(key);
-        if (key.context != 0 && key.context != protocol::several_contexts) {
-            const bool has_name =
-                !profile_.tasks().name(key.session, key.core, key.context).empty();
-            if (options_.each && has_name) name += fmt::format(" ({})", key.context);
-            if (!options_.each && !has_name) name = "(tasks without a name)";
-        }
+        std::string name = name_of(key);
         TaskLine& line = lines_[name];
         if (line.name.empty()) line.name = name;
         if (known_.insert(key).second) {

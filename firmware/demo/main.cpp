@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // The demo: Lua 5.4 runs a few real scripts on a bare machine, with all functions of Lua and newlib
 // traced. Its output shares the line with the trace, as a separate stream.
+//
+// Each core has its own Lua and runs its share of the scripts. With several cores a task on the
+// boot core prints the lines of all (logger.hpp).
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "hal/hal.hpp"
+#include "logger.hpp"
 #include "lua.hpp"
+#include "newlib_cores.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/interrupts.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/samples.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
+#include "tasks.hpp"
 
 namespace {
 
 namespace hal = nopscope::hal;
 
+constexpr unsigned most_cores = 4;  // that the tracer has rings for
+
+Options options;
+unsigned cores;      // that run scripts
 std::uint64_t tick;  // the timer's period in ticks of the clock
 bool samples_wanted;
+std::atomic<unsigned> cores_done;
+std::atomic<unsigned> scripts_failed;
 
 // Pumps often, so that the line is busy whatever the scripts do.
 NOPSCOPE_NOTRACE void on_timer(unsigned) {
@@ -32,12 +46,12 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
 }
 
 // Only for the profile recorder and adaptive mode: other runs have the whole heap.
-std::span<std::byte> profile_memory(const Options& options) {
+std::span<std::byte> profile_memory() {
     if (options.recorder != nopscope::Recorder::profile &&
         options.mode != nopscope::Mode::adaptive) {
         return {};
     }
-    const std::size_t bytes = nopscope::profile_bytes(1);
+    const std::size_t bytes = nopscope::profile_bytes(cores);
     auto* const memory = static_cast<std::byte*>(std::malloc(bytes));
     if (memory == nullptr) hal::panic("no memory for the profile");
     return {memory, bytes};
@@ -52,7 +66,7 @@ nopscope::Config::Output output_of(Rtt rtt) {
     return {hal::uart_try_write, hal::uart_drain};
 }
 
-void count_events(const Options& options) {
+void count_events() {
     std::uint16_t numbers[2];
     for (std::uint32_t n = 0; n < options.event_count; ++n)
         numbers[n] = static_cast<std::uint16_t>(options.events[n]);
@@ -62,7 +76,15 @@ void count_events(const Options& options) {
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
 }
 
-nopscope::Status start_tracing(const Options& options) {
+void start_timer() {
+    const std::uint32_t per_second = samples_wanted ? options.samples : options.pumps;
+    if (per_second == 0) return;
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    tick = hal::clock_hz() / per_second;
+    hal::timer_arm(hal::clock());
+}
+
+nopscope::Status start_tracing() {
     const auto [low, high] = hal::stack_bounds();
     if (options.rtt != Rtt::no && !hal::rtt_start())
         hal::panic("the image is not below 4 GiB: no RTT");
@@ -70,6 +92,7 @@ nopscope::Status start_tracing(const Options& options) {
         {.image = "demo",
          .board = hal::board_name(),
          .clock_hz = hal::clock_hz(),
+         .cores = cores,
          .output = output_of(options.rtt),
          .line_bytes_per_second = options.baud / 10,
          .input = {.try_read =
@@ -82,7 +105,7 @@ nopscope::Status start_tracing(const Options& options) {
          .stack_high = high,
          .mode = options.mode,
          .recorder = options.every == 1 ? options.recorder : nopscope::Recorder::none,
-         .profile_memory = profile_memory(options),
+         .profile_memory = profile_memory(),
          .keep_over_reset = hal::memory_survives_reset(),
          .interrupt_depth = hal::interrupt_depth_of});
     if (status != nopscope::Status::ok) return status;
@@ -100,64 +123,137 @@ nopscope::Status start_tracing(const Options& options) {
         hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
                                      nopscope::interrupts_masked, nopscope::interrupts_unmasked});
     }
-    count_events(options);  // before a host may request others
+    count_events();  // before a host may request others
     hal::uart_listen(7);
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     samples_wanted = options.samples != 0;
-    const std::uint32_t per_second = samples_wanted ? options.samples : options.pumps;
-    if (per_second != 0) {
-        tick = hal::clock_hz() / per_second;
-        hal::timer_arm(hal::clock());
-    }
+    start_timer();
     hal::enable_interrupts();
     return status;
 }
 
-// True: the script ran to its end. Prints its result or its error.
-bool run(lua_State* lua, const Script& script) {
+// Prints a line, on any core.
+void say(const char* line) {
+    if (cores == 1)
+        std::printf("%s", line);
+    else
+        logger::put(line);
+}
+
+lua_Alloc allocate_of_lua;
+
+// Where a task gives way. Not traced: it would be a call for each allocation.
+NOPSCOPE_NOTRACE void* allocate(void* data, void* block, std::size_t before, std::size_t bytes) {
+    tasks::give_way();
+    return allocate_of_lua(data, block, before, bytes);
+}
+
+lua_State* new_state() {
+    lua_State* lua = luaL_newstate();
+    if (!lua) hal::panic("no memory for a Lua state");
+    if (cores > 1) {
+        void* data;
+        allocate_of_lua = lua_getallocf(lua, &data);
+        lua_setallocf(lua, allocate, data);
+    }
+    luaL_openlibs(lua);
+    return lua;
+}
+
+// Runs the script and says its result or its error.
+void run(lua_State* lua, const Script& script) {
     const int error = luaL_loadbuffer(lua, script.text.data(), script.text.size(), script.name) ||
                       lua_pcall(lua, 0, 1, 0);
     const char* said = lua_tostring(lua, -1);
-    std::printf("  %-10s %s%s\n", script.name, error ? "FAILED: " : "", said ? said : "");
+    char line[128];
+    std::snprintf(line, sizeof line, "  %-10s %s%s\n", script.name, error ? "FAILED: " : "",
+                  said ? said : "");
+    say(line);
     lua_pop(lua, 1);
-    return !error;
+    if (error) scripts_failed.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Runs all scripts in one state, `rounds` times. Returns how many failed.
-unsigned run_all(std::uint32_t rounds) {
-    unsigned failed = 0;
-    for (std::uint32_t round = 1; round <= rounds; ++round) {
-        lua_State* lua = luaL_newstate();
-        if (!lua) hal::panic("no memory for a Lua state");
-        luaL_openlibs(lua);
-        std::printf("round %u of %u\n", unsigned(round), unsigned(rounds));
-        for (const Script& script : demo_scripts) failed += !run(lua, script);
+// Runs this core's share of the scripts, in one state a round. The cores take turns in the list of
+// all scripts of all rounds.
+void run_share() {
+    const unsigned core = hal::this_core();
+    std::uint64_t number = 0;  // in that list
+    for (std::uint32_t round = 1; round <= options.rounds; ++round) {
+        lua_State* lua = new_state();
+        if (core == 0) {
+            char line[64];
+            std::snprintf(line, sizeof line, "round %u of %u\n", unsigned(round),
+                          unsigned(options.rounds));
+            say(line);
+        }
+        for (const Script& script : demo_scripts) {
+            if (number++ % cores == core) run(lua, script);
+        }
         lua_close(lua);
     }
-    return failed;
+}
+
+void lua_task() {
+    run_share();
+    logger::done();
+}
+
+// A core's part, in its idle task.
+void run_tasks() {
+    static constinit tasks::Task lua[most_cores];
+    static const char* const names[most_cores] = {"lua 0", "lua 1", "lua 2", "lua 3"};
+    const unsigned core = hal::this_core();
+    tasks::create(lua[core], names[core], 1, lua_task);
+    tasks::run();
+}
+
+// Not traced: it runs before the core has joined.
+NOPSCOPE_NOTRACE void begin_core(unsigned) {
+    const auto [low, high] = hal::stack_bounds();
+    const auto status = nopscope::join(low, high);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    if (samples_wanted) start_timer();
+    hal::enable_interrupts();
+    run_tasks();
+    cores_done.fetch_add(1, std::memory_order_release);
+}
+
+void run_on_all_cores() {
+    prepare_newlib();
+    logger::start(cores);
+    for (unsigned core = 1; core < cores; ++core) {
+        if (!hal::start_core(core, begin_core)) hal::panic("a core did not start");
+    }
+    run_tasks();
+    while (cores_done.load(std::memory_order_acquire) != cores - 1) hal::yield();
 }
 
 }  // namespace
 
 int main() {
-    Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print(
             "the command line says: recorder=graph|function|profile|none "
             "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
-            "events=N[+N] interrupts=0|1 pumps=N every=N\n");
+            "events=N[+N] interrupts=0|1 pumps=N every=N cores=N\n");
         return 2;
     }
-    const auto status = start_tracing(options);
+    const unsigned found = std::min(hal::core_count(), most_cores);
+    cores = options.cores == 0 ? found : options.cores;
+    if (cores > found) hal::panic("cores=N: the machine has fewer, or the tracer has fewer rings");
+    const auto status = start_tracing();
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
 
     std::printf("%s on %s\n", LUA_RELEASE, hal::board_name());
-    const unsigned failed = run_all(options.rounds);
+    if (cores == 1)
+        run_share();
+    else
+        run_on_all_cores();
+    const bool failed = scripts_failed.load(std::memory_order_relaxed) != 0;
     std::printf("%s\n", failed ? "some scripts failed" : "every script's result is right");
     std::fflush(stdout);
     hal::disable_interrupts();
     // newlib's calls at exit are not recorded any more, so they must not be counted either.
     (void)nopscope::disable(nopscope::Sites::all());
     nopscope::finish();
-    return failed != 0;
+    return failed;
 }

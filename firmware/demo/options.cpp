@@ -32,6 +32,7 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
         return parse_number(value, options.interrupts) && options.interrupts <= 1;
     if (key == "samples") return parse_number(value, options.samples) && options.samples <= 100'000;
     if (key == "events") return parse_events(value, options);
+    if (key == "cores") return parse_number(value, options.cores);
     if (key == "every") return parse_number(value, options.every) && options.every != 0;
     if (key == "recorder") {
         if (value == "graph") return options.recorder = Recorder::graph, true;

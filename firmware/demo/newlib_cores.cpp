@@ -28,10 +28,14 @@ NOPSCOPE_NOTRACE struct _reent* own_state() {
 // are not traced: their records could wait for the line, and the heap would stay locked meanwhile.
 std::atomic<unsigned> heap_owner;
 unsigned heap_depth;
+constexpr int heap_bytes = 8 << 20;
 
 }  // namespace
 
 void prepare_newlib() {
+    // The heap grows once. malloc() calls traced functions to make it grow.
+    mallopt(M_TOP_PAD, heap_bytes);
+    mallopt(M_TRIM_THRESHOLD, 2 * heap_bytes);
     for (struct _reent& state : other_cores) _REENT_INIT_PTR(&state);
 }
 

@@ -28,14 +28,14 @@ ENVIRONMENT = os.environ | {
 # Image, machine, cores, words; the storms longer than in ./dev test.
 COHERENCE = [
     ("minimal", "virt-a72", 1, []), ("minimal", "virt-max", 1, []),
-    *(("demo", machine, cores, ["rounds=1", "baud=0"]) for machine in ("virt-a72", "virt-max") for cores in (1, 4)),
+    *(("demo", machine, cores, ["rounds=1", "baud=0", "cores=1"]) for machine in ("virt-a72", "virt-max") for cores in (1, 4)),
     *(("selftest", machine, cores, ["returns", "contexts", "filters", "profile", "triggers", "events", "captures", patched])
       for machine in ("virt-a72", "virt-max") for cores, patched in ((1, "memory.patched"), (4, "core.patched"))),
     *(("storm", machine, cores, ["operations=15000", f"seed={seed}", "steady=0", f"cores={cores}"])
       for machine, seed in (("virt-a72", 11), ("virt-max", 13)) for cores in (1, 4)),
 ]
 TRUTH = [(machine, image, words) for machine in ("virt-max", "virt-a72", "rpi4")
-         for image, words in (("demo", ["rounds=1", "baud=0", "pumps=0"]), ("counts", []))]
+         for image, words in (("demo", ["rounds=1", "baud=0", "pumps=0", "cores=1"]), ("counts", []))]
 TRUTH.append(("virt-max-smp4", "tasks", ["preempt=1", "cores=4", "slice_us=20", "switches=100000", "pump=recorders"]))
 SHOWN = ("word_stores", "slot_stores", "cleans", "invalidates", "barriers", "synchronisations", "executions_checked", "slot_reads")
 

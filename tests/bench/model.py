@@ -276,7 +276,7 @@ def main():
     written = []
     for machine, (counts, cycles) in results.items():
         demo = {} if options.no_demo else {
-            label: returns.run_image(machine, "demo", "rounds=1", "baud=0", "pumps=0", *words)["all"]
+            label: returns.run_image(machine, "demo", "rounds=1", "baud=0", "pumps=0", "cores=1", *words)["all"]
             for label, words in DEMO}
         written.append(as_json(machine, counts, cycles, demo))
         if written[-1]["cycles"] == written[0]["cycles"] and counts == written[0]["counts"] and machine != machines[0]:

@@ -195,7 +195,7 @@ class Retired(unittest.TestCase):
     def test_the_pump_s_events_count_for_no_call(self):
         """In the demo, calls wait for the line."""
         with machines.Directory() as directory:
-            run = record(directory, "demo", "rounds=1", "baud=0", "events=8", oracle=True, own=True)
+            run = record(directory, "demo", "rounds=1", "baud=0", "cores=1", "events=8", oracle=True, own=True)
             report = run.report_json()
         self.assertTrue(report["integrity"]["clean"], report["integrity"])
         self.assertGreater(report["tracer_ns"], report["duration_ns"] / 2)

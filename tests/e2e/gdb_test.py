@@ -141,7 +141,7 @@ class Pulled(unittest.TestCase):
         self.assertIn("is it whole?", target.record(f"file:{core}", status=3)[2])
 
     def test_a_running_target_runs_on(self):
-        target = self.start("demo", "rounds=100000", "mode=flight", icount=False)
+        target = self.start("demo", "rounds=100000", "cores=1", "mode=flight", icount=False)
         with Debugger(target.stub) as debugger:
             debugger.run_to(target.symbols["luaV_execute"])
             debugger.detach()
@@ -178,7 +178,7 @@ class Pulled(unittest.TestCase):
 
     def test_a_breakpoint_in_a_patch_site_is_refused(self):
         """QEMU keeps its breakpoints out of memory. Other stubs write a BRK, as this test does."""
-        target = self.start("demo", "rounds=100000", "recorder=none", icount=False, serial="unix")
+        target = self.start("demo", "rounds=100000", "cores=1", "recorder=none", icount=False, serial="unix")
         function = target.symbols["lua_upvalueid"]  # nobody calls it: a BRK is no NOP
         with Debugger(target.stub) as debugger:
             debugger.run_to(target.symbols["luaV_execute"])

@@ -87,8 +87,8 @@ def nopscope(*arguments, status=0):
 
 
 def endless_demo(machine, *words, serial="stdio"):
-    """A demo that would run for minutes."""
-    return qemu_command(machine, "demo", ["rounds=100000", "baud=3000000", *words], icount=False, serial=serial)
+    """A demo on one core that would run for minutes."""
+    return qemu_command(machine, "demo", ["rounds=100000", "baud=3000000", "cores=1", *words], icount=False, serial=serial)
 
 
 class Target:

@@ -19,7 +19,7 @@ class Demo(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, "demo",
-                                   ["rounds=1", "baud=0", "recorder=profile"], oracle=True)
+                                   ["rounds=1", "baud=0", "recorder=profile", "cores=1"], oracle=True)
         cls.report = cls.run_.report_json()
         cls.functions = cls.report["profile"]["functions"]
         cls.line = wire.Line(cls.run_.line)

@@ -16,7 +16,7 @@ HZ = 20_000
 
 
 def record(directory, *words):
-    run = machines.record(directory, MACHINE, "demo", [f"samples={HZ}", "baud=0", *words])
+    run = machines.record(directory, MACHINE, "demo", [f"samples={HZ}", "baud=0", "cores=1", *words])
     assert run.status == 0, run.console + run.errors
     return run
 

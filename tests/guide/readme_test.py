@@ -80,7 +80,7 @@ class Board(threading.Thread):
         while any(what & select.POLLHUP for _, what in poll.poll(0)):
             if self.over.wait(0.05):
                 return
-        command = machines.qemu_command("virt-max", "demo", ["interrupts=1"], True, self.elf())
+        command = machines.qemu_command("virt-max-smp4", "demo", ["interrupts=1", "pumps=20"], True, self.elf())
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as qemu:
             while piece := qemu.stdout.read1(4096):
                 while piece and not self.over.is_set():

@@ -27,7 +27,7 @@ import machines  # noqa: E402
 # For each image: words, QEMU's options, patterns of functions, and one function. One thread runs
 # the cores: with several, QEMU sometimes loses a store to text (docs/limits.md).
 IMAGES = {
-    "demo": (["rounds=1000000", "baud=3000000", "interrupts=1"], [],
+    "demo": (["rounds=1000000", "baud=3000000", "interrupts=1", "cores=1"], [],
              ("lua*", "luaV_*", "luaH_*", "luaK_* luaX_*", "luaD_*", "l_*", "str_* tinsert", "luaL_*", "main"), "luaV_execute"),
     "storm": (["line=300000", "calls=20"], ["-accel", "tcg,thread=single"],
               ("storm_*", "storm_f1*", "storm_f2* storm_f3*", "storm_f?", "storm_f*0", "storm_f63"), "storm_f7"),

@@ -9,6 +9,7 @@
 
 #include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
+#include "nopscope/nopscope.hpp"
 #include "tasks.hpp"
 
 namespace logger {
@@ -65,8 +66,8 @@ bool try_take(char* line) {
     return true;
 }
 
-// The task's function.
-void print_lines() {
+// The task's function. Not traced, as what it waits in.
+NOPSCOPE_NOTRACE void print_lines() {
     char line[longest_line];
     for (;;) {
         const bool is_last = writers.load(std::memory_order_acquire) == 0;

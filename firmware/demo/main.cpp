@@ -173,8 +173,9 @@ void run(lua_State* lua, const Script& script) {
 }
 
 // Runs this core's share of the scripts, in one state a round. The cores take turns in the list of
-// all scripts of all rounds.
-void run_share() {
+// all scripts of all rounds. Not traced: in adaptive mode it would have all time of its callees that
+// are not traced one by one.
+NOPSCOPE_NOTRACE void run_share() {
     const unsigned core = hal::this_core();
     std::uint64_t number = 0;  // in that list
     for (std::uint32_t round = 1; round <= options.rounds; ++round) {
@@ -192,7 +193,7 @@ void run_share() {
     }
 }
 
-void lua_task() {
+NOPSCOPE_NOTRACE void lua_task() {
     run_share();
     logger::done();
 }

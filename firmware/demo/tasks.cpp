@@ -29,7 +29,8 @@ constinit Core cores[hal::max_cores];
 
 Core& here() { return cores[hal::this_core()]; }
 
-// Not traced, as it runs all the time in the idle task and before each allocation.
+// What waits and switches is not traced: these calls would be open while other tasks run, and the
+// idle task and each allocation make many.
 NOPSCOPE_NOTRACE Task* first_ready(const Core& core) {
     for (Task* const task : core.tasks) {
         if (task == nullptr || task == core.running) continue;
@@ -47,7 +48,7 @@ NOPSCOPE_NOTRACE bool all_ended(const Core& core) {
 }
 
 // Null: the idle task. Interrupts are masked: no traced handler may come between the two switches.
-void switch_to(Task* to, SwitchReason why) {
+NOPSCOPE_NOTRACE void switch_to(Task* to, SwitchReason why) {
     const hal::InterruptsMasked masked;
     Core& core = here();
     Task* const from = core.running;
@@ -65,14 +66,14 @@ void switch_to(Task* to, SwitchReason why) {
                   to != nullptr ? to->sp : core.idle_sp);
 }
 
-void switch_away(State state, SwitchReason why) {
+NOPSCOPE_NOTRACE void switch_away(State state, SwitchReason why) {
     Core& core = here();
     core.running->state = state;
     switch_to(first_ready(core), why);
 }
 
 // A task's first function.
-[[noreturn]] void begin() {
+[[noreturn]] NOPSCOPE_NOTRACE void begin() {
     hal::enable_interrupts();
     here().running->function();
     switch_away(State::ended, SwitchReason::ended);
@@ -100,7 +101,7 @@ void create(Task& task, const char* name, unsigned priority, void (*function)())
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
 }
 
-void run() {
+NOPSCOPE_NOTRACE void run() {
     // nopscope: this stack's context
     nopscope::context_describe(nopscope::main_context(), {.name = "idle"});
     Core& core = here();
@@ -116,7 +117,7 @@ void run() {
     }
 }
 
-void wake(Task& task) {
+NOPSCOPE_NOTRACE void wake(Task& task) {
     // nopscope: so the host knows how long the task waits for a core
     if (!task.is_woken.exchange(true, std::memory_order_release))
         nopscope::context_event(ContextEvent::ready, task.context.number);
@@ -131,7 +132,7 @@ NOPSCOPE_NOTRACE void give_way() {
     }
 }
 
-void wait(const void* object) {
+NOPSCOPE_NOTRACE void wait(const void* object) {
     if (here().running->is_woken.exchange(false, std::memory_order_acquire)) return;
     nopscope::context_event(ContextEvent::waits, reinterpret_cast<std::uintptr_t>(object));
     switch_away(State::waiting, SwitchReason::blocked);

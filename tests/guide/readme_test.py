@@ -49,7 +49,7 @@ def compiler_of(tree):
 def table_of(printed):
     """Returns the text from the recording's line to the account's, except what each commit changes."""
     lines = printed.splitlines()
-    begin = next(at for at, line in enumerate(lines) if " of the program recorded" in line)
+    begin = next(at for at, line in enumerate(lines) if re.search(r" recorded\W", line))
     end = next(at for at, line in enumerate(lines) if line.startswith("integrity: "))
     return "\n".join(lines[begin:end + 1]) + "\n"
 
@@ -57,7 +57,7 @@ def table_of(printed):
 def rows_of(table):
     """(calls, function, place) -> (total, self), in ns."""
     units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-    row = r"^\s*([\d,]+) +([\d.]+) (\w+) +([\d.]+) (\w+) .*?% .*?  ([A-Za-z_]\S*) .*?(\S+:\d+)$"
+    row = r"^\s*([\d,]+) +([\d.]+) (\w+) +[\d.]+ \w+ +([\d.]+) (\w+) +[\d.]+ % .*?  ([A-Za-z_]\S*) .*?(\S+:\d+)$"
     return {(calls, name, place): (float(total) * units[unit], float(own) * units[own_unit])
             for calls, total, unit, own, own_unit, name, place in re.findall(row, table, re.M)}
 

@@ -173,8 +173,8 @@ void run(lua_State* lua, const Script& script) {
 }
 
 // Runs this core's share of the scripts, in one state a round. The cores take turns in the list of
-// all scripts of all rounds. Not traced: in adaptive mode it would have all time of its callees that
-// are not traced one by one.
+// all scripts of all rounds. Not traced: in adaptive mode it would have all time of its callees
+// that are not traced one by one.
 NOPSCOPE_NOTRACE void run_share() {
     const unsigned core = hal::this_core();
     std::uint64_t number = 0;  // in that list

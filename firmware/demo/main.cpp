@@ -32,6 +32,7 @@ Options options;
 unsigned cores;      // that run scripts
 std::uint64_t tick;  // the timer's period in ticks of the clock
 bool samples_wanted;
+std::atomic<bool> all_started;
 std::atomic<unsigned> cores_done;
 std::atomic<unsigned> scripts_failed;
 
@@ -214,6 +215,7 @@ NOPSCOPE_NOTRACE void begin_core(unsigned) {
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     if (samples_wanted) start_timer();
     hal::enable_interrupts();
+    while (!all_started.load(std::memory_order_acquire)) hal::yield();
     run_tasks();
     cores_done.fetch_add(1, std::memory_order_release);
 }
@@ -224,6 +226,7 @@ void run_on_all_cores() {
     for (unsigned core = 1; core < cores; ++core) {
         if (!hal::start_core(core, begin_core)) hal::panic("a core did not start");
     }
+    all_started.store(true, std::memory_order_release);
     run_tasks();
     while (cores_done.load(std::memory_order_acquire) != cores - 1) hal::yield();
 }

@@ -165,8 +165,8 @@ void run(lua_State* lua, const Script& script) {
     const int error = luaL_loadbuffer(lua, script.text.data(), script.text.size(), script.name) ||
                       lua_pcall(lua, 0, 1, 0);
     const char* said = lua_tostring(lua, -1);
-    char line[128];
-    std::snprintf(line, sizeof line, "  %-10s %s%s\n", script.name, error ? "FAILED: " : "",
+    char line[160];
+    std::snprintf(line, sizeof line, "  %-10s %s%.130s\n", script.name, error ? "FAILED: " : "",
                   said ? said : "");
     say(line);
     lua_pop(lua, 1);

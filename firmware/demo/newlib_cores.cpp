@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "newlib_cores.hpp"
 
-#include <malloc.h>
 #include <reent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,15 @@
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
 
+// As in <malloc.h>, which clang does not take beside <stdlib.h>.
+extern "C" int mallopt(int parameter, int value);
+extern "C" void __malloc_lock(struct _reent*);
+extern "C" void __malloc_unlock(struct _reent*);
+
 namespace {
+
+constexpr int trim_threshold = -1;
+constexpr int top_pad = -2;
 
 namespace hal = nopscope::hal;
 
@@ -34,8 +41,8 @@ constexpr int heap_bytes = 8 << 20;
 
 void prepare_newlib() {
     // The heap grows once. malloc() calls traced functions to make it grow.
-    mallopt(M_TOP_PAD, heap_bytes);
-    mallopt(M_TRIM_THRESHOLD, 2 * heap_bytes);
+    mallopt(top_pad, heap_bytes);
+    mallopt(trim_threshold, 2 * heap_bytes);
     for (struct _reent& state : other_cores) _REENT_INIT_PTR(&state);
 }
 

@@ -39,7 +39,9 @@ void __wrap_vPortRestoreTaskContext(void);
 static struct nopscope_context* context_of(uint64_t task) {
     return task == 0 ? nopscope_main_context() : &tasks[task - 1].context;
 }
+// Until nopscope_freertos_start(), nothing is told of tasks: maybe nopscope_init() was refused.
 static void switch_to(struct nopscope_context* to, enum nopscope_switch_reason reason) {
+    if (!interrupts.is_used) return;
     const enum nopscope_status status = nopscope_context_switch(to, reason);
     configASSERT(status == NOPSCOPE_OK);
     (void)status;
@@ -54,7 +56,9 @@ static bool create(struct task* task, uint64_t low, uint64_t high,
 
 void nopscope_freertos_start(uint64_t stack_low, uint64_t stack_high) {
     const struct nopscope_context_facts facts = {.name = "interrupts", .interrupts = true};
+    const struct nopscope_context_facts main_facts = {.name = "main"};
     create(&interrupts, stack_low, stack_high, &facts);
+    nopscope_context_describe(nopscope_main_context(), &main_facts);
 }
 
 // In a critical section. The task has not run.
@@ -62,6 +66,7 @@ uint64_t nopscope_freertos_create(uint64_t stack_low, uint64_t stack_high, const
                                   uint64_t priority, uint64_t id) {
     const struct nopscope_context_facts facts = {
         .name = name, .priority = (uint32_t)priority, .id = id};
+    if (!interrupts.is_used) return 0;
     uint64_t free = 0;
     while (free < NOPSCOPE_FREERTOS_TASKS && tasks[free].is_used) ++free;
     configASSERT(free < NOPSCOPE_FREERTOS_TASKS);  // without it, the task's calls are "off_stack"

@@ -92,5 +92,10 @@ void nopscope_freertos_name(const volatile void* object, const char* name);
 static inline void nopscope_freertos_start(uint64_t low, uint64_t high) { (void)low, (void)high; }
 static inline uint64_t nopscope_freertos_interrupt_begin(uint32_t number) { return number; }
 static inline void nopscope_freertos_interrupt_end(uint64_t begun) { (void)begun; }
+static inline const volatile uint32_t* nopscope_freertos_interrupt_depth(unsigned core) {
+    (void)core;
+    return 0;
+}
+static inline uint64_t nopscope_freertos_interrupted_pc(void) { return 0; }
 
 #endif

@@ -3,7 +3,7 @@
 """Tries the README like a new user. Every command in it runs in a clean clone and prints what the
 page shows. Every figure in it is that of the page it comes from.
 
-    readme_test.py [--update]      --update: writes the demo's table into the README
+    readme_test.py [--update]      --update: writes the demo's tables into the README
 """
 
 import json
@@ -26,7 +26,10 @@ sys.path.insert(0, str(guide.ROOT / "tests/e2e"))
 import machines  # noqa: E402
 
 README = guide.ROOT / "README.md"
-MARKS = ("<!-- demo: written by tests/guide/readme_test.py --update -->\n", "<!-- /demo -->\n")
+def marks(name):
+    return f"<!-- {name}: written by tests/guide/readme_test.py --update -->\n", f"<!-- /{name} -->\n"
+
+
 PORT, IMAGE = "/dev/ttyUSB0", "firmware.elf"
 # The table comes from this compiler.
 COMPILER = "12.2.0"
@@ -52,6 +55,14 @@ def table_of(printed):
     begin = next(at for at, line in enumerate(lines) if re.search(r" recorded\W", line))
     end = next(at for at, line in enumerate(lines) if line.startswith("integrity: "))
     return "\n".join(lines[begin:end + 1]) + "\n"
+
+
+def tasks_of(table):
+    """The names in a table of `nopscope tasks`."""
+    lines = table.splitlines()
+    head = next(at for at, line in enumerate(lines) if line.split()[:2] == ["CPU", "share"])
+    rows = lines[head + 1:lines.index("", head)]
+    return {row[lines[head].index("task"):].split("  ")[0].strip() for row in rows}
 
 
 def rows_of(table):
@@ -106,9 +117,12 @@ class Readme(unittest.TestCase):
             board.over.set()
             self.assertEqual(status, 0, "a command of the page failed: the last one above")
             shown = [box.text for box in boxes if box.kind == "text"]
-            self.assertEqual(len(shown), 1)
+            self.assertEqual(len(shown), 2)
             self.assertTrue((clone / "build/demo/report.html").is_file())
             self.compare(rows_of(shown[0]), rows_of(table_of(printed)), compiler_of(clone))
+            tasks = printed[printed.rindex("\n\n", 0, re.search(r"^ *CPU +share", printed, re.M).start()):]
+            self.assertEqual(tasks_of(tasks), tasks_of(shown[1]))
+            self.assertGreater(len(tasks_of(tasks)), 4)
 
     def compare(self, shown, printed, compiler):
         self.assertEqual(len(printed), len(shown))
@@ -170,9 +184,14 @@ class Readme(unittest.TestCase):
 def update():
     done = subprocess.run(shlex.split(next(box.text for box in guide.boxes(README.read_text()) if "demo" in box.text)),
                           cwd=guide.ROOT, check=True, capture_output=True, text=True)
-    before, rest = README.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    README.write_text(f"{before}{MARKS[0]}```text\n{table_of(done.stdout)}```\n{MARKS[1]}{after}")
+    tasks = subprocess.run([guide.ROOT / "dev", "nopscope", "tasks", "build/demo/demo.nsc"], cwd=guide.ROOT, check=True,
+                           capture_output=True, text=True).stdout
+    tasks = "\n".join(line.rstrip() for line in tasks.splitlines()) + "\n"
+    for name, table in ("demo", table_of(done.stdout)), ("tasks", tasks):
+        begin, end = marks(name)
+        before, rest = README.read_text().split(begin)
+        after = rest.split(end)[1]
+        README.write_text(f"{before}{begin}```text\n{table}```\n{end}{after}")
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ protected:
     }
     TaskTable table(bool each = false) {
         report();
-        return task_table(made, profile, {.idle = {"idle"}, .each = each});
+        return task_table(made, profile, {.idle = {"idle"}, .only = {}, .each = each});
     }
 };
 

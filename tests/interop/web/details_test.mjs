@@ -34,7 +34,7 @@ before(async () => {
         run(NOPSCOPE, "html", process.env[`NOPSCOPE_${name.toUpperCase()}`], "-o", pages[name], ...options);
     };
     make("demo", "--image", NOPSCOPE_IMAGE, "--source-root", NOPSCOPE_SOURCE);
-    for (const name of ["tasks", "gaps", "hostile"]) make(name);
+    for (const name of ["tasks", "kernel", "gaps", "hostile"]) make(name);
     browser = await launch();
 });
 after(async () => {
@@ -347,4 +347,22 @@ test("names, files, source and instructions are text, whatever they say", async 
     for (const part of [".code .text", ".code .where", ".code .note", "p.empty"]) {
         assert.ok((await page.locator(`#calls ${part}`).allTextContents()).some((said) => said.includes("<img src=x")), part);
     }
+});
+
+test("the tasks are those of `nopscope tasks`, and sort and filter", async () => {
+    const { tasks } = JSON.parse(run(NOPSCOPE, "tasks", process.env.NOPSCOPE_KERNEL, "--format", "json"));
+    assert.ok(tasks.some((task) => task.name === "worker" && task.tasks === 10));
+    await page.goto(`file://${pages.kernel}`);
+    await page.getByRole("tab", { name: "Tasks" }).click();
+    const rows = () => page.$$eval("#tasks tbody tr", (all) => all.map((row) =>
+        [row.cells[row.cells.length - 1].firstChild.textContent, Number(row.cells[2].textContent.replaceAll(",", ""))]));
+    assert.deepEqual(await rows(), tasks.map((task) => [task.name, task.runs]));
+    await page.getByRole("button", { name: "runs", exact: true }).click();
+    assert.deepEqual((await rows()).map(([, runs]) => runs), tasks.map((task) => task.runs).sort((a, b) => b - a));
+    await page.fill("#search", "WORK");
+    assert.deepEqual((await rows()).map(([name]) => name), ["worker"]);
+    assert.match(await page.textContent("#tasks"), /waited \d+ times|longest behind/);
+    assert.match(await page.textContent("#tasks"), /core 0: [0-9.]+ % idle of/);
+    await page.goto(`file://${pages.demo}`);
+    assert.equal(await page.locator("#tab-tasks").isVisible(), false);
 });

@@ -31,12 +31,14 @@ def page(directory):
 
 def details(directory):
     (directory / "tasks").mkdir()
+    (directory / "kernel").mkdir()
     demo, tasks = record(directory), machines.record(directory / "tasks", MACHINE, "tasks")
+    kernel = machines.record(directory / "kernel", MACHINE, "tasks", ["preempt=1", "slice_us=20", "switches=10000"])
     gaps, hostile = directory / "gaps.nsc", directory / "hostile.nsc"
     gaps.write_bytes(make_recordings.with_blocks(demo.recording.read_bytes(), (2, 5)))
     hostile.write_bytes(hostile_names.renamed(demo.recording.read_bytes()))
     return {"NOPSCOPE_IMAGE": demo.elf, "NOPSCOPE_SOURCE": HERE.parents[2], "NOPSCOPE_DEMO": demo.recording,
-            "NOPSCOPE_TASKS": tasks.recording, "NOPSCOPE_GAPS": gaps, "NOPSCOPE_HOSTILE": hostile}
+            "NOPSCOPE_TASKS": tasks.recording, "NOPSCOPE_KERNEL": kernel.recording, "NOPSCOPE_GAPS": gaps, "NOPSCOPE_HOSTILE": hostile}
 
 
 def serve(directory):

@@ -116,6 +116,15 @@ TEST_F(Keys, TheColumnBeside) {
     EXPECT_TRUE(ui.reversed);
 }
 
+TEST_F(Keys, TasksAndFunctionsTakeTurns) {
+    type("k");
+    EXPECT_EQ(ui.view, View::tasks);
+    type("k");
+    EXPECT_EQ(ui.view, View::functions);
+    type("kt");
+    EXPECT_EQ(ui.view, View::tree);
+}
+
 TEST_F(Keys, PathsOpenAndClose) {
     press(Kind::tab);
     EXPECT_EQ(ui.view, View::tree);

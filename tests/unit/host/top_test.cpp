@@ -216,6 +216,49 @@ TEST_F(Top, AFrameHasEverything) {
     EXPECT_THAT(drawn(), HasSubstr("ask anything that"));
 }
 
+TEST_F(Top, TheTasks) {
+    const auto named = [](std::uint32_t number, const char* name) {
+        protocol::TaskFacts facts;
+        facts.number = number;
+        facts.name = test::TargetStream::task_name(name);
+        return facts;
+    };
+    protocol::TaskFacts worker = named(1, "worker");
+    worker.stack_bytes = 4096;
+    worker.stack_used = 1024;
+    target.hello();
+    target.tasks(worker, named(2, "idle"));
+    const auto switches = [&](std::uint32_t to, std::uint32_t after) {
+        target.argument(protocol::Extended::context, to, after);
+        target.left(protocol::Left::preempted);
+    };
+    switches(1, 10);
+    switches(2, 300);
+    switches(1, 100);
+    target.flush();
+    const LiveView earlier = view(1);
+    switches(2, 600);
+    switches(1, 1400);
+    target.flush();
+    now = view(2);
+    rates = rates_between(earlier, now);
+    lines.tasks = task_rows(now, rates);
+    ui.view = View::tasks;
+    const std::string text = drawn({24, 130});
+    EXPECT_THAT(text, HasSubstr("k tasks"));
+    EXPECT_THAT(text, ContainsRegex(
+                          "now +CPU +share +runs +preempt. +blocked +ready +longest +stack +task"));
+    EXPECT_THAT(text, ContainsRegex("70.0 % +1.50 us +62.5 % +2 +2 +0 +600 ns +600 ns +- +idle\n"));
+    EXPECT_THAT(
+        text, ContainsRegex("30.0 % +900 ns +37.5 % +3 +2 +0 +1.50 us +1.40 us +25.0 % +worker\n"));
+    EXPECT_THAT(drawn({24, 60}), HasSubstr("share     runs  task\n"));
+    const auto json = nlohmann::json::parse(json_once({}, now, rates, 0));
+    EXPECT_EQ(json["tasks"][0]["name"], "idle");
+    EXPECT_DOUBLE_EQ(json["tasks"][0]["now"], 0.7);
+    lines.tasks.clear();
+    EXPECT_THAT(drawn(), HasSubstr("the target has told of no task yet"));
+}
+
 TEST_F(Top, FaultsAreSaid) {
     see();
     now.status.state = LineState::lost;

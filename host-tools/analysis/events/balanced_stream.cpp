@@ -18,6 +18,7 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
     if (mark == PartMark::origin) return begin_axis(clock);
     Core& core = this->core(number);
     turn_to(core);
+    settle(core);
     if (cuts_ && core.current->stack.back().function == tracer_function) cut(core, clock);
     if (core.unwinding) charge_to_tracer(core, clock);
     core.now = std::max(core.now, time_(clock - core.cut));
@@ -25,6 +26,7 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
     if (mark == PartMark::end) {
         // The other contexts may go on, on another core.
         end_calls(core, *core.current, Left::open);
+        end_running(core);
         core.unwinding = false;
         core.is_shown = false;
         core.is_over = true;
@@ -33,6 +35,8 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
     core.is_shown = true;
     core.absent_to[0] = core.absent_to[1] = core.now;
     turn_to(core);
+    introduce(core, *core.current);
+    begin_running(core, core.now);
     for (const auto& one : core.contexts) {
         if (one.get() != core.current && one->stack.size() == 1) continue;
         show_open_calls(core, *one);
@@ -58,9 +62,11 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     sink_.on_target(hello);
     sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
     Nanoseconds latest = 0;
+    ++sessions_;
     for (const auto& core : cores_) {
         if (!core) continue;
         turn_to(*core);
+        forget_other_tasks(*core);
         run(*core, *core->contexts.front());
         latest = std::max(latest, core->now);
     }
@@ -69,7 +75,6 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     site_count_ = hello.site_count;
     clock_pair_.reset();
     first_clock_ = last_clock_ = 0;
-    ++sessions_;
 }
 
 void BalancedStream::on_session_end() {
@@ -78,7 +83,9 @@ void BalancedStream::on_session_end() {
     for (const auto& core : cores_) {
         if (!core) continue;
         to_ = core->is_ahead() ? static_cast<EventSink*>(&nobody_) : &sink_;
+        settle(*core);
         end_all(*core, Left::open);
+        end_running(*core);
         core->with_data = {};
         core->after_return.reset();
         core->cut = 0;
@@ -116,7 +123,10 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
     Context& added = *core.contexts.emplace_back(std::make_unique<Context>());
     ++context_count_;
     core.by_number.emplace(number, &added);
-    added.track = {.number = 0, .core = core.number, .context = number};
+    added.track = {.number = 0,
+                   .core = core.number,
+                   .context = number,
+                   .task = task_of(core, number)};
     added.stack.resize(1);
     introduce(core, added);
     return added;
@@ -141,9 +151,15 @@ BalancedStream::Context* BalancedStream::moved_context(Core& core, std::uint32_t
 }
 
 void BalancedStream::move(Core& from, Core& to, Context& moved) {
+    turn_to(to);
+    settle(to);
     turn_to(from);
+    settle(from);
     // The core's record of its next context may come later. Until then it runs an unknown one.
-    if (&moved == from.current) enter(from, context(from, protocol::several_contexts), from.now);
+    if (&moved == from.current) {
+        enter(from, context(from, protocol::several_contexts), from.now);
+        settle(from);
+    }
     if (!from.is_ahead() && !to.is_shown) {  // they enter again when that core's part begins
         for (std::size_t top = moved.stack.size() - 1; top > 0; --top) {
             const std::uint32_t function = moved.stack[top].function;
@@ -159,7 +175,7 @@ void BalancedStream::move(Core& from, Core& to, Context& moved) {
     from.contexts.erase(one);
     moved.track.core = to.number;
     core_of_[moved.track.context] = &to;
-    moved.has_moved = true;
+    moved.has_moved |= moved.stack.size() > 1;
     to.now = std::max(to.now, moved.last);
     turn_to(to);
     introduce(to, *to.contexts.front());  // a format may prepare a core at its first track
@@ -200,13 +216,17 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         last_clock_ = std::max(last_clock_, batch.records.back().clock);
     }
     if (batch.gap) {
+        settle(core);
         Context& next = context(core, batch.context, false);
         end_all(core, Left::gap);
+        end_running(core);
         run(core, next);
     }
     std::uint64_t index = batch.first_index;
     for (const protocol::StampedRecord& stamped : batch.records) {
         const protocol::Record record = stamped.record;
+        if (core.attends) [[unlikely]]
+            attend(core, stamped);
         if (cuts_ && core.current->stack.back().function == tracer_function) [[unlikely]]
             cut(core, stamped.clock);
         if (core.unwinding) [[unlikely]]
@@ -356,22 +376,68 @@ void BalancedStream::run(Core& core, Context& to) {
     from->last = core.now;
     if (std::exchange(to.session, sessions_) != sessions_) core_of_[to.track.context] = &core;
     introduce(core, to);
-    if (from != &to && from->introduced && to.introduced)
-        to_->on_switch(from->track, to.track, core.now);
+}
+
+void BalancedStream::tell_switch(const Core& core, const Context* from, const Context* to,
+                                 Nanoseconds at, protocol::Left how) {
+    CoreSwitch told{.core = core.number, .from = {}, .to = {}, .at = at, .how = how};
+    if (from != nullptr && from->introduced) told.from = from->track;
+    if (to != nullptr && to->introduced) told.to = to->track;
+    to_->on_switch(told);
+}
+
+void BalancedStream::begin_running(Core& core, Nanoseconds at) {
+    core.is_running = true;
+    tell_switch(core, nullptr, core.current, at);
+}
+
+void BalancedStream::end_running(Core& core) {
+    if (std::exchange(core.is_running, false))
+        tell_switch(core, core.current, nullptr, core.now);
+    core.attends = true;
+}
+
+void BalancedStream::settle(Core& core) {
+    const Waiting waiting = std::exchange(core.waiting, {});
+    if (waiting.from == nullptr) return;
+    tell_switch(core, waiting.from, waiting.to, waiting.at, waiting.how);
+    if (waiting.ends_away)
+        to_->leave(waiting.to->track, away_function, waiting.at, Left::returned);
+}
+
+// Between the `context` record and the one that says how the core left, may be that of a move,
+// with its data.
+void BalancedStream::attend(Core& core, const protocol::StampedRecord& next) {
+    const protocol::Record record = next.record;
+    if (core.waiting.from != nullptr && record.kind() == protocol::Kind::extended) {
+        if (record.is(protocol::Extended::data)) return;
+        if (record.is(protocol::Extended::task)) {
+            const protocol::TaskFact fact = protocol::task_fact(record.argument());
+            if (fact == protocol::TaskFact::moved) return;
+            if (fact == protocol::TaskFact::left)
+                core.waiting.how = protocol::how_left(record.argument());
+        }
+    }
+    settle(core);
+    if (!core.is_running) begin_running(core, std::max(core.now, time_(next.clock - core.cut)));
+    core.attends = false;
 }
 
 // The track that the core leaves shows `away_function` if it has open calls.
 void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
     if (core.current == &to) return;
+    settle(core);
     if (core.current->stack.size() > 1 && core.current->stack.size() <= max_depth) {
         core.current->away = true;
         const Nanoseconds now = std::exchange(core.now, left);
         begin(core, away_function, core.current->stack.back().index, Open::no_call);
         core.now = now;
     }
+    core.waiting = {.from = core.current, .to = &to, .at = core.now, .ends_away = to.away};
+    core.attends = true;
     run(core, to);
     core.unwinding = false;
-    if (std::exchange(to.away, false)) end(core, to, Left::returned);
+    if (std::exchange(to.away, false)) to.stack.pop_back();
 }
 
 // The place of the open call that the return names, or 0; see CallStack::find().
@@ -396,6 +462,7 @@ void BalancedStream::on_return(Core& core, const protocol::Event& event) {
         for (const auto& one : core.contexts) {
             if (one.get() == core.current || find(*one, event) == 0) continue;
             enter(core, *one, core.before);
+            settle(core);
             at = find(*one, event);
             break;
         }
@@ -487,8 +554,51 @@ void BalancedStream::on_data(Core& core) {
     case protocol::Extended::counter: return on_values(core);
     case protocol::Extended::events: return on_events(core);
     case protocol::Extended::masked: return on_masked(core);
+    case protocol::Extended::task: return on_task(core);
     default: return;
     }
+}
+
+void BalancedStream::on_task(Core& core) {
+    if (protocol::task_fact(core.with_data.head().argument) != protocol::TaskFact::ready) return;
+    const std::uint64_t number = core.with_data.data()[0];
+    if (number >= protocol::several_contexts) return;
+    Context* const task = ready_context(core, static_cast<std::uint32_t>(number));
+    if (task == nullptr) return;
+    introduce(core, *task);
+    if (task->introduced) to_->on_ready(core.current->track, task->track, core.now);
+}
+
+// The task may not have run yet. Then it counts as this core's until it runs.
+BalancedStream::Context* BalancedStream::ready_context(Core& core, std::uint32_t number) {
+    if (number == 0) return core.contexts.front().get();
+    if (const auto at = core_of_.find(number); at != core_of_.end()) {
+        const auto& there = at->second->by_number;
+        const auto one = there.find(number);
+        if (one != there.end() && one->second->session == sessions_) return one->second;
+    }
+    Context& task = context(core, number, false);
+    if (task.track.context != number) return nullptr;
+    task.session = sessions_;
+    core_of_[number] = &core;
+    return &task;
+}
+
+const TaskOfTrack* BalancedStream::task_of(const Core& core, std::uint32_t context) const {
+    if (tasks_ == nullptr || sessions_ == 0) return nullptr;
+    return &tasks_->of(sessions_ - 1, core.number, context);
+}
+
+// Numbers that are other tasks than in the session before get new tracks.
+void BalancedStream::forget_other_tasks(Core& core) {
+    if (tasks_ == nullptr) return;
+    std::erase_if(core.by_number, [&](const auto& one) {
+        return one.second->track.task != task_of(core, one.first);
+    });
+    if (core.by_number.contains(0)) return;
+    Context& own = context(core, 0);
+    const auto at = std::ranges::find(core.contexts, &own, &std::unique_ptr<Context>::get);
+    std::rotate(core.contexts.begin(), at, std::next(at));
 }
 
 // Their return is the record before. If it ended no call, the counts belong to none.

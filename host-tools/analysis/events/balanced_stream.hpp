@@ -14,6 +14,8 @@
 //   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so the time is
 //            in no call's self time. On TimeAxis::without_tracer the clock stands still instead.
 //   context  While another context runs, a track with open calls likewise shows `away_function`.
+//   switch   How a core left a context is told by a record after the switch. So a switch, and the
+//            end of `away_function` with it, are passed on at the next record that is none of these.
 //   move     A track belongs to a context and goes to the core that runs it, with its open calls.
 //            Numbers other than 0 are unique in a session: a context that ran on another core
 //            before has moved. MovesInOrder stands before this stream.
@@ -30,6 +32,7 @@
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/analysis/events/task_labels.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/analysis/profile/complete_calls.hpp"
 #include "host-tools/analysis/profile/events.hpp"
@@ -51,6 +54,9 @@ public:
     BalancedStream(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin,
                    std::optional<TimeAxis> axis = TimeAxis::wall)
         : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
+
+    // Tracks have these tasks. Call it first. Null: no task is known.
+    void know_tasks(TaskLabels* tasks) { tasks_ = tasks != nullptr && tasks->any() ? tasks : nullptr; }
 
     void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     // Throws Error if the symbols are of another image. on_trace() and on_missing() throw it if
@@ -88,6 +94,14 @@ private:
         Nanoseconds last = 0;       // of its events, while it does not run
         std::uint64_t session = 0;  // the last one that it ran in
     };
+    // A switch that is not passed on yet.
+    struct Waiting {
+        const Context* from = nullptr;  // null: no switch
+        const Context* to = nullptr;
+        Nanoseconds at = 0;
+        protocol::Left how = protocol::Left::unknown;
+        bool ends_away = false;  // `to` leaves away_function
+    };
     struct Core {
         unsigned number = 0;
         std::vector<std::unique_ptr<Context>> contexts;
@@ -103,6 +117,9 @@ private:
         std::optional<std::uint64_t> after_return;  // index of the record behind that return
         Nanoseconds masked_to = 0;                  // end of the last time with interrupts masked
         bool unwinding = false;
+        bool is_running = false;  // the sink knows that `current` runs
+        bool attends = true;      // attend() has something to do at the next record
+        Waiting waiting;
         bool is_shown = true;               // false: it is before or after the part
         bool is_over = false;               // it is after the part
         Nanoseconds absent_to[2] = {0, 0};  // end of the last absence: lost; dropped
@@ -140,6 +157,18 @@ private:
     std::uint32_t site(std::uint32_t offset);
     // Makes `to` the running context.
     void run(Core& core, Context& to);
+    void attend(Core& core, const protocol::StampedRecord& next);
+    // Passes on the switch that waits.
+    void settle(Core& core);
+    void tell_switch(const Core& core, const Context* from, const Context* to, Nanoseconds at,
+                     protocol::Left how = protocol::Left::unknown);
+    void begin_running(Core& core, Nanoseconds at);
+    void end_running(Core& core);
+    const TaskOfTrack* task_of(const Core& core, std::uint32_t context) const;
+    void forget_other_tasks(Core& core);
+    // Null: there is no room for it.
+    Context* ready_context(Core& core, std::uint32_t number);
+    void on_task(Core& core);
     void introduce_site(std::uint32_t number, std::uint32_t offset);
     void introduce_own(std::uint32_t function);
     void begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end);
@@ -178,6 +207,7 @@ private:
     std::function<const Symbols*()> symbols_;
     std::string origin_;
     std::optional<TimeAxis> axis_;
+    TaskLabels* tasks_ = nullptr;
     bool cuts_ = false;  // in this session
     TickTime time_;
     MemoryBudget budget_{0.5};

@@ -41,6 +41,7 @@ std::string time_pair_json(const TimePair& pair) {
 }
 
 std::string track_name(const Track& track) {
+    if (track.task != nullptr) return track.task->label;
     if (track.context == protocol::several_contexts)
         return fmt::format("core {}, several contexts", track.core);
     return fmt::format("core {}, context {}", track.core, track.context);

@@ -6,11 +6,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "host-tools/analysis/report/report.hpp"
+#include "tracer/protocol/record.hpp"
 
 namespace nopscope::host {
 
@@ -37,14 +39,32 @@ std::string time_pair_text(const TimePair& pair);
 // {"ns":52000,"utc_ns":1763834000123456789,"error_ns":800,"exchanged":true}
 std::string time_pair_json(const TimePair& pair);
 
+// What the target tells of a context. task_labels.hpp makes it.
+struct TaskOfTrack {
+    std::string label;  // outside text
+    std::uint64_t priority = 0;
+    bool runs_interrupts = false;
+};
+
 // One context of a core. Its calls lie inside each other or do not overlap.
 struct Track {
     std::uint32_t number = 0;  // from 0, in order of appearance
     std::uint32_t core = 0;
     std::uint32_t context = 0;
+    const TaskOfTrack* task = nullptr;  // null: the target names no task
 };
-// "core 0, context 7"; without a number for protocol::several_contexts.
+// Its task's label, which is outside text. Of a target that names no task "core 0, context 7";
+// without a number for protocol::several_contexts.
 std::string track_name(const Track& track);
+
+// From now on a core runs another context.
+struct CoreSwitch {
+    std::uint32_t core = 0;
+    std::optional<Track> from;  // nothing: it is not known what ran before
+    std::optional<Track> to;    // nothing: it is not known what runs, until the next switch
+    Nanoseconds at = 0;
+    protocol::Left how = protocol::Left::unknown;  // the core left `from`
+};
 
 // Numbers on a track that do not stand for a traced function of the firmware.
 inline constexpr std::uint32_t first_own_function = 1u << 19;
@@ -116,8 +136,11 @@ public:
     // come before each session's first event.
     virtual void on_target(const HelloInfo&) {}
     virtual void on_axis(TimeAxis) {}
-    // The core stopped running the context `from` and runs `to` from now on.
-    virtual void on_switch(const Track& /*from*/, const Track& /*to*/, Nanoseconds) {}
+    // A core's first switch has no `from`. A gap, and the end of a session or of the part that is
+    // shown, are switches without a `to`.
+    virtual void on_switch(const CoreSwitch&) {}
+    // Code on `by` made a task ready to run.
+    virtual void on_ready(const Track& /*by*/, const Track& /*task*/, Nanoseconds) {}
 
     virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
     virtual void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) = 0;
@@ -161,6 +184,8 @@ public:
     }
     // Never called with TimeAxis::without_tracer. A format without a place for pairs ignores them.
     virtual void time_pair(const TimePair&) {}
+    // True: the tracks shall have their tasks, if the recording can be read twice.
+    virtual bool wants_tasks() const { return false; }
     // A format that also shows the report's sums gets them after the last event.
     virtual bool wants_sums() const { return false; }
     virtual void sums(const Report&) {}

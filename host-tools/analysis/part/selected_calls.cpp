@@ -192,8 +192,12 @@ void SelectedCalls::masked(const Track& track, std::uint32_t function, Nanosecon
            [this, track, function, from, to] { inner_.masked(track, function, from, to); });
 }
 
-void SelectedCalls::on_switch(const Track& from, const Track& to, Nanoseconds now) {
-    beside(to.core, [this, from, to, now] { inner_.on_switch(from, to, now); });
+void SelectedCalls::on_switch(const CoreSwitch& to) {
+    beside(to.core, [this, to] { inner_.on_switch(to); });
+}
+
+void SelectedCalls::on_ready(const Track& by, const Track& task, Nanoseconds now) {
+    beside(by.core, [this, by, task, now] { inner_.on_ready(by, task, now); });
 }
 
 void SelectedCalls::sample(const Track& track, std::span<const std::uint32_t> path,

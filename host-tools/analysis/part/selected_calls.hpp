@@ -38,7 +38,8 @@ public:
     void on_origin(Nanoseconds origin) override { inner_.on_origin(origin); }
     void on_target(const HelloInfo& hello) override { inner_.on_target(hello); }
     void on_axis(TimeAxis axis) override { inner_.on_axis(axis); }
-    void on_switch(const Track& from, const Track& to, Nanoseconds now) override;
+    void on_switch(const CoreSwitch& to) override;
+    void on_ready(const Track& by, const Track& task, Nanoseconds now) override;
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
@@ -56,6 +57,7 @@ public:
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override;
     void console(std::string_view bytes, Nanoseconds now) override;
     void time_pair(const TimePair& pair) override { inner_.time_pair(pair); }
+    bool wants_tasks() const override { return inner_.wants_tasks(); }
     bool wants_sums() const override { return inner_.wants_sums(); }
     void sums(const Report& report) override { inner_.sums(report); }
     void finish() override;

@@ -89,6 +89,7 @@ public:
     bool is_named(std::string_view glob, std::uint64_t session, unsigned core,
                   std::uint32_t context) const;
     std::vector<std::string> names() const;
+    const std::map<Key, TaskOfTarget>& contexts() const { return tasks_; }
     // Null: there is no such record.
     const LeftCounts* left(std::uint64_t session, unsigned core, std::uint32_t context) const;
     const std::map<ObjectKey, ObjectOfTarget>& objects() const { return objects_; }

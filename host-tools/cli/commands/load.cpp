@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host-tools/analysis/events/task_labels.hpp"
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/base/error.hpp"
@@ -162,8 +163,10 @@ void stream_into(EventSink& to, const ReportOptions& options, std::optional<Time
     SelectedCalls selected(to, options.calls);
     EventSink& sink = options.calls.all() ? to : selected;
     NamedFile file(options);
+    TaskLabels labels(to.wants_tasks() && options.file != "-" ? file.tasks("") : Tasks());
     BalancedStream stream(
         sink, [&file] { return file.symbols(); }, options.file, axis);
+    stream.know_tasks(&labels);
     file.read(stream);
     if (stream.sessions() == 0)
         throw Error(options.file + ": " + no_report_sentence(file.counters()));

@@ -38,6 +38,7 @@ public:
             "\"nopscope, raw times\"}}");
     }
 
+    bool wants_tasks() const override { return true; }
     void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] = "\"name\":" + json_string(without_nul(place.name));
@@ -162,8 +163,8 @@ private:
     void name_thread(std::uint32_t tid, std::string_view name) {
         file_.write(
             fmt::format(",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{"
-                        "{\"name\":\"{}\"}}}}",
-                        tid, name));
+                        "{\"name\":{}}}}}",
+                        tid, json_string(without_nul(name))));
     }
     void name_once(std::uint32_t tid, std::string_view name) {
         if (named_.insert(tid).second) name_thread(tid, name);

@@ -2,6 +2,9 @@
 // CTF 1.8 (the Common Trace Format): a directory with `metadata` and one stream of packets for each
 // core. An event begins with one word: 5 bits of class and the low 27 bits of its time. If these
 // bits are not enough, 13 bytes replace them.
+//
+// Switches of tasks are events of the names and fields that LTTng gives those of Linux. With them
+// the trace says that it is a kernel's, so that Trace Compass shows its views of a kernel.
 #include <fmt/format.h>
 
 #include <map>
@@ -13,6 +16,7 @@
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/ctf_event.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/lanes.hpp"
 #include "host-tools/views/export/little_endian.hpp"
 
 namespace nopscope::host {
@@ -38,7 +42,9 @@ enum Class : std::uint8_t {
     function_class,
     utc_class,
     events_class,
-    masked_class
+    masked_class,
+    switch_class,
+    wakeup_class
 };
 
 constexpr char metadata_start[] = R"(/* CTF 1.8 */
@@ -84,6 +90,23 @@ event { id = 12; name = "events"; fields := struct { function_number function; s
 event { id = 13; name = "masked"; fields := struct { function_number function; u64 from; u64 to; }; };
 )";
 
+constexpr char metadata_tasks[] = R"(event { id = 14; name = "sched_switch"; fields := struct {
+    string _prev_comm; s32 _prev_tid; s32 _prev_prio; s64 _prev_state;
+    string _next_comm; s32 _next_tid; s32 _next_prio; }; };
+event { id = 15; name = "sched_wakeup"; fields := struct { string _comm; s32 _tid; s32 _prio; s32 _target_cpu; }; };
+)";
+
+// As in the events of LTTng, from which Trace Compass knows a dead task by bit 6.
+std::int64_t state_bits(TaskState state) {
+    switch (state) {
+    case TaskState::runnable: return 0;
+    case TaskState::sleeping: return 1;
+    case TaskState::stopped: return 4;
+    case TaskState::dead: return 64;
+    }
+    return 0;
+}
+
 // Returns a string literal of the metadata.
 std::string literal(std::string_view text) {
     std::string out = "\"";
@@ -98,12 +121,35 @@ class Ctf : public EventSink {
 public:
     Ctf(const Output& output, TimeAxis axis) : directory_(output.path()), axis_(axis) {}
 
+    bool wants_tasks() const override { return true; }
     void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         functions_[number] = literal(place.name);
         places_[number] = place;
     }
     void on_track(const Track& track) override { stream(track.core); }
+    void on_switch(const CoreSwitch& to) override {
+        lanes_.on_switch(to, [this](const CoreSwitch& shown) {
+            const std::uint32_t context = (shown.from ? shown.from : shown.to)->context;
+            event({0, shown.core, context}, switch_class, shown.at)
+                .text(kernel_name(shown.from, shown.core))
+                .add(thread_number(shown.from))
+                .add(priority(shown.from))
+                .add(shown.from ? state_bits(state_after(shown)) : 0)
+                .text(kernel_name(shown.to, shown.core))
+                .add(thread_number(shown.to))
+                .add(priority(shown.to));
+            has_switches_ = true;
+        });
+    }
+    void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        event(by, wakeup_class, now)
+            .text(kernel_name(task))
+            .add(thread_number(task))
+            .add(priority(task))
+            .add(task.core);
+        has_switches_ = true;
+    }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         told(track, function, now);
         event(track, entry_class, now).add(function);
@@ -237,6 +283,8 @@ private:
     std::map<std::uint32_t, std::string> functions_;           // by number, as literals
     std::unordered_map<std::uint32_t, FunctionPlace> places_;  // functions without an event so far
     std::vector<std::unique_ptr<Stream>> streams_;
+    Lanes lanes_;
+    bool has_switches_ = false;  // or ready tasks
 };
 
 // A reader adds the offset to the timestamps. So they are UTC according to the first clock pair.
@@ -259,11 +307,16 @@ void Ctf::finish() {
     FileWriter file(directory_ / "metadata");
     file.write(metadata_start);
     file.write(fmt::format(
-        "env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {};{} "
+        "env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {};{}{} "
         "}};\n",
-        literal(times_text(axis_)), part_.empty() ? "" : " part = " + literal(part_) + ";"));
+        literal(times_text(axis_)), part_.empty() ? "" : " part = " + literal(part_) + ";",
+        has_switches_ ? " domain = \"kernel\";" : ""));
     file.write(clock());
     file.write(metadata_types);
+    if (has_switches_) {
+        file.write(
+            "typealias integer { size = 32; align = 8; signed = true; } := s32;\n");
+    }
     file.write("typealias enum : u32 {");
     for (const auto& [number, name] : functions_)
         file.write(fmt::format("\n    {} = {},", name, number));
@@ -279,6 +332,7 @@ void Ctf::finish() {
     }
     file.write(" } := captured;\n");
     file.write(metadata_stream);
+    if (has_switches_) file.write(metadata_tasks);
     file.close();
 }
 

@@ -21,6 +21,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/lanes.hpp"
 #include "host-tools/views/export/packet_file.hpp"
 #include "host-tools/views/export/perfetto_fields.hpp"
 #include "host-tools/views/export/perfetto_packets.hpp"
@@ -52,10 +53,21 @@ public:
         stacks_.emplace_back();
         packet(thread_packet(track));
     }
-    void on_switch(const Track& from, const Track& to, Nanoseconds now) override {
-        Core& core = started(to, now);
-        if (!std::exchange(core.has_lane, true)) packet(running_packet(from, core.first));
-        packet(running_packet(to, now));
+    bool wants_tasks() const override { return true; }
+    void on_switch(const CoreSwitch& to) override {
+        lanes_.on_switch(to, [this](const CoreSwitch& shown) {
+            if (shown.from) packet(state_packet(*shown.from, state_of(shown), shown.at));
+            if (shown.to) packet(state_packet(*shown.to, KernelState::running, shown.at));
+            running_.resize(std::max<std::size_t>(running_.size(), shown.core + 1));
+            running_[shown.core] = shown.to ? shown.to->number : no_track;
+        });
+    }
+    // Perfetto would end the slice of a task that runs on this core. On another core it may run.
+    void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        if (by.core < running_.size() && running_[by.core] == task.number) return;
+        Track on_core = task;
+        on_core.core = by.core;
+        packet(state_packet(on_core, KernelState::runnable, now));
     }
 
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -214,8 +226,6 @@ private:
     };
     struct Core {
         bool started = false;
-        bool has_lane = false;
-        Nanoseconds first = 0;
         Held held;
         Nanoseconds last = 0;  // by its own clock
         std::uint64_t default_track = 0;
@@ -230,8 +240,18 @@ private:
             return interned[function];
         }
     };
+    static constexpr std::uint32_t no_track = ~0u;
     static constexpr std::size_t most_held = std::size_t{1} << 12;  // bytes of annotations
 
+    static KernelState state_of(const CoreSwitch& to) {
+        switch (state_after(to)) {
+        case TaskState::runnable: return KernelState::runnable;
+        case TaskState::sleeping: return KernelState::sleeping;
+        case TaskState::stopped: return KernelState::stopped;
+        case TaskState::dead: return KernelState::dead;
+        }
+        return KernelState::runnable;
+    }
     void packet(const Proto& content) { file_.add({content.text()}); }
     static Proto event_on(std::uint64_t track, Type type) {
         return Proto().number(event::type, type).number(event::track_uuid, track);
@@ -326,7 +346,7 @@ private:
     }
     void begin_sequence(Core& core, const Track& track, Nanoseconds now) {
         core.started = true;
-        core.first = core.last = now;
+        core.last = now;
         core.default_track = context_uuid(track);
         packet(sequence_packet(track, now));
     }
@@ -404,6 +424,8 @@ private:
     std::unordered_map<std::uint32_t, Function> functions_;
     std::vector<Core> cores_;
     std::vector<Stack> stacks_;  // by track
+    Lanes lanes_;
+    std::vector<std::uint32_t> running_;  // by core: a track
     bool has_real_time_ = false;
     std::uint64_t utc_minus_time_ = 0;
     std::set<std::uint64_t> described_;

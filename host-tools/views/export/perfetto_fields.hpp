@@ -98,7 +98,7 @@ enum : std::uint32_t {
 };
 }
 namespace task_state {
-enum : std::uint32_t { cpu = 1, comm = 2, tid = 3, state = 4 };
+enum : std::uint32_t { cpu = 1, comm = 2, tid = 3, state = 4, prio = 5 };
 }
 namespace attributes {
 enum : std::uint32_t { attribute = 1, key = 1, string_value = 3 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "host-tools/base/text.hpp"
@@ -17,7 +18,6 @@ constexpr std::uint32_t real_time = 1;
 constexpr std::uint32_t log_info = 4;
 constexpr std::uint32_t own_clock = 64;
 constexpr std::uint32_t explicit_order = 1;
-constexpr std::uint32_t running = 3;
 constexpr std::uint64_t root_uuid = 0;
 
 constexpr const char* categories[] = {"call", "irq", "tracer", "context"};  // by Category
@@ -28,7 +28,8 @@ Proto track_packet(const Proto& of) { return Proto().message(packet::track_descr
 std::uint64_t thread_number(const Track& track) { return 1 + track.number; }
 
 std::string thread_name(const Track& track) {
-    return track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
+    if (track.task == nullptr && track.context == 0) return fmt::format("core {}", track.core);
+    return to_utf8(without_nul(track_name(track)));
 }
 
 // Threads come in the order of their cores, and of their contexts' numbers.
@@ -128,16 +129,21 @@ Proto sequence_packet(const Track& track, Nanoseconds now) {
         .message(packet::interned_data, names);
 }
 
-Proto running_packet(const Track& track, Nanoseconds when) {
+Proto state_packet(const Track& track, KernelState state, Nanoseconds when) {
+    Proto of;
+    of.number(task_state::cpu, track.core)
+        .bytes(task_state::comm, thread_name(track))
+        .number(task_state::tid, thread_number(track))
+        .number(task_state::state, static_cast<std::uint32_t>(state));
+    if (track.task != nullptr && track.task->priority != 0) {
+        constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+        of.number(task_state::prio, std::min(track.task->priority, most));
+    }
     return Proto()
         .number(packet::timestamp, when)
         .number(packet::timestamp_clock_id, boot_time)
         .number(packet::sequence_id, others_sequence)
-        .message(packet::task_state, Proto()
-                                         .number(task_state::cpu, track.core)
-                                         .bytes(task_state::comm, thread_name(track))
-                                         .number(task_state::tid, thread_number(track))
-                                         .number(task_state::state, running));
+        .message(packet::task_state, of);
 }
 
 Proto clocks_packet(const TimePair& pair) {

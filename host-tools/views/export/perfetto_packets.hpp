@@ -55,8 +55,10 @@ Proto attributes_packet(const HelloInfo& hello, const std::string& times, const 
 Proto thread_packet(const Track& track);
 // The first of a core's sequence: its clock, its categories, and `track` as the default.
 Proto sequence_packet(const Track& track, Nanoseconds now);
-// The core's lane shows the context from now on.
-Proto running_packet(const Track& track, Nanoseconds when);
+// States of a task, as Perfetto counts them.
+enum class KernelState : std::uint32_t { runnable = 2, running = 3, sleeping = 4, stopped = 6, dead = 7 };
+// The task has the state from now on. Perfetto makes the cores' lanes of these.
+Proto state_packet(const Track& track, KernelState state, Nanoseconds when);
 Proto clocks_packet(const TimePair& pair);
 Proto log_packet(std::string_view text, std::uint64_t utc_ns);
 

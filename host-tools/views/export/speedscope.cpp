@@ -24,6 +24,7 @@ public:
           events_(output.path(), events_name),
           samples_(output.path(), samples_name) {}
 
+    bool wants_tasks() const override { return true; }
     void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         frames_.try_emplace(number, frames_.size());
@@ -93,10 +94,10 @@ private:
     void head(const Profile& of, const char* type, const char* what, const char* unit,
               Nanoseconds begin, std::uint64_t end) {
         file_.write(
-            fmt::format("{}{{\"type\":\"{}\",\"name\":\"{}{}\",\"unit\":\"{}\",\"startValue\":{},"
+            fmt::format("{}{{\"type\":\"{}\",\"name\":{},\"unit\":\"{}\",\"startValue\":{},"
                         "\"endValue\":{},",
-                        std::exchange(profiles_, true) ? ",\n" : "", type, track_name(of.track),
-                        what, unit, begin, end));
+                        std::exchange(profiles_, true) ? ",\n" : "", type,
+                        json_string(track_name(of.track) + what), unit, begin, end));
     }
 
     FileWriter file_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace.dat, version 6 (trace-cmd.dat.v6.5(5)), for `trace-cmd report` and KernelShark: ring-buffer
 // pages like those of a Linux kernel's function_graph tracer. A core is a CPU, a context a task.
+// Switches of tasks are the scheduler's events.
 // Marks, counters, values, the console and gaps are trace_printk events; a page counts its gap.
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/lanes.hpp"
 #include "host-tools/views/export/little_endian.hpp"
 #include "host-tools/views/export/track_files.hpp"
 
@@ -32,7 +34,14 @@ constexpr unsigned time_extend = 30;
 constexpr unsigned longest = 28;
 constexpr unsigned delta_bits = 27;
 
-enum Id : std::uint16_t { function_id = 1, print_id = 5, exit_id = 10, entry_id = 11 };
+enum Id : std::uint16_t {
+    function_id = 1,
+    print_id = 5,
+    exit_id = 10,
+    entry_id = 11,
+    switch_id = 12,
+    wakeup_id = 13
+};
 
 constexpr char header_page[] =
     "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -75,6 +84,38 @@ constexpr Format event_formats[] = {
      "\"%ps: %s\", (void *)REC->ip, REC->buf"},
 };
 
+constexpr std::size_t comm_bytes = 32;  // with its zero; the number tells the rest
+
+constexpr Format sched_formats[] = {
+    {"sched_switch", switch_id,
+     "\tfield:char prev_comm[32];\toffset:8;\tsize:32;\tsigned:0;\n"
+     "\tfield:pid_t prev_pid;\toffset:40;\tsize:4;\tsigned:1;\n"
+     "\tfield:int prev_prio;\toffset:44;\tsize:4;\tsigned:1;\n"
+     "\tfield:long prev_state;\toffset:48;\tsize:8;\tsigned:1;\n"
+     "\tfield:char next_comm[32];\toffset:56;\tsize:32;\tsigned:0;\n"
+     "\tfield:pid_t next_pid;\toffset:88;\tsize:4;\tsigned:1;\n"
+     "\tfield:int next_prio;\toffset:92;\tsize:4;\tsigned:1;\n",
+     "\"%s:%d [%d] %ld ==> %s:%d [%d]\", REC->prev_comm, REC->prev_pid, REC->prev_prio, "
+     "REC->prev_state, REC->next_comm, REC->next_pid, REC->next_prio"},
+    {"sched_wakeup", wakeup_id,
+     "\tfield:char comm[32];\toffset:8;\tsize:32;\tsigned:0;\n"
+     "\tfield:pid_t pid;\toffset:40;\tsize:4;\tsigned:1;\n"
+     "\tfield:int prio;\toffset:44;\tsize:4;\tsigned:1;\n"
+     "\tfield:int target_cpu;\toffset:48;\tsize:4;\tsigned:1;\n",
+     "\"%s:%d [%d] CPU:%d\", REC->comm, REC->pid, REC->prio, REC->target_cpu"},
+};
+
+// As Linux has them: R, S, T, X.
+std::uint64_t state_bits(TaskState state) {
+    switch (state) {
+    case TaskState::runnable: return 0;
+    case TaskState::sleeping: return 1;
+    case TaskState::stopped: return 4;
+    case TaskState::dead: return 16;
+    }
+    return 0;
+}
+
 std::string text_of(const Format& format) {
     return fmt::format(
         "name: {}\nID: {}\nformat:\n"
@@ -105,6 +146,31 @@ public:
     TraceCmd(const Output& output, TimeAxis axis)
         : file_(output), axis_(axis), pages_(output.path(), pages_name) {}
 
+    bool wants_tasks() const override { return true; }
+    void on_switch(const CoreSwitch& to) override {
+        lanes_.on_switch(to, [this](const CoreSwitch& shown) {
+            add_core(shown.core);
+            Record record(switch_id, thread_number(shown.from));
+            record.comm(kernel_name(shown.from, shown.core));
+            record.add(thread_number(shown.from));
+            record.add(priority(shown.from));
+            record.add(shown.from ? state_bits(state_after(shown)) : 0);
+            record.comm(kernel_name(shown.to, shown.core));
+            record.add(thread_number(shown.to));
+            record.add(priority(shown.to));
+            put(shown.core, shown.at, record);
+            has_switches_ = true;
+        });
+    }
+    void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        Record record(wakeup_id, thread_number(by));
+        record.comm(kernel_name(task));
+        record.add(thread_number(task));
+        record.add(priority(task));
+        record.add(task.core);
+        put(by.core, now, record);
+        has_switches_ = true;
+    }
     void on_shown_part(const std::string& part) override { part_ = part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         // An entry that is not a function of the image gets an address below any image.
@@ -189,10 +255,11 @@ private:
     // An event with its common fields, padded to whole words.
     class Record {
     public:
-        Record(Id id, const Track& track) {
+        Record(Id id, const Track& track) : Record(id, track.number + 1) {}
+        Record(Id id, std::uint32_t thread) {
             add(static_cast<std::uint16_t>(id));
             add(std::uint16_t{0});
-            add(track.number + 1);
+            add(thread);
         }
         template <typename Integer>
         void add(Integer value) {
@@ -202,6 +269,11 @@ private:
             end_ = std::copy_n(text.begin(), std::min(text.size(), most_text), end_);
             do *end_++ = 0;
             while ((end_ - bytes_) % 4 != 0);
+        }
+        void comm(const std::string& name) {
+            char text[comm_bytes] = {};
+            std::copy_n(name.begin(), std::min(name.size(), comm_bytes - 1), text);
+            end_ = std::copy_n(text, comm_bytes, end_);
         }
         std::string_view bytes() const { return {bytes_, static_cast<std::size_t>(end_ - bytes_)}; }
 
@@ -302,6 +374,8 @@ private:
     std::vector<Track> tracks_;
     std::vector<std::vector<Nanoseconds>> calls_;  // by track: begins of open calls
     std::vector<Page> cores_;
+    Lanes lanes_;
+    bool has_switches_ = false;  // or ready tasks
 };
 
 void TraceCmd::finish() {
@@ -315,7 +389,12 @@ void TraceCmd::finish() {
     sized<std::uint64_t>(header_event);
     number(static_cast<std::uint32_t>(std::size(event_formats)));
     for (const Format& format : event_formats) sized<std::uint64_t>(text_of(format));
-    number(std::uint32_t{0});  // number of other event systems
+    number(std::uint32_t{has_switches_});  // number of other event systems
+    if (has_switches_) {
+        file_.write({"sched\0", 6});
+        number(static_cast<std::uint32_t>(std::size(sched_formats)));
+        for (const Format& format : sched_formats) sized<std::uint64_t>(text_of(format));
+    }
     std::string symbols;
     for (const auto& [address, name] : symbols_)
         symbols += fmt::format("{:016x} T {}\n", address, name);
@@ -323,7 +402,7 @@ void TraceCmd::finish() {
     sized<std::uint32_t>("");
     std::string tasks;
     for (const Track& track : tracks_) {
-        tasks += fmt::format("{} core{}/{}\n", track.number + 1, track.core, track.context);
+        tasks += fmt::format("{} {}\n", track.number + 1, kernel_name(track));
     }
     sized<std::uint64_t>(tasks);
     number(static_cast<std::uint32_t>(cores_.size()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A directory for `uftrace report`, `graph`, `replay` and `tui`. Each track is a task with its own
 // file, 16 bytes an event. The functions' addresses are in the symbol file of an imaginary program.
+// The tasks' names are events as perf records them, in a file of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ public:
           records_(output.path(), records_name),
           about_(times_text(axis)) {}
 
+    bool wants_tasks() const override { return true; }
     void on_shown_part(const std::string& part) override { about_ += "; a part: " + part; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         std::string name = for_cell(place.name);
@@ -49,6 +51,7 @@ public:
         }
         tracks_.push_back(track);
         depths_.push_back(0);
+        firsts_.push_back(0);
         records_.add(track.number);
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -81,10 +84,32 @@ private:
     void record(const Track& track, std::uint64_t type, std::uint32_t function, Nanoseconds now,
                 std::uint64_t depth) {
         char bytes[16];
+        if (Nanoseconds& first = firsts_[track.number]; first == 0) first = now;
         put_little(
             put_little(bytes, std::max<Nanoseconds>(now, 1)),
             type | magic << 3 | std::min(depth, most_depth) << 6 | addresses_[function] << 16);
         records_.write(track.number, {bytes, sizeof bytes});
+    }
+    // An event that renames a task: PERF_RECORD_COMM, with pid, tid and time behind it.
+    std::string names_of_tasks() const {
+        constexpr std::uint32_t renames = 3;
+        constexpr std::size_t name_bytes = 16;  // with its zero
+        constexpr std::uint32_t process = 1;
+        std::string events;
+        for (const Track& track : tracks_) {
+            if (track.task == nullptr) continue;
+            char event[8 + 8 + name_bytes + 16] = {};
+            char* to = put_little(event, renames);
+            to = put_little(to, std::uint16_t{0});
+            to = put_little(to, std::uint16_t{sizeof event});
+            to = put_little(put_little(to, process), track.number + 1);
+            const std::string name = for_cell(track_name(track)).substr(0, name_bytes - 1);
+            std::copy(name.begin(), name.end(), to);
+            to = put_little(put_little(to + name_bytes, process), track.number + 1);
+            put_little(to, std::max<Nanoseconds>(firsts_[track.number], 1));
+            events.append(event, sizeof event);
+        }
+        return events;
     }
     void write(const fs::path& name, std::string_view text) const {
         FileWriter file(directory_ / name);
@@ -100,6 +125,7 @@ private:
     std::unordered_map<std::uint32_t, std::uint64_t> addresses_;
     std::vector<Track> tracks_;
     std::vector<std::uint64_t> depths_;
+    std::vector<Nanoseconds> firsts_;  // by track: the time of its first event
 };
 
 void Uftrace::finish() {
@@ -117,8 +143,10 @@ void Uftrace::finish() {
     to = put_little(to, std::uint16_t{sizeof header});
     *to++ = 1;  // little-endian
     *to++ = 2;  // 64 bits
-    // Features: tasks, sessions, relative symbols, depth. Then: program, command line, tasks.
-    to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
+    const std::string names = names_of_tasks();
+    // Features: tasks, sessions, relative symbols, depth, perf's events. Then: program, command
+    // line, tasks.
+    to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6 | (names.empty() ? 0u : 1u << 8)});
     to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
     put_little(to, std::uint16_t{65535});
     write("info",
@@ -128,6 +156,7 @@ void Uftrace::finish() {
                   "taskinfo:tids={}\n",
                   program, about_, tracks_.size(), tasks));
     write("task.txt", task_lines);
+    if (!names.empty()) write("perf-cpu0.dat", names);
     // Without a stack in the map, uftrace takes every address for one of the kernel.
     write(fmt::format("sid-{}.map", session),
           fmt::format(

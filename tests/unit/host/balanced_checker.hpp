@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,10 @@ class BalancedChecker : public EventSink {
 public:
     std::vector<std::string> told;  // "0 +f 10", "0 -f 20 unwound"
     std::vector<std::string> wrong;
-    std::vector<std::string> switches;  // "30 0 -> 1"
+    std::vector<std::string> switches;  // "30 0 -> 1", of one context to another
+    std::vector<std::string> lanes;     // "core 0: 30 0 -> 1 blocked", "core 0: 90 1 -> -"
+    std::vector<std::string> ready;     // "0 makes 1 ready 30"
+    std::vector<std::string> labels;    // of tracks
     std::vector<TimeAxis> axes;         // one for each session
     bool quiet = false;                 // `told` stays empty
 
@@ -28,6 +32,7 @@ public:
     void on_track(const Track& track) override {
         if (track.number != tracks_.size()) wrong.push_back("a track's number");
         tracks_.push_back({});
+        labels.push_back(track_name(track));
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         at(track, now);
@@ -82,9 +87,31 @@ public:
         if (from > to) wrong.push_back("a masked time that ends before it begins");
         say("core {} masked by {} {}..{}", track.core, name(function), from, to);
     }
-    void on_switch(const Track& from, const Track& to, Nanoseconds now) override {
-        if (from.core != to.core || from.number == to.number) wrong.push_back("a wrong switch");
-        switches.push_back(fmt::format("{} {} -> {}", now, from.number, to.number));
+    void on_switch(const CoreSwitch& to) override {
+        static constexpr const char* ways[] = {"", " preempted", " blocked", " gave way", " ended"};
+        std::optional<std::uint32_t>& runs = running_[to.core];
+        for (const std::optional<Track>& one : {to.from, to.to}) {
+            if (one && (one->core != to.core || one->number >= tracks_.size()))
+                wrong.push_back("a switch of another core");
+        }
+        if (runs != number(to.from) || to.from.has_value() + to.to.has_value() == 0 ||
+            number(to.from) == number(to.to)) {
+            wrong.push_back("a wrong switch");
+        }
+        if (to.at < switched_[to.core]) wrong.push_back("a switch before another");
+        switched_[to.core] = to.at;
+        runs = number(to.to);
+        const auto text = [](const std::optional<Track>& track) {
+            return track ? std::to_string(track->number) : "-";
+        };
+        const std::string both = fmt::format("{} {} -> {}", to.at, text(to.from), text(to.to));
+        lanes.push_back(
+            fmt::format("core {}: {}{}", to.core, both, ways[static_cast<unsigned>(to.how)]));
+        if (to.from && to.to) switches.push_back(both);
+    }
+    void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        if (running_[by.core] != by.number) wrong.push_back("what does not run makes ready");
+        ready.push_back(fmt::format("{} makes {} ready {}", by.number, task.number, now));
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds) override {
         std::string text;
@@ -96,6 +123,9 @@ public:
             pair.exchanged ? " exchanged" : "");
     }
     void finish() override {
+        for (const auto& [core, runs] : running_) {
+            if (runs) wrong.push_back("a core that still runs at the end");
+        }
         for (const auto& track : tracks_) {
             if (!track.open.empty())
                 wrong.push_back("still open at the end: " + name(track.open.back()));
@@ -107,6 +137,9 @@ private:
         std::vector<std::uint32_t> open;
         Nanoseconds last = 0;
     };
+    static std::optional<std::uint32_t> number(const std::optional<Track>& track) {
+        return track ? std::optional(track->number) : std::nullopt;
+    }
     std::string name(std::uint32_t function) {
         const auto found = names_.find(function);
         if (found != names_.end()) return found->second;
@@ -124,6 +157,8 @@ private:
 
     std::map<std::uint32_t, std::string> names_;
     std::vector<Of> tracks_;
+    std::map<std::uint32_t, std::optional<std::uint32_t>> running_;  // by core: a track
+    std::map<std::uint32_t, Nanoseconds> switched_;                  // by core
     std::map<std::uint32_t, Nanoseconds[2]> absent_;
 };
 

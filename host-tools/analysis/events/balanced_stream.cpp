@@ -45,6 +45,7 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
 
 void BalancedStream::show_open_calls(Core& core, Context& context) {
     introduce(core, context);
+    context.last = std::max(context.last, core.now);
     for (std::size_t at = 1; at < context.stack.size(); ++at) {
         const std::uint32_t function = context.stack[at].function;
         if (function == tracer_function && cuts_) continue;
@@ -78,12 +79,16 @@ void BalancedStream::on_session(const HelloInfo& hello) {
 }
 
 void BalancedStream::on_session_end() {
+    for (const auto& core : cores_) {
+        if (!core) continue;
+        turn_to(*core);
+        settle(*core);
+    }
     std::erase_if(absences_, [](const Missing& missing) { return missing.core->is_ahead(); });
     tell_absences(~std::uint64_t{0});
     for (const auto& core : cores_) {
         if (!core) continue;
         to_ = core->is_ahead() ? static_cast<EventSink*>(&nobody_) : &sink_;
-        settle(*core);
         end_all(*core, Left::open);
         end_running(*core);
         core->with_data = {};
@@ -123,10 +128,8 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
     Context& added = *core.contexts.emplace_back(std::make_unique<Context>());
     ++context_count_;
     core.by_number.emplace(number, &added);
-    added.track = {.number = 0,
-                   .core = core.number,
-                   .context = number,
-                   .task = task_of(core, number)};
+    added.track = {
+        .number = 0, .core = core.number, .context = number, .task = task_of(core, number)};
     added.stack.resize(1);
     introduce(core, added);
     return added;
@@ -160,13 +163,10 @@ void BalancedStream::move(Core& from, Core& to, Context& moved) {
         enter(from, context(from, protocol::several_contexts), from.now);
         settle(from);
     }
-    if (!from.is_ahead() && !to.is_shown) {  // they enter again when that core's part begins
-        for (std::size_t top = moved.stack.size() - 1; top > 0; --top) {
-            const std::uint32_t function = moved.stack[top].function;
-            if (function == tracer_function && cuts_) continue;
-            sink_.leave(moved.track, function, from.now, Left::open);
-        }
+    const bool hides = !from.is_ahead() && !to.is_shown;
+    if (hides && to.is_over) {
         moved.last = from.now;
+        hide_open_calls(moved);
     }
     const auto one = std::ranges::find(from.contexts, &moved, &std::unique_ptr<Context>::get);
     to.contexts.push_back(std::move(*one));
@@ -174,6 +174,10 @@ void BalancedStream::move(Core& from, Core& to, Context& moved) {
     to.by_number.emplace(moved.track.context, &moved);
     from.contexts.erase(one);
     moved.track.core = to.number;
+    if (hides && to.is_ahead()) {  // the move came before the part: the calls enter again in it
+        announce(*to.contexts.front());
+        hide_open_calls(moved);
+    }
     core_of_[moved.track.context] = &to;
     moved.has_moved |= moved.stack.size() > 1;
     to.now = std::max(to.now, moved.last);
@@ -182,8 +186,20 @@ void BalancedStream::move(Core& from, Core& to, Context& moved) {
     if (to.is_shown && from.is_ahead()) show_open_calls(to, moved);
 }
 
+void BalancedStream::hide_open_calls(const Context& context) {
+    for (std::size_t top = context.stack.size() - 1; top > 0; --top) {
+        const std::uint32_t function = context.stack[top].function;
+        if (function == tracer_function && cuts_) continue;
+        sink_.leave(context.track, function, context.last, Left::open);
+    }
+}
+
 void BalancedStream::introduce(Core& core, Context& context) {
-    if (!core.is_shown || std::exchange(context.introduced, true)) return;
+    if (core.is_shown) announce(context);
+}
+
+void BalancedStream::announce(Context& context) {
+    if (std::exchange(context.introduced, true)) return;
     context.track.number = tracks_++;
     sink_.on_track(context.track);
 }
@@ -392,8 +408,7 @@ void BalancedStream::begin_running(Core& core, Nanoseconds at) {
 }
 
 void BalancedStream::end_running(Core& core) {
-    if (std::exchange(core.is_running, false))
-        tell_switch(core, core.current, nullptr, core.now);
+    if (std::exchange(core.is_running, false)) tell_switch(core, core.current, nullptr, core.now);
     core.attends = true;
 }
 
@@ -401,8 +416,7 @@ void BalancedStream::settle(Core& core) {
     const Waiting waiting = std::exchange(core.waiting, {});
     if (waiting.from == nullptr) return;
     tell_switch(core, waiting.from, waiting.to, waiting.at, waiting.how);
-    if (waiting.ends_away)
-        to_->leave(waiting.to->track, away_function, waiting.at, Left::returned);
+    if (waiting.ends_away) to_->leave(waiting.to->track, away_function, waiting.at, Left::returned);
 }
 
 // Between the `context` record and the one that says how the core left, may be that of a move,

@@ -15,7 +15,8 @@
 //            in no call's self time. On TimeAxis::without_tracer the clock stands still instead.
 //   context  While another context runs, a track with open calls likewise shows `away_function`.
 //   switch   How a core left a context is told by a record after the switch. So a switch, and the
-//            end of `away_function` with it, are passed on at the next record that is none of these.
+//            end of `away_function` with it, are passed on at the next record that is none of
+//            these.
 //   move     A track belongs to a context and goes to the core that runs it, with its open calls.
 //            Numbers other than 0 are unique in a session: a context that ran on another core
 //            before has moved. MovesInOrder stands before this stream.
@@ -56,7 +57,9 @@ public:
         : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
 
     // Tracks have these tasks. Call it first. Null: no task is known.
-    void know_tasks(TaskLabels* tasks) { tasks_ = tasks != nullptr && tasks->any() ? tasks : nullptr; }
+    void know_tasks(TaskLabels* tasks) {
+        tasks_ = tasks != nullptr && tasks->any() ? tasks : nullptr;
+    }
 
     void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     // Throws Error if the symbols are of another image. on_trace() and on_missing() throw it if
@@ -148,6 +151,10 @@ private:
     Context* moved_context(Core& core, std::uint32_t number, bool is_certain);
     void move(Core& from, Core& to, Context& moved);
     void introduce(Core& core, Context& context);
+    // The sink gets the track.
+    void announce(Context& context);
+    // The track's open calls leave at its last time.
+    void hide_open_calls(const Context& context);
     // The track's open calls enter now.
     void show_open_calls(Core& core, Context& context);
     // From now on the events are this core's.

@@ -129,13 +129,13 @@ public:
     }
     void on_track(const Track& track) override { stream(track.core); }
     void on_switch(const CoreSwitch& to) override {
-        lanes_.on_switch(to, [this](const CoreSwitch& shown) {
+        lanes_.on_switch(to, [this](const CoreSwitch& shown, TaskState left) {
             const std::uint32_t context = (shown.from ? shown.from : shown.to)->context;
             event({0, shown.core, context}, switch_class, shown.at)
                 .text(kernel_name(shown.from, shown.core))
                 .add(thread_number(shown.from))
                 .add(priority(shown.from))
-                .add(shown.from ? state_bits(state_after(shown)) : 0)
+                .add(state_bits(left))
                 .text(kernel_name(shown.to, shown.core))
                 .add(thread_number(shown.to))
                 .add(priority(shown.to));
@@ -143,6 +143,7 @@ public:
         });
     }
     void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        lanes_.on_ready(task);
         event(by, wakeup_class, now)
             .text(kernel_name(task))
             .add(thread_number(task))
@@ -314,8 +315,7 @@ void Ctf::finish() {
     file.write(clock());
     file.write(metadata_types);
     if (has_switches_) {
-        file.write(
-            "typealias integer { size = 32; align = 8; signed = true; } := s32;\n");
+        file.write("typealias integer { size = 32; align = 8; signed = true; } := s32;\n");
     }
     file.write("typealias enum : u32 {");
     for (const auto& [number, name] : functions_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which switches of contexts a format has: all, if the target names its tasks. Without names a core
-// has none before it changes contexts, since it may have only one.
+// has none before it changes contexts, since it may have only one. A task that has ended runs once
+// more when the firmware destroys it, and its last calls end.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
@@ -18,18 +20,6 @@ namespace nopscope::host {
 
 // A state of a task in the words of Linux.
 enum class TaskState : std::uint8_t { runnable, sleeping, stopped, dead };
-
-// What the task that the core leaves does from now on.
-inline TaskState state_after(const CoreSwitch& to) {
-    if (!to.to) return TaskState::stopped;  // for the recording
-    if (to.from && to.from->task != nullptr && to.from->task->runs_interrupts)
-        return TaskState::sleeping;  // until the next interrupt
-    switch (to.how) {
-    case protocol::Left::blocked: return TaskState::sleeping;
-    case protocol::Left::ended: return TaskState::dead;
-    default: return TaskState::runnable;
-    }
-}
 
 // 0 is the idle task of Linux: it stands for nothing that is known.
 inline std::uint32_t thread_number(const std::optional<Track>& track) {
@@ -52,7 +42,11 @@ inline std::string kernel_name(const std::optional<Track>& track, std::uint32_t 
 
 class Lanes {
 public:
-    // Calls write(CoreSwitch) for those that the format has.
+    // `goes_back`: the format takes an event that is older than the one before.
+    explicit Lanes(bool goes_back = false) : goes_back_(goes_back) {}
+
+    // Calls write(CoreSwitch, TaskState) for those that the format has. The state: what the task
+    // that the core leaves does from now on.
     template <typename Write>
     void on_switch(const CoreSwitch& to, Write write) {
         if (to.core >= lanes_.size()) lanes_.resize(to.core + 1);
@@ -62,18 +56,34 @@ public:
             lane.since = to.at;
             return;
         }
-        if (!lane.is_shown && to.from)
-            write(CoreSwitch{.core = to.core, .from = {}, .to = to.from, .at = lane.since});
+        if (goes_back_ && !lane.is_shown && to.from) {
+            write({.core = to.core, .from = {}, .to = to.from, .at = lane.since},
+                  TaskState::runnable);
+        }
         lane.is_shown = true;
-        write(to);
+        write(to, state_after(to));
     }
+    void on_ready(const Track& task) { ended_.erase(task.number); }
+    bool has_ended(const Track& task) const { return ended_.contains(task.number); }
 
 private:
+    TaskState state_after(const CoreSwitch& to) {
+        if (!to.from) return TaskState::runnable;
+        if (to.how == protocol::Left::ended) ended_.insert(to.from->number);
+        if (has_ended(*to.from)) return TaskState::dead;
+        if (!to.to) return TaskState::stopped;  // for the recording
+        if (to.from->task != nullptr && to.from->task->runs_interrupts)
+            return TaskState::sleeping;  // until the next interrupt
+        return to.how == protocol::Left::blocked ? TaskState::sleeping : TaskState::runnable;
+    }
+
     struct Lane {
         bool is_shown = false;
         Nanoseconds since = 0;  // before it is shown: when the core began to run its context
     };
+    bool goes_back_;
     std::vector<Lane> lanes_;
+    std::unordered_set<std::uint32_t> ended_;  // tracks
 };
 
 }  // namespace nopscope::host

@@ -55,15 +55,20 @@ public:
     }
     bool wants_tasks() const override { return true; }
     void on_switch(const CoreSwitch& to) override {
-        lanes_.on_switch(to, [this](const CoreSwitch& shown) {
-            if (shown.from) packet(state_packet(*shown.from, state_of(shown), shown.at));
-            if (shown.to) packet(state_packet(*shown.to, KernelState::running, shown.at));
-            running_.resize(std::max<std::size_t>(running_.size(), shown.core + 1));
-            running_[shown.core] = shown.to ? shown.to->number : no_track;
+        lanes_.on_switch(to, [this](const CoreSwitch& shown, TaskState left) {
+            if (shown.core >= running_.size()) running_.resize(shown.core + 1, no_track);
+            const std::uint32_t ran = std::exchange(running_[shown.core], no_track);
+            if (shown.from && shown.from->number == ran)
+                packet(state_packet(*shown.from, state_of(left), shown.at));
+            // Perfetto would take a task that runs again after its end for another one.
+            if (!shown.to || lanes_.has_ended(*shown.to)) return;
+            packet(state_packet(*shown.to, KernelState::running, shown.at));
+            running_[shown.core] = shown.to->number;
         });
     }
-    // Perfetto would end the slice of a task that runs on this core. On another core it may run.
+    // Perfetto would end the slice of a task that runs on this core.
     void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        lanes_.on_ready(task);
         if (by.core < running_.size() && running_[by.core] == task.number) return;
         Track on_core = task;
         on_core.core = by.core;
@@ -243,8 +248,8 @@ private:
     static constexpr std::uint32_t no_track = ~0u;
     static constexpr std::size_t most_held = std::size_t{1} << 12;  // bytes of annotations
 
-    static KernelState state_of(const CoreSwitch& to) {
-        switch (state_after(to)) {
+    static KernelState state_of(TaskState state) {
+        switch (state) {
         case TaskState::runnable: return KernelState::runnable;
         case TaskState::sleeping: return KernelState::sleeping;
         case TaskState::stopped: return KernelState::stopped;
@@ -424,7 +429,7 @@ private:
     std::unordered_map<std::uint32_t, Function> functions_;
     std::vector<Core> cores_;
     std::vector<Stack> stacks_;  // by track
-    Lanes lanes_;
+    Lanes lanes_{true};
     std::vector<std::uint32_t> running_;  // by core: a track
     bool has_real_time_ = false;
     std::uint64_t utc_minus_time_ = 0;

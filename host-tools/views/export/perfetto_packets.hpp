@@ -56,7 +56,13 @@ Proto thread_packet(const Track& track);
 // The first of a core's sequence: its clock, its categories, and `track` as the default.
 Proto sequence_packet(const Track& track, Nanoseconds now);
 // States of a task, as Perfetto counts them.
-enum class KernelState : std::uint32_t { runnable = 2, running = 3, sleeping = 4, stopped = 6, dead = 7 };
+enum class KernelState : std::uint32_t {
+    runnable = 2,
+    running = 3,
+    sleeping = 4,
+    stopped = 6,
+    dead = 7
+};
 // The task has the state from now on. Perfetto makes the cores' lanes of these.
 Proto state_packet(const Track& track, KernelState state, Nanoseconds when);
 Proto clocks_packet(const TimePair& pair);

@@ -148,13 +148,13 @@ public:
 
     bool wants_tasks() const override { return true; }
     void on_switch(const CoreSwitch& to) override {
-        lanes_.on_switch(to, [this](const CoreSwitch& shown) {
+        lanes_.on_switch(to, [this](const CoreSwitch& shown, TaskState left) {
             add_core(shown.core);
             Record record(switch_id, thread_number(shown.from));
             record.comm(kernel_name(shown.from, shown.core));
             record.add(thread_number(shown.from));
             record.add(priority(shown.from));
-            record.add(shown.from ? state_bits(state_after(shown)) : 0);
+            record.add(state_bits(left));
             record.comm(kernel_name(shown.to, shown.core));
             record.add(thread_number(shown.to));
             record.add(priority(shown.to));
@@ -163,6 +163,7 @@ public:
         });
     }
     void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
+        lanes_.on_ready(task);
         Record record(wakeup_id, thread_number(by));
         record.comm(kernel_name(task));
         record.add(thread_number(task));

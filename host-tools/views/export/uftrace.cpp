@@ -146,7 +146,8 @@ void Uftrace::finish() {
     const std::string names = names_of_tasks();
     // Features: tasks, sessions, relative symbols, depth, perf's events. Then: program, command
     // line, tasks.
-    to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6 | (names.empty() ? 0u : 1u << 8)});
+    to =
+        put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6 | (names.empty() ? 0u : 1u << 8)});
     to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
     put_little(to, std::uint16_t{65535});
     write("info",

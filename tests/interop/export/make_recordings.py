@@ -7,6 +7,7 @@
 torture   calls of all kinds, some left by longjmp, from an image under QEMU
 tasks     several contexts of a core, with marks
 cores     two cores
+kernel, kernel-1   a preemptive kernel's named tasks, on four cores and on one
 counted   events of the PMU, counted for each call
 damaged   the demo's line, of which bytes are flipped and missing
 samples   samples alone, from the demo
@@ -37,7 +38,9 @@ IMAGES = {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", 
           "samples": ("virt-max", "demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
           "gaps": ("virt-max", "demo", ["rounds=1", "baud=0", "interrupts=1"]),
           "counted": ("virt-max", "events", ["events=0+17"]),
-          "cores": ("virt-max-smp2", "events", ["cores"])}
+          "cores": ("virt-max-smp2", "events", ["cores"]),
+          "kernel": ("virt-max-smp4", "tasks", ["preempt=1", "cores=4", "slice_us=20", "switches=4000", "pump=tick"]),
+          "kernel-1": ("virt-max", "tasks", ["preempt=1", "cores=1", "slice_us=20", "switches=5000", "pump=recorders"])}
 TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")
 

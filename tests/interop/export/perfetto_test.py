@@ -40,11 +40,25 @@ class Trace:
         self.number = 0    # number of events
         self.log = []      # (boot time, text)
         self.categories = collections.defaultdict(set)  # of calls' begins: by name
-        self.lanes = []    # (time, core, thread's name)
+        self.states = []   # (time, core, thread, its name, state, priority)
         self.about = self.attributes = None
         for packet in decode(SCHEMA, "perfetto.protos.Trace", plain(path))["packet"]:
             self.packet(packet)
         self.nest()
+        self.lanes = [state[:4] for state in self.states if state[4] == "RUNNING"]
+
+    def ran(self):
+        """What Perfetto's importer makes of the states, by its rules: yields (core, thread, begin, end, state after it)
+        of each time that a thread ran. A state ends the slice on its core if the thread is that slice's."""
+        runs = {}  # by core: (thread, since)
+        for at, core, thread, _, state, _ in sorted(self.states, key=lambda state: state[0]):
+            if state != "RUNNING" and (core not in runs or runs[core][0] != thread):
+                continue
+            if core in runs:
+                yield core, *runs.pop(core), at, state if state != "RUNNING" else None
+            if state == "RUNNING":
+                runs[core] = thread, at
+        assert not runs, f"still running at the end: {runs}"
 
     def root(self, uuid):
         """Returns the context that a track of deeper levels belongs to."""
@@ -94,8 +108,9 @@ class Trace:
             self.attributes = {one(a, "key"): one(a, "string_value") for a in attributes["attribute"]}
             return
         if state := one(packet, "generic_kernel_task_state_event"):
-            assert one(packet, "timestamp_clock_id") == BOOT_TIME and one(state, "state") == "TASK_STATE_RUNNING"
-            self.lanes.append((one(packet, "timestamp"), one(state, "cpu", 0), one(state, "tid"), one(state, "comm")))
+            assert one(packet, "timestamp_clock_id") == BOOT_TIME
+            self.states.append((one(packet, "timestamp"), one(state, "cpu", 0), one(state, "tid"), one(state, "comm"),
+                                one(state, "state").removeprefix("TASK_STATE_"), one(state, "prio", 0)))
             return
         if clocks := one(packet, "clock_snapshot", {}).get("clocks", []):
             at = {one(clock, "clock_id"): one(clock, "timestamp") for clock in clocks}
@@ -146,7 +161,7 @@ class Trace:
         self.events[track].append((at, kind, name, event))
         if not one(self.tracks[uuid], "thread") and not track.startswith("from depth "):
             return
-        core = int(self.named[self.root(uuid)].split(",")[0].removeprefix("core "))
+        core = one(packet, "trusted_packet_sequence_id") - 1
         self.slices[uuid].append((at, self.number, kind, name, core, bool(iid)))
 
 

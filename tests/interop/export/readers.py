@@ -371,7 +371,7 @@ def query_sums(run, raw=False):
 
 
 CTF_LINE = re.compile(
-    r"^\[(\d+)\.(\d{9})\] \(\+[^)]*\) ([a-z]+): \{ cpu_id = (\d+) \}, \{ context = (\d+) \}, \{ (.*) \}$")
+    r"^\[(\d+)\.(\d{9})\] \(\+[^)]*\) ([a-z_]+): \{ cpu_id = (\d+) \}, \{ context = (\d+) \}, \{ (.*) \}$")
 CTF_FUNCTION = re.compile(r'function = \( "((?:[^"\\]|\\.)*)" : container = (\d+) \)')
 
 

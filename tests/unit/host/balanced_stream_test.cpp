@@ -309,7 +309,9 @@ TEST_F(BalancedStreamTest, ASessionBeginsInContext0) {
     target.call(2);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 -f1 40", "0 .f2 1000040"));
-    EXPECT_THAT(checker.switches, ElementsAre("10 0 -> 1", "40 1 -> 0"));
+    EXPECT_THAT(checker.lanes,
+                ElementsAre("core 0: 10 - -> 0", "core 0: 10 0 -> 1", "core 0: 40 1 -> -",
+                            "core 0: 1000040 - -> 0", "core 0: 1000040 0 -> -"));
 }
 
 TEST_F(BalancedStreamTest, MarksCountersAndCapturedValues) {

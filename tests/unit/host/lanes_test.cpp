@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of tracks, which task a core runs and when, and what exports make of it.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <iterator>
+
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/lanes.hpp"
+#include "tests/unit/host/balanced_checker.hpp"
+#include "tests/unit/host/tasks_fixture.hpp"
+#include "tests/unit/host/test_files.hpp"
+
+namespace nopscope::host::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class LanesTest : public TasksTest {
+protected:
+    void switch_to(std::uint32_t context, protocol::Left how, std::uint8_t core = 0) {
+        run(context, core);
+        target.left(how, core);
+    }
+    void tell(EventSink& sink, const Part& part = {}) {
+        NamesOfTasks names;
+        read(names);
+        TaskLabels labels(names.tasks());
+        BalancedStream stream(
+            sink, [this] { return &symbols; }, "x.nsc", TimeAxis::wall);
+        stream.know_tasks(&labels);
+        if (part.whole()) {
+            read(stream);
+        } else {
+            PartStream shown(
+                stream, part, [this] { return &symbols; }, "x.nsc", names.tasks());
+            read(shown);
+        }
+        sink.finish();
+    }
+    void tell_checker(const Part& part = {}) {
+        target.finish();
+        tell(checker, part);
+        EXPECT_THAT(checker.wrong, IsEmpty());
+    }
+
+    Symbols symbols = symbols_of(target, {"f1", "f2"});
+    BalancedChecker checker;
+};
+
+TEST_F(LanesTest, ASwitchSaysHowTheCoreLeft) {
+    target.tasks(facts(1, "a"), facts(2, "b"));
+    const auto outer = target.entry(1);  // 10
+    switch_to(1, protocol::Left::preempted);
+    target.entry(2);
+    switch_to(2, protocol::Left::blocked);
+    target.entry(2);
+    switch_to(0, protocol::Left::ended);
+    target.ret(outer, 5);
+    run(1);  // nothing says how
+    target.argument(Extended::marker, 3, 7);
+    tell_checker();
+    EXPECT_THAT(checker.lanes,
+                ElementsAre("core 0: 1010 - -> 0", "core 0: 1020 0 -> 1 preempted",
+                            "core 0: 1040 1 -> 2 blocked", "core 0: 1060 2 -> 0 ended",
+                            "core 0: 1075 0 -> 1", "core 0: 1082 1 -> -"));
+    // Its time away ends with the switch.
+    EXPECT_THAT(checker.told,
+                testing::IsSupersetOf({"0 +(other context) 1020", "0 -(other context) 1060"}));
+}
+
+TEST_F(LanesTest, ATaskThatComesFromAnotherCoreIsLeftInTheSameWay) {
+    target.tasks(facts(1, "a"));
+    target.entry(1, 10, 0);
+    switch_to(1, protocol::Left::blocked);
+    const auto index = target.leave(0);
+    target.left(protocol::Left::gave_way, 0);
+    target.entry(2, 10, 1);
+    target.arrive(1, 1, 0, index);
+    target.left(protocol::Left::preempted, 1);
+    target.entry(2, 10, 1);
+    tell_checker();
+    EXPECT_THAT(checker.lanes,
+                testing::IsSupersetOf({"core 0: 1030 1 -> 0 gave way", "core 1: 1040 - -> 2",
+                                       "core 1: 1050 2 -> 1 preempted"}));
+    EXPECT_THAT(checker.labels, ElementsAre("core 0", "a", "core 1"));
+}
+
+TEST_F(LanesTest, NothingIsKnownToRunInAGap) {
+    target.tasks(facts(1, "a"));
+    target.entry(1);
+    switch_to(1, protocol::Left::blocked);
+    target.flush();
+    target.entry(2);
+    target.lose();
+    target.entry(2, 30);
+    tell_checker();
+    EXPECT_THAT(checker.lanes,
+                ElementsAre("core 0: 1010 - -> 0", "core 0: 1020 0 -> 1 blocked",
+                            "core 0: 1020 1 -> -", "core 0: 1060 - -> 1", "core 0: 1060 1 -> -"));
+}
+
+TEST_F(LanesTest, APartHasTheSwitchesInsideIt) {
+    target.tasks(facts(1, "a"), facts(2, "b"));
+    target.entry(1);  // 10
+    switch_to(1, protocol::Left::preempted);
+    target.entry(2);  // 30
+    switch_to(2, protocol::Left::blocked);
+    target.entry(2);  // 50
+    switch_to(1, protocol::Left::ended);
+    Part part;
+    part.time.from = TimePoint{.ns = 15};  // since the first record
+    part.time.to = TimePoint{.ns = 35};
+    tell_checker(part);
+    EXPECT_THAT(checker.lanes, ElementsAre("core 0: 1025 - -> 0", "core 0: 1040 0 -> 2 blocked",
+                                           "core 0: 1045 2 -> -"));
+    EXPECT_THAT(checker.labels, ElementsAre("a", "core 0", "b"));
+}
+
+TEST_F(LanesTest, ATaskIsMadeReadyBeforeItRuns) {
+    target.tasks(facts(1, "a"), facts(2, "b"));
+    target.entry(1);
+    target.task_fact(TaskFact::ready, 2);  // it runs on core 1 later
+    target.task_fact(TaskFact::ready, 1);
+    switch_to(1, protocol::Left::preempted);
+    target.task_fact(TaskFact::ready, 0);
+    target.task_fact(TaskFact::takes, 1);
+    target.entry(2, 10, 1);
+    switch_to(2, protocol::Left::blocked, 1);
+    target.task_fact(TaskFact::ready, 1, 1);
+    tell_checker();
+    EXPECT_THAT(checker.ready,
+                testing::UnorderedElementsAre("0 makes 1 ready 1020", "0 makes 2 ready 1030",
+                                              "2 makes 0 ready 1050", "1 makes 2 ready 1090"));
+    EXPECT_THAT(checker.labels, ElementsAre("core 0", "b", "a", "core 1"));
+}
+
+TEST_F(LanesTest, ANumberIsAnotherTaskAfterAReset) {
+    target.tasks(facts(1, "a"), facts(2, "b"));
+    for (const std::uint32_t context : {1, 2}) {
+        run(context);
+        target.entry(1);
+    }
+    target.finish();
+    target.reset();
+    target.hello();
+    target.tasks(facts(1, "other"), facts(2, "b"));
+    for (const std::uint32_t context : {1, 2}) {
+        run(context);
+        target.entry(1);
+    }
+    tell_checker();
+    EXPECT_THAT(checker.labels, ElementsAre("core 0", "a", "b", "other"));
+}
+
+TEST_F(LanesTest, LabelsAreOfOneTaskEach) {
+    target.tasks(facts(1, "a"), facts(2, "pool"), facts(3, "pool"), facts(0, "idle", 1),
+                 facts(0, "idle", 2), facts(4, ""));
+    NamesOfTasks names;
+    target.finish();
+    read(names);
+    TaskLabels labels(names.tasks());
+    ASSERT_TRUE(labels.any());
+    const auto label = [&](unsigned core, std::uint32_t context) {
+        return labels.of(0, core, context).label;
+    };
+    EXPECT_EQ(label(0, 1), "a");
+    EXPECT_EQ(label(1, 2), "pool 2");
+    EXPECT_EQ(label(1, 3), "pool 3");
+    EXPECT_EQ(label(1, 0), "idle (core 1)");
+    EXPECT_EQ(label(2, 0), "core 2");
+    EXPECT_EQ(label(0, 4), "context 4");
+    EXPECT_EQ(label(0, 5), "context 5");
+    EXPECT_EQ(label(3, protocol::several_contexts), "core 3, unknown");
+    EXPECT_EQ(&labels.of(0, 0, 1), &labels.of(0, 1, 1));  // it moves
+    EXPECT_FALSE(TaskLabels(Tasks()).any());
+    Tasks nameless;
+    MemoryBudget budget;
+    nameless.on_record(0, 0, TaskFact::ready, 1, budget);
+    EXPECT_FALSE(TaskLabels(nameless).any());
+}
+
+// What a format shows: "from>to state at".
+struct Shown {
+    std::vector<std::string> lines;
+    Lanes lanes;
+    void pass(std::optional<Track> from, std::optional<Track> to, Nanoseconds at,
+              protocol::Left how = protocol::Left::unknown) {
+        const auto number = [](const std::optional<Track>& one) { return thread_number(one); };
+        lanes.on_switch(
+            {.core = 0, .from = from, .to = to, .at = at, .how = how},
+            [&](const CoreSwitch& shown, TaskState state) {
+                lines.push_back(fmt::format("{}>{} {} {}", number(shown.from), number(shown.to),
+                                            "RSTX"[static_cast<int>(state)], shown.at));
+            });
+    }
+};
+
+TEST(Lanes, WithoutNamesBeginAtTheFirstSwitch) {
+    const Track own, other{.number = 1, .core = 0, .context = 5};
+    for (const bool goes_back : {false, true}) {
+        Shown shown{.lines = {}, .lanes = Lanes(goes_back)};
+        shown.pass({}, own, 10);
+        shown.pass(own, {}, 20);
+        EXPECT_THAT(shown.lines, IsEmpty());
+        shown.pass({}, own, 30);
+        shown.pass(own, other, 40, protocol::Left::blocked);
+        shown.pass(other, {}, 50);
+        std::vector<std::string> expected{"1>2 S 40", "2>0 T 50"};
+        if (goes_back) expected.insert(expected.begin(), "0>1 R 30");
+        EXPECT_EQ(shown.lines, expected);
+    }
+}
+
+TEST(Lanes, WithNamesBeginAtOnce) {
+    const TaskOfTrack task{.label = "a"},
+        interrupts{.label = "irq", .priority = 0, .runs_interrupts = true};
+    const Track own{.task = &task},
+        stack{.number = 1, .core = 0, .context = 5, .task = &interrupts};
+    Shown shown;
+    shown.pass({}, own, 10);
+    shown.pass(own, stack, 20);
+    shown.pass(stack, own, 30, protocol::Left::preempted);
+    shown.pass(own, stack, 40, protocol::Left::ended);
+    shown.pass(stack, own, 50);  // its last calls end
+    shown.pass(own, {}, 60);
+    EXPECT_THAT(shown.lines, ElementsAre("0>1 R 10", "1>2 R 20", "2>1 S 30", "1>2 X 40", "2>1 S 50",
+                                         "1>0 X 60"));
+    shown.lanes.on_ready(own);
+    EXPECT_FALSE(shown.lanes.has_ended(own));
+}
+
+class TasksInExports : public LanesTest {
+protected:
+    TasksInExports() { fs::create_directory(directory); }
+    ~TasksInExports() override { fs::remove_all(directory); }
+    // All bytes of the export.
+    std::string exported(const char* name) {
+        const ExportFormat& format = *find_export_format(name);
+        const Output output(directory / (format.name == "perfetto" ? "x.gz" : "x"), format.kind);
+        tell(*format.stream(output, TimeAxis::wall));
+        if (format.kind == Output::Kind::file) return text_of(output.path());
+        std::string bytes;
+        for (const auto& file : fs::directory_iterator(output.path()))
+            bytes += text_of(file.path());
+        return bytes;
+    }
+    const fs::path directory = fs::path(testing::TempDir()) / "tasks_in_exports";
+};
+
+TEST_F(TasksInExports, TracksHaveTheirNamesSpeltForTheFormat) {
+    target.tasks(facts(1, "a\"b"), facts(2, "c\nd"));
+    for (const std::uint32_t context : {1, 2}) {
+        run(context);
+        target.entry(1);
+    }
+    target.finish();
+    for (const char* format : {"chrome", "speedscope"}) {
+        const std::string text = exported(format);
+        EXPECT_THAT(text, HasSubstr(R"("name":"a\"b")")) << format;
+        EXPECT_THAT(text, HasSubstr(R"("name":"c\nd")")) << format;
+    }
+    for (const char* format : {"trace-cmd", "uftrace", "ctf"}) {
+        const std::string text = exported(format);
+        EXPECT_THAT(text, HasSubstr("a\"b")) << format;
+        EXPECT_THAT(text, HasSubstr("c\\x0ad")) << format;
+    }
+}
+
+TEST_F(TasksInExports, WithoutASwitchThereIsNoScheduler) {
+    target.entry(1);
+    target.finish();
+    for (const char* format : {"trace-cmd", "ctf"}) {
+        EXPECT_THAT(exported(format), Not(HasSubstr("sched_"))) << format;
+    }
+    EXPECT_THAT(exported("ctf"), Not(HasSubstr("domain")));
+    run(1);
+    target.entry(2);
+    target.finish();
+    for (const char* format : {"trace-cmd", "ctf"}) {
+        EXPECT_THAT(exported(format), HasSubstr("sched_switch")) << format;
+        EXPECT_THAT(exported(format), HasSubstr("core0/1")) << format;
+    }
+    EXPECT_THAT(exported("ctf"), HasSubstr("domain = \"kernel\""));
+}
+
+}  // namespace
+}  // namespace nopscope::host::test

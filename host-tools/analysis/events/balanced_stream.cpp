@@ -241,12 +241,10 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     std::uint64_t index = batch.first_index;
     for (const protocol::StampedRecord& stamped : batch.records) {
         const protocol::Record record = stamped.record;
-        if (core.attends) [[unlikely]]
-            attend(core, stamped);
         if (cuts_ && core.current->stack.back().function == tracer_function) [[unlikely]]
             cut(core, stamped.clock);
-        if (core.unwinding) [[unlikely]]
-            end_unwinding(core, stamped);
+        if (core.attends) [[unlikely]]
+            attend(core, stamped);
         core.before = core.now;
         core.clock = stamped.clock;
         core.now = std::max(core.now, time_(stamped.clock - core.cut));
@@ -434,7 +432,8 @@ void BalancedStream::attend(Core& core, const protocol::StampedRecord& next) {
     }
     settle(core);
     if (!core.is_running) begin_running(core, std::max(core.now, time_(next.clock - core.cut)));
-    core.attends = false;
+    if (core.unwinding) end_unwinding(core, next);
+    core.attends = core.unwinding;
 }
 
 // The track that the core leaves shows `away_function` if it has open calls.
@@ -496,6 +495,7 @@ void BalancedStream::on_return(Core& core, const protocol::Event& event) {
     core.unwinding = event.unwound && std::none_of(stack.begin(), stack.end(), [](const Open& one) {
                          return one.function == tracer_function;
                      });
+    core.attends |= core.unwinding;
 }
 
 void BalancedStream::end_unwinding(Core& core, const protocol::StampedRecord& next) {

@@ -43,13 +43,20 @@ public:
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_origin(Nanoseconds origin) override { origin_ = origin; }
-    void on_track(const Track& track) override { tracks_.resize(track.number + 1); }
+    bool wants_tasks() const override { return true; }
+    void on_track(const Track& track) override {
+        tracks_.resize(track.number + 1);
+        tasks_.resize(tracks_.size());
+        if (track.task != nullptr) tasks_[track.number] = track.task->label;
+    }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
     void finish() override {}
 
     // The slowest first.
     const std::vector<Outlier>& slowest() const { return slowest_; }
+    // Of the call's task: outside text. Empty: the target names no task.
+    const std::string& task(const Outlier& call) const { return tasks_[call.track.number]; }
     std::uint64_t calls() const { return calls_; }  // compared calls
     Nanoseconds origin() const { return origin_; }  // of the times in texts
     const FunctionPlace& place(std::uint32_t function) const { return places_.at(function).place; }
@@ -84,6 +91,7 @@ private:
     bool on_cpu_;
     std::unordered_map<std::uint32_t, Known> places_;
     std::vector<Watched> tracks_;
+    std::vector<std::string> tasks_;  // names by track
     std::vector<Outlier> slowest_;
     std::uint64_t calls_ = 0;
     Nanoseconds origin_ = 0;

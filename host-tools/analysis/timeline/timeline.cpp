@@ -21,7 +21,26 @@ void Timeline::on_function(std::uint32_t number, const FunctionPlace& place) {
 
 void Timeline::on_track(const Track& track) {
     tracks_.resize(std::max<std::size_t>(tracks_.size(), track.number + 1));
-    tracks_[track.number].track = track;
+    OneTrack& of = tracks_[track.number];
+    of.track = track;
+    of.track.task = nullptr;
+    of.name = track_name(track);
+}
+
+// A core is left before it runs another task.
+void Timeline::on_switch(const CoreSwitch& to) {
+    const bool is_of_task = (to.to ? to.to : to.from)->task != nullptr;
+    if (!is_of_task) return;
+    if (scheduler_.empty()) scheduler_.emplace_back();
+    Timeline& cores = scheduler_.front();
+    while (cores.tracks_.size() <= to.core) {
+        const auto number = static_cast<std::uint32_t>(cores.tracks_.size());
+        cores.on_track({.number = number, .core = number});
+    }
+    const Track& core = cores.tracks_[to.core].track;
+    OneTrack& on = cores.tracks_[to.core];
+    if (on.depth != 0) cores.leave(core, on.levels[0].function, to.at, Left::returned);
+    if (to.to) cores.entry(core, to.to->number, to.at);
 }
 
 std::int64_t Timeline::since_origin(Nanoseconds now) {

@@ -2,11 +2,13 @@
 // The data of a timeline, in bounded memory for a recording of any length. Each track (a context of
 // a core) has a row for each depth of calls, and all rows have the same slots of time. A slot has
 // its longest call, the number of calls that began in it, and the time that calls fill. The
-// timeline also keeps the longest calls of all. If an event lies after the last slot, all slots
-// double their width, so they always cover the whole recording.
+// timeline also keeps the longest calls of all. Which task each core ran is kept likewise. If an
+// event lies after the last slot, all slots double their width, so they always cover the whole
+// recording.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
@@ -27,6 +29,8 @@ public:
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
+    bool wants_tasks() const override { return true; }
+    void on_switch(const CoreSwitch& to) override;
     void on_axis(TimeAxis axis) override { cut_ |= axis == TimeAxis::without_tracer; }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
@@ -68,7 +72,8 @@ private:
         std::uint64_t calls = 0;
     };
     struct OneTrack {
-        Track track;
+        Track track;  // without its task, which does not stay
+        std::string name;
         std::size_t depth = 0;
         std::vector<Level> levels;  // by depth, at most max_depth
         std::vector<Row> rows;
@@ -110,8 +115,14 @@ private:
     Selection selection() const;
     std::int64_t now() const;
     Json json_bands() const;
+    Json json_tracks(const Selection& shown, const PositionOf& position,
+                     std::uint64_t& drawn) const;
+    Json json_scheduler() const;
 
     std::vector<OneTrack> tracks_;
+    // Of a target that names its tasks: what each core ran. A core is a track there, and a task's
+    // track is a function. At most one.
+    std::vector<Timeline> scheduler_;
     std::vector<LongCall> longest_;
     std::int64_t threshold_ = -1;  // only longer calls go into `longest_`
     std::vector<Gaps> gaps_;

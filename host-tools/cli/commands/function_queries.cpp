@@ -169,10 +169,12 @@ void for_each_longest(const OutlierSink& longest, const FunctionRow& of, Visit v
 }
 
 std::string longest_calls_text(const OutlierSink& longest, const FunctionRow& of) {
-    std::vector<Line> lines{{"took", "from", "core", "context", "", ""}};
+    std::vector<Line> lines{{"took", "from", "core", "task", "", ""}};
     for_each_longest(longest, of, [&](const Outlier& call) {
         lines.push_back({human_ns(call.duration()), exact_ns(call.from - longest.origin()),
-                         std::to_string(call.track.core), std::to_string(call.track.context),
+                         std::to_string(call.track.core),
+                         longest.task(call).empty() ? std::to_string(call.track.context)
+                                                    : for_cell(longest.task(call)),
                          call.how == Left::returned ? "" : left_text(call.how), ""});
     });
     return lines.size() == 1 ? "" : "the longest outermost calls, as recorded\n" + table(lines);
@@ -198,11 +200,14 @@ Exit latency(const FunctionQueryOptions& options) {
             if (!lists) return;
             Json& calls = json["longest_calls"] = Json::array();
             for_each_longest(longest, loaded.report.by_number[function], [&](const Outlier& call) {
-                calls.push_back({{"duration_ns", call.duration()},
-                                 {"at_ns", call.from - longest.origin()},
-                                 {"core", call.track.core},
-                                 {"context", call.track.context},
-                                 {"left", left_text(call.how)}});
+                calls.push_back(
+                    {{"duration_ns", call.duration()},
+                     {"at_ns", call.from - longest.origin()},
+                     {"core", call.track.core},
+                     {"context", call.track.context},
+                     {"task", longest.task(call).empty() ? Json(nullptr)
+                                                         : Json(to_utf8(longest.task(call)))},
+                     {"left", left_text(call.how)}});
             });
         });
 }

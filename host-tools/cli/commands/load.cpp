@@ -140,13 +140,24 @@ void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
         options.file, functions));
 }
 
+namespace {
+
+Tasks named_tasks(const EventSink& to, const NamedFile& file, const ReportOptions& options) {
+    return to.wants_tasks() && options.file != "-" ? file.tasks("") : Tasks();
+}
+
+}  // namespace
+
 Loaded load_with_events(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis,
                         bool durations) {
     SelectedCalls selected(to, options.calls);
     EventSink& sink = options.calls.all() ? to : selected;
+    std::optional<TaskLabels> labels;
     Loaded loaded = load(options, durations, [&](const NamedFile& file) {
-        return std::make_unique<BalancedStream>(
+        auto stream = std::make_unique<BalancedStream>(
             sink, [&file] { return file.symbols(); }, options.file, axis);
+        stream->know_tasks(&labels.emplace(named_tasks(to, file, options)));
+        return stream;
     });
     sink.sums(loaded.report);
     sink.finish();
@@ -163,7 +174,7 @@ void stream_into(EventSink& to, const ReportOptions& options, std::optional<Time
     SelectedCalls selected(to, options.calls);
     EventSink& sink = options.calls.all() ? to : selected;
     NamedFile file(options);
-    TaskLabels labels(to.wants_tasks() && options.file != "-" ? file.tasks("") : Tasks());
+    TaskLabels labels(named_tasks(to, file, options));
     BalancedStream stream(
         sink, [&file] { return file.symbols(); }, options.file, axis);
     stream.know_tasks(&labels);

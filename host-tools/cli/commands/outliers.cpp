@@ -52,7 +52,10 @@ void visit_tree(const Outlier& call, double min_percent, Visit visit) {
 
 std::string text_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     std::string where = fmt::format("core {}", call.track.core);
-    if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
+    if (!sink.task(call).empty())
+        where += ", " + for_cell(sink.task(call));
+    else if (call.track.context != 0)
+        where += fmt::format(", context {}", call.track.context);
     std::string out =
         fmt::format("{}  {} at {} ({}){}{}{}\n", human_ns(call.duration()),
                     for_cell(name_of(sink, call.nodes.front().function)),
@@ -80,6 +83,7 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions
               {"at_ns", call.from - sink.origin()},
               {"core", call.track.core},
               {"context", call.track.context},
+              {"task", sink.task(call).empty() ? Json(nullptr) : Json(to_utf8(sink.task(call)))},
               {"left", left_text(call.how)},
               {"cut", call.cut},
               {"tree", Json::array()}};

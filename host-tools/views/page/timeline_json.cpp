@@ -128,21 +128,10 @@ Json Timeline::json_bands() const {
     return json;
 }
 
-Json Timeline::json(const PositionOf& position) const {
-    const Selection shown = selection();
-    const auto number_of = [&](std::uint32_t function) -> std::int64_t {
-        if (function == tracer_function) return Special::tracer;
-        if (function == away_function) return Special::away;
-        const std::uint64_t key = function < keys_.size() ? keys_[function] : 0;
-        const std::int64_t at = key != 0 ? position(key) : Special::unknown;
-        return at < 0 ? Special::unknown : at;
-    };
-    std::uint64_t drawn = 0;
+Json Timeline::json_tracks(const Selection& shown, const PositionOf& position,
+                           std::uint64_t& drawn) const {
     auto next = shown.calls.begin();
-    Json json{{"duration", now() - begin_},
-              {"slot", std::uint64_t{1} << shown.shift},
-              {"slots_from", -begin_},
-              {"tracks", Json::array()}};
+    Json tracks = Json::array();
     for (std::uint32_t number = 0; number < tracks_.size(); ++number) {
         const OneTrack& on = tracks_[number];
         Json rows = Json::array();
@@ -158,7 +147,7 @@ Json Timeline::json(const PositionOf& position) const {
                     row["left"].push_back({row["from"].size(), left_text(call.how)});
                 row["from"].push_back(from(call.from - begin_));
                 row["duration"].push_back(call.duration);
-                row["function"].push_back(number_of(call.function));
+                row["function"].push_back(position(call.function));
                 drawn += call.function < first_own_function ? 1 : 0;
                 const auto slot =
                     static_cast<std::uint64_t>(std::max<std::int64_t>(call.from, 0)) >> shown.shift;
@@ -169,13 +158,48 @@ Json Timeline::json(const PositionOf& position) const {
             }
             rows.push_back(std::move(row));
         }
-        json["tracks"].push_back({{"core", on.track.core},
-                                  {"context", on.track.context},
-                                  {"rows", std::move(rows)},
-                                  {"marks", {{"at", Json::array()}, {"id", on.marks}}}});
+        tracks.push_back({{"core", on.track.core},
+                          {"context", on.track.context},
+                          {"name", for_cell(on.name)},
+                          {"rows", std::move(rows)},
+                          {"marks", {{"at", Json::array()}, {"id", on.marks}}}});
         for (const std::int64_t at : on.marks_at)
-            json["tracks"].back()["marks"]["at"].push_back(at - begin_);
+            tracks.back()["marks"]["at"].push_back(at - begin_);
     }
+    return tracks;
+}
+
+Json Timeline::json_scheduler() const {
+    if (scheduler_.empty()) return nullptr;
+    const Timeline& cores = scheduler_.front();
+    const Selection shown = cores.selection();
+    std::uint64_t drawn = 0;
+    Json json{{"slot", std::uint64_t{1} << shown.shift}, {"slots_from", -cores.begin_}};
+    json["since"] = static_cast<std::int64_t>(cores.origin_ - origin_) + cores.begin_ - begin_;
+    json["tracks"] = cores.json_tracks(
+        shown, [](std::uint64_t task) { return static_cast<std::int64_t>(task); }, drawn);
+    json["tasks"] = Json::array();
+    for (const OneTrack& on : tracks_) json["tasks"].push_back(for_cell(on.name));
+    return json;
+}
+
+Json Timeline::json(const PositionOf& position) const {
+    const Selection shown = selection();
+    std::uint64_t drawn = 0;
+    Json json{{"duration", now() - begin_},
+              {"slot", std::uint64_t{1} << shown.shift},
+              {"slots_from", -begin_}};
+    json["tracks"] = json_tracks(
+        shown,
+        [&](std::uint64_t function) -> std::int64_t {
+            if (function == tracer_function) return Special::tracer;
+            if (function == away_function) return Special::away;
+            const std::uint64_t key = function < keys_.size() ? keys_[function] : 0;
+            const std::int64_t at = key != 0 ? position(key) : Special::unknown;
+            return at < 0 ? Special::unknown : at;
+        },
+        drawn);
+    json["scheduler"] = json_scheduler();
     json["bands"] = json_bands();
     json["interrupts"] = Json::array();
     for (const std::uint64_t key : keys_) {

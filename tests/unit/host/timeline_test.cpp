@@ -55,6 +55,41 @@ TEST_F(TimelineTest, SaysWhatItsTimesAre) {
     EXPECT_EQ(json()["times"], times_text(TimeAxis::without_tracer));
 }
 
+TEST_F(TimelineTest, WhichTaskEachCoreRan) {
+    EXPECT_EQ(json()["tracks"][1]["name"], "core 0, context 5");
+    EXPECT_TRUE(json()["scheduler"].is_null());
+    Timeline named;
+    {
+        const TaskOfTrack worker{.label = "worker", .priority = 1, .runs_interrupts = false};
+        const TaskOfTrack idle{.label = "idle", .priority = 0, .runs_interrupts = false};
+        const Track one{.number = 0, .core = 0, .context = 5, .task = &worker};
+        const Track two{.number = 1, .core = 1, .context = 0, .task = &idle};
+        const auto run = [&](std::uint32_t core, std::optional<Track> from, std::optional<Track> to,
+                             Nanoseconds at) {
+            named.on_switch({.core = core, .from = from, .to = to, .at = at, .how = {}});
+        };
+        named.on_track(one);
+        named.on_track(two);
+        named.entry(one, 1, 1000);
+        run(0, {}, one, 1100);
+        run(1, {}, two, 1150);
+        run(0, one, two, 1300);
+        run(0, two, {}, 1350);
+        named.leave(one, 1, 1400, Left::returned);
+    }  // the names do not stay
+    const Json shown = named.json(by_address);
+    EXPECT_EQ(shown["tracks"][0]["name"], "worker");
+    EXPECT_EQ(shown["calls"], 1);
+    EXPECT_EQ(shown["drawn"], 1);
+    const Json& scheduler = shown["scheduler"];
+    EXPECT_EQ(scheduler["tasks"], (Json{"worker", "idle"}));
+    EXPECT_EQ(scheduler["since"], 100);
+    EXPECT_EQ(calls(scheduler["tracks"][0]["rows"][0]),
+              (std::vector<Told>{{0, 200, 0}, {200, 50, 1}}));
+    // Still runs.
+    EXPECT_EQ(calls(scheduler["tracks"][1]["rows"][0]), (std::vector<Told>{{50, 0, 1}}));
+}
+
 TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     timeline.entry(core0, 1, 5000);
     call(core0, 2, 5010, 5020);

@@ -5,12 +5,11 @@ import { zoom, zoomIdentity, type D3ZoomEvent, type ZoomBehavior } from "d3-zoom
 
 import { resolved } from "./colours";
 import { make } from "./dom";
-import { matches } from "./functions";
-import { nameOf, type View } from "./model";
+import { contains, nameOf, type View } from "./model";
 import type { State } from "./state";
 import * as text from "./text";
 import { axisHeight, Drawing, exactTime, totalHeight, type Hit, type Palette, type Range, type Scene } from "./timeline_draw";
-import { tracksOf, type TimelineData } from "./timeline_model";
+import { isTask, taskOf, tracksOf, type TimelineData } from "./timeline_model";
 
 const narrowest = 20; // ns: the smallest range
 
@@ -89,9 +88,10 @@ export class Timeline {
             this.scene = { ...this.scene, tracks: tracksOf(this.data), isInterrupt: (fn) => interrupts.has(fn) };
             this.notes.textContent = said(this.data);
         }
-        this.scene.name = (fn) => nameOf(view, fn);
+        const timeline = view.timeline;
+        this.scene.name = (fn) => (isTask(fn) ? taskOf(timeline, fn) : nameOf(view, fn));
         const search = state.search;
-        this.scene.isFound = (fn) => search !== "" && fn >= 0 && matches(view.functions[fn], search);
+        this.scene.isFound = (fn) => search !== "" && (fn >= 0 || isTask(fn)) && contains(this.scene.name(fn), search);
         const range = rangeOf(state.range);
         this.whole = range === null;
         this.range = this.fitted(range ?? { from: 0, to: this.data.duration });
@@ -224,7 +224,7 @@ export class Timeline {
         if (mark) return [`mark ${mark.id}`, when(mark.at)];
         if (band) return [band.what || band.kind, `${text.time(band.to - band.from)}, ${when(band.from)}`];
         if (slot) {
-            return [`${text.count(slot.calls)} calls begin here, most not in the page`,
+            return [`${text.count(slot.calls)} ${track.what} begin here, most not in the page`,
                 `${text.percent(slot.busy)} of ${text.time(slot.to - slot.from)} ${when(slot.from)}`];
         }
         if (!call) return [];

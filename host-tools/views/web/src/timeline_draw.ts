@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 
 import { colourOf } from "./colours";
 import * as text from "./text";
-import { firstAfter, type Band, type Call, type Slot, type Track } from "./timeline_model";
+import { firstAfter, isTask, type Band, type Call, type Slot, type Track } from "./timeline_model";
 
 export const axisHeight = 26;
 const headHeight = 22;
@@ -127,7 +127,7 @@ export class Drawing {
         track.rows.forEach((row, depth) => {
             const at = rows + depth * rowHeight;
             if (at + rowHeight < axisHeight || at > this.height) return;
-            this.slots(row.slots, at);
+            this.slots(row.slots, track.what, at);
             drawn += this.calls(scene, row.calls, at);
         });
         for (const band of track.bands) this.band(band, rows, Math.max(height, rowHeight));
@@ -136,7 +136,7 @@ export class Drawing {
     }
 
     // Slots whose calls are too short to draw: the busier, the darker.
-    private slots(slots: Slot[], y: number): void {
+    private slots(slots: Slot[], what: string, y: number): void {
         const { context, colours, range } = this;
         let last = -1;
         for (let i = firstAfter(slots, range.from); i < slots.length && slots[i].from < range.to; ++i) {
@@ -149,7 +149,7 @@ export class Drawing {
             context.fillStyle = colours.none;
             context.fillRect(left, y, Math.max(right - left, 0.7), rowHeight - 1);
             context.globalAlpha = 1;
-            if (right - left > 90) this.label(`${text.count(slot.calls)} calls`, left, right, y, colours.text);
+            if (right - left > 90) this.label(`${text.count(slot.calls)} ${what}`, left, right, y, colours.text);
         }
     }
 
@@ -162,11 +162,11 @@ export class Drawing {
             const isFound = scene.isFound(call.fn);
             const left = Math.max(-1, this.scale(call.from));
             const right = Math.max(Math.min(this.width + 1, this.scale(call.to)), left + 1);
-            if (!(call.fn in notCalls)) ++drawn;
+            if (!(call.fn in notCalls) && !isTask(call.fn)) ++drawn;
             if (right <= covered && !isFound) continue;
             covered = right;
             const name = scene.name(call.fn);
-            context.fillStyle = isFound ? colours.found : scene.isInterrupt(call.fn) ? colours.accent : call.fn < 0 ? colours.none : colourOf(name);
+            context.fillStyle = isFound ? colours.found : scene.isInterrupt(call.fn) ? colours.accent : call.fn < 0 && !isTask(call.fn) ? colours.none : colourOf(name);
             const wide = right - left > 3;
             context.fillRect(left, y, wide ? right - left - 0.5 : right - left, rowHeight - 1);
             if (right - left > 24) this.label(name, left, right, y, scene.isInterrupt(call.fn) && !isFound ? colours.ground : "#1b1f24");

@@ -16,6 +16,7 @@ export interface RowData {
 export interface TrackData {
     core: number;
     context: number; // 0: the core itself
+    name: string;
     rows: RowData[]; // by depth
     marks: { at: number[]; id: number[] };
 }
@@ -30,11 +31,21 @@ export interface BandData {
     what: string[];
 }
 
+// Which task each core ran. A row's functions are positions in `tasks`.
+export interface SchedulerData {
+    since: number; // what its times count from
+    slot: number;
+    slots_from: number;
+    tracks: TrackData[]; // a core's is its row
+    tasks: string[]; // names
+}
+
 export interface TimelineData {
     duration: number;
     slot: number; // width of a slot
     slots_from: number; // begin of slot 0
     tracks: TrackData[];
+    scheduler: SchedulerData | null; // null: the target names no task
     bands: BandData;
     interrupts: number[]; // positions in View.functions that are interrupts
     calls: number; // in the recording
@@ -67,6 +78,7 @@ export interface Band {
 
 export interface Track {
     name: string;
+    what: string; // what its rows have
     rows: { calls: Call[]; slots: Slot[] }[];
     marks: { at: number; id: number }[];
     bands: Band[];
@@ -77,26 +89,46 @@ function sums(steps: number[]): number[] {
     return steps.map((step) => (at += step));
 }
 
+// A task in a scheduler's row, as the number of a call's function, and back.
+const firstTask = -100;
+export const isTask = (fn: number) => fn <= firstTask;
+export const taskOf = (data: TimelineData, fn: number) => data.scheduler!.tasks[firstTask - fn];
+
+function rowsOf(rows: RowData[], since: number, data: { slot: number; slots_from: number }, fn: (of: number) => number): Track["rows"] {
+    return rows.map((row) => {
+        const calls = sums(row.from).map((from, at) => ({ from: since + from, to: since + from + row.duration[at], fn: fn(row.function[at]), left: "" }));
+        for (const [at, how] of row.left) calls[at].left = how;
+        const slots = sums(row.slot ?? []).map((slot, at) => ({
+            from: since + data.slots_from + slot * data.slot,
+            to: since + data.slots_from + (slot + 1) * data.slot,
+            busy: row.busy![at] / 100,
+            calls: row.calls![at],
+        }));
+        return { calls, slots };
+    });
+}
+
+// Before each core's tracks comes the row of its scheduler.
 export function tracksOf(data: TimelineData): Track[] {
-    return data.tracks
-        .map((track) => ({
-            name: track.context === 0 ? `core ${track.core}` : `core ${track.core}, context ${track.context}`,
-            order: track.core * 2 ** 32 + track.context,
-            rows: track.rows.map((row) => {
-                const calls = sums(row.from).map((from, at) => ({ from, to: from + row.duration[at], fn: row.function[at], left: "" }));
-                for (const [at, how] of row.left) calls[at].left = how;
-                const slots = sums(row.slot ?? []).map((slot, at) => ({
-                    from: data.slots_from + slot * data.slot,
-                    to: data.slots_from + (slot + 1) * data.slot,
-                    busy: row.busy![at] / 100,
-                    calls: row.calls![at],
-                }));
-                return { calls, slots };
-            }),
-            marks: track.marks.at.map((at, i) => ({ at, id: track.marks.id[i] })),
-            bands: data.bands.core.flatMap((core, i) =>
-                core === track.core ? [{ kind: data.bands.kind[i], from: data.bands.from[i], to: data.bands.to[i], what: data.bands.what[i] }] : []),
-        }))
+    const tracks = data.tracks.map((track) => ({
+        name: track.name,
+        what: "calls",
+        order: track.core * 2 ** 32 + track.context,
+        rows: rowsOf(track.rows, 0, data, (fn) => fn),
+        marks: track.marks.at.map((at, i) => ({ at, id: track.marks.id[i] })),
+        bands: data.bands.core.flatMap((core, i) =>
+            core === track.core ? [{ kind: data.bands.kind[i], from: data.bands.from[i], to: data.bands.to[i], what: data.bands.what[i] }] : []),
+    }));
+    const { scheduler } = data;
+    const rows = (scheduler?.tracks ?? []).map((core) => ({
+        name: `core ${core.core} runs`,
+        what: "turns of tasks",
+        order: core.core * 2 ** 32 - 0.5,
+        rows: rowsOf(core.rows, scheduler!.since, scheduler!, (task) => firstTask - task),
+        marks: [],
+        bands: [],
+    }));
+    return [...tracks, ...rows]
         .filter((track) => track.rows.length > 0 || track.marks.length > 0 || track.bands.length > 0)
         .sort((a, b) => a.order - b.order);
 }

@@ -77,8 +77,8 @@ void add_help(Frame& frame, Ui& ui, std::size_t rows, std::size_t width) {
 std::string footer(std::size_t width) {
     std::string text;
     for (const char* const key :
-         {"? help", "q quit", "/ search", "< > sort", "t tree", "k tasks", "f trace", "z zero",
-          "r record", "p pause", "c console", "C core", "T task", "m mark"}) {
+         {"? help", "q quit", "/ search", "< > sort", "t tree", "f trace", "z zero", "r record",
+          "p pause", "c console", "k tasks", "C core", "T task", "m mark"}) {
         const std::string more = (text.empty() ? "" : "  ") + std::string(key);
         if (text.size() + more.size() > width) break;
         text += more;

@@ -40,7 +40,7 @@ IMAGES = {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", 
           "counted": ("virt-max", "events", ["events=0+17"]),
           "cores": ("virt-max-smp2", "events", ["cores"]),
           "kernel": ("virt-max-smp4", "tasks", ["preempt=1", "cores=4", "slice_us=20", "switches=4000", "pump=tick"]),
-          "kernel-1": ("virt-max", "tasks", ["preempt=1", "cores=1", "slice_us=20", "switches=5000", "pump=recorders"])}
+          "kernel-1": ("virt-max", "tasks", ["preempt=1", "cores=1", "slice_us=20", "switches=10000", "pump=recorders"])}
 TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")
 

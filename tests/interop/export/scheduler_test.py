@@ -154,11 +154,11 @@ class Scheduler(exports.Case):
         for name, options, told in self.told():
             self.assertGreater(sum(told.ran.values()), 10 ** 6)
             for format_, lanes in self.lanes(name, *options):
-                self.check_times(lanes, told, format_, 0 if name == "kernel-1" else sum(told.ran.values()) / 1000)
+                self.check_times(lanes, told, format_, sum(told.ran.values()) / 10_000)
                 self.assertFalse([core for core, (thread, _) in lanes.runs.items() if thread])
 
     def check_times(self, lanes, told, format_, most):
-        """On several cores the record of a switch may be missing. Then the report and an export may disagree by
+        """The record of a switch may be missing, because the ring was full. Then the report and an export may disagree by
         `most` about the time up to the return that shows the switch."""
         differ = {thread: lanes.ran[thread] - ran for thread, ran in told.ran.items() if lanes.ran[thread] != ran}
         if format_ == "perfetto":  # it does not show what ends when the firmware destroys a task

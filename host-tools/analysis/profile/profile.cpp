@@ -162,7 +162,7 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     if (batch.gap) {
         slot->on_gap();
         slot->enter(slot->context(batch.context), batch.base, batch.base);
-        scheduling_.on_run(slot->number, slot->axis_of(batch.base), batch.context);
+        slot->schedule(Scheduling::Kind::run, batch.base, batch.context);
     }
     slot->on_records(batch.records, batch.first_index);
 }
@@ -237,7 +237,7 @@ void Profile::Core::on_event(const protocol::Event& event) {
         const bool is_late = &next == current && left != protocol::several_contexts;
         last_context = is_late ? left : current->number;
         enter(next, event.clock, event.clock);
-        return profile_.scheduling_.on_run(number, axis_of(event.clock), event.argument);
+        return schedule(Scheduling::Kind::run, event.clock, event.argument);
     }
     if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
@@ -251,7 +251,7 @@ void Profile::Core::on_event(const protocol::Event& event) {
         protocol::task_fact(event.argument) == protocol::TaskFact::left) {
         const std::uint32_t left = std::exchange(last_context, protocol::several_contexts);
         const protocol::Left how = protocol::how_left(event.argument);
-        profile_.scheduling_.on_left(number, axis_of(event.clock), how);
+        schedule(Scheduling::Kind::left, event.clock, static_cast<std::uint64_t>(how));
         return profile_.tasks_.on_left(profile_.sessions_, number, left, how, profile_.budget_);
     }
     if (event.extended != protocol::Extended::marker) return;
@@ -288,16 +288,14 @@ void Profile::Core::on_task_fact() {
     const std::uint64_t data = with_data.data()[0];
     if (fact == protocol::TaskFact::moved)
         return profile_.take_over(*this, protocol::moved_from(data), head.clock, false);
-    if (fact == protocol::TaskFact::ready)
-        profile_.scheduling_.on_ready(number, axis_of(head.clock), data);
-    if (fact == protocol::TaskFact::waits)
-        profile_.scheduling_.on_waits(number, axis_of(head.clock), data);
+    if (fact == protocol::TaskFact::ready) schedule(Scheduling::Kind::ready, head.clock, data);
+    if (fact == protocol::TaskFact::waits) schedule(Scheduling::Kind::waits, head.clock, data);
     profile_.tasks_.on_record(profile_.sessions_, number, fact, data, profile_.budget_);
 }
 
 void Profile::Core::on_gap() {
     last_context = left_by_return = protocol::several_contexts;
-    profile_.scheduling_.on_gap(number, axis_of(last_clock));
+    schedule(Scheduling::Kind::gap, last_clock);
     stop_running(last_clock);
     for (const auto& one : contexts) one->decoder.on_gap();
 }

@@ -390,6 +390,9 @@ private:
         std::uint64_t axis_of(std::uint64_t clock) const {
             return clock - (profile_.cuts_ ? tracer_so_far() : 0);
         }
+        void schedule(Scheduling::Kind what, std::uint64_t clock, std::uint64_t data = 0) {
+            profile_.scheduling_.add(number, axis_of(clock), what, data, profile_.budget_);
+        }
         void forget_calls_but(const Wants& wants);
         // A context's number stands for another task now.
         void begin_anew();

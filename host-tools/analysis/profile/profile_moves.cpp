@@ -110,7 +110,7 @@ void Profile::Core::find_context_of(const protocol::Event& event, std::uint64_t 
     for (const auto& one : contexts) {
         if (!one->decoder.has_entry_of(event)) continue;
         left_by_return = current->number;
-        profile_.scheduling_.on_run(number, axis_of(event.clock), one->number);
+        schedule(Scheduling::Kind::run, event.clock, one->number);
         return enter(*one, before, event.clock);
     }
     if (!can_move(current->number)) return;

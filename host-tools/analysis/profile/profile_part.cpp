@@ -72,7 +72,7 @@ void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
     core = before ? std::make_unique<Core>(*before, *this, clock)
                   : std::make_unique<Core>(*this, number & 0xff);
     core->part_begin = clock;
-    scheduling_.on_begin(core->number, core->axis_of(clock), core->current->number);
+    core->schedule(Scheduling::Kind::begin, clock, core->current->number);
     forget_moved(*core);
 }
 

@@ -8,30 +8,14 @@
 
 namespace nopscope::host {
 
-void Scheduling::on_run(unsigned core, std::uint64_t clock, std::uint32_t context) {
-    add(core, clock, Kind::run, context);
-}
-void Scheduling::on_begin(unsigned core, std::uint64_t clock, std::uint32_t context) {
-    add(core, clock, Kind::begin, context);
-}
-void Scheduling::on_left(unsigned core, std::uint64_t clock, protocol::Left how) {
-    add(core, clock, Kind::left, static_cast<std::uint64_t>(how));
-}
-void Scheduling::on_ready(unsigned core, std::uint64_t clock, std::uint64_t context) {
-    add(core, clock, Kind::ready, context);
-}
-void Scheduling::on_waits(unsigned core, std::uint64_t clock, std::uint64_t object) {
-    add(core, clock, Kind::waits, object);
-}
-void Scheduling::on_gap(unsigned core, std::uint64_t clock) { add(core, clock, Kind::gap, 0); }
-
-void Scheduling::add(unsigned core, std::uint64_t clock, Kind kind, std::uint64_t data) {
-    if (pending_.size() == most_pending) take(most_pending / 2);
+void Scheduling::add(unsigned core, std::uint64_t clock, Kind kind, std::uint64_t data,
+                     MemoryBudget& budget) {
+    if (pending_.size() == most_pending) take(most_pending / 2, budget);
     pending_.push_back({clock, data, kind, static_cast<std::uint8_t>(core)});
 }
 
 // Takes the first `count` pending events by their clocks; those of a core stay in order.
-void Scheduling::take(std::size_t count) {
+void Scheduling::take(std::size_t count, MemoryBudget& budget) {
     if (count == 0) return;
     const std::uint64_t first = pending_.front().clock;  // clocks may wrap
     std::stable_sort(pending_.begin(), pending_.end(), [first](const Event& a, const Event& b) {
@@ -39,20 +23,20 @@ void Scheduling::take(std::size_t count) {
                static_cast<std::int64_t>(b.clock - first);
     });
     const auto end = pending_.begin() + static_cast<long>(count);
-    for (auto event = pending_.begin(); event != end; ++event) take(*event);
+    for (auto event = pending_.begin(); event != end; ++event) take(*event, budget);
     pending_.erase(pending_.begin(), end);
 }
 
-void Scheduling::take(const Event& event) {
+void Scheduling::take(const Event& event, MemoryBudget& budget) {
     Core& core = cores_[event.core];
     switch (event.kind) {
     case Kind::run:
         if (event.data == protocol::several_contexts) ++gaps_;
-        return begin_running(core, event.core, key_of(event.core, event.data), event.clock);
+        return begin_running(core, event.core, key_of(event.core, event.data), event.clock, budget);
     case Kind::begin:
         core.runs = key_of(event.core, event.data);
         core.since = event.clock;
-        if (Task* const task = task_now(core.runs)) set(*task, State::runs, event.clock);
+        if (Task* const task = task_now(core.runs, budget)) set(*task, State::runs, event.clock);
         return;
     case Kind::left: {
         const auto found = tasks_now_.find(std::exchange(core.left, none));
@@ -61,12 +45,12 @@ void Scheduling::take(const Event& event) {
         case protocol::Left::preempted:
         case protocol::Left::gave_way: found->second.state = State::ready; return;
         case protocol::Left::blocked: found->second.state = State::blocked; return;
-        default: found->second.state = State::unknown; return;
+        default: return;
         }
     }
     case Kind::ready: {
         if (event.data >= protocol::several_contexts) return;
-        Task* const task = task_now(key_of(event.core, event.data));
+        Task* const task = task_now(key_of(event.core, event.data), budget);
         if (task == nullptr || task->state == State::runs || task->state == State::ready) return;
         if (task->state == State::blocked) end_blocked(*task, event.clock);
         return set(*task, State::ready, event.clock);
@@ -76,11 +60,10 @@ void Scheduling::take(const Event& event) {
         if (found == tasks_now_.end()) return;
         Task& task = found->second;
         task.object = event.data;
-        if (task.waits.objects.size() < max_objects || task.waits.objects.contains(event.data)) {
-            ++task.waits.objects[event.data].waits;
-        } else {
-            ++left_out_;
-        }
+        auto& objects = task.waits.objects;
+        const bool has_room = objects.contains(event.data) ||
+                              (objects.size() < max_objects && budget.take(price::waits_of_object));
+        ++(has_room ? objects[event.data].waits : left_out_);
         return;
     }
     case Kind::gap:
@@ -90,8 +73,8 @@ void Scheduling::take(const Event& event) {
     }
 }
 
-void Scheduling::begin_running(Core& core, unsigned number, std::uint64_t key,
-                               std::uint64_t clock) {
+void Scheduling::begin_running(Core& core, unsigned number, std::uint64_t key, std::uint64_t clock,
+                               MemoryBudget& budget) {
     if (core.runs == key) return;  // the late record of a switch that a return has shown
     if (const auto left = tasks_now_.find(core.runs); left != tasks_now_.end()) {
         set(left->second, State::unknown, clock);
@@ -105,7 +88,7 @@ void Scheduling::begin_running(Core& core, unsigned number, std::uint64_t key,
     }
     core.left = std::exchange(core.runs, key);
     core.since = clock;
-    Task* const task = task_now(key);
+    Task* const task = task_now(key, budget);
     if (task == nullptr) return;
     if (task->state == State::ready) end_wait(*task, core, number, clock);
     if (task->state == State::blocked) end_blocked(*task, clock);
@@ -114,11 +97,11 @@ void Scheduling::begin_running(Core& core, unsigned number, std::uint64_t key,
     set(*task, State::runs, clock);
 }
 
-// Null: outside data names more tasks than are kept.
-Scheduling::Task* Scheduling::task_now(std::uint64_t key) {
+// Null: outside data names more tasks than there is room for.
+Scheduling::Task* Scheduling::task_now(std::uint64_t key, MemoryBudget& budget) {
     const auto found = tasks_now_.find(key);
     if (found != tasks_now_.end()) return &found->second;
-    if (tasks_now_.size() < Tasks::max_entries) return &tasks_now_[key];
+    if (tasks_now_.size() < Tasks::max_entries && budget.take(price::task)) return &tasks_now_[key];
     ++left_out_;
     return nullptr;
 }

@@ -47,22 +47,24 @@ class Scheduling {
 public:
     static constexpr std::size_t max_objects = 64;  // of a task; later ones are left out
 
-    // What core `core` told at `clock`, which is that of an axis of times. `context`: the one that
-    // runs from now on, or is ready.
-    void on_run(unsigned core, std::uint64_t clock, std::uint32_t context);
-    // The context runs already: a part begins.
-    void on_begin(unsigned core, std::uint64_t clock, std::uint32_t context);
-    void on_left(unsigned core, std::uint64_t clock, protocol::Left how);
-    void on_ready(unsigned core, std::uint64_t clock, std::uint64_t context);
-    void on_waits(unsigned core, std::uint64_t clock, std::uint64_t object);
-    void on_gap(unsigned core, std::uint64_t clock);
+    enum class Kind : std::uint8_t {
+        run,    // `data` is the context that runs from now on
+        begin,  // a part begins, and the context runs already
+        left,   // how the core left the context before: protocol::Left
+        ready,  // the context may run
+        waits,  // the context that runs waits for this object
+        gap
+    };
+    // What core `core` told at `clock`, which is that of an axis of times.
+    void add(unsigned core, std::uint64_t clock, Kind kind, std::uint64_t data,
+             MemoryBudget& budget);
     // `axis_ns`: the time of a clock, as TaskWaits::longest_end.
     template <typename AxisNs>
     void on_session_end(std::uint64_t session, MemoryBudget& budget, AxisNs axis_ns) {
-        take(pending_.size());
+        take(pending_.size(), budget);
         for (auto& [key, task] : tasks_now_) {
-            if (key == none || task.waits.runs == 0 || tasks_.size() == Tasks::max_entries ||
-                !budget.take(price_of(task.waits))) {
+            if (task.waits.runs == 0 || tasks_.size() == Tasks::max_entries) {
+                budget.release(price_of(task.waits));
                 continue;
             }
             if (task.waits.longest != 0) task.waits.longest_end = axis_ns(task.longest_clock);
@@ -79,10 +81,9 @@ public:
 private:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    enum class Kind : std::uint8_t { run, begin, left, ready, waits, gap };
     struct Event {
         std::uint64_t clock;
-        std::uint64_t data;  // a context, an object, or protocol::Left
+        std::uint64_t data;
         Kind kind;
         std::uint8_t core;
     };
@@ -115,11 +116,11 @@ private:
     static std::uint64_t key_of(unsigned core, std::uint64_t context) {
         return context == 0 ? core << 1 | 1 : context << 1;
     }
-    void add(unsigned core, std::uint64_t clock, Kind kind, std::uint64_t data);
-    void take(std::size_t count);
-    void take(const Event& event);
-    void begin_running(Core& core, unsigned number, std::uint64_t key, std::uint64_t clock);
-    Task* task_now(std::uint64_t key);
+    void take(std::size_t count, MemoryBudget& budget);
+    void take(const Event& event, MemoryBudget& budget);
+    void begin_running(Core& core, unsigned number, std::uint64_t key, std::uint64_t clock,
+                       MemoryBudget& budget);
+    Task* task_now(std::uint64_t key, MemoryBudget& budget);
     void end_wait(Task& task, const Core& core, unsigned number, std::uint64_t clock);
     void end_blocked(Task& task, std::uint64_t clock);
     std::uint64_t longest_since(const Core& core, std::uint64_t clock) const;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host-tools/analysis/part/part_stream.hpp"
+#include "host-tools/analysis/profile/prices.hpp"
 #include "host-tools/analysis/report/task_table.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
@@ -177,6 +178,24 @@ TEST_F(SchedulingTest, ManySwitches) {
     }
     expect(1, rounds, 10 * (rounds - 1), 0);
     expect(2, rounds, 10 * (rounds - 1), 0);
+}
+
+TEST(SchedulingMemory, ItIsChargedAndGivenBack) {
+    using Kind = Scheduling::Kind;
+    Scheduling scheduling;
+    MemoryBudget budget;
+    constexpr std::uint64_t room = 2 * price::task + 3 * price::waits_of_object;
+    ASSERT_TRUE(budget.take(budget.left() - room));
+    scheduling.add(0, 10, Kind::ready, 7, budget);  // it never runs
+    scheduling.add(0, 20, Kind::run, 1, budget);
+    for (std::uint64_t object = 0; object < 10; ++object)
+        scheduling.add(0, 30 + object, Kind::waits, object, budget);
+    scheduling.add(0, 40, Kind::run, 2, budget);
+    scheduling.on_session_end(0, budget, [](std::uint64_t clock) { return clock; });
+    ASSERT_EQ(scheduling.tasks().size(), 1u);
+    EXPECT_EQ(scheduling.tasks().at({0, 1, 0}).objects.size(), 3u);
+    EXPECT_EQ(scheduling.left_out(), 7u + 1u);
+    EXPECT_EQ(budget.left(), price::task) << "of the task that never ran";
 }
 
 class TaskLines : public SchedulingTest {

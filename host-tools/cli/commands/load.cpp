@@ -68,7 +68,8 @@ Tasks NamedFile::names_of_tasks() const {
     return part_.task.empty() || (is_number && path_ == "-") ? Tasks() : tasks("--task");
 }
 
-Tasks NamedFile::tasks(const std::string& option) const {
+const Tasks& NamedFile::tasks(const std::string& option) const {
+    if (tasks_) return *tasks_;
     if (path_ == "-") {
         throw Error(option + ": a task's name needs a file, not standard input", Exit::usage);
     }
@@ -82,7 +83,7 @@ Tasks NamedFile::tasks(const std::string& option) const {
                         "names; give more --memory",
                         path_, left_out));
     }
-    return names.tasks();
+    return tasks_.emplace(names.tasks());
 }
 
 const Symbols* NamedFile::symbols() const {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "host-tools/analysis/part/selected_calls.hpp"
 #include "host-tools/cli/options.hpp"
@@ -21,7 +22,7 @@ public:
     void read(SessionSink& sink);
     // What the recording tells of tasks. Throws Error (Exit::usage) for standard input, which can
     // be read only once; `option` is the one that needs it.
-    Tasks tasks(const std::string& option) const;
+    const Tasks& tasks(const std::string& option) const;
     const Symbols* symbols() const;  // null: no symbols are known
     nsc::Counters counters() const { return file_.counters(); }
     // Prints warnings about the recording on stderr. Call it after read().
@@ -34,6 +35,7 @@ private:
     Part part_;
     std::optional<Symbols> image_;
     nsc::Reader file_;
+    mutable std::optional<Tasks> tasks_;  // once they were read
 };
 
 struct Loaded {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks.hpp"
 
-#include <cstddef>
-
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
-
-// In examples/tasks/switch.S, and not traced: it changes stacks.
-extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
+#include "switch.hpp"
 
 namespace tasks {
 
@@ -16,9 +12,6 @@ namespace {
 namespace hal = nopscope::hal;
 using nopscope::ContextEvent;
 using nopscope::SwitchReason;
-
-constexpr std::size_t switch_frame_words = 20;  // switch.S
-constexpr std::size_t switch_frame_return = 11;
 
 struct alignas(64) Core {
     Task* tasks[2] = {};
@@ -87,10 +80,7 @@ void create(Task& task, const char* name, unsigned priority, void (*function)())
     core.tasks[core.tasks[0] == nullptr ? 0 : 1] = &task;
     task.function = function;
     const auto low = reinterpret_cast<std::uintptr_t>(task.stack);
-    auto* const words =
-        reinterpret_cast<std::uint64_t*>(low + sizeof task.stack - 16) - switch_frame_words;
-    words[switch_frame_return] = reinterpret_cast<std::uintptr_t>(&begin);
-    task.sp = reinterpret_cast<std::uintptr_t>(words);
+    task.sp = first_sp(task.stack, begin);
     // nopscope: before the task runs
     const nopscope::Status status =
         nopscope::context_create(task.context, task.frames, low, low + sizeof task.stack,

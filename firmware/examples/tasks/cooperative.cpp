@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two cooperative tasks, each with its own call tree in the report; a mark and a trigger.
+#include "switch.hpp"
 #include "workloads.hpp"
 
 #include "hal/hal.hpp"
@@ -10,8 +11,6 @@
 namespace hal = nopscope::hal;
 
 extern "C" {
-
-void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
 struct Task {
     nopscope::Context context;
@@ -99,9 +98,7 @@ static void create(Task& task) {
     if (nopscope::context_create(task.context, task.frames, low, high) != nopscope::Status::ok) {
         hal::panic("tasks: no context");
     }
-    // What switch_stacks loads: zero except x30. SP is then below the end of the stack.
-    task.sp = high - 16 - 160;
-    reinterpret_cast<std::uint64_t*>(task.sp)[11] = reinterpret_cast<std::uintptr_t>(&task_begins);
+    task.sp = first_sp(task.stack, task_begins);
 }
 
 void run_cooperative(bool many) {

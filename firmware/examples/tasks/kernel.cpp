@@ -2,14 +2,11 @@
 #include "kernel.hpp"
 
 #include "nopscope/interrupts.hpp"
+#include "switch.hpp"
 
 #include <cstddef>
 
 namespace hal = nopscope::hal;
-
-// In switch.S. They cannot be traced: they change stacks.
-extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
-extern "C" void call_on_stack(std::uint64_t sp, void (*function)(unsigned), unsigned argument);
 
 namespace kernel {
 
@@ -22,8 +19,6 @@ namespace {
 
 constexpr unsigned wake_sgi = 0;
 constexpr unsigned interrupt_priority = 8;
-constexpr std::size_t switch_frame_words = 20;  // switch.S
-constexpr std::size_t switch_frame_x30 = 11;
 
 // A core's stack for interrupts, with a context of its own.
 struct InterruptStack {
@@ -297,15 +292,6 @@ void preempt() {
     end();
 }
 
-void prepare_stack(Task& task) {
-    const auto low = reinterpret_cast<std::uintptr_t>(task.stack);
-    auto* const words =
-        reinterpret_cast<std::uint64_t*>(low + sizeof task.stack - 16) - switch_frame_words;
-    for (std::size_t n = 0; n < switch_frame_words; ++n) words[n] = 0;
-    words[switch_frame_x30] = reinterpret_cast<std::uintptr_t>(&begin);
-    task.sp = reinterpret_cast<std::uintptr_t>(words);
-}
-
 // False: tasks are left. Otherwise no task moves to this core any more.
 bool leave() {
     const KernelLock locked;
@@ -385,7 +371,7 @@ void create(Task& task, const char* name, void (*function)(std::uint64_t), std::
                                   .id = reinterpret_cast<std::uintptr_t>(&task),
                                   .interrupts = false});
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    prepare_stack(task);
+    task.sp = first_sp(task.stack, begin);
     task.runs_in = &task.context;
     task.function = function;
     task.argument = argument;

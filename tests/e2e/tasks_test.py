@@ -34,6 +34,15 @@ def calls_by_task(recording, elf):
                 WHERE functions.kind = 'function' GROUP BY 1, 2, 3""").fetchall()
 
 
+def counts_of_tasks(run):
+    """Of each task that ran, the counts by function, as nopscope and as the oracle have them. The two do not name tasks alike."""
+    told = collections.defaultdict(dict)
+    for core, context, address, calls in calls_by_task(run.recording, run.elf):
+        told[core if context == 0 else None, context][hex(address)] = calls
+    return [collections.Counter(json.dumps(task, sort_keys=True) for task in tasks if task)
+            for tasks in (told.values(), run.oracle["tasks"])]
+
+
 class Tasks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -147,12 +156,7 @@ class Preemptive:
         self.assertEqual(compare.differences(self.report, self.run_.oracle), [])
 
     def test_every_function_s_count_in_each_task_is_the_oracle_s(self):
-        """Of each task that ran, the counts by function. The two do not name tasks alike."""
-        told = collections.defaultdict(dict)
-        for core, context, address, calls in calls_by_task(self.run_.recording, self.run_.elf):
-            told[core if context == 0 else None, context][hex(address)] = calls
-        self.assertEqual(*(collections.Counter(json.dumps(task, sort_keys=True) for task in tasks if task)
-                           for tasks in (told.values(), self.run_.oracle["tasks"])))
+        self.assertEqual(*counts_of_tasks(self.run_))
 
     def test_nothing_is_lost(self):
         self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])

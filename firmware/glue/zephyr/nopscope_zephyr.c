@@ -349,6 +349,7 @@ static int start(void) {
     IRQ_CONNECT(CALL_SGI, 0, take_call, NULL, 0);
     irq_enable(CALL_SGI);
     online = 1u << here();
+    uart_poll_out(line, 0);  // ends what Zephyr has printed: the next frame is not a part of it
     const enum nopscope_status status = nopscope_init(&config);
     if (status != NOPSCOPE_OK) {
         printk("nopscope: %s\n", nopscope_describe(status));

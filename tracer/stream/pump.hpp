@@ -354,7 +354,7 @@ private:
     static constexpr std::uint64_t goes_per_second = 100;  // with a pace, run() takes at most 10 ms
     // How many instructions follow make_room()'s tracer_end until the recorder tries again, with
     // GCC 15 and 12 (tests/verification/oracle/truth.py).
-    static constexpr std::uint32_t make_room_after = __GNUC__ >= 15 ? 111 : 80;
+    static constexpr std::uint32_t make_room_after = __GNUC__ >= 15 ? 110 : 93;
 
     void open_line(const Config& config, const protocol::Hello& hello, std::uint16_t session,
                    WarmResetHeader* kept, Mode mode) {

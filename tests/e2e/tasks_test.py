@@ -172,7 +172,7 @@ class Preemptive:
         expected = {**stacks, "idle": 1, "urgent": 1, "consumer": 1, "parent": 1, "producer": 1, "holder": 1, "worker": 10}
         self.assertEqual(names["idle"], self.CORES)
         self.assertEqual(set(names) - {*expected, "child", None}, set())
-        # Children end before they were told. Of those only eight are told, ten times a second.
+        # Children end before they were told. Of those only eight are kept for the pump.
         self.assertGreater(names["child"], 0)
         if self.switches >= 10_000:  # a shorter run ends, and destroys its tasks, before that
             self.assertLessEqual({name: count * self.CORES for name, count in expected.items()}.items(), names.items())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes frames of the contexts' and objects' facts for the pump: soon after a change, all of them
-// every few seconds, and with each snapshot.
+// Makes frames of the contexts' and objects' facts for the pump: soon after a change, at once if
+// several contexts have ended, all of them every few seconds, and with each snapshot.
 #pragma once
 
 #include "tracer/core/stop_reasons.hpp"
@@ -152,6 +152,8 @@ inline bool TaskSender::name(std::uint64_t id, const char* text) {
 inline bool TaskSender::waits(std::uint64_t now) const {
     if (!__atomic_load_n(&any_, __ATOMIC_RELAXED)) return false;
     if (sending_ || __atomic_load_n(&requested_, __ATOMIC_RELAXED)) return true;
+    // Soon there is no room for one more.
+    if (__atomic_load_n(&ended_count_, __ATOMIC_RELAXED) >= std::size(ended_) / 2) return true;
     return now - all_begun_ >= again_seconds * clock_hz_ ||
            (__atomic_load_n(&changed_, __ATOMIC_RELAXED) &&
             now - begun_ >= clock_hz_ / changes_per_second);

@@ -175,6 +175,22 @@ TEST_F(TaskSenderTest, AContextThatEndsIsToldOnce) {
     EXPECT_EQ(ended, 8u);
 }
 
+TEST_F(TaskSenderTest, ManyThatEndSoonAreTold) {
+    take();
+    std::map<std::uint32_t, std::string> ended;
+    for (std::uint32_t number = 1; number < 100; ++number) {
+        Context& context = create(number, "child");
+        all.created = context.next;
+        sender.forget(context);
+        take();
+        for (const auto& [its, one] : told) {
+            if ((one.facts.flags & protocol::has_ended) != 0) ended[its] = one.name;
+        }
+    }
+    EXPECT_GE(ended.size(), 96u) << "the last ones wait";
+    for (const auto& [number, its_name] : ended) EXPECT_EQ(its_name, "child");
+}
+
 TEST_F(TaskSenderTest, NamesObjects) {
     EXPECT_TRUE(sender.name(1, "first"));
     EXPECT_TRUE(sender.name(2, "second"));

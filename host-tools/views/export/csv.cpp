@@ -20,17 +20,18 @@ public:
     Csv(const Output& output, TimeAxis axis) : file_(output) {
         file_.write(
             "kind,core,context,depth,begin_ns,end_ns,duration_ns,self_ns,how,name,file,line,"
-            "address,value,cpu_ns\n");
-        file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,,\n");
+            "address,value,cpu_ns,task\n");
+        file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,,,\n");
     }
 
+    bool wants_tasks() const override { return true; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] = csv_cell(place.name) + "," + csv_cell(place.file) + "," +
                          std::to_string(place.line) + "," +
                          (place.address != 0 ? hex_address(place.address) : std::string());
     }
     void on_shown_part(const std::string& part) override {
-        file_.write("note,,,,,,,,," + csv_cell("a part of the recording: " + part) + ",,,,,\n");
+        file_.write("note,,,,,,,,," + csv_cell("a part of the recording: " + part) + ",,,,,,\n");
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         line("point", track, {}, now, {}, {}, {}, names_[function]);
@@ -82,7 +83,7 @@ public:
     }
     void time_pair(const TimePair& pair) override {
         file_.write(
-            fmt::format("utc,,,,{},,,,{},,,,,{},\n", pair.time, pair.error_ns, pair.utc_ns));
+            fmt::format("utc,,,,{},,,,{},,,,,{},,\n", pair.time, pair.error_ns, pair.utc_ns));
     }
     void finish() override { file_.close(); }
 
@@ -120,6 +121,8 @@ private:
             file_.write(text);
         }
         cell(lengths.cpu);
+        file_.write(",");
+        if (track.task != nullptr) file_.write(csv_cell(track.task->label));
         file_.write("\n");
     }
 

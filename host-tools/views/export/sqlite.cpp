@@ -27,7 +27,7 @@ CREATE TABLE clock_pairs(time_ns INTEGER NOT NULL, utc_ns INTEGER NOT NULL, erro
                          exchanged INTEGER NOT NULL);
 CREATE TABLE functions(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER,
                        address INTEGER);
-CREATE TABLE tracks(id INTEGER PRIMARY KEY, core INTEGER NOT NULL, context INTEGER NOT NULL);
+CREATE TABLE tracks(id INTEGER PRIMARY KEY, core INTEGER NOT NULL, context INTEGER NOT NULL, task TEXT);
 CREATE TABLE calls(id INTEGER PRIMARY KEY, parent INTEGER, track INTEGER NOT NULL, function INTEGER NOT NULL,
                    depth INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
                    duration_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, cpu_ns INTEGER NOT NULL,
@@ -51,11 +51,11 @@ CREATE TABLE samples(id INTEGER PRIMARY KEY, track INTEGER NOT NULL, time_ns INT
 CREATE TABLE sample_frames(sample INTEGER NOT NULL, depth INTEGER NOT NULL, function INTEGER NOT NULL);
 CREATE TABLE console(time_ns INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE VIEW named_slices AS
-    SELECT c.id, c.parent, t.core, t.context, f.kind, f.name, c.depth, c.begin_ns, c.end_ns, c.duration_ns,
+    SELECT c.id, c.parent, t.core, t.context, t.task, f.kind, f.name, c.depth, c.begin_ns, c.end_ns, c.duration_ns,
            c.end_ns - c.begin_ns AS wall_ns, c.self_ns, c.cpu_ns, c.how
       FROM calls c JOIN functions f ON f.id = c.function JOIN tracks t ON t.id = c.track;
 CREATE VIEW named_calls AS
-    SELECT id, parent, core, context, kind, name, depth, begin_ns, end_ns, duration_ns, wall_ns, self_ns, cpu_ns, how
+    SELECT id, parent, core, context, task, kind, name, depth, begin_ns, end_ns, duration_ns, wall_ns, self_ns, cpu_ns, how
       FROM named_slices WHERE kind IN ('function', 'interrupt');
 )";
 constexpr char at_the_end[] = R"(
@@ -85,6 +85,7 @@ public:
     Sqlite(const Sqlite&) = delete;
     Sqlite& operator=(const Sqlite&) = delete;
 
+    bool wants_tasks() const override { return true; }
     void on_shown_part(const std::string& part) override {
         insert(about_, Text("part"), Text(part));
     }
@@ -100,7 +101,8 @@ public:
     }
     void on_track(const Track& track) override {
         CallSink::on_track(track);
-        insert(tracks_, track.number, track.core, track.context);
+        insert(tracks_, track.number, track.core, track.context,
+               Optional{track.task != nullptr ? for_cell(track.task->label) : std::string()});
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         insert(points_, track.number, function, now);

@@ -269,7 +269,7 @@ class Waits:
 
     def __init__(self, events):
         self.runs, self.ready, self.blocked = collections.Counter(), collections.Counter(), collections.Counter()
-        self.longest, self.objects = {}, collections.defaultdict(collections.Counter)
+        self.waits, self.objects = collections.defaultdict(list), collections.defaultdict(collections.Counter)
         self._state, self._history, self._object = {}, [], {}
         running, left, since, fact = None, None, 0, None
         stood, began = 0, None  # the time stands still while the tracer sends
@@ -307,13 +307,12 @@ class Waits:
             self._unblocked(number, clock - since)
         elif state == "ready":
             self.ready[number] += clock - since
-            if clock - since > self.longest.get(number, (0,))[0]:
-                ran = collections.Counter()
-                for other, begin, end in reversed(self._history[-64:]):
-                    if end <= since:
-                        break
-                    ran[other] += end - max(begin, since)
-                self.longest[number] = clock - since, max(ran.values(), default=0), ran
+            ran = collections.Counter()
+            for other, begin, end in reversed(self._history[-64:]):
+                if end <= since:
+                    break
+                ran[other] += end - max(begin, since)
+            self.waits[number].append((clock - since, ran))
         self._state[number] = "runs", clock
         self._object.pop(number, None)
 
@@ -350,12 +349,16 @@ class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
             self.assertEqual(sum(each["waits"] for each in task["waited_for"]), waits.objects[number].total(), task)
             longest = task["longest_wait"]
             if longest is None:
-                self.assertNotIn(number, waits.longest)
+                self.assertNotIn(number, waits.waits)
                 continue
-            ticks, most, ran = waits.longest[number]
-            self.assertLessEqual(abs(longest["ns"] - ns(ticks)), max(1000, ns(ticks) // 50), task)
-            behind = {told[other]["name"].split(" (")[0] for other, ran_for in ran.items() if ran_for >= 0.98 * most}
-            self.assertIn(longest["behind"], behind or {None}, task)
+            ticks = max(ticks for ticks, _ in waits.waits[number])
+            tolerance = max(1000, ns(ticks) // 50)
+            self.assertLessEqual(abs(longest["ns"] - ns(ticks)), tolerance, task)
+            # Of several waits that are as long, either reader may take another.
+            behind = {told[other]["name"].split(" (")[0] if other is not None else None
+                      for ticks, ran in waits.waits[number] if abs(longest["ns"] - ns(ticks)) <= tolerance
+                      for other, ran_for in (ran or {None: 0}).items() if ran_for >= 0.98 * max(ran.values(), default=0)}
+            self.assertIn(longest["behind"], behind, task)
 
 
 class PreemptiveOnFourCores(Preemptive, unittest.TestCase):

@@ -106,7 +106,10 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
     if (options_.on_cpu) profile_.time_on_cpu();
     profile_.know_code(code_of_calls([this] { return symbols(); }));
     begin_ = begin_now("");
-    if (options_.timeline) figures_.add(events_);
+    if (options_.timeline) {
+        timeline_.expect_names();
+        figures_.add(events_);
+    }
     if (comes_back) {
         auto lasting = std::make_unique<ReconnectingSource>(std::move(open));
         lasting_ = lasting.get();
@@ -461,6 +464,7 @@ LiveView Live::view(bool raw) {
         if (part_) part = std::make_unique<Profile>(part_->profile());
         if (options_.timeline) view.timeline = std::make_unique<Timeline>(timeline_);
     }
+    if (view.timeline) view.timeline->name_tasks(view.profile->tasks());
     const nsc::Counters counters{
         .file = {}, .line = view.status.line, .stream = view.status.stream};
     const auto report_of = [&](Profile& profile) {

@@ -59,6 +59,7 @@ public:
     // Tracks have these tasks. Call it first. Null: no task is known.
     void know_tasks(TaskLabels* tasks) {
         tasks_ = tasks != nullptr && tasks->any() ? tasks : nullptr;
+        if (tasks_ != nullptr) sink_.on_named_tasks();
     }
 
     void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;

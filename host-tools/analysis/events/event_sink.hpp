@@ -186,6 +186,8 @@ public:
     virtual void time_pair(const TimePair&) {}
     // True: the tracks shall have their tasks, if the recording can be read twice.
     virtual bool wants_tasks() const { return false; }
+    // Each track will have its task. Before the first track; not if the target names no task.
+    virtual void on_named_tasks() {}
     // A format that also shows the report's sums gets them after the last event.
     virtual bool wants_sums() const { return false; }
     virtual void sums(const Report&) {}

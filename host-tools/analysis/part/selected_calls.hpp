@@ -58,6 +58,7 @@ public:
     void console(std::string_view bytes, Nanoseconds now) override;
     void time_pair(const TimePair& pair) override { inner_.time_pair(pair); }
     bool wants_tasks() const override { return inner_.wants_tasks(); }
+    void on_named_tasks() override { inner_.on_named_tasks(); }
     bool wants_sums() const override { return inner_.wants_sums(); }
     void sums(const Report& report) override { inner_.sums(report); }
     void finish() override;

@@ -2,8 +2,12 @@
 #include "host-tools/analysis/timeline/timeline.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "host-tools/analysis/events/task_labels.hpp"
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
 
 namespace nopscope::host {
@@ -27,10 +31,24 @@ void Timeline::on_track(const Track& track) {
     of.name = track_name(track);
 }
 
+void Timeline::name_tasks(const Tasks& tasks) {
+    TaskLabels labels(tasks);
+    if (!labels.any()) return;
+    std::map<std::pair<std::uint32_t, unsigned>, std::set<std::string>> names;
+    for (const auto& [key, told] : tasks.contexts())
+        names[{key.context, key.core}].insert(labels.of(key.session, key.core, key.context).label);
+    for (OneTrack& on : tracks_) {
+        const std::uint32_t context = on.track.context;
+        const auto found = names.find({context, context == 0 ? on.track.core : 0});
+        if (found == names.end() || found->second.size() != 1) continue;
+        on.name = *found->second.begin();
+        has_names_ = true;
+    }
+}
+
 // A core is left before it runs another task.
 void Timeline::on_switch(const CoreSwitch& to) {
-    const bool is_of_task = (to.to ? to.to : to.from)->task != nullptr;
-    if (!is_of_task) return;
+    if (!has_names_ && !expects_names_) return;
     if (scheduler_.empty()) scheduler_.emplace_back();
     Timeline& cores = scheduler_.front();
     while (cores.tracks_.size() <= to.core) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/analysis/profile/tasks.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope::host {
@@ -30,6 +31,13 @@ public:
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
     bool wants_tasks() const override { return true; }
+    void on_named_tasks() override { has_names_ = true; }
+    // For a line, whose target tells the names later: keeps what each core ran until then. Call it
+    // first.
+    void expect_names() { expects_names_ = true; }
+    // Tracks and the tasks that cores ran have these names from now on. Of a number that was
+    // another task in another session there is none.
+    void name_tasks(const Tasks& tasks);
     void on_switch(const CoreSwitch& to) override;
     void on_axis(TimeAxis axis) override { cut_ |= axis == TimeAxis::without_tracer; }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
@@ -120,8 +128,8 @@ private:
     Json json_scheduler() const;
 
     std::vector<OneTrack> tracks_;
-    // Of a target that names its tasks: what each core ran. A core is a track there, and a task's
-    // track is a function. At most one.
+    // Of a target that names its tasks, or may: what each core ran. A core is a track there, and a
+    // task's track is a function. At most one.
     std::vector<Timeline> scheduler_;
     std::vector<LongCall> longest_;
     std::int64_t threshold_ = -1;  // only longer calls go into `longest_`
@@ -133,6 +141,8 @@ private:
     std::size_t slots_ = 8192;
     unsigned shift_ = 10;  // a slot is 2^shift ns wide
     Nanoseconds origin_ = 0;
+    bool has_names_ = false;
+    bool expects_names_ = false;
     bool started_ = false;
     bool cut_ = false;        // the tracer's time is cut out of at least one session
     std::int64_t begin_ = 0;  // of the earliest event; another core's may be before the origin

@@ -170,7 +170,7 @@ Json Timeline::json_tracks(const Selection& shown, const PositionOf& position,
 }
 
 Json Timeline::json_scheduler() const {
-    if (scheduler_.empty()) return nullptr;
+    if (!has_names_ || scheduler_.empty()) return nullptr;
     const Timeline& cores = scheduler_.front();
     const Selection shown = cores.selection();
     std::uint64_t drawn = 0;

@@ -30,6 +30,11 @@ constexpr std::size_t duration_width = 12;  // microseconds, 3 decimals
 constexpr std::size_t core_width = 6;
 constexpr std::size_t deepest_indent = 100;
 
+std::string task_column(std::string_view name) {
+    return fmt::format("  {:<16}", name);  // a longer one is wider
+}
+const std::string no_task = task_column("");
+
 }  // namespace
 
 ReplayText::Core& ReplayText::core_of(std::uint32_t number) {
@@ -48,6 +53,9 @@ void ReplayText::on_function(std::uint32_t number, const FunctionPlace& place) {
 void ReplayText::on_track(const Track& track) {
     open_.resize(std::max<std::size_t>(open_.size(), track.number + 1));
     core_of(track.core);
+    if (track.task == nullptr) return;
+    tasks_.resize(std::max<std::size_t>(tasks_.size(), track.number + 1), no_task);
+    tasks_[track.number] = task_column(for_cell(track.task->label));
 }
 
 std::size_t ReplayText::depth_of(const Track& track) const {
@@ -69,8 +77,9 @@ std::string& ReplayText::begin_line(Core& core, const Track& track, Nanoseconds 
         text.append(duration_width + 3, ' ');
     }
     std::string place = std::to_string(track.core);
-    if (track.context != 0) place.append("/").append(std::to_string(track.context));
+    if (track.context != 0 && !has_tasks_) place.append("/").append(std::to_string(track.context));
     text.append(place.size() < core_width ? core_width - place.size() : 1, ' ').append(place);
+    if (has_tasks_) text.append(track.number < tasks_.size() ? tasks_[track.number] : no_task);
     text.append(2 + 2 * std::min(depth, deepest_indent), ' ');
     return text;
 }

@@ -21,9 +21,16 @@ public:
 
     // Events of different cores come in no order of time. So this many lines wait, on all cores.
     static constexpr std::size_t most_waiting = std::size_t{1} << 16;
+    // The columns' names, with a newline. It holds when the first line is written.
+    std::string_view head() const {
+        return has_tasks_ ? "#      seconds       took us   core  task              call\n"
+                          : "#      seconds       took us   core  call\n";
+    }
     // Lines that came too late to stand in their place: more lines than wait lay between.
     std::uint64_t late_lines() const { return late_; }
 
+    bool wants_tasks() const override { return true; }
+    void on_named_tasks() override { has_tasks_ = true; }
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
     void on_origin(Nanoseconds origin) override { origin_ = origin; }
@@ -89,8 +96,10 @@ private:
     std::vector<std::vector<Open>> open_;  // by track
     std::vector<std::string> names_;       // by function number
     std::vector<std::string> own_names_;   // by number less first_own_function
-    std::size_t waiting_ = 0;              // lines
-    Nanoseconds written_ = 0;              // time of the last written line
+    std::vector<std::string> tasks_;       // their column, by track
+    bool has_tasks_ = false;
+    std::size_t waiting_ = 0;  // lines
+    Nanoseconds written_ = 0;  // time of the last written line
     std::uint64_t late_ = 0;
 };
 

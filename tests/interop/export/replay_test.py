@@ -3,6 +3,7 @@
 """What `replay` prints, fed back by a parser: the calls and times are the report's, for parts, too."""
 
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -10,19 +11,22 @@ import subprocess
 import exports
 
 LINE = re.compile(r" *(\d+)\.(\d{9})(?: +(\d+)\.(\d{3}) us)? +(\d+)(?:/(\d+))?  ( *)(.*)")
+# Of a target that names its tasks.
+TASKS_LINE = re.compile(r" *(\d+)\.(\d{9})(?: +(\d+)\.(\d{3}) us)? +(\d+)  (\S.{15,}?| {16})  ( *)(\S.*)")
 HOW = re.compile(r"  \[(unwound|gap|open)\]$")
 
 
 def replayed(name, *options):
-    return exports.run(exports.NOPSCOPE, "replay", exports.recording(name), *options).stdout.decode().splitlines()[1:]
+    return exports.run(exports.NOPSCOPE, "replay", exports.recording(name), *options).stdout.decode().splitlines()
 
 
 def lines_of(name, *options):
-    """Yields (time, took or None, core, context, depth, text) of each line, in ns."""
-    for line in replayed(name, *options):
-        seconds, ns, us, part, core, context, indent, rest = LINE.fullmatch(line).groups()
+    """Yields (time, took or None, core, context or task, depth, text) of each line, in ns."""
+    head, *lines = replayed(name, *options)
+    for line in lines:
+        seconds, ns, us, part, core, context, indent, rest = (TASKS_LINE if "task" in head else LINE).fullmatch(line).groups()
         took = None if us is None else int(us) * 1000 + int(part)
-        yield int(seconds) * 10 ** 9 + int(ns), took, int(core), int(context or 0), len(indent) // 2, rest
+        yield int(seconds) * 10 ** 9 + int(ns), took, int(core), (context or "0").strip(), len(indent) // 2, rest
 
 
 def sums_of(lines):
@@ -58,6 +62,13 @@ class Replay(exports.Case):
                         self.assertAlmostEqual(sums.self_[row["name"]], row["self_ns"],
                                                delta=exports.rounding(name) * (1 + sums.self_lengths[row["name"]]))
 
+    def test_tasks_have_their_names(self):
+        tasks = json.loads(exports.run(exports.NOPSCOPE, "tasks", exports.recording("kernel"), "--each", "--format", "json").stdout)["tasks"]
+        ran = {re.sub(r"\((\d+)\)", r"\1", task["name"]) for task in tasks if task["runs"]}
+        seen = {task for _, _, _, task, _, _ in lines_of("kernel")}
+        self.assertLessEqual({"idle", "urgent", "parent"}, {name.split(" ")[0] for name in seen})
+        self.assertLessEqual({name for name in seen if name and not name.startswith("context ")}, ran)
+
     def test_the_lines_of_parts_are_those_of_the_whole(self):
         """A line of the whole is in one part. A call that crosses an end has lines in both."""
         whole = collections.Counter(line[5] for line in lines_of("demo") if line[5].startswith("# "))
@@ -90,7 +101,7 @@ class Replay(exports.Case):
         # A recording has the console apart, so a call may have the console's line inside there.
         ends = [collections.Counter((took, name.strip("} ").replace("()", "")) for _, _, took, _, _, _, _, name in
                                     (LINE.fullmatch(line).groups() for line in lines) if took is not None)
-                for lines in (followed, replayed("stream"))]
+                for lines in (followed, replayed("stream")[1:])]
         self.assertEqual(ends[0], ends[1])
 
 

@@ -23,9 +23,10 @@ using test::TargetStream;
 
 class Looked : public testing::Test {
 protected:
-    void open(bool comes_back = false) {
+    void open(bool comes_back = false, bool timeline = false) {
         live = std::make_unique<Live>(
-            LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}},
+            LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}},
+                        .timeline = timeline},
             [this] { return std::make_unique<test::WireSource>(wire); }, comes_back);
     }
     void send() {
@@ -82,6 +83,24 @@ TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     ASSERT_EQ(view.status.cores.size(), 1u);
     EXPECT_EQ(view.status.cores[0].records, 5u);
     EXPECT_EQ(view.status.cores[0].busy_ticks, 2000u);
+}
+
+TEST_F(Looked, TheTimelineHasTheNamesThatTheTargetTold) {
+    open(false, true);
+    target.hello();
+    target.argument(protocol::Extended::context, 7, 10);
+    target.entry(1);
+    send();
+    const auto timeline = [this] {
+        return live->view().timeline->json([](std::uint64_t) { return 0; });
+    };
+    EXPECT_EQ(timeline()["tracks"][1]["name"], "core 0, context 7");
+    EXPECT_TRUE(timeline()["scheduler"].is_null());
+    target.tasks(protocol::TaskFacts{.number = 7, .name = TargetStream::task_name("worker")});
+    target.ret(target.entry(2), 10);
+    send();
+    EXPECT_EQ(timeline()["tracks"][1]["name"], "worker");
+    EXPECT_EQ(timeline()["scheduler"]["tasks"], (Json{"core 0, context 0", "worker"}));
 }
 
 TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {

@@ -50,6 +50,32 @@ protected:
     std::uint64_t late = 0;
 };
 
+TEST_F(Replayed, TasksByName) {
+    const TaskOfTrack idle{.label = "idle", .priority = 0, .runs_interrupts = false};
+    const TaskOfTrack worker{
+        .label = "a worker\x1b of 16", .priority = 0, .runs_interrupts = false};
+    std::string all;
+    ReplayText text([&](std::string_view line) { all += line; }, 0);
+    EXPECT_TRUE(text.wants_tasks());
+    EXPECT_EQ(text.head(), "#      seconds       took us   core  call\n");
+    text.on_named_tasks();
+    text.console("boot\n", 1'000);
+    tracks[0].task = &idle;
+    tracks[1].task = &worker;
+    begin(text);
+    text.entry(tracks[0], 1, 1'010);
+    text.leave(tracks[0], 1, 1'020, Left::returned);
+    text.entry(tracks[1], 2, 1'030);
+    text.entry(tracks[1], 3, 1'040);
+    text.finish();
+    EXPECT_EQ(all,
+              "   0.000001000                    0                    # console: boot\n"
+              "   0.000000010       0.010 us     0  idle              f1()\n"
+              "   0.000000030                    0  a worker\\x1b of 16  f2 {\n"
+              "   0.000000040                    0  a worker\\x1b of 16    f3 {\n");
+    EXPECT_EQ(text.head(), "#      seconds       took us   core  task              call\n");
+}
+
 TEST_F(Replayed, ACallWithoutCallsIsOneLine) {
     EXPECT_THAT(told(0, {},
                      [&](EventSink& sink) {

@@ -68,6 +68,7 @@ TEST_F(TimelineTest, WhichTaskEachCoreRan) {
                              Nanoseconds at) {
             named.on_switch({.core = core, .from = from, .to = to, .at = at, .how = {}});
         };
+        named.on_named_tasks();
         named.on_track(one);
         named.on_track(two);
         named.entry(one, 1, 1000);
@@ -88,6 +89,44 @@ TEST_F(TimelineTest, WhichTaskEachCoreRan) {
               (std::vector<Told>{{0, 200, 0}, {200, 50, 1}}));
     // Still runs.
     EXPECT_EQ(calls(scheduler["tracks"][1]["rows"][0]), (std::vector<Told>{{50, 0, 1}}));
+}
+
+// Of a line: the target tells names while it runs.
+TEST_F(TimelineTest, NamesThatComeLater) {
+    timeline.expect_names();
+    timeline.on_switch({.core = 0, .from = {}, .to = core0, .at = 1000, .how = {}});
+    timeline.on_switch({.core = 0, .from = core0, .to = task, .at = 1200, .how = {}});
+    EXPECT_TRUE(json()["scheduler"].is_null());
+
+    Tasks tasks;
+    MemoryBudget budget(1.0);
+    const auto tell = [&](std::uint64_t session, std::uint32_t number, std::string_view name,
+                          std::uint32_t core) {
+        std::vector<std::uint8_t> payload(protocol::max_payload_bytes);
+        protocol::TasksWriter out(payload.data());
+        out.put(protocol::TaskFacts{
+            .number = number,
+            .core = core,
+            .name = {reinterpret_cast<const protocol::Byte*>(name.data()), name.size()}});
+        ASSERT_TRUE(tasks.on_frame(session, payload.data(), out.size(), budget));
+    };
+    timeline.name_tasks(tasks);
+    EXPECT_TRUE(json()["scheduler"].is_null()) << "there are none";
+    tell(0, 5, "worker", 0);
+    tell(0, 0, "idle", 1);  // core 0's own
+    timeline.name_tasks(tasks);
+    EXPECT_EQ(json()["tracks"][0]["name"], "idle");
+    EXPECT_EQ(json()["tracks"][1]["name"], "worker");
+    EXPECT_EQ(json()["tracks"][2]["name"], "core 1, context 0");
+    EXPECT_EQ(json()["scheduler"]["tasks"], (Json{"idle", "worker", "core 1, context 0"}));
+
+    // After a reset the number is another task.
+    tell(1, 5, "reader", 0);
+    Timeline again;
+    again.expect_names();
+    again.on_track(task);
+    again.name_tasks(tasks);
+    EXPECT_EQ(again.json(by_address)["tracks"][1]["name"], "core 0, context 5");
 }
 
 TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {

@@ -182,7 +182,7 @@ class Integration(unittest.TestCase):
         elf = build / "foreign.elf"
         self.assert_profiled(elf)
         code = run(CROSS + "objdump", "-d", elf)
-        return {name for name in ("tpidr_el1", "tpidr_el0", "tpidrro_el0") if f"{name}" in code}
+        return {name for name in ("tpidr_el1", "tpidr_el0", "tpidrro_el0", "contextidr_el1") if f"{name}" in code}
 
     def test_add_subdirectory_and_another_register(self):
         self.assertEqual(self.built_along("el0", f"-DNOPSCOPE_SOURCE={ROOT}"), {"tpidr_el0"})
@@ -195,9 +195,10 @@ class Integration(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, CCACHE_BASEDIR=str(self.directory)):
             registers = self.built_along("ro_el0", f"-DNOPSCOPE_REPOSITORY=file://{repository}", "-DNOPSCOPE_TAG=v0")
         self.assertEqual(registers, {"tpidrro_el0"})
+        self.assertEqual(self.built_along("contextidr", f"-DNOPSCOPE_SOURCE={ROOT}"), {"contextidr_el1"})
 
     def test_an_unknown_register_is_refused(self):
-        with self.assertRaisesRegex(AssertionError, "NOPSCOPE_TPIDR is el3: el1, el0 or ro_el0"):
+        with self.assertRaisesRegex(AssertionError, "NOPSCOPE_TPIDR is el3: el1, el0, ro_el0 or contextidr"):
             cmake(ROOT, self.directory / "el3", *PACKAGE, "-DNOPSCOPE_TPIDR=el3")
 
     def test_init_refuses_what_it_cannot_work_with(self):

@@ -4,6 +4,8 @@
 //     current_core(), set_current_core(core)
 //                             the register that is reserved for the tracer: the recorders find
 //                             their core there
+//     current_core_can_be_at(address)
+//                             whether that register has room for the address
 //     at_required_level()     whether this is the privilege level at which the tracer works
 //     mmu_and_cache_on()      whether address translation and the data cache are on, or are not
 //                             needed for atomic accesses

@@ -47,7 +47,8 @@ Status check_surroundings(M& machine, std::span<const std::byte> rings,
     Status status = Status::ok;
     const auto text_end = reinterpret_cast<Address>(__text_end) - sizeof(std::uint32_t);
     if (!is_for_records(rings) || !is_for_records(cores) ||
-        !is_for_records(config.profile_memory)) {
+        !is_for_records(config.profile_memory) ||
+        !arch::current_core_can_be_at(reinterpret_cast<Address>(&cores.back()))) {
         status = Status::wrong_memory;
     } else if (!is_writable_text(machine, reinterpret_cast<Address>(__text_start)) ||
                !is_writable_text(machine, text_end)) {

@@ -8,6 +8,8 @@
 #define NOPSCOPE_TPIDR tpidr_el0
 #elif defined(NOPSCOPE_TPIDR_RO_EL0)
 #define NOPSCOPE_TPIDR tpidrro_el0
+#elif defined(NOPSCOPE_TPIDR_CONTEXTIDR)
+#define NOPSCOPE_TPIDR contextidr_el1  // 32 bits
 #else
 #define NOPSCOPE_TPIDR tpidr_el1
 #endif

@@ -8,7 +8,11 @@ inline constexpr const char* wrong_level_text =
     "the tracer runs at EL1 only, and init() was called at another level";
 inline constexpr const char* wrong_memory_text =
     "the rings (.nopscope.ring), the tracer's .bss and Config::profile_memory must be mapped "
-    "writable, Normal write-back and inner shareable";
+    "writable, Normal write-back and inner shareable"
+#ifdef NOPSCOPE_TPIDR_CONTEXTIDR
+    "; for NOPSCOPE_TPIDR=contextidr the tracer's .bss must also be below 4 GiB"
+#endif
+    ;
 inline constexpr const char* out_of_reach_text =
     "a recorder is more than 128 MiB away from a patch site";
 inline constexpr const char* no_pmu_text = "the CPU has no performance monitors (PMUv3)";

@@ -21,6 +21,15 @@ inline void set_current_core(Core* core) {
     asm volatile("msr " NOPSCOPE_TPIDR_NAME ", %0" ::"r"(core));
 }
 
+// CONTEXTIDR_EL1 has 32 bits.
+inline bool current_core_can_be_at([[maybe_unused]] std::uint64_t address) {
+#ifdef NOPSCOPE_TPIDR_CONTEXTIDR
+    return address >> 32 == 0;
+#else
+    return true;
+#endif
+}
+
 inline Core* current_core() {
     Core* core;
     asm volatile("mrs %0, " NOPSCOPE_TPIDR_NAME : "=r"(core));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tracer's build for arm64: options, assembly, flags, and the library with the PMU's clock.
-set(NOPSCOPE_TPIDR el1 CACHE STRING "the register that is the tracer's: el1 (TPIDR_EL1), el0 or ro_el0 (TPIDRRO_EL0)")
+set(NOPSCOPE_TPIDR el1 CACHE STRING "the register that is the tracer's: el1 (TPIDR_EL1), el0, ro_el0 (TPIDRRO_EL0) or contextidr (CONTEXTIDR_EL1)")
 option(NOPSCOPE_DEFER_INTERRUPTS "for firmware whose interrupts switch tasks: its IRQ vectors begin with nopscope_defer" OFF)
 set(NOPSCOPE_CLOCK cntvct CACHE STRING "what times are counted in: cntvct, or the PMU's cycles (pmccntr)")
 
@@ -14,11 +14,11 @@ function(nopscope_add_arch target)
         -mgeneral-regs-only -mno-outline-atomics -mbranch-protection=standard
         # x18 is the platform's register: a traced function may need its value.
         -ffixed-x18)
-    if(NOPSCOPE_TPIDR STREQUAL "el0" OR NOPSCOPE_TPIDR STREQUAL "ro_el0")
+    if(NOPSCOPE_TPIDR MATCHES "^(el0|ro_el0|contextidr)$")
         string(TOUPPER "NOPSCOPE_TPIDR_${NOPSCOPE_TPIDR}" register)
         target_compile_definitions(${target} PRIVATE ${register})
     elseif(NOT NOPSCOPE_TPIDR STREQUAL "el1")
-        message(FATAL_ERROR "NOPSCOPE_TPIDR is ${NOPSCOPE_TPIDR}: el1, el0 or ro_el0")
+        message(FATAL_ERROR "NOPSCOPE_TPIDR is ${NOPSCOPE_TPIDR}: el1, el0, ro_el0 or contextidr")
     endif()
 endfunction()
 

@@ -53,7 +53,8 @@ enum class [[nodiscard]] Status : std::uint8_t{
     no_profile_memory,  ///< Config::profile_memory is absent or smaller than profile_bytes().
     bad_config,         ///< An argument or a field of Config is out of range.
     wrong_level,        ///< init() was not called at EL1.
-    /// The rings or the profile's memory are not Normal write-back inner shareable.
+    /// The rings or the profile's memory are not Normal write-back inner shareable, or the tracer's
+    /// register has no room for the address of its .bss (NOPSCOPE_TPIDR=contextidr).
     wrong_memory,
     text_not_writable,  ///< Neither the text itself nor its alias is writable.
     cores_running,      ///< Other cores are on. They may run the words that init() writes.

@@ -62,6 +62,7 @@ install(FILES "${_reference}/zsh/vendor-completions/_nopscope" DESTINATION "${CM
 set(_target src/nopscope)
 install(FILES "${PROJECT_SOURCE_DIR}/CMakeLists.txt" DESTINATION ${_target} COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tracer" "${PROJECT_SOURCE_DIR}/hal" DESTINATION ${_target} COMPONENT target EXCLUDE_FROM_ALL)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/glue" DESTINATION ${_target}/firmware COMPONENT target EXCLUDE_FROM_ALL)
 install(FILES "${PROJECT_SOURCE_DIR}/linker/nopscope.ld" DESTINATION ${_target}/linker COMPONENT target EXCLUDE_FROM_ALL)
 set(_modules aarch64-none-elf.cmake assembly_offsets.cmake nopscope-config.cmake nopscope.pc.in nopscope_instrument.cmake nopscope_name_table.cmake package.cmake)
 list(TRANSFORM _modules PREPEND "${PROJECT_SOURCE_DIR}/cmake/")

@@ -75,6 +75,60 @@ class Demo(unittest.TestCase):
         # A line for each script and each round.
         self.assertEqual({task: functions["fputs"] for task, functions in sums.items() if functions["fputs"]}, {"logger": 20})
 
+    def figures_of(self, view, *options):
+        """What `view` says of a part of the recording, as numbers that add up over parts."""
+        if view == "html":
+            page = self.run_.recording.with_suffix(".part.html")
+            machines.nopscope("html", self.run_.recording, "--image", self.run_.elf, "--raw", "-o", page, *options)
+            told = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])["functions"]
+            return collections.Counter({(row["name"], row["file"], what): row[what] for row in told for what in ("calls", "total", "self")})
+        words = {"callers": ["*", "--raw"], "latency": ["*", "--raw"], "outliers": ["*"], "diff": [self.run_.recording, "--raw"]}
+        image = [] if view == "diff" else ["--image", self.run_.elf]
+        told = machines.as_json(view, self.run_.recording, *words.get(view, []), *image, *options)
+        figures = collections.Counter()
+        if view == "report":
+            for row in told["functions"] + told.get("interrupts", []):
+                for what in ("calls", "total_ns", "self_ns", "cpu_ns"):
+                    figures[row.get("address", row.get("interrupt")), what] += row[what]
+        elif view == "graph":
+            paths = {None: ""}
+            for node in told["nodes"]:
+                paths[node["id"]] = path = f"{paths[node['parent']]} {node['name']}"
+                for what in ("calls", "total_ns", "self_ns", "cpu_ns"):
+                    figures[path, what] += node[what]
+        elif view == "callers":
+            for row in told:
+                for caller in row["callers"]:
+                    for what in ("calls", "total_ns"):
+                        figures[row["address"], caller["name"], what] += caller[what]
+        elif view == "latency":
+            for row in told:
+                figures[row["address"], "calls"] += row["calls"]
+                for low_ns, calls in row["bins"]:
+                    figures[row["address"], low_ns] += calls
+        elif view == "outliers":
+            figures["calls"] = told["calls"]
+        elif view == "diff":
+            for row in told["functions"]:
+                for what in ("calls", "total_ns", "self_ns"):
+                    figures[row["name"], row["file"], what] += row["before"][what]
+        return collections.Counter({key: number for key, number in figures.items() if number != 0})
+
+    def test_the_tasks_make_up_the_whole_in_each_view(self):
+        if self.cores == 1:
+            self.skipTest("one core has no tasks")
+        tasks = sorted(self.sums_by("task"))
+        for view in ("report", "graph", "callers", "latency", "outliers", "diff", "html"):
+            with self.subTest(view=view):
+                parts = [self.figures_of(view, "--task", task) for task in tasks]
+                whole = self.figures_of(view)
+                self.assertTrue(all(parts) and len(whole) > 0)
+                self.assertEqual({key: sum(part[key] for part in parts) for key in whole.keys() | set().union(*parts)}, whole)
+        depths = [machines.as_json("stack-depth", self.run_.recording, "--task", task) for task in tasks]
+        whole = machines.as_json("stack-depth", self.run_.recording)
+        self.assertEqual(max(each["depth"] for each in depths), whole["depth"])
+        self.assertEqual(sum(each["calls"] for each in depths if each["depth"] == whole["depth"]), whole["calls"])
+
     def test_other_cores_use_no_state_of_newlib_s_that_is_not_theirs(self):
         """newlib is built for one thread: its functions find their state at _impure_ptr (firmware/demo/newlib_cores.hpp)."""
         allowed = {"__wrap_snprintf", "__wrap_strtod",  # on the boot core only

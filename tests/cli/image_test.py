@@ -3,9 +3,15 @@
 """What info and check say about an image with faults."""
 
 import json
+import pathlib
+import struct
+import sys
 import unittest
 
 import cli
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "verification/oracle"))
+import sites
 
 BUILD_ID = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"  # sizes, NT_GNU_BUILD_ID
 
@@ -30,6 +36,26 @@ class Image(cli.Case):
         self.assertFalse(json.loads(cli.nopscope("check", cli.DEMO, "--no-bti", "--format", "json").stdout)["bti_is_enforced"])
         said = cli.nopscope("check", cli.DEMO).stdout
         self.assertEqual(f"{len(found['prebuilt'])} functions of source files without any site" in said, len(found["prebuilt"]) > 1)
+
+    def test_a_taken_address_needs_a_landing_pad(self):
+        """But a number in the data may have a local function's address by chance."""
+        demo = sites.Image(cli.DEMO)
+        bti, nop = 0xD503245F, 0xD503201F
+        pointed, = struct.unpack("<Q", demo.bytes(demo.symbols["loadedlibs"] + 8, 8))
+        self.assertEqual(pointed, demo.symbols["luaopen_base"])
+        self.assertEqual(demo.word(pointed), bti)
+        of_lua = demo.symbols["luaV_execute"]
+        bare = next(function for word, function in sites.patch_sites(demo)
+                    if abs(function - of_lua) < 0x8000 and demo.word(function) == nop)
+        for at, value, sentence in ((pointed, struct.pack("<I", nop), "luaopen_base at .* its address taken at .* begins with no landing pad"),
+                                    (demo.symbols["loadedlibs"] + 8, struct.pack("<Q", bare), None)):
+            image = self.directory / "image.elf"
+            data = bytearray(demo.data)
+            offset = demo.offset(at, len(value))
+            data[offset:offset + len(value)] = value
+            image.write_bytes(data)
+            done = cli.nopscope("check", image, status=1 if sentence else 0)
+            self.assertRegex(done.stdout, sentence or "0 problems")
 
 
 if __name__ == "__main__":

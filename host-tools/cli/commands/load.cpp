@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "host-tools/analysis/events/task_labels.hpp"
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/analysis/report/kept_functions.hpp"
@@ -20,6 +23,14 @@ namespace {
 std::string shown_text(const ReportOptions& options) {
     const std::string part = part_text(options.part), calls = selection_text(options.calls);
     return part + (part.empty() || calls.empty() ? "" : ", ") + calls;
+}
+
+// A pipe gives its bytes once: standard input, and what a shell's <(...) opens.
+bool is_read_once(const std::string& path) {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    return path == "-" || std::filesystem::is_fifo(status) || std::filesystem::is_socket(status) ||
+           std::filesystem::is_character_file(status);
 }
 
 // Throws Error (Exit::usage) if no function that was called has the name in `selection`.
@@ -47,9 +58,10 @@ void NamedFile::read(SessionSink& sink) {
     if (part_.whole()) return read_with_progress(file_, path_, sink);
     const auto named = [this] { return symbols(); };
     if (part_.time.needs_bounds()) {
-        if (path_ == "-") {
+        if (is_read_once(path_)) {
             throw Error(
-                "--time: a marker, or a time before the end, needs a file, not standard input",
+                "--time: a marker, or a time before the end, needs a file, not standard input or a "
+                "pipe",
                 Exit::usage);
         }
         RecordingBounds bounds;
@@ -65,13 +77,14 @@ void NamedFile::read(SessionSink& sink) {
 
 Tasks NamedFile::names_of_tasks() const {
     const bool is_number = part_.task.find_first_not_of("0123456789*?[]-!") == std::string::npos;
-    return part_.task.empty() || (is_number && path_ == "-") ? Tasks() : tasks("--task");
+    return part_.task.empty() || (is_number && is_read_once(path_)) ? Tasks() : tasks("--task");
 }
 
 const Tasks& NamedFile::tasks(const std::string& option) const {
     if (tasks_) return *tasks_;
-    if (path_ == "-") {
-        throw Error(option + ": a task's name needs a file, not standard input", Exit::usage);
+    if (is_read_once(path_)) {
+        throw Error(option + ": a task's name needs a file, not standard input or a pipe",
+                    Exit::usage);
     }
     NamesOfTasks names;
     nsc::Reader first;
@@ -144,7 +157,7 @@ void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
 namespace {
 
 Tasks named_tasks(const EventSink& to, const NamedFile& file, const ReportOptions& options) {
-    return to.wants_tasks() && options.file != "-" ? file.tasks("") : Tasks();
+    return to.wants_tasks() && !is_read_once(options.file) ? file.tasks("") : Tasks();
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ def lines_of(name, *options):
     for line in lines:
         seconds, ns, us, part, core, context, indent, rest = (TASKS_LINE if "task" in head else LINE).fullmatch(line).groups()
         took = None if us is None else int(us) * 1000 + int(part)
-        yield int(seconds) * 10 ** 9 + int(ns), took, int(core), (context or "0").strip(), len(indent) // 2, rest
+        yield (int(seconds) * 10 ** 9 + int(ns), took, int(core), context.strip() if "task" in head else int(context or 0),
+               len(indent) // 2, rest)
 
 
 def sums_of(lines):

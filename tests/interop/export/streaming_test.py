@@ -53,6 +53,18 @@ class Streaming(exports.Case):
         print(f"perfetto: {cost:.1f} instructions an event")
         self.assertLessEqual(cost, PERFETTO_INSTRUCTIONS)
 
+    def test_a_pipe_is_read_once(self):
+        recording = exports.recording("equal")
+        data = recording.read_bytes()
+        for command, *options in (["report"], ["replay"], ["outliers", "*"], ["export", "--format", "csv", "-o", "-"]):
+            piped = exports.run(exports.NOPSCOPE, command, "/dev/stdin", *options, input=data).stdout
+            self.assertEqual(piped, exports.run(exports.NOPSCOPE, command, recording, *options).stdout, command)
+            self.assertTrue(piped)
+        page = exports.run(exports.NOPSCOPE, "html", "/dev/stdin", "-o", "-", input=data).stdout
+        self.assertIn(b'"timeline"', page)
+        refused = exports.run(exports.NOPSCOPE, "report", "/dev/stdin", "--task", "idle", input=data, status=2)
+        self.assertIn(b"--task: a task's name needs a file, not standard input or a pipe", refused.stderr)
+
     def test_memory_does_not_grow(self):
         short, long = self.recording_of(20_000), self.recording_of(600_000)
         # sqlite's sums need the call tree, which grows with the paths of these random calls.

@@ -62,7 +62,6 @@ install(FILES "${_reference}/zsh/vendor-completions/_nopscope" DESTINATION "${CM
 set(_target src/nopscope)
 install(FILES "${PROJECT_SOURCE_DIR}/CMakeLists.txt" DESTINATION ${_target} COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tracer" "${PROJECT_SOURCE_DIR}/hal" DESTINATION ${_target} COMPONENT target EXCLUDE_FROM_ALL)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/glue" DESTINATION ${_target}/firmware COMPONENT target EXCLUDE_FROM_ALL)
 install(FILES "${PROJECT_SOURCE_DIR}/linker/nopscope.ld" DESTINATION ${_target}/linker COMPONENT target EXCLUDE_FROM_ALL)
 set(_modules aarch64-none-elf.cmake assembly_offsets.cmake nopscope-config.cmake nopscope.pc.in nopscope_instrument.cmake nopscope_name_table.cmake package.cmake)
 list(TRANSFORM _modules PREPEND "${PROJECT_SOURCE_DIR}/cmake/")
@@ -73,4 +72,5 @@ install(FILES "${PROJECT_SOURCE_DIR}/NOTICE" "${_debian}/nopscope-target-source/
         DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
 # One firmware with three builds: a Makefile; CMake with the library installed, or built with it.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/examples/own-startup" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/glue" DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/guide/project" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)

@@ -53,13 +53,6 @@ class Truth(unittest.TestCase):
         for row in self.compared.rows:
             self.assertLessEqual(abs(on_cpu[row.name] - row.told["inclusive"]), rounded, row.name)
 
-    def test_emptying_a_ring_costs_its_function_nothing(self):
-        """But for a tail call's 14 instructions: the tracer's count of its instructions behind that is right."""
-        errors = self.compared.errors_of_a_pump()
-        print(f"\nErrors of functions in which a ring was emptied once, ns: {dict(errors.most_common(5))}")
-        if errors:
-            self.assertEqual(errors.most_common(1)[0][0], 0)
-
     def test_recorded_times_are_not_true(self):
         report = copy.deepcopy(self.report)
         for function in report["functions"]:

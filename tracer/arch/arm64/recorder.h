@@ -147,8 +147,9 @@
 // uses no FP registers. The task may be preempted in it and go on on another core, so the caller
 // reads the core again and says what an interrupt does from there on. With \moment it calls
 // name(core, SP, Moment (ring.hpp), \before, return address): \before counts the recorder's
-// instructions before it. \in: entry or hook (unwind.h).
-.macro call_cxx name, moment=0, before=0, in=entry
+// instructions before it, and 14 more (special_call) if this is a tail call, which returns to the
+// hook \tail. \in: entry or hook (unwind.h).
+.macro call_cxx name, moment=0, before=0, tail, in=entry
 .if \moment
     ldr     x11, [x10]
     read_clock x12
@@ -170,6 +171,12 @@
     mov     x2, x11
     mov     x3, x12
     mov     w4, #\before
+.ifnb \tail
+    adr     x5, \tail
+    cmp     x9, x5
+    add     w5, w4, #14
+    csel    w4, w5, w4, eq
+.endif
     mov     x5, x9
 .else
     mov     x2, x9

@@ -199,12 +199,13 @@ graph_hook nopscope_graph_events_hook, counts=1
 // ---- slow paths ----
 
 // Recording is stopped, the ring is full, or (lossless) the pump has to make room. In: x14 the
-// limit that was met. \again: where to retry. \before: instructions from there to here.
-.macro ring_full again, before
+// limit that was met. \again: where to retry. \before: instructions from there to here. \hook: where
+// a tail call returns.
+.macro ring_full again, before, hook
     cbz     x14, .Lto_body
     ldr     x11, [x10, #CORE_LOSSLESS]
     cbz     x11, .Ldrop
-    call_cxx nopscope_wait_for_room, moment=1, before=\before + 5
+    call_cxx nopscope_wait_for_room, moment=1, before=\before + 5, tail=\hook
     cbnz    x11, \again
     b       .Ldrop
 .endm
@@ -230,10 +231,10 @@ label nopscope_graph_full
 label nopscope_graph_full_end
 .Lgraph_refuse:
     interrupted RESTARTS, nopscope_graph_entry
-    ring_full nopscope_graph_entry, 22
+    ring_full nopscope_graph_entry, 22, nopscope_return_hook
 .Lgraph_events_full:
     unpush  nopscope_graph_events_entry
-    ring_full nopscope_graph_events_entry, 19
+    ring_full nopscope_graph_events_entry, 19, nopscope_graph_events_hook
 .Ldrop:
     interrupted RESTARTS, .Ldrop
     mrs     x10, NOPSCOPE_TPIDR

@@ -4,7 +4,7 @@
 // In data, an address is an aligned 8-byte word of an allocated section that equals the address of
 // a function. In code, arch::AddressScan finds the addresses.
 #include <algorithm>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/check.hpp"
@@ -13,7 +13,7 @@
 namespace nopscope::host {
 namespace {
 
-// Holds, for each function, the first place that takes its address.
+// Holds, for each function, the first place that takes its address, by code if there is some.
 class AddressTaken {
 public:
     explicit AddressTaken(const ElfFile& elf)
@@ -24,10 +24,15 @@ public:
         }
     }
     // Ignores a `where` in the site table: that table takes no addresses.
-    void add(std::uint64_t target, std::uint64_t where) {
+    void add(std::uint64_t target, std::uint64_t where, bool is_in_code) {
         if (where >= sites_begin_ && where < sites_end_) return;
         if (!std::binary_search(entries_.begin(), entries_.end(), target)) return;
-        if (seen_.insert(target).second) list_.push_back({target, where});
+        const auto [seen, is_new] = places_.try_emplace(target, list_.size());
+        if (is_new) {
+            list_.push_back({target, where, is_in_code});
+        } else if (is_in_code && !list_[seen->second].is_in_code) {
+            list_[seen->second] = {target, where, is_in_code};
+        }
     }
     // The addresses of all functions, ascending.
     const std::vector<std::uint64_t>& entries() const { return entries_; }
@@ -36,7 +41,7 @@ public:
 private:
     std::uint64_t sites_begin_, sites_end_;
     std::vector<std::uint64_t> entries_;
-    std::unordered_set<std::uint64_t> seen_;
+    std::unordered_map<std::uint64_t, std::size_t> places_;  // in list_
     std::vector<TakenAddress> list_;
 };
 
@@ -70,7 +75,7 @@ void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Addre
     const std::uint64_t first = (begin + 7) & ~std::uint64_t{7};
     for (std::uint64_t at = first; at + 8 <= begin + bytes.size(); at += 8) {
         protocol::Reader in(bytes.data() + (at - begin), 8);
-        if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.add(value, at);
+        if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.add(value, at, false);
     }
 }
 
@@ -103,7 +108,7 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
                 if (offset + 4 > section.bytes.size()) break;
                 protocol::Reader in(section.bytes.data() + offset, 4);
                 if (const auto made = scan.step(at, in.fixed<std::uint32_t>()))
-                    taken.add(*made, at);
+                    taken.add(*made, at, true);
             }
         }
     }

@@ -142,10 +142,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const auto words = site_words(elf, site);
         if (words && words->has_landing_pad && !file.empty()) files_with_pads.insert(file);
     }
-    // A compiler leaves out the pad of a local function only if nothing takes its address. Then a
-    // number in the data has the value by chance.
-    const auto is_by_chance = [&](const ElfSymbol& function) {
-        return function.is_local && site_set.contains(function.address) &&
+    // A compiler leaves out the pad of a local function only if no pointer to it is made. Then a
+    // number in the data equals its address by chance.
+    const auto is_by_chance = [&](const TakenAddress& taken, const ElfSymbol& function) {
+        return !taken.is_in_code && function.is_local && site_set.contains(function.address) &&
                files_with_pads.contains(lines.at(function.address).file);
     };
     for (const ElfSymbol* function : all) {
@@ -166,7 +166,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const auto function = by_address.find(taken.target);
         if (function == by_address.end()) continue;
         const bool has_pad = arch::is_landing_pad(elf.word_at(taken.target).value_or(0));
-        if (!has_pad && is_by_chance(*function->second)) continue;
+        if (!has_pad && is_by_chance(taken, *function->second)) continue;
         ++result.address_taken;
         if (has_pad) continue;
         if (labels.contains(taken.target) || is_tracer_entry(function->second->name)) continue;

@@ -40,8 +40,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
 struct TakenAddress {
     std::uint64_t target = 0;
     std::uint64_t where = 0;  // the instruction that completes it, or the data word
+    bool is_in_code = false;
 };
-// Each function whose address the image's data or code makes, once; calls and branches make none.
+// Each function whose address the image's data or code makes, once, by code if there is some; calls
+// and branches make none.
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf);
 
 }  // namespace nopscope::host

@@ -82,20 +82,12 @@ Exit replay(const ReplayOptions& options) {
         throw Error("replay --follow: expected --from URI, and no file", Exit::usage);
     if (!options.follow && options.report.file.empty())
         throw Error("replay: expected a recording, or --follow --from URI", Exit::usage);
-    bool has_head = false;  // what is wrong with the options or the recording is said before it
-    const ReplayText* shown = nullptr;
-    const auto write = [&](std::string_view line) {
-        if (!std::exchange(has_head, true)) print(shown->head());
-        print(line);
-    };
-    ReplayText text(write, options.levels);
-    shown = &text;
+    ReplayText text([](std::string_view line) { print(line); }, options.levels);
     if (options.follow) {
         follow(options, text);
     } else {
         stream_into(text, options.report, std::nullopt);
     }
-    if (!has_head) print(text.head());
     if (text.late_lines() != 0) {
         say(fmt::format("{} lines stand later than their time: their records came too late",
                         with_commas(text.late_lines())));

@@ -201,8 +201,15 @@ void ReplayText::console(std::string_view bytes, Nanoseconds now) {
     }
 }
 
+void ReplayText::write_head() {
+    if (std::exchange(has_head_, true)) return;
+    write_(has_tasks_ ? "#      seconds       took us   core  task              call\n"
+                      : "#      seconds       took us   core  call\n");
+}
+
 // Writes lines in order of time until at most `most` wait.
 void ReplayText::write_out(std::size_t most) {
+    if (waiting_ > most) write_head();
     while (waiting_ > most) {
         Core* next = nullptr;
         for (Core& core : cores_) {

@@ -15,17 +15,12 @@ namespace nopscope::host {
 class ReplayText final : public EventSink {
 public:
     using Write = std::function<void(std::string_view line)>;
-    // `write` gets lines in order of time, each with its newline. Deeper calls than `levels` are
-    // left out; 0: no limit.
+    // `write` gets the columns' names, then lines in order of time, each with its newline. Deeper
+    // calls than `levels` are left out; 0: no limit.
     ReplayText(Write write, unsigned levels) : write_(std::move(write)), levels_(levels) {}
 
     // Events of different cores come in no order of time. So this many lines wait, on all cores.
     static constexpr std::size_t most_waiting = std::size_t{1} << 16;
-    // The columns' names, with a newline. It holds when the first line is written.
-    std::string_view head() const {
-        return has_tasks_ ? "#      seconds       took us   core  task              call\n"
-                          : "#      seconds       took us   core  call\n";
-    }
     // Lines that came too late to stand in their place: more lines than wait lay between.
     std::uint64_t late_lines() const { return late_; }
 
@@ -49,6 +44,7 @@ public:
     void finish() override {
         for (Core& core : cores_) end_entry(core);
         flush();
+        write_head();
     }
     // Writes all lines that wait. Of a running target other cores' earlier lines may come later.
     void flush() { write_out(0); }
@@ -86,6 +82,7 @@ private:
                             std::size_t depth);
     void comment(const Track& track, Nanoseconds at, std::string_view text);
     void end_entry(Core& core);
+    void write_head();
     void write_out(std::size_t most);
     std::size_t depth_of(const Track& track) const;
 
@@ -98,6 +95,7 @@ private:
     std::vector<std::string> own_names_;   // by number less first_own_function
     std::vector<std::string> tasks_;       // their column, by track
     bool has_tasks_ = false;
+    bool has_head_ = false;
     std::size_t waiting_ = 0;  // lines
     Nanoseconds written_ = 0;  // time of the last written line
     std::uint64_t late_ = 0;

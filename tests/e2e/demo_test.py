@@ -75,44 +75,40 @@ class Demo(unittest.TestCase):
         # A line for each script and each round.
         self.assertEqual({task: functions["fputs"] for task, functions in sums.items() if functions["fputs"]}, {"logger": 20})
 
-    def figures_of(self, view, *options):
-        """What `view` says of a part of the recording, as numbers that add up over parts."""
+    def rows_of(self, view, *options):
+        """What `view` says of a part of the recording: (key, figures that add up over parts) for each row."""
         if view == "html":
             page = self.run_.recording.with_suffix(".part.html")
             machines.nopscope("html", self.run_.recording, "--image", self.run_.elf, "--raw", "-o", page, *options)
             told = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])["functions"]
-            return collections.Counter({(row["name"], row["file"], what): row[what] for row in told for what in ("calls", "total", "self")})
+            return [((row["name"], row["file"]), {what: row[what] for what in ("calls", "total", "self")}) for row in told]
         words = {"callers": ["*", "--raw"], "latency": ["*", "--raw"], "outliers": ["*"], "diff": [self.run_.recording, "--raw"]}
         image = [] if view == "diff" else ["--image", self.run_.elf]
         told = machines.as_json(view, self.run_.recording, *words.get(view, []), *image, *options)
-        figures = collections.Counter()
+
+        def times(row):
+            return {what: row[what] for what in ("calls", "total_ns", "self_ns", "cpu_ns")}
         if view == "report":
-            for row in told["functions"] + told.get("interrupts", []):
-                for what in ("calls", "total_ns", "self_ns", "cpu_ns"):
-                    figures[row.get("address", row.get("interrupt")), what] += row[what]
-        elif view == "graph":
+            return [((row.get("address"), row.get("interrupt")), times(row)) for row in told["functions"] + told.get("interrupts", [])]
+        if view == "graph":
             paths = {None: ""}
             for node in told["nodes"]:
-                paths[node["id"]] = path = f"{paths[node['parent']]} {node['name']}"
-                for what in ("calls", "total_ns", "self_ns", "cpu_ns"):
-                    figures[path, what] += node[what]
-        elif view == "callers":
-            for row in told:
-                for caller in row["callers"]:
-                    for what in ("calls", "total_ns"):
-                        figures[row["address"], caller["name"], what] += caller[what]
-        elif view == "latency":
-            for row in told:
-                figures[row["address"], "calls"] += row["calls"]
-                for low_ns, calls in row["bins"]:
-                    figures[row["address"], low_ns] += calls
-        elif view == "outliers":
-            figures["calls"] = told["calls"]
-        elif view == "diff":
-            for row in told["functions"]:
-                for what in ("calls", "total_ns", "self_ns"):
-                    figures[row["name"], row["file"], what] += row["before"][what]
-        return collections.Counter({key: number for key, number in figures.items() if number != 0})
+                paths[node["id"]] = f"{paths[node['parent']]} {node['name']}"
+            return [(paths[node["id"]], times(node)) for node in told["nodes"]]
+        if view == "callers":
+            return [((row["address"], caller["name"]), {what: caller[what] for what in ("calls", "total_ns")})
+                    for row in told for caller in row["callers"]]
+        if view == "latency":
+            return [(row["address"], {"calls": row["calls"], **dict(row["bins"])}) for row in told]
+        if view == "outliers":
+            return [("all", {"calls": told["calls"]})]
+        return [((row["name"], row["file"]), row["before"]) for row in told["functions"]]  # diff
+
+    def figures_of(self, view, *options):
+        figures = collections.Counter()
+        for key, row in self.rows_of(view, *options):
+            figures.update({(key, what): number for what, number in row.items() if number != 0})
+        return figures
 
     def test_the_tasks_make_up_the_whole_in_each_view(self):
         if self.cores == 1:

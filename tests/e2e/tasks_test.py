@@ -352,12 +352,13 @@ class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
                 self.assertNotIn(number, waits.waits)
                 continue
             ticks = max(ticks for ticks, _ in waits.waits[number])
-            tolerance = max(1000, ns(ticks) // 50)
-            self.assertLessEqual(abs(longest["ns"] - ns(ticks)), tolerance, task)
-            # Of several waits that are as long, either reader may take another.
-            behind = {told[other]["name"].split(" (")[0] if other is not None else None
-                      for ticks, ran in waits.waits[number] if abs(longest["ns"] - ns(ticks)) <= tolerance
-                      for other, ran_for in (ran or {None: 0}).items() if ran_for >= 0.98 * max(ran.values(), default=0)}
+            self.assertLessEqual(abs(longest["ns"] - ns(ticks)), max(1000, ns(ticks) // 50), task)
+            # A pump that was preempted in the wait makes it up to 400 ns longer for this reader. So another wait may be its longest.
+            behind = set()
+            for ticks, ran in waits.waits[number]:
+                if abs(longest["ns"] - ns(ticks)) <= max(400, ns(ticks) // 200):
+                    most = max(ran.values(), default=0)
+                    behind |= {told[other]["name"].split(" (")[0] for other, ran_for in ran.items() if ran_for >= 0.98 * most} or {None}
             self.assertIn(longest["behind"], behind, task)
 
 

@@ -140,7 +140,7 @@ def by_clock(recording, hertz):
 
 
 def first_blocks(recording, wanted_bytes):
-    """How many of the first blocks of records have so many bytes. A busy host makes more, and smaller ones."""
+    """The numbers of the first blocks of records, which have so many bytes together. A busy host makes smaller blocks."""
     number = size = 0
     for kind, chunk in hostile_names.chunks(recording):
         if kind == TRACE and size < wanted_bytes:

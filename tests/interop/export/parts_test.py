@@ -110,9 +110,7 @@ class Parts(exports.Case):
                         for at, took, core, context, _, text in lines
                         if took is not None and abs(took - row["max_ns"]) <= exports.rounding(name)]
                 found = [one for one in ends if abs(one[0] - end) <= exports.rounding(name)]
-                # A task's name stands in the place of its number.
-                self.assertIn((row["longest"]["core"], row["longest"]["context"]),
-                              [(core, context if isinstance(context, int) else row["longest"]["context"]) for _, core, context in found],
+                self.assertIn((row["longest"]["core"], row["longest"]["context"]), [one[1:] for one in found],
                               (name, row["name"], end, ends))
 
     def test_rows_of_some_functions_are_those_of_the_whole(self):

@@ -72,5 +72,5 @@ install(FILES "${PROJECT_SOURCE_DIR}/NOTICE" "${_debian}/nopscope-target-source/
         DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
 # One firmware with three builds: a Makefile; CMake with the library installed, or built with it.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/examples/own-startup" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/glue" DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/guide/project" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/glue" DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)

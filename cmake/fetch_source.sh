@@ -40,6 +40,7 @@ if ! "${apt[@]}" source --download-only "$package" >&2; then
     exit 1
 fi
 mkdir source
+rm -f ./*.asc  # signatures, which apt has verified
 # The author's archive. Debian's changes (packaging) are in another file.
 tar -xf "$package"_*.orig.tar.* -C source --strip-components=1 ${part:+--wildcards "*/$part/*"}
 [ -f "source/$file" ]

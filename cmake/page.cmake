@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_page(VARIABLE): sets it to an object file with the page built from host-tools/views/web/.
+# nopscope_page(VARIABLE ENGINE LICENCE...): sets it to an object file with the page built from
+# host-tools/views/web/ and from ENGINE, a file with those licences (cmake/wasm.cmake).
 include(npm)
 
-function(nopscope_page variable)
+function(nopscope_page variable engine)
     find_program(NODE NAMES node nodejs REQUIRED)
     find_program(NOPSCOPE_LD NAMES ld.bfd ld REQUIRED)  # lld cannot link a binary file alone
     set(web "${CMAKE_CURRENT_SOURCE_DIR}/views/web")
@@ -15,14 +16,16 @@ function(nopscope_page variable)
         COMMAND "${CMAKE_COMMAND}" -E copy_directory "${web}/src" "${build}/src"
         COMMAND "${CMAKE_COMMAND}" -E copy "${web}/build.mjs" "${web}/tsconfig.json" "${build}"
         COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NODE}" node_modules/typescript/bin/tsc
-        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NODE}" build.mjs page.html
-        DEPENDS "${build}/packages.stamp" ${source_files}
+        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NODE}" build.mjs "${engine}" page.html ${ARGN}
+        DEPENDS "${build}/packages.stamp" "${engine}" ${source_files}
         COMMENT "Building the report page"
         VERBATIM)
-    # The object's symbols are _binary_page_html_start and _end.
+    # The object's symbols are _binary_page_html_start and _end. The linker makes them writable, and then
+    # each process pays for its own copy.
     add_custom_command(
         OUTPUT "${build}/page.o"
         COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NOPSCOPE_LD}" -r -b binary -z noexecstack page.html -o page.o
+        COMMAND "${CMAKE_OBJCOPY}" --rename-section .data=.rodata,alloc,load,readonly,data,contents "${build}/page.o"
         DEPENDS "${build}/page.html"
         VERBATIM)
     set_source_files_properties("${build}/page.o" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

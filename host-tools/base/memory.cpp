@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/memory.hpp"
 
-#include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <fstream>
-#include <new>
 #include <string_view>
+
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -23,46 +18,12 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48;
 
 std::uint64_t limit = default_memory_bytes;
 
-// Bytes of private writable memory, which RLIMIT_DATA limits; 0: not known.
-std::uint64_t data_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::uint64_t pages[6] = {};
-    for (std::uint64_t& count : pages) file >> count;
-    return file ? pages[5] * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
-}
-
-void set_soft_limit(rlim_t bytes) {
-    rlimit both{};
-    if (getrlimit(RLIMIT_DATA, &both) != 0) return;
-    both.rlim_cur = both.rlim_max == RLIM_INFINITY ? bytes : std::min(bytes, both.rlim_max);
-    setrlimit(RLIMIT_DATA, &both);
-}
-
-// std::bad_alloc must reach main. Destructors on the way take memory, as a large JSON value's does.
-constexpr std::uint64_t reserve_bytes = 32'000'000;
-void give_up() {
-    allow_memory(reserve_bytes);
-    throw std::bad_alloc();
-}
-
-constexpr bool has_sanitizer() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return true;
-#elif defined(__has_feature)
-    return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-    return false;
-#endif
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> read_size(const std::string& text) {
-    double number = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    if (error != std::errc() || !(number >= 0)) return std::nullopt;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    std::string_view unit = text;
+    const auto number = take_decimal(unit);
+    if (!number) return std::nullopt;
     static constexpr struct {
         std::string_view name;
         double bytes;
@@ -71,7 +32,7 @@ std::optional<std::uint64_t> read_size(const std::string& text) {
                  {"G", 1e9},  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
     for (const auto& [name, bytes] : units) {
         if (unit != name) continue;
-        const double size = std::round(number * bytes);
+        const double size = std::round(*number * bytes);
         if (size > static_cast<double>(most_bytes)) return std::nullopt;
         return static_cast<std::uint64_t>(size);
     }
@@ -79,35 +40,7 @@ std::optional<std::uint64_t> read_size(const std::string& text) {
 }
 
 std::uint64_t memory_limit() { return limit; }
-
-void limit_memory(std::uint64_t bytes) {
-    limit = bytes;
-    const std::uint64_t now = data_bytes();
-    if (now == 0 || has_sanitizer()) return;
-    set_soft_limit(now + bytes);
-    std::set_new_handler(give_up);
-}
-
-void allow_memory(std::uint64_t bytes) {
-    rlimit both{};
-    if (getrlimit(RLIMIT_DATA, &both) != 0 || both.rlim_cur == RLIM_INFINITY) return;
-    set_soft_limit(both.rlim_cur + std::min(bytes, most_bytes));
-}
-
-void allow_threads(unsigned count) {
-    constexpr std::size_t stack_bytes = std::size_t{1} << 20;
-#ifdef __GLIBC__
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) == 0) {
-        pthread_attr_setstacksize(&attributes, stack_bytes);
-        pthread_setattr_default_np(&attributes);
-        pthread_attr_destroy(&attributes);
-    }
-#endif
-    allow_memory(std::uint64_t{count} * stack_bytes);
-}
-
-void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }
+void limit_budgets(std::uint64_t bytes) { limit = bytes; }
 
 MemoryBudget::MemoryBudget(double share)
     : left_(static_cast<std::uint64_t>(

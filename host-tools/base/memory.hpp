@@ -4,7 +4,8 @@
 //   MemoryBudget   Containers that grow with a recording charge each new entry before they take the
 //                  memory. A refused entry is merged with others or left out, and counted. So a
 //                  recording that is too large still gives a report.
-//   the kernel     limit_memory() sets RLIMIT_DATA. Other allocations fail as std::bad_alloc.
+//   the kernel     limit_memory() (process_memory.hpp) sets RLIMIT_DATA. Other allocations fail as
+//                  std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,8 @@ std::optional<std::uint64_t> read_size(const std::string& text);
 
 // The limit that --memory gave, in bytes.
 std::uint64_t memory_limit();
-// Call it once at the start of main. From now on, this process gets at most `bytes` more memory. A
-// build with sanitizers sets only the budgets, because the sanitizers' memory would count, too.
-void limit_memory(std::uint64_t bytes);
-// Raises the limit by `bytes`, for an image's symbols, which do not count.
-void allow_memory(std::uint64_t bytes);
-// Gives threads stacks of 1 MB from now on, and raises the limit for `count` of them.
-void allow_threads(unsigned count);
-// Call it in a child before exec(): the limit is for this program only.
-void lift_memory_limit();
+// Sets it, for budgets that are made from now on.
+void limit_budgets(std::uint64_t bytes);
 
 // Charge an entry before you make it. Its price includes the memory that reports and exports later
 // need for it. The budget is the limit, less what a command needs for an empty recording.

@@ -13,7 +13,6 @@
 #include <sstream>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
 #include "host-tools/base/same_file.hpp"
 
 namespace nopscope::host {
@@ -129,6 +128,10 @@ void NewFile::write(std::span<const std::uint8_t> bytes) {
         if (count < 0) fail("write", path_);
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
+}
+
+std::unique_ptr<FileParts> NewFile::open_to_read() const {
+    return std::make_unique<FileParts>(fmt::format("/proc/self/fd/{}", file_));
 }
 
 void NewFile::take_place() {

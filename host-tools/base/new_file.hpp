@@ -7,8 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+
+#include "host-tools/base/file.hpp"
 
 namespace nopscope::host {
 
@@ -30,6 +33,9 @@ public:
     void write(std::span<const std::uint8_t> bytes);
     // Idempotent. Does not keep an empty PATH as PATH.old. Throws Error; PATH.part then stays.
     void take_place();
+    // Reads this file, which may have been renamed or removed since. Throws Error, also if it is a
+    // pipe or a device.
+    std::unique_ptr<FileParts> open_to_read() const;
     bool is_in_place() const { return in_place_; }
     const std::string& path() const { return path_; }
 

@@ -134,6 +134,26 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
     return value;
 }
 
+std::optional<double> take_decimal(std::string_view& text) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (text.empty() || !is_digit(text.front())) return std::nullopt;
+    double value = 0, unit = 1;
+    bool fraction = false;
+    std::size_t at = 0;
+    for (; at < text.size(); ++at) {
+        if (text[at] == '.' && !fraction && at + 1 < text.size() && is_digit(text[at + 1])) {
+            fraction = true;
+        } else if (!is_digit(text[at])) {
+            break;
+        } else if (!fraction || unit < 1e22) {  // powers of ten are exact up to here
+            value = value * 10 + (text[at] - '0');
+            if (fraction) unit *= 10;
+        }
+    }
+    text.remove_prefix(at);
+    return value / unit;
+}
+
 std::string to_hex(std::span<const std::uint8_t> bytes) {
     std::string out;
     for (const std::uint8_t byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", byte);

@@ -29,6 +29,10 @@ std::string to_utf8(std::string_view bytes);
 // Decimal, or hexadecimal after 0x. Nothing: `text` is no such number, or exceeds 64 bits.
 std::optional<std::uint64_t> read_number(std::string_view text);
 
+// The decimal number that `text` begins with, as in 1.5: digits, and maybe a point and digits. The
+// number is removed from `text`. Nothing: `text` does not begin with a digit.
+std::optional<double> take_decimal(std::string_view& text);
+
 std::string to_hex(std::span<const std::uint8_t> bytes);
 std::string to_hex(std::string_view bytes);
 std::string hex_address(std::uint64_t address);

@@ -8,6 +8,7 @@
 
 #include "host-tools/base/memory.hpp"
 #include "host-tools/base/output.hpp"
+#include "host-tools/base/process_memory.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"

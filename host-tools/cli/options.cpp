@@ -40,9 +40,9 @@ void add_part(CLI::App* command, ReportOptions& options) {
     };
     CLI::Option* const time =
         add("--time", "RANGE", "Only this time: 10ms..20ms, ..1.5s, -5ms.. or @1..@2 (markers)",
-            [&part](const std::string& text) { part.time = read_time_range(text); });
+            [&part](const std::string& text) { part.time = or_throw(read_time_range(text)); });
     add("--around", "TIME", "Only the time around this one; 10.5ms,1ms: a millisecond on each side",
-        [&part](const std::string& text) { part.time = read_time_around(text); })
+        [&part](const std::string& text) { part.time = or_throw(read_time_around(text)); })
         ->excludes(time);
     command->add_option("--core", part.core, "Only this core")
         ->transform(whole_number(0, 255))

@@ -12,9 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/analysis/part/part.hpp"
-#include "host-tools/analysis/part/selected_calls.hpp"
-#include "host-tools/analysis/profile/path_groups.hpp"
+#include "host-tools/analysis/report/load.hpp"
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
 
@@ -22,15 +20,9 @@ namespace nopscope::host {
 
 enum class Format : std::uint8_t { text, json, csv };
 
-struct ReportOptions {
-    std::string file;
+struct ReportOptions : LoadOptions {
     std::string image;
     Format format = Format::text;
-    bool raw = false;     // show times as recorded
-    bool on_cpu = false;  // show calls' times on the CPU
-    SplitBy split = SplitBy::nothing;
-    Part part;
-    CallSelection calls;
 };
 
 // Adds a command. Its help ends with `examples`, each a complete command line, and then with

@@ -8,7 +8,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "host-tools/base/memory.hpp"
+#include "host-tools/base/process_memory.hpp"
 #include "host-tools/image/arch/elf.hpp"
 #include "host-tools/image/arch/names.hpp"
 #include "tracer/protocol/bytes.hpp"

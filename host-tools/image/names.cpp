@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "tracer/protocol/names.hpp"
 
 namespace nopscope::host {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names for a recording: the image's patch sites with their functions' names and places, and
-// the image's identity. They come from an ELF, or from a recording that contains them.
+// the image's identity. They come from an ELF (read_symbols.hpp), or from a recording that contains
+// them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "host-tools/image/elf_file.hpp"
-#include "host-tools/image/tail_calls.hpp"
-
 namespace nopscope::host {
 
-// Limits the bytes of an image's names. A small table can refer to one long name many times.
-class NameBudget {
-public:
-    static constexpr std::size_t most_bytes = std::size_t{1} << 27;
+// Whether calls are tail calls: tail_calls() in tail_calls.hpp finds out.
+enum class Tail : std::uint8_t { never, maybe, always };
 
-    explicit NameBudget(const ElfFile& elf) : elf_(elf) {}
-    // Throws Error if the limit is exceeded.
-    void take(std::size_t bytes);
+struct TailCalls {
+    struct Target {
+        std::uint32_t site = 0;  // its number, by ascending address
+        Tail tail = Tail::never;
+        bool operator==(const Target&) const = default;
+    };
+    std::vector<Target> direct;  // ascending; has `never` only if `others` is not
+    Tail others = Tail::never;   // for functions not in the list: indirect calls
 
-private:
-    const ElfFile& elf_;
-    std::size_t bytes_ = 0;
+    Tail of(std::uint32_t site) const;
+    bool operator==(const TailCalls&) const = default;
 };
 
 struct Function {
@@ -52,24 +52,6 @@ struct Symbols {
     // The function, with or without a site, that contains this link-time address, or null.
     const Function* around(std::uint64_t address) const;
 };
-
-// The functions in the image's site table, ascending, without empty and repeated entries, as the
-// tracer sorts it at boot. The linker's symbols or the section's name locate the table. Throws
-// Error if there are more than most_sites.
-std::vector<std::uint64_t> site_addresses(const ElfFile& elf);
-inline constexpr std::size_t most_sites = std::size_t{1} << 20;
-
-std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
-
-// Throws Error if the names exceed a NameBudget.
-Symbols read_symbols(const ElfFile& elf);
-
-// The symbol for `address`, or null. A function precedes a label, a global symbol a local one, and
-// a symbol with a size one without; then the first one counts.
-const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
-
-// `name` itself if it is not a C++ function's, or if the result would exceed 4096 bytes.
-std::string demangled(std::string_view name);
 
 // The effect of a missing build-id, and its remedy: the second half of a sentence.
 inline constexpr char without_build_id[] =

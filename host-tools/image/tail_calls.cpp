@@ -70,13 +70,6 @@ private:
 
 }  // namespace
 
-Tail TailCalls::of(std::uint32_t site) const {
-    const auto at =
-        std::lower_bound(direct.begin(), direct.end(), site,
-                         [](const Target& target, std::uint32_t s) { return target.site < s; });
-    return at != direct.end() && at->site == site ? at->tail : others;
-}
-
 std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uint64_t>& sites) {
     std::multimap<std::string_view, Code> cold;  // by the name of the whole function
     std::multimap<std::uint64_t, const ElfSymbol*> at;

@@ -90,6 +90,10 @@ void LineReader::change_rate() {
 void LineReader::cut() {
     static constexpr std::uint8_t delimiter[] = {0};
     reader_.feed(delimiter);
+    restart();
+}
+
+void LineReader::restart() {
     begun_.reset();
     emptied_ns_ = utc_now_ns();
     listening_.restart(Clock::now());
@@ -114,6 +118,28 @@ void TargetSink::on_session(const HelloInfo& hello) {
 
 void TargetSink::on_reply(const protocol::Reply& reply) {
     if (steering != nullptr) steering->on_reply(reply);
+}
+
+void Watch::on_session(const HelloInfo& hello) {
+    target_ = {};
+    TargetSink::on_session(hello);
+}
+
+// Each core's frame has the state of the whole target.
+void Watch::on_stats(unsigned /*core*/, const protocol::Stats& stats) {
+    if (!stats.has_state) return;
+    target_.is_tracing = stats.stopped_at == 0;
+    target_.in_force = {.mode = stats.mode, .recorders = stats.recorders};
+}
+
+// An older target's stats frames have no state, but its answer to `stats` says a part of it.
+void Watch::on_reply(const protocol::Reply& reply) {
+    TargetSink::on_reply(reply);
+    protocol::TargetReport report;
+    if (!target_.in_force && reply.what == protocol::Command::stats &&
+        reply.answer == protocol::Answer::ok &&
+        protocol::read_report(reply.result, reply.result_bytes, report))
+        target_.is_tracing = report.recording != 0;
 }
 
 }  // namespace nopscope::host

@@ -51,6 +51,8 @@ public:
     void take(Clock::time_point now);
     // The line was lost: the next bytes do not continue the last ones.
     void cut();
+    // The line is open again after finish().
+    void restart();
     void finish() { reader_.finish(); }
 
     // What is wrong, while no session was heard (Listening::complaint).
@@ -98,18 +100,33 @@ private:
     const Symbols* symbols_;
 };
 
-// Keeps the end of the console's text, which a live view shows besides the profile.
+// What the target of this session last said of itself. Nothing: it has not said it.
+struct TargetNow {
+    struct InForce {
+        std::uint64_t mode = 0;       // protocol::Stats::mode
+        std::uint64_t recorders = 0;  // protocol::Stats::recorders
+    };
+    std::optional<bool> is_tracing;
+    std::optional<InForce> in_force;
+};
+
+// Keeps what a live view shows besides the profile: the end of the console's text, and the target's
+// state.
 class Watch final : public TargetSink {
 public:
     static constexpr std::size_t max_console_bytes = std::size_t{1} << 16;
 
     using TargetSink::TargetSink;
+    void on_session(const HelloInfo& hello) override;
+    void on_stats(unsigned core, const protocol::Stats& stats) override;
+    void on_reply(const protocol::Reply& reply) override;
     void on_console(std::string_view text) override { keep(text); }
     void on_raw_text(std::string_view text) override { keep(text); }
 
     // Bytes from outside: sanitise before showing.
     const std::string& console() const { return console_; }
     std::uint64_t console_bytes() const { return console_bytes_; }  // received in all
+    const TargetNow& target() const { return target_; }
 
 private:
     void keep(std::string_view text) {
@@ -121,6 +138,7 @@ private:
 
     std::string console_;  // up to twice max_console_bytes, so that erase() is rare
     std::uint64_t console_bytes_ = 0;
+    TargetNow target_;
 };
 
 }  // namespace nopscope::host

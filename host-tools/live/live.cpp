@@ -10,12 +10,16 @@
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/function_glob.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr const char* restart = "restart";  // the request
 
 bool comes_back(const std::string& uri) {
     return uri.starts_with("serial:") || uri.starts_with("tcp:") || uri.starts_with("unix:");
@@ -110,13 +114,7 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
         timeline_.expect_names();
         figures_.add(events_);
     }
-    if (comes_back) {
-        auto lasting = std::make_unique<ReconnectingSource>(std::move(open));
-        lasting_ = lasting.get();
-        source_ = std::move(lasting);
-    } else {
-        source_ = open();
-    }
+    source_ = std::make_unique<ReconnectingSource>(std::move(open), comes_back);
     line_ = std::make_unique<LineReader>(*source_, tee_);
     if (!options_.part.whole()) show_locked(options_.part);
     if (takes_commands_) {
@@ -127,13 +125,23 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
         steers_ = options_.line.steering.steers();
     }
     tee_.add(ending_);
-    if (!options_.record.empty()) start_recording(options_.record);
+    if (!options_.record.empty()) {
+        start_recording(options_.record);
+    } else if (options_.most_saved_bytes != 0) {
+        try {
+            saved_ = std::make_unique<LiveRecording>(options_.line.from, symbols());
+            tee_.add(saved_->sink());
+        } catch (const Error& error) {
+            note_ = std::string("nothing is recorded: ") + error.what();
+        }
+    }
     thread_ = std::thread([this] { run(); });
 }
 
 Live::~Live() {
     stop_ = true;
     thread_.join();
+    if (recording_) end_recording(reason_of_end());
 }
 
 FiguresBegin Live::begin_now(const std::string& request) {
@@ -181,16 +189,60 @@ void Live::show_locked(const Part& part) {
 }
 
 void Live::run() {
-    try {
-        read_to_the_end([this] { return turn(); }, [this] { between_turns(); });
-        end(LineState::over, "the line is over");
-    } catch (const std::exception& error) {
-        end(LineState::failed, sentence_of(error));
-    }
+    do {
+        try {
+            read_to_the_end([this] { return turn(); }, [this] { between_turns(); });
+            end(LineState::over, "the line is over");
+        } catch (const std::exception& error) {
+            end(LineState::failed, sentence_of(error));
+        }
+    } while (options_.may_restart && takes_commands_ && is_restarted());
 }
 
-// Runs once. Answers the open requests with `sentence`. close() takes seconds if a command does not
-// end, so no lock is held meanwhile.
+// Waits after the end. False: the view ends.
+bool Live::is_restarted() {
+    while (!stop_) {
+        auto asked = next_asked();
+        const auto by_socket = asked ? std::nullopt : steering_->take();
+        if (by_socket && by_socket->words[0] != restart) {
+            steering_->reply({Exit::input, status().sentence});
+        } else if (asked || by_socket) {
+            const ControlAnswer answer = reopen();
+            if (asked) asked->answer.set_value(answer);
+            if (by_socket) steering_->reply(answer);
+            if (answer.status == Exit::ok) return true;
+        }
+        std::this_thread::sleep_for(50ms);
+    }
+    return false;
+}
+
+ControlAnswer Live::reopen() {
+    try {
+        source_->reopen();
+    } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex_);
+        end_state_ = LineState::failed;
+        end_sentence_ = sentence_of(error);
+        return {Exit::input, end_sentence_};
+    }
+    last_error_.clear();
+    {
+        const std::lock_guard lock(mutex_);
+        end_state_ = LineState::waiting;
+        end_sentence_.clear();
+        line_->restart();
+    }
+    const ControlAnswer done{Exit::ok, "the line is open again"};
+    const std::lock_guard lock(asked_mutex_);
+    takes_no_more_ = false;
+    for (Asked& same : asked_) same.answer.set_value(done);
+    asked_.clear();
+    return done;
+}
+
+// Runs at each end of the line. Answers the open requests with `sentence`. close() takes seconds if
+// a command does not end, so no lock is held meanwhile.
 void Live::end(LineState state, std::string sentence) {
     {
         const std::lock_guard lock(asked_mutex_);
@@ -205,16 +257,21 @@ void Live::end(LineState state, std::string sentence) {
     if (state == LineState::over && line_->reader().counters().sessions == 0) {
         sentence += ": " + line_->diagnosis().sentence();
     }
-    if (status.value_or(0) != 0) {
-        sentence += fmt::format("; the command ended with exit status {}", *status);
+    if (status) {
+        sentence += "; the command ended with " + exit_text(*status);
         if (!last_error_.empty()) sentence += ": " + last_error_;
     }
     cores_at_end_ = cores_locked();
     end_state_ = state;
     end_sentence_ = sentence;
     line_->finish();
-    if (recording_)
-        end_recording(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
+    if (options_.may_restart) {
+        const auto due = LineReader::Clock::now() + 1s;
+        write_tape(due);
+        write_saved(due);
+    } else if (recording_) {
+        end_recording(reason_of_end());
+    }
 }
 
 // The text also goes to standard error, which `top` keeps while it has the screen.
@@ -236,23 +293,23 @@ bool Live::turn() {
     const std::string errors = take_errors();
     const std::lock_guard lock(mutex_);
     watch_.on_raw_text(errors);
-    if (lasting_ != nullptr) {
-        why_lost_ = lasting_->is_lost() ? lasting_->why() : "";
-        losses_ = lasting_->losses();
-        if (losses_ != losses_taken_) line_->cut();
-        losses_taken_ = losses_;
-    }
+    why_lost_ = source_->is_lost() ? source_->why() : "";
+    losses_ = source_->losses();
+    if (losses_ != losses_taken_) line_->cut();
+    losses_taken_ = losses_;
     line_->take(now);
     write_tape(now);
+    write_saved(now);
     return !got.closed;
 }
 
 void Live::between_turns() {
     if (!steering_) return;
     if (auto asked = next_asked()) {
+        const bool is_end = asked->what == Ask::end_recording;
         const ControlAnswer answer =
-            asked->is_end ? end_of_recording() : steering_->answer(asked->request);
-        steers_ |= answer.status == Exit::ok && !asked->is_end;
+            is_end ? end_of_recording() : steering_->answer(asked->request);
+        steers_ |= answer.status == Exit::ok && !is_end;
         asked->answer.set_value(answer);
     }
     if (!steers_) return;
@@ -288,7 +345,7 @@ ControlAnswer Live::end_recording(const std::function<bool()>& give_up) {
         const std::lock_guard lock(asked_mutex_);
         if (takes_no_more_) return {};
         if (!takes_commands_) return {Exit::ok, ending_.unread()};
-        answer = asked_.emplace_back(Asked{.request = {}, .is_end = true, .answer = {}})
+        answer = asked_.emplace_back(Asked{.what = Ask::end_recording, .request = {}, .answer = {}})
                      .answer.get_future();
     }
     while (answer.wait_for(50ms) != std::future_status::ready) {
@@ -318,12 +375,23 @@ ControlAnswer Live::answer_here(const ControlRequest& request) {
     }
 }
 
+std::future<ControlAnswer> Live::ask_restart() {
+    if (!options_.may_restart || !takes_commands_) {
+        return answered({Exit::usage, options_.line.from + ": this line cannot be opened again"});
+    }
+    const std::lock_guard lock(asked_mutex_);
+    if (!takes_no_more_) return answered({Exit::usage, "the line is open"});
+    return asked_.emplace_back(Asked{.what = Ask::restart, .request = {}, .answer = {}})
+        .answer.get_future();
+}
+
 std::future<ControlAnswer> Live::ask(ControlRequest request) {
     try {
         check(request);
     } catch (const Error& error) {
         return answered({error.code(), error.what()});
     }
+    if (request.words[0] == restart) return ask_restart();
     if (!needs_target(request)) return answered(answer_here(request));
     if (!takes_commands_) {
         return answered({Exit::usage, options_.line.from +
@@ -332,67 +400,9 @@ std::future<ControlAnswer> Live::ask(ControlRequest request) {
     }
     const std::lock_guard lock(asked_mutex_);
     if (takes_no_more_) return answered({Exit::input, "the line is over"});
-    return asked_.emplace_back(Asked{.request = std::move(request), .is_end = false, .answer = {}})
+    return asked_
+        .emplace_back(Asked{.what = Ask::request, .request = std::move(request), .answer = {}})
         .answer.get_future();
-}
-
-void Live::write_tape(LineReader::Clock::time_point now) {
-    if (!recording_) return;
-    try {
-        recording_->flush_if_due(line_->reader(), now);
-    } catch (const Error& error) {
-        last_recording_ = recording_locked();
-        last_recording_.on = false;
-        last_recording_.error = error.what();
-        tee_.remove(recording_->sink());
-        recording_.reset();
-    }
-}
-
-void Live::start_recording(const std::string& path) {
-    const std::lock_guard lock(mutex_);
-    if (recording_) throw Error("a recording is on already, to " + recording_->path(), Exit::usage);
-    if (end_state_ != LineState::waiting)
-        throw Error("there is nothing to record: " + end_sentence_);
-    recording_ = std::make_unique<LiveRecording>(path, options_.line.from, symbols());
-    recording_->begin_within(line_->reader(), [this](unsigned core) {
-        return figures_.waiting_context(core).value_or(profile_.context_of(core));
-    });
-    tee_.add(recording_->sink());
-}
-
-SideRecording Live::stop_recording() {
-    const std::lock_guard lock(mutex_);
-    if (!recording_) throw Error("no recording is on", Exit::usage);
-    end_recording(nsc::EndReason::interrupted);
-    if (!last_recording_.error.empty()) throw Error(last_recording_.error);
-    return last_recording_;
-}
-
-void Live::end_recording(nsc::EndReason reason) {
-    last_recording_ = recording_locked();
-    last_recording_.on = false;
-    const std::unique_ptr<LiveRecording> recording = std::move(recording_);
-    tee_.remove(recording->sink());
-    try {
-        recording->end(line_->reader(), reason, std::nullopt);
-        last_recording_.file_bytes = recording->file_bytes();
-        if (!recording->has_file())
-            last_recording_.error =
-                "no session was heard: nothing is recorded into " + recording->path();
-    } catch (const Error& error) {
-        last_recording_.error = error.what();
-    }
-}
-
-SideRecording Live::recording_locked() const {
-    if (!recording_) return last_recording_;
-    return {.path = recording_->path(),
-            .on = true,
-            .line_bytes = recording_->line(line_->reader()).bytes,
-            .file_bytes = recording_->file_bytes(),
-            .records = recording_->stream(line_->reader()).delivered,
-            .error = {}};
 }
 
 LiveStatus Live::status_locked() const {
@@ -411,6 +421,10 @@ LiveStatus Live::status_locked() const {
     status.console = watch_.console();
     status.console_bytes = watch_.console_bytes();
     status.recording = recording_locked();
+    status.can_be_saved = (recording_ || saved_) && all.sessions != 0;
+    status.can_be_restarted =
+        options_.may_restart && takes_commands_ && end_state_ != LineState::waiting;
+    status.target = watch_.target();
     status.takes_commands = takes_commands_;
     if (end_state_ != LineState::waiting) {
         status.state = end_state_;
@@ -469,7 +483,7 @@ LiveView Live::view(bool raw) {
         .file = {}, .line = view.status.line, .stream = view.status.stream};
     const auto report_of = [&](Profile& profile) {
         profile.on_session_end();
-        if (profile.hello()) view.report = make_report(profile, counters, symbols(), raw);
+        if (profile.hello()) view.report = or_throw(make_report(profile, counters, symbols(), raw));
     };
     report_of(*view.profile);
     view.target_ticks = view.profile->duration_ticks();

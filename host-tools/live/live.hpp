@@ -44,6 +44,11 @@ struct LiveOptions {
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
     // Fills LiveView::timeline; costs about 140 instructions for each event.
     bool timeline = false;
+    // saved() has what was heard, up to so many bytes of a temporary file if `record` names none;
+    // 0: it has nothing.
+    std::uint64_t most_saved_bytes = 0;
+    // The request `restart` opens a line again after its end. So the end ends no recording.
+    bool may_restart = false;
     bool on_cpu = false;  // the times of calls are those on the CPU
     Part part = {};       // the figures are only of this core or these tasks; it has no time range
 };
@@ -53,7 +58,7 @@ enum class LineState : std::uint8_t {
     running,   // a session's frames arrive
     finished,  // the target has ended its recording; a reset begins another session
     lost,      // the line is lost; the host tries to open it each second
-    over,      // the line has ended for good (exec:, file:)
+    over,      // the line has ended (exec:, file:)
     failed,    // an error ended the reading; LiveStatus::sentence names it
 };
 const char* name_of(LineState state);
@@ -106,6 +111,9 @@ struct LiveStatus {
     std::string console;              // its last bytes, from outside: sanitise before showing
     std::uint64_t console_bytes = 0;  // of all the text so far
     SideRecording recording;
+    bool can_be_saved = false;      // by saved()
+    bool can_be_restarted = false;  // by the request `restart`
+    TargetNow target;
     // The host can send commands. The target itself says whether it accepts them.
     bool takes_commands = false;
 };
@@ -135,7 +143,8 @@ public:
     // Copies the profile (some ms at 100,000 paths). The reading thread waits during the copy only.
     LiveView view(bool raw = false);
     // The reading thread sends the requests between two reads, one after another. The answer comes
-    // within some seconds, or when the line ends. It holds an error as a sentence.
+    // within some seconds, or when the line ends. It holds an error as a sentence. `restart` is the
+    // request that an ended line takes.
     std::future<ControlAnswer> ask(ControlRequest request);
     // Call before stop_recording() if a person chose the end. The target stops tracing (unless
     // LineOptions::keep_tracing) and sends what it has counted. Waits for this until `give_up`
@@ -145,6 +154,8 @@ public:
     void start_recording(const std::string& path);
     // Returns what the recording holds. Throws Error, also if no recording is on.
     SideRecording stop_recording();
+    // What was recorded so far, while the recording goes on. Throws Error if there is nothing.
+    SavedRecording saved();
     // Views show only this core or these tasks, with figures that begin now. A whole part: the
     // figures of all again, which were counted meanwhile. Throws Error (Exit::usage) if the target
     // has no such core.
@@ -153,17 +164,21 @@ public:
     const Symbols* symbols() const { return symbols_ ? &*symbols_ : nullptr; }
 
 private:
+    enum class Ask : std::uint8_t { request, end_recording, restart };
     struct Asked {
-        ControlRequest request;
-        bool is_end = false;  // ends the recording; `request` is empty
+        Ask what = Ask::request;
+        ControlRequest request;  // empty for the others
         std::promise<ControlAnswer> answer;
     };
     void start(ReconnectingSource::Open open, bool comes_back);
+    std::future<ControlAnswer> ask_restart();
     ControlAnswer answer_here(const ControlRequest& request);
     void zero(const std::string& request, std::optional<std::uint64_t> clock) override;
     void show_locked(const Part& part);
     FiguresBegin begin_now(const std::string& request);
     void run();
+    bool is_restarted();
+    ControlAnswer reopen();
     bool turn();
     void between_turns();
     void end(LineState state, std::string sentence);
@@ -172,18 +187,19 @@ private:
     std::optional<Asked> next_asked();
     ControlAnswer end_of_recording();
     void write_tape(LineReader::Clock::time_point now);
+    void write_saved(LineReader::Clock::time_point now);
     LiveStatus status_locked() const;
     std::vector<CoreStatus> cores_locked() const;
     SideRecording recording_locked() const;
     void end_recording(nsc::EndReason reason);
+    nsc::EndReason reason_of_end() const;
 
     const LiveOptions options_;
     std::optional<Symbols> symbols_;
     bool takes_commands_ = false;
 
     // Only the reading thread uses these.
-    std::unique_ptr<Source> source_;
-    ReconnectingSource* lasting_ = nullptr;  // is *source_; null: a lost line stays lost
+    std::unique_ptr<ReconnectingSource> source_;
     std::unique_ptr<Steering> steering_;
     bool steers_ = false;  // the target accepts commands, or steering needs it to
     std::uint64_t losses_taken_ = 0;
@@ -200,15 +216,17 @@ private:
     std::vector<CoreStatus> cores_at_zero_;
     std::uint64_t session_at_zero_ = 0;
     std::uint64_t losses_at_zero_ = 0;
-    Timeline timeline_;
-    BalancedStream events_;           // feeds timeline_
-    MovesInOrder figures_{profile_};  // feeds the sinks that follow calls
+    Timeline timeline_{MemoryBudget(0.02)};  // small: each view copies it
+    BalancedStream events_;                  // feeds timeline_
+    MovesInOrder figures_{profile_};         // feeds the sinks that follow calls
     Watch watch_;
     Ending ending_;
     Tee tee_;
     std::unique_ptr<LineReader> line_;  // only the reading thread calls its wait()
     std::unique_ptr<LiveRecording> recording_;
     SideRecording last_recording_;              // the one that ended last
+    std::unique_ptr<LiveRecording> saved_;      // a temporary one
+    bool is_saved_full_ = false;                // nothing is added to `saved_` any more
     LineState end_state_ = LineState::waiting;  // waiting until the line is over or failed
     std::string end_sentence_;
     std::vector<CoreStatus> cores_at_end_;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/live/live_recording.hpp"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -36,16 +41,45 @@ const std::string& checked(const std::string& path) {
     return path;
 }
 
+std::string new_temporary_file() {
+    std::error_code ignored;
+    std::string path = (std::filesystem::temp_directory_path(ignored) / "nopscope-XXXXXX").string();
+    const int file = mkstemp(path.data());
+    if (file < 0) throw Error("cannot make " + path + ": " + system_error(errno));
+    close(file);
+    return path;
+}
+
 }  // namespace
+
+std::vector<std::uint8_t> SavedRecording::read(std::uint64_t offset, std::size_t most) const {
+    if (offset >= file_bytes) {
+        const std::size_t from = std::min<std::size_t>(offset - file_bytes, end.size());
+        return {end.begin() + static_cast<long>(from),
+                end.begin() + static_cast<long>(std::min(end.size(), from + most))};
+    }
+    std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(most, file_bytes - offset));
+    if (!file->read(offset, bytes)) throw Error("the recording was cut short on the disk");
+    return bytes;
+}
 
 LiveRecording::LiveRecording(const std::string& path, const std::string& source,
                              const Symbols* symbols)
-    : path_(checked(path)),
+    : LiveRecording(checked(path), source, symbols, NewFile::Place::later) {}
+
+LiveRecording::LiveRecording(const std::string& source, const Symbols* symbols)
+    : LiveRecording(new_temporary_file(), source, symbols, NewFile::Place::at_once) {
+    unlink(path_.c_str());
+}
+
+LiveRecording::LiveRecording(const std::string& path, const std::string& source,
+                             const Symbols* symbols, NewFile::Place place)
+    : path_(path),
       file_(path,
             {.source = source,
              .tool = std::string("nopscope ") + version_text,
              .started_unix_ns = utc_now_ns()},
-            NewFile::Place::later),
+            place),
       journal_(file_) {
     if (symbols != nullptr) file_.symbols(*symbols);
 }
@@ -80,6 +114,13 @@ void LiveRecording::flush_if_due(const SessionReader& reader, LineReader::Clock:
     if (now - flushed_ < flush_interval) return;
     flush(reader);
     flushed_ = now;
+}
+
+SavedRecording LiveRecording::saved(const SessionReader& reader, nsc::EndReason reason) const {
+    return {.file = file_.file().open_to_read(),
+            .file_bytes = file_.bytes(),
+            .end = nsc::Writer::end_chunk(
+                {.reason = reason, .exit_status = -1, .line_bytes = line(reader).bytes})};
 }
 
 void LiveRecording::end(const SessionReader& reader, nsc::EndReason reason,

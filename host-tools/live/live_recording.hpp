@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/live/counters_since.hpp"
@@ -12,12 +14,25 @@
 
 namespace nopscope::host {
 
+// A whole recording of all that was heard up to a moment. The file may have grown since.
+struct SavedRecording {
+    std::shared_ptr<const FileParts> file;
+    std::uint64_t file_bytes = 0;   // of the file, from its begin
+    std::vector<std::uint8_t> end;  // follow them
+
+    std::uint64_t bytes() const { return file_bytes + end.size(); }
+    // Returns up to `most` bytes; none only at bytes(). Throws Error.
+    std::vector<std::uint8_t> read(std::uint64_t offset, std::size_t most) const;
+};
+
 class LiveRecording {
 public:
     // Replaces `path` when a session is heard; the old file becomes `path`.old (NewFile). Without a
     // session, no file is left. `source`: the line's URI. `symbols`: of the image, or null. Throws
     // Error, also if `path`, or a file beside it that would be replaced, is not a recording.
     LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols);
+    // Writes a temporary file, which ends with this object. Throws Error.
+    LiveRecording(const std::string& source, const Symbols* symbols);
 
     // Begins in the middle of the reader's session, if the reader has one. Earlier records are not
     // in this file. `context_of`: the context that a core runs after its last record.
@@ -31,6 +46,8 @@ public:
     // Throws Error if something could not be written. Nothing was written after that.
     void flush(const SessionReader& reader);
     void flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now);
+    // The recording as it would be if it had ended after the last flush(). Throws Error.
+    SavedRecording saved(const SessionReader& reader, nsc::EndReason reason) const;
     void end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status);
 
     const std::string& path() const { return path_; }
@@ -42,6 +59,8 @@ public:
     LineCounters line(const SessionReader& reader) const { return counters_.line(reader); }
 
 private:
+    LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols,
+                  NewFile::Place place);
     bool begin_session(const SessionReader& reader);
 
     std::string path_;

@@ -16,27 +16,33 @@ void ReconnectingSource::lose(const std::string& why) {
     next_attempt_ = Clock::now() + pause_;
 }
 
-void ReconnectingSource::open_again() {
-    try {
-        auto source = open_();
-        // If the target was not reset meanwhile, it still uses this rate.
-        if (baud_ != 0 && source->baud() != 0) source->set_baud(baud_);
-        source_ = std::move(source);
-    } catch (const Error& error) {
-        why_ = error.what();
-        next_attempt_ = Clock::now() + pause_;
-    }
+void ReconnectingSource::open_anew() {
+    auto source = open_();
+    // If the target was not reset meanwhile, it still uses this rate.
+    if (baud_ != 0 && source->baud() != 0) source->set_baud(baud_);
+    source_ = std::move(source);
+}
+
+void ReconnectingSource::reopen() {
+    source_.reset();  // first: a port may be open only once
+    open_anew();
 }
 
 Source::Result ReconnectingSource::read(std::span<std::uint8_t> to,
                                         std::chrono::milliseconds timeout) {
+    if (!by_itself_) return source_->read(to, timeout);
     if (is_lost()) {
         if (Clock::now() < next_attempt_) {
             std::this_thread::sleep_for(timeout);
             return {};
         }
-        open_again();
-        if (is_lost()) return {};
+        try {
+            open_anew();
+        } catch (const Error& error) {
+            why_ = error.what();
+            next_attempt_ = Clock::now() + pause_;
+            return {};
+        }
     }
     try {
         const Result got = source_->read(to, timeout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line that survives a loss (an unplugged adapter, a closed connection): read() opens it again,
-// and pauses between attempts.
+// A line that can be opened again. If it is opened by itself, it survives a loss (an unplugged
+// adapter, a closed connection): read() opens it again, and pauses between attempts.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,21 @@ public:
     using Open = std::function<std::unique_ptr<Source>()>;  // throws Error
 
     // Opens the line. Throws Error.
-    explicit ReconnectingSource(Open open,
-                                std::chrono::milliseconds pause = std::chrono::seconds(1))
-        : open_(std::move(open)), pause_(pause), source_(open_()) {}
+    ReconnectingSource(Open open, bool by_itself,
+                       std::chrono::milliseconds pause = std::chrono::seconds(1))
+        : open_(std::move(open)), by_itself_(by_itself), pause_(pause), source_(open_()) {}
 
-    // The result never says `closed`.
+    // Closes the line and opens it anew. Throws Error; then close() comes before any read().
+    void reopen();
+
+    // The result never says `closed` if the line is opened by itself.
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override;
     void write(std::span<const std::uint8_t> bytes) override;  // also throws Error while it is lost
     void set_baud(std::uint32_t baud) override;
     void follow_baud(std::uint32_t baud) override;
     bool may_try_rates() const override { return source_ != nullptr && source_->may_try_rates(); }
     std::uint32_t baud() const override { return source_ ? source_->baud() : baud_; }
+    std::string take_errors() override { return source_ ? source_->take_errors() : ""; }
     std::optional<int> close() override { return source_ ? source_->close() : std::nullopt; }
 
     // How often the line was lost; and why, a sentence, while it is lost.
@@ -34,10 +38,11 @@ public:
 
 private:
     void lose(const std::string& why);
-    void open_again();
-    Source& line();  // throws Error while it is lost
+    void open_anew();  // throws Error
+    Source& line();    // throws Error while it is lost
 
     Open open_;
+    bool by_itself_;
     std::chrono::milliseconds pause_;
     std::unique_ptr<Source> source_;
     std::uint32_t baud_ = 0;  // the last rate that was set; 0: none

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,21 @@ struct BlockHeader {
 // Appends a block to `out`. `records`: 1 to max_block_records.
 void write_block(const BlockHeader& header, std::span<const protocol::StampedRecord> records,
                  Payload& out);
+
+// What a block is in the counts of its core. With it a later reader of the same file counts the
+// block and need not unpack it.
+struct BlockCounts {
+    struct Core {
+        std::uint64_t next_index = 0;
+        std::uint64_t missing = 0;  // all records that are missing before `next_index`
+        std::uint64_t clock = 0;    // of the last record
+    };
+    std::optional<unsigned> core;  // nothing: the block was left out, or no record of it was read
+    Core then;                     // after it
+    std::uint64_t records = 0;
+    bool had_gap = false;  // blocks were missing before it
+    bool good = false;     // nothing of the chunk was damaged
+};
 
 class BlockReader {
 public:

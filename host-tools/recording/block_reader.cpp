@@ -38,8 +38,9 @@ bool BlockReader::open(std::span<const std::uint8_t> body) {
     ok_ = false;
     at_ = next_gap_ = 0;
     if (!read_header(in) || !read_dictionary(in)) return false;
-    const std::uint64_t rare_bytes = in.varint();
-    if (rare_bytes > in.left()) return false;
+    const std::uint64_t rare = in.varint();
+    if (rare > in.left()) return false;
+    const auto rare_bytes = static_cast<std::size_t>(rare);
     rare_ = protocol::Reader(in.bytes(rare_bytes), rare_bytes);
     tokens_ = in.bytes(count_ << (wide_tokens_ ? 1 : 0));
     deltas_ = in.bytes(count_ << (wide_deltas_ ? 1 : 0));
@@ -62,14 +63,14 @@ bool BlockReader::read_header(protocol::Reader& in) {
     const std::uint64_t gaps = in.varint();
     if (count == 0 || count > max_block_records || gaps >= count) return false;
     if (header_.first_index > index_limit || header_.missing > header_.first_index) return false;
-    count_ = count;
-    header_.gaps.resize(gaps);
-    std::uint64_t at = 0;
+    count_ = static_cast<std::size_t>(count);
+    header_.gaps.resize(static_cast<std::size_t>(gaps));
+    std::size_t at = 0;
     std::uint64_t index = header_.first_index + count;
     for (BlockGap& gap : header_.gaps) {
         const std::uint64_t step = in.varint();
         if (step == 0 || step >= count - at) return false;
-        gap.at = at += step;
+        gap.at = at += static_cast<std::size_t>(step);
         gap.missing = in.varint();
         gap.context = static_cast<std::uint32_t>(in.varint());
         gap.base = in.varint();
@@ -88,7 +89,7 @@ bool BlockReader::read_dictionary(protocol::Reader& in) {
     if (count > tokens - 2) return false;
     dictionary_.assign(tokens, is_none);
     dictionary_[1] = is_rare;
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const protocol::Record record{record_word(in.varint())};
         dictionary_[i + 2] = record.word | (record.kind() == protocol::Kind::entry ? 0 : is_other);
     }

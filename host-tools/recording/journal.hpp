@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host-tools/recording/block.hpp"
+#include "host-tools/recording/compressor.hpp"
 #include "host-tools/recording/writer.hpp"
-#include "host-tools/recording/zstd.hpp"
 #include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {

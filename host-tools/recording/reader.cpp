@@ -2,18 +2,12 @@
 #include "host-tools/recording/reader.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <iterator>
-#include <memory>
 #include <utility>
 
-#include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
-#include "host-tools/base/memory.hpp"
+#include "host-tools/base/process_memory.hpp"
 #include "host-tools/recording/payload.hpp"
 #include "host-tools/recording/repair.hpp"
 #include "host-tools/recording/replay.hpp"
@@ -85,14 +79,20 @@ bool Reader::fill(const Input& input, std::size_t count) {
     return true;
 }
 
-void Reader::read(const Input& input, SessionSink& sink) {
-    if (read_head(input)) return read_chunks(input, sink);
-    counters_.file.is_raw = true;
-    read_line(input, sink);
+Result<void> Reader::read(const Input& input, SessionSink& sink) {
+    const Result<bool> is_recording = read_head(input);
+    if (!is_recording) return std::unexpected(is_recording.error());
+    counters_.file.is_raw = !*is_recording;
+    if (*is_recording) {
+        read_chunks(input, sink);
+    } else {
+        read_line(input, sink);
+    }
+    return {};
 }
 
 // False: the file is not a recording. Consumes the file's header if it has the magic.
-bool Reader::read_head(const Input& input) {
+Result<bool> Reader::read_head(const Input& input) {
     if (!fill(input, file_header_bytes)) return false;
     constexpr std::size_t crc_at = 12;
     const auto crc = protocol::Reader(buffer_.data() + crc_at, 4).fixed<std::uint32_t>();
@@ -101,7 +101,7 @@ bool Reader::read_head(const Input& input) {
     if (!has_magic && !has_chunk(input)) return false;
     const auto found = protocol::Reader(buffer_.data() + sizeof magic, 2).fixed<std::uint16_t>();
     if (has_magic && intact && found != version) {
-        throw Error(
+        return failure(
             fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
     }
     if (!has_magic || !intact) ++counters_.file.damaged_chunks;
@@ -167,12 +167,24 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
         at_ += chunk_header_bytes;
         if (!fill(input, header.payload_bytes)) break;
         const std::span<std::uint8_t> bytes = std::span(buffer_).subspan(at_, header.payload_bytes);
+        if (const BlockCounts* const counts = left_out(header.type)) {
+            replay.leave_out(*counts);
+            if (!counts->good) ++file.damaged_chunks;
+            at_ += bytes.size();
+            is_begin = true;
+            continue;
+        }
         const bool intact = protocol::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
         const bool known =
             intact || (is_repaired(header.type) && bytes.size() <= most_repaired_bytes &&
                        repair_byte(bytes, header.payload_crc));
         const bool read = known && payload(header.type, bytes, replay);
         if (!intact || !read) ++file.damaged_chunks;
+        if (watcher_ != nullptr && header.type == Type::trace) {
+            BlockCounts counts = known ? replay.block_counts() : BlockCounts{};
+            counts.good = intact && read;
+            watcher_->on_block(blocks_ - 1, counts);
+        }
         at_ += bytes.size();
         is_begin = true;
     }
@@ -182,13 +194,21 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
     counters_.stream = replay.stream();
 }
 
+// The counts of the chunk, which is next, if it is a block of records that is to be left out.
+const BlockCounts* Reader::left_out(Type type) {
+    if (type != Type::trace) return nullptr;
+    const std::size_t block = blocks_++;
+    return watcher_ != nullptr ? watcher_->left_out(block) : nullptr;
+}
+
 // False: malformed.
 bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
     const protocol::Reader in(bytes.data(), bytes.size());
     switch (type) {
     case Type::about: return read_about(in);
     case Type::symbols:
-        if (!symbols_) allow_memory(bytes.size() * memory_of_symbol_byte);
+        if (symbols_) return true;  // the first ones count
+        allow_memory(bytes.size() * memory_of_symbol_byte);
         return read_symbols(in);
     case Type::trace: return !has_records_ || replay.chunk(type, bytes);
     case Type::session:
@@ -274,33 +294,6 @@ bool Reader::read_end(protocol::Reader in) {
     if (in.ok()) end_ = end;
     counters_.file.has_end = in.ok();
     return in.ok();
-}
-
-void Reader::read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far) {
-    const auto close = [](std::FILE* file) { std::fclose(file); };
-    const bool standard_input = path == "-";
-    const std::unique_ptr<std::FILE, decltype(close)> file(
-        standard_input ? nullptr : std::fopen(path.c_str(), "rb"), close);
-    if (!standard_input && !file) {
-        throw Error("cannot open " + path + ": " + system_error(errno));
-    }
-    std::FILE* from = standard_input ? stdin : file.get();
-    struct stat about {};
-    const std::uint64_t total = fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode)
-                                    ? static_cast<std::uint64_t>(about.st_size)
-                                    : 0;
-    std::uint64_t bytes = 0;
-    read(
-        [&](std::span<std::uint8_t> to) {
-            const std::size_t got = std::fread(to.data(), 1, to.size(), from);
-            if (got == 0 && std::ferror(from) != 0) {
-                throw Error("cannot read " + path + ": " + system_error(errno));
-            }
-            bytes += got;
-            if (read_so_far) read_so_far(bytes, total);
-            return got;
-        },
-        sink);
 }
 
 }  // namespace nopscope::host::nsc

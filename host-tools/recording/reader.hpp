@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "host-tools/base/result.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/recording/format.hpp"
 #include "host-tools/target/stream/session.hpp"
@@ -22,6 +23,19 @@
 namespace nopscope::host::nsc {
 
 class Replay;
+struct BlockCounts;
+
+// Is asked and told about a recording's blocks of records. They are numbered in the file's order,
+// from 0; the numbers are the same whenever the file is read.
+class BlockWatcher {
+public:
+    virtual ~BlockWatcher() = default;
+    // The block is next. If it is to be left out: its counts, as on_block() told them. Null: the
+    // reader reads it.
+    virtual const BlockCounts* left_out(std::size_t block) = 0;
+    // The reader has read the block: the sink has its records.
+    virtual void on_block(std::size_t block, const BlockCounts& counts) = 0;
+};
 
 struct FileCounters {
     std::uint64_t damaged_chunks = 0;
@@ -47,13 +61,11 @@ public:
     // Passes no trace on, which takes nearly all of the time; a raw capture's all the same. Call it
     // before read().
     void leave_out_records() { has_records_ = false; }
-    // Calls `sink` as the SessionReader called the recorder's sink. Throws Error only for an
-    // unknown version of the file format.
-    void read(const Input& input, SessionSink& sink);
-    // Reads the file at `path`, or standard input for "-". Throws Error if it cannot be read. Calls
-    // `read_so_far` after each piece with the bytes so far and the file's size (0: it has none).
-    using ReadSoFar = std::function<void(std::uint64_t bytes, std::uint64_t total)>;
-    void read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far = {});
+    // A raw capture has no blocks. Call it before read(); `watcher` must live until read() returns.
+    void tell(BlockWatcher& watcher) { watcher_ = &watcher; }
+    // Calls `sink` as the SessionReader called the recorder's sink. Error: the version of the file
+    // format is unknown.
+    Result<void> read(const Input& input, SessionSink& sink);
 
     const Counters& counters() const { return counters_; }
     const std::optional<About>& about() const { return about_; }
@@ -62,12 +74,13 @@ public:
 
 private:
     bool fill(const Input& input, std::size_t count);
-    bool read_head(const Input& input);
+    Result<bool> read_head(const Input& input);
     bool has_chunk(const Input& input);
     void read_line(const Input& input, SessionSink& sink);
     void read_chunks(const Input& input, SessionSink& sink);
     bool repair_header(const Input& input);
     bool payload(Type type, std::span<const std::uint8_t> bytes, Replay& replay);
+    const BlockCounts* left_out(Type type);
     bool read_about(protocol::Reader in);
     static bool read_functions(protocol::Reader& in, std::vector<Function>& functions);
     bool read_symbols(protocol::Reader in);
@@ -77,6 +90,8 @@ private:
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0;
     bool has_records_ = true;
+    BlockWatcher* watcher_ = nullptr;
+    std::size_t blocks_ = 0;  // that came
     Counters counters_;
     std::optional<About> about_;
     std::optional<Symbols> symbols_;

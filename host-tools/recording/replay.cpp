@@ -27,6 +27,7 @@ void read_list(protocol::Reader& in, std::size_t known, Take take) {
 bool Replay::chunk(Type type, Bytes payload) {
     if (type == Type::session) return session({payload.data(), payload.size()});
     if (type == Type::counters) return counters({payload.data(), payload.size()});
+    block_counts_ = {};
     const auto body = decompress_(payload);
     if (!body) return false;
     if (type == Type::trace) return trace(*body);
@@ -60,12 +61,14 @@ bool Replay::trace(Bytes body) {
     // The session's hello is damaged: its records are lost.
     if (!open_ || header.session != session_) return true;
     if (header.core >= hello_cores_) return false;
-    Core& core = cores_[header.core];
+    BlockCounts::Core& core = cores_[header.core];
     // How many records came before the block, and how many should have come.
     const std::uint64_t before = core.next_index - core.missing;
     const std::uint64_t wanted = header.first_index - header.missing;
     if (header.first_index < core.next_index || wanted < before) return false;
-    if (wanted != before) {
+    const std::uint64_t records_before = records_;
+    const bool had_gap = wanted != before;
+    if (had_gap) {
         ++gaps_;
         sink_.on_missing(header.core, {.from = core.next_index != 0 ? core.clock : header.base,
                                        .to = header.base,
@@ -87,7 +90,18 @@ bool Replay::trace(Bytes body) {
         core.clock = batch.records.back().clock;
         sink_.on_trace(header.core, batch);
     }
+    block_counts_ = {.core = header.core,
+                     .then = core,
+                     .records = records_ - records_before,
+                     .had_gap = had_gap};
     return block_.ok();
+}
+
+void Replay::leave_out(const BlockCounts& counts) {
+    if (!counts.core) return;
+    cores_[*counts.core] = counts.then;
+    records_ += counts.records;
+    gaps_ += counts.had_gap ? 1 : 0;
 }
 
 bool Replay::items(protocol::Reader in) {
@@ -96,9 +110,10 @@ bool Replay::items(protocol::Reader in) {
     while (in.left() != 0) {
         const auto what = static_cast<Item>(in.fixed<std::uint8_t>());
         const auto core = in.fixed<std::uint8_t>();
-        const std::uint64_t count = in.varint();
-        if (!in.ok() || count > in.left()) return false;
-        good &= item(what, core, {in.bytes(count), static_cast<std::size_t>(count)}, in_session);
+        const std::uint64_t bytes = in.varint();
+        if (!in.ok() || bytes > in.left()) return false;
+        const auto count = static_cast<std::size_t>(bytes);
+        good &= item(what, core, {in.bytes(count), count}, in_session);
     }
     return good && in.ok();
 }

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "host-tools/recording/block.hpp"
+#include "host-tools/recording/decompressor.hpp"
 #include "host-tools/recording/format.hpp"
-#include "host-tools/recording/zstd.hpp"
 #include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {
@@ -17,6 +17,10 @@ public:
 
     // Takes a chunk's payload; its CRC is right. False: malformed; the sink got the readable part.
     bool chunk(Type type, std::span<const std::uint8_t> payload);
+    // The counts of the block that chunk() took last, but `good`.
+    const BlockCounts& block_counts() const { return block_counts_; }
+    // Instead of chunk() for a block: the sink does not get its records.
+    void leave_out(const BlockCounts& counts);
     // The file is over. Call it once, last.
     void finish();
 
@@ -39,13 +43,9 @@ private:
     bool open_ = false;
     std::uint64_t session_ = 0;  // its number in the file
     unsigned hello_cores_ = 0;   // the session's number of cores
-    struct Core {
-        std::uint64_t next_index = 0;
-        std::uint64_t missing = 0;  // all records that are missing before `next_index`
-        std::uint64_t clock = 0;    // of the last record
-    };
-    std::array<Core, 256> cores_{};
-    std::uint64_t records_ = 0;  // records that the sink got
+    std::array<BlockCounts::Core, 256> cores_{};
+    BlockCounts block_counts_;
+    std::uint64_t records_ = 0;  // records that the sink got, or would have got
     std::uint64_t gaps_ = 0;     // missing blocks
     std::uint64_t sessions_ = 0;
     std::uint64_t malformed_ = 0;  // profile, moved and tasks frames

@@ -6,23 +6,24 @@
 #include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope::host::nsc {
+namespace {
 
-Writer::Writer(const std::string& path, const About& about, NewFile::Place place)
-    : file_(path, place) {
-    protocol::Byte header[file_header_bytes];
-    protocol::Writer out(header);
-    out.bytes(magic, sizeof magic);
-    out.fixed(version);
-    out.fixed(std::uint16_t{0});
-    out.fixed(protocol::crc32c(header, out.size()));
-    put(header);
-    Payload payload;
-    payload.fixed(about.started_unix_ns).text(about.source).text(about.tool);
-    chunk(Type::about, payload.bytes());
-    check();
+std::vector<std::uint8_t> chunk_bytes(Type type, std::span<const std::uint8_t> payload) {
+    if (payload.size() > max_payload_bytes)
+        throw Error("the image has too many symbols for a recording");
+    std::vector<std::uint8_t> bytes(chunk_header_bytes);
+    protocol::Writer out(bytes.data());
+    out.fixed(static_cast<std::uint32_t>(type));
+    out.fixed(static_cast<std::uint32_t>(payload.size()));
+    out.fixed(protocol::crc32c(payload.data(), payload.size()));
+    out.fixed(protocol::crc32c(bytes.data(), 12));
+    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    return bytes;
 }
 
-void Writer::symbols(const Symbols& symbols) {
+}  // namespace
+
+std::vector<std::uint8_t> symbols_chunk(const Symbols& symbols) {
     Payload payload;
     payload.text(symbols.origin).text(symbols.build_id).fixed(symbols.site_table_crc);
     for (const std::vector<Function>* list : {&symbols.sites, &symbols.code}) {
@@ -43,16 +44,39 @@ void Writer::symbols(const Symbols& symbols) {
             before = site;
         }
     }
-    chunk(Type::symbols, payload.bytes());
+    return chunk_bytes(Type::symbols, payload.bytes());
+}
+
+Writer::Writer(const std::string& path, const About& about, NewFile::Place place)
+    : file_(path, place) {
+    protocol::Byte header[file_header_bytes];
+    protocol::Writer out(header);
+    out.bytes(magic, sizeof magic);
+    out.fixed(version);
+    out.fixed(std::uint16_t{0});
+    out.fixed(protocol::crc32c(header, out.size()));
+    put(header);
+    Payload payload;
+    payload.fixed(about.started_unix_ns).text(about.source).text(about.tool);
+    chunk(Type::about, payload.bytes());
     check();
 }
 
-void Writer::end(const End& end) {
+void Writer::symbols(const Symbols& symbols) {
+    put(symbols_chunk(symbols));
+    check();
+}
+
+std::vector<std::uint8_t> Writer::end_chunk(const End& end) {
     Payload payload;
     payload.fixed(static_cast<std::uint8_t>(end.reason))
         .fixed(end.exit_status)
         .fixed(end.line_bytes);
-    chunk(Type::end, payload.bytes());
+    return chunk_bytes(Type::end, payload.bytes());
+}
+
+void Writer::end(const End& end) {
+    put(end_chunk(end));
     check();
 }
 
@@ -61,17 +85,7 @@ void Writer::check() const {
 }
 
 void Writer::chunk(Type type, std::span<const std::uint8_t> payload) {
-    if (payload.size() > max_payload_bytes) {
-        throw Error("the image has too many symbols for a recording");
-    }
-    std::vector<std::uint8_t> bytes(chunk_header_bytes);
-    protocol::Writer out(bytes.data());
-    out.fixed(static_cast<std::uint32_t>(type));
-    out.fixed(static_cast<std::uint32_t>(payload.size()));
-    out.fixed(protocol::crc32c(payload.data(), payload.size()));
-    out.fixed(protocol::crc32c(bytes.data(), 12));
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
-    put(bytes);
+    put(chunk_bytes(type, payload));
     if (type == Type::session) attempt([&] { file_.take_place(); });
 }
 

@@ -4,12 +4,16 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/recording/format.hpp"
 
 namespace nopscope::host::nsc {
+
+// A chunk of symbols as it is in the file. Throws Error: they are too many.
+std::vector<std::uint8_t> symbols_chunk(const Symbols& symbols);
 
 // Writes a recording. Each chunk is one write(2), so written data survives this process. After a
 // failed write the writer writes nothing more, and check() throws. The first session moves the file
@@ -25,6 +29,9 @@ public:
     // These two throw Error as check() does.
     void symbols(const Symbols& symbols);
     void end(const End& end);
+
+    // The chunk that end() would write now. With it, the bytes so far are a whole recording.
+    static std::vector<std::uint8_t> end_chunk(const End& end);
 
     void chunk(Type type, std::span<const std::uint8_t> payload);
     // Throws Error if a write has failed.

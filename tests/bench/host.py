@@ -27,7 +27,7 @@ REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
 DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
 HERTZ = 1_000_000_000
 # Instructions an event, on x86-64 with GCC 12 at -O2.
-LIMITS = {"report": 130, "graph": 137, "html": 334, "export --format perfetto": 850}
+LIMITS = {"report": 130, "graph": 137, "html": 430, "export --format perfetto": 850}
 
 
 def run(*command, **options):

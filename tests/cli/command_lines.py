@@ -23,7 +23,7 @@ TABLE = {
     "report": ["report {nsc}", "report {nsc} --format json", "report {nsc} --format csv"],
     "replay": ["replay {nsc}", "replay {nsc} --time ..1ms --min-duration 1us", "replay {nsc} --levels 2"],
     "graph": ["graph {nsc}", "graph {nsc} --format json"],
-    "html": ["html {nsc} -o {out}", "html {nsc} -o -"],
+    "html": ["html {nsc} -o {out}", "html {nsc} -o -", "html --viewer -o {out}", "html --viewer -o -"],
     "serve": ["serve {nsc}", "serve --from file:{line} -o {out}"],
     "export": [f"export {{nsc}} --format {name} -o {{out}}" for name in export_formats.WHAT]
               + [f"export {{nsc}} --format {name} -o -" for name in export_formats.FILES],

@@ -99,7 +99,7 @@ class Silent(cli.Case):
             self.assertIn(said, done.stderr)
         done = cli.nopscope("top", "--once", "--delay", "9", "--from", "exec:echo no such machine >&2; exit 3", status=3)
         self.assertEqual(done.stderr.splitlines()[0], "no such machine")
-        self.assertRegex(done.stderr, "no byte came: .*; the command ended with exit status 3: no such machine")
+        self.assertRegex(done.stderr, "no byte came(?: in [0-9.]+ s)?: .*; the command ended with exit status 3: no such machine")
         done = cli.nopscope("top", "--once", "--delay", "0.2", "--interval", "0.2", "--from", "exec:sleep 9", status=3)
         self.assertIn("no byte came in ", done.stderr)
 

@@ -83,6 +83,11 @@ class Messages(cli.Case):
         self.says("--raw takes no value", "report", "x", "--raw=x")
         self.says("ctl: give --from or --via, not both", "ctl", "--from", "a", "--via", "b", "stats")
         self.says("serve: give file or --from, not both", "serve", "--from", "a", "b")
+        self.says("html: expected a recording, or --viewer", "html", "-o", "x")
+        self.says("html: give file or --viewer, not both", "html", "--viewer", "-o", "x", "a.nsc")
+        for other in (["--image", "x"], ["--time", "1ms.."], ["--function", "x"], ["--no-recording"], ["--no-source"], ["--title", "x"]):
+            said = self.wrong("html", "--viewer", "-o", "x", *other).stderr
+            self.assertRegex(said, r"\Anopscope: html: give --[-a-z]+ or --viewer, not both\n\Z", other)
 
     def test_options_stand_before_and_behind_the_command_and_its_arguments(self):
         none = "cannot open {}: No such file or directory"

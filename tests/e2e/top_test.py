@@ -196,6 +196,7 @@ class Top(unittest.TestCase):
         head = self.click_head("self")
         self.wait_until(lambda: self.is_sorted_by_self())
         terminal.type("p")
+        terminal.wait_for(" held")  # else another picture may come before the click
         terminal.click(70, head + 3)
         terminal.type("u")
         proposed = terminal.wait_for(r"^untrace GLOB...: (\S+)")[1]

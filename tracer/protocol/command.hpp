@@ -146,6 +146,13 @@ inline constexpr std::uint64_t TargetReport::*report_fields[] = {
 };
 static_assert(sizeof report_fields / sizeof *report_fields * max_varint_bytes <= max_result_bytes);
 
+// False: malformed.
+inline bool read_report(const Byte* result, std::size_t count, TargetReport& report) {
+    Reader in(result, count);
+    for (const auto field : report_fields) report.*field = in.varint();
+    return in.ok();
+}
+
 struct Reply {
     std::uint32_t number = 0;
     Command what{};

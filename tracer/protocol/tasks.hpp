@@ -100,11 +100,14 @@ bool read_tasks(const Byte* payload, std::size_t count, Take take) {
         const auto what = in.fixed<std::uint8_t>();
         const std::uint64_t size = in.varint();
         if (size > in.left()) return false;
-        Reader one(in.bytes(size), size);
+        const auto bytes_of_one = static_cast<std::size_t>(size);
+        Reader one(in.bytes(bytes_of_one), bytes_of_one);
         const auto read_name = [&one] {
             const std::uint64_t bytes = one.varint();
-            const Byte* const from = bytes <= max_task_name ? one.bytes(bytes) : nullptr;
-            return TaskName{from, from != nullptr ? bytes : 0};
+            if (bytes > max_task_name) return TaskName{nullptr, 0};
+            const auto size_of_name = static_cast<std::size_t>(bytes);
+            const Byte* const from = one.bytes(size_of_name);
+            return TaskName{from, from != nullptr ? size_of_name : 0};
         };
         if (what == static_cast<std::uint8_t>(Named::context)) {
             TaskFacts facts;

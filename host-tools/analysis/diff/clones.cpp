@@ -86,7 +86,9 @@ std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& b
             const CloneName name = clone_name(place.name);
             if (folds) place.name = std::string(name.origin);
             members[number] = {folded.function(place), folds && name.is_piece};
-            if (folds) folded.add_clone(members[number].family, names.place(number).name);
+            if (!folds) continue;
+            folded.add_clone(members[number].family, names.place(number).name);
+            folded.add_alias(names.place(number), members[number].family);
         }
     }
     return members;

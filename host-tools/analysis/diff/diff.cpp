@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "host-tools/analysis/profile/nanoseconds.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -147,11 +147,27 @@ void add(Amounts& to, std::uint64_t calls, std::uint64_t self_ns, std::uint64_t 
 
 }  // namespace
 
+const char* verdict_text(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::slower: return "slower";
+    case Verdict::faster: return "faster";
+    case Verdict::fresh: return "new";
+    case Verdict::gone: return "gone";
+    case Verdict::same: break;
+    }
+    return "same";
+}
+
 std::uint32_t Names::function(const FunctionPlace& place) {
     const auto number = static_cast<std::uint32_t>(places_.size());
     const auto [at, is_new] = numbers_.try_emplace({place.name, place.file}, number);
     if (is_new) places_.push_back(place);
     return at->second;
+}
+
+std::optional<std::uint32_t> Names::find(const FunctionPlace& place) const {
+    const auto found = numbers_.find({place.name, place.file});
+    return found != numbers_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 std::uint32_t Names::path(std::uint32_t caller, std::uint32_t function) {

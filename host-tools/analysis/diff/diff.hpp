@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 
@@ -24,6 +26,12 @@ public:
     static constexpr std::uint32_t root = 0;  // of paths
 
     std::uint32_t function(const FunctionPlace& place);
+    // Nothing: no function has this name and file.
+    std::optional<std::uint32_t> find(const FunctionPlace& place) const;
+    // The place has the number of this function from now on.
+    void add_alias(const FunctionPlace& place, std::uint32_t function) {
+        numbers_.try_emplace({place.name, place.file}, function);
+    }
     std::uint32_t path(std::uint32_t caller, std::uint32_t function);
 
     // The place in the first recording that has the function.
@@ -77,6 +85,7 @@ void keep_functions(RunSums& run, const Names& names, const std::string& glob);
 enum class Per : std::uint8_t { total, call, second };
 
 enum class Verdict : std::uint8_t { slower, faster, fresh, gone, same };
+const char* verdict_text(Verdict verdict);  // "new" for a fresh one
 
 struct Compared {
     std::uint32_t number = 0;  // of a function or a path
@@ -107,10 +116,22 @@ inline constexpr double similar_spans = 1.25;
 // nothing, by the row's calls (calls stay), or by the seconds of the run's span.
 Difference compare(std::vector<RunSums> before, std::vector<RunSums> after, Per per = Per::total);
 
+// A recording's timeline. Functions have their numbers in Names.
+struct ComparedTimeline {
+    std::string name;  // the recording's; outside text
+    Json json;         // Timeline::json()
+};
+struct ComparedTimelines {
+    ComparedTimeline before;
+    ComparedTimeline after;
+};
+
 // The page's data (views/page/html.hpp). Its times are those after the change. It also has the
-// paths' self times before it, for a differential flame graph. Only the facts have gone functions.
+// self times before it, of paths for a differential flame graph, and of functions, also of gone
+// ones.
 std::string view_json(const Names& names, const Difference& difference, const std::string& title,
-                      const std::string& headline, std::size_t most_paths = 50'000);
+                      const std::string& headline, ComparedTimelines timelines,
+                      std::size_t most_paths = 50'000);
 
 // Welch's t-test, two-sided: the probability that one distribution gives means so far apart. 1 if a
 // side has fewer than two values; 0 or 1 if neither side varies.

@@ -16,6 +16,7 @@ void BalancedStream::on_part(PartMark mark, unsigned number, std::uint64_t clock
         return;
     }
     if (mark == PartMark::origin) return begin_axis(clock);
+    if (!accepts(number)) return;
     Core& core = this->core(number);
     turn_to(core);
     settle(core);
@@ -55,9 +56,12 @@ void BalancedStream::show_open_calls(Core& core, Context& context) {
 }
 
 void BalancedStream::on_session(const HelloInfo& hello) {
+    if (!result_) return;
     if (const Symbols* const symbols = symbols_()) {
-        if (const auto sentence = mismatch(*symbols, hello))
-            throw Error(origin_ + ": " + *sentence);
+        if (const auto sentence = mismatch(*symbols, hello)) {
+            result_ = failure(origin_ + ": " + *sentence);
+            return;
+        }
     }
     cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : cuts_tracer_out(hello);
     sink_.on_target(hello);
@@ -98,15 +102,20 @@ void BalancedStream::on_session_end() {
     }
 }
 
+bool BalancedStream::accepts(unsigned number) {
+    if (result_ && axis_ == TimeAxis::without_tracer && has_core_ && !cores_[number & 0xff]) {
+        result_ =
+            failure("--cut-tracer: " + origin_ +
+                        " has several cores, which have no common axis without the tracer's time",
+                    Exit::usage);
+    }
+    return result_.has_value();
+}
+
 BalancedStream::Core& BalancedStream::core(unsigned number) {
     auto& slot = cores_[number & 0xff];
     if (!slot) {
-        if (++core_count_ > 1 && axis_ == TimeAxis::without_tracer) {
-            throw Error(
-                "--cut-tracer: " + origin_ +
-                    " has several cores, which have no common axis without the tracer's time",
-                Exit::usage);
-        }
+        has_core_ = true;
         slot = std::make_unique<Core>();
         slot->number = number & 0xff;
         slot->is_shown = !part_is_ahead_;
@@ -133,57 +142,6 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
     added.stack.resize(1);
     introduce(core, added);
     return added;
-}
-
-// Null: no other core ran it in this session. Without a record of the switch, a context that still
-// seems to run there may do so: that core's records may come late.
-BalancedStream::Context* BalancedStream::moved_context(Core& core, std::uint32_t number,
-                                                       bool is_certain) {
-    if (number == 0 || number == protocol::several_contexts) return nullptr;
-    const auto known = core_of_.find(number);
-    if (known == core_of_.end() || known->second == &core) return nullptr;
-    Core& other = *known->second;
-    const auto one = other.by_number.find(number);
-    if (one == other.by_number.end() || one->second->session != sessions_) return nullptr;
-    Context& moved = *one->second;
-    if (&moved == other.current &&
-        (!is_certain || &context(other, protocol::several_contexts) == &moved))
-        return nullptr;
-    move(other, core, moved);
-    return &moved;
-}
-
-void BalancedStream::move(Core& from, Core& to, Context& moved) {
-    turn_to(to);
-    settle(to);
-    turn_to(from);
-    settle(from);
-    // The core's record of its next context may come later. Until then it runs an unknown one.
-    if (&moved == from.current) {
-        enter(from, context(from, protocol::several_contexts), from.now);
-        settle(from);
-    }
-    const bool hides = !from.is_ahead() && !to.is_shown;
-    if (hides && to.is_over) {
-        moved.last = from.now;
-        hide_open_calls(moved);
-    }
-    const auto one = std::ranges::find(from.contexts, &moved, &std::unique_ptr<Context>::get);
-    to.contexts.push_back(std::move(*one));
-    from.by_number.erase(moved.track.context);
-    to.by_number.emplace(moved.track.context, &moved);
-    from.contexts.erase(one);
-    moved.track.core = to.number;
-    if (hides && to.is_ahead()) {  // the move came before the part: the calls enter again in it
-        announce(*to.contexts.front());
-        hide_open_calls(moved);
-    }
-    core_of_[moved.track.context] = &to;
-    moved.has_moved |= moved.stack.size() > 1;
-    to.now = std::max(to.now, moved.last);
-    turn_to(to);
-    introduce(to, *to.contexts.front());  // a format may prepare a core at its first track
-    if (to.is_shown && from.is_ahead()) show_open_calls(to, moved);
 }
 
 void BalancedStream::hide_open_calls(const Context& context) {
@@ -223,6 +181,7 @@ void BalancedStream::announce(Context& context) {
 }
 
 void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
+    if (!accepts(number)) return;
     Core& core = this->core(number);
     turn_to(core);
     if (!batch.records.empty()) {
@@ -270,12 +229,14 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
 void BalancedStream::begin_axis(std::uint64_t clock) {
     first_clock_ = clock;
     const Nanoseconds origin = time_(clock);
-    if (!std::exchange(has_origin_, true)) sink_.on_origin(origin);
+    if (origin_time_) return;
+    origin_time_ = origin;
+    sink_.on_origin(origin);
 }
 
 // Waits: some missing parts come from stats, whose clock may lie outside of the session's records.
 void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
-    absences_.push_back({&core(number), part});
+    if (accepts(number)) absences_.push_back({&core(number), part});
 }
 
 void BalancedStream::tell_absences(std::uint64_t reached) {

@@ -39,6 +39,7 @@
 #include "host-tools/analysis/profile/events.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/tick_time.hpp"
+#include "host-tools/base/result.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/session.hpp"
 
@@ -56,6 +57,13 @@ public:
                    std::optional<TimeAxis> axis = TimeAxis::wall)
         : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
 
+    // A stream that goes on where `other` is. Its sink is told the origin again, but not the
+    // functions and tracks that came before, nor which calls are open. Tracks have no tasks.
+    BalancedStream(const BalancedStream& other, EventSink& sink,
+                   std::function<const Symbols*()> symbols);
+    BalancedStream(const BalancedStream&) = delete;
+    BalancedStream& operator=(const BalancedStream&) = delete;
+
     // Tracks have these tasks. Call it first. Null: no task is known.
     void know_tasks(TaskLabels* tasks) {
         tasks_ = tasks != nullptr && tasks->any() ? tasks : nullptr;
@@ -63,8 +71,6 @@ public:
     }
 
     void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
-    // Throws Error if the symbols are of another image. on_trace() and on_missing() throw it if
-    // `axis` is without_tracer and a second core has records.
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
@@ -72,10 +78,24 @@ public:
     void on_console(std::string_view text) override;
     void on_clock_pair(const ClockPair& pair) override;
 
+    // Error: the symbols are of another image; or, with `axis` without_tracer, a second core has
+    // records. Events after it are ignored.
+    const Result<void>& result() const { return result_; }
     std::uint64_t sessions() const { return sessions_; }
     // Where a core that has had a record is: its time on the axis, and the context that runs.
     Nanoseconds now(unsigned core) const { return cores_[core & 0xff]->now; }
     const Track& running(unsigned core) const { return cores_[core & 0xff]->current->track; }
+    // The latest time that this core has reached, or any, since the recording's first record; 0: it
+    // had none.
+    Nanoseconds reached(std::optional<unsigned> core = std::nullopt) const;
+    // Clock of the open session's first record; 0: none came.
+    std::uint64_t first_clock() const { return first_clock_; }
+    // The core works for the tracer; behind a record, if longjmp left the call that it ended.
+    bool is_in_tracer(unsigned core) const;
+    bool is_unwinding(unsigned core) const { return cores_[core & 0xff]->unwinding; }
+    // How much a copy takes.
+    std::size_t contexts() const { return context_count_; }
+    std::size_t open_calls() const;
     // Returns of calls that ended at a gap or whose entry is not known.
     std::uint64_t orphan_returns() const { return orphan_returns_; }
     // The count that unknown_sites() in report.hpp defines.
@@ -106,11 +126,8 @@ private:
         protocol::Left how = protocol::Left::unknown;
         bool ends_away = false;  // `to` leaves away_function
     };
-    struct Core {
+    struct CoreState {
         unsigned number = 0;
-        std::vector<std::unique_ptr<Context>> contexts;
-        std::unordered_map<std::uint32_t, Context*> by_number;
-        Context* current = nullptr;
         WithData with_data;
         Nanoseconds now = 0;
         Nanoseconds before = 0;                     // of the last record but one
@@ -121,12 +138,17 @@ private:
         std::optional<std::uint64_t> after_return;  // index of the record behind that return
         Nanoseconds masked_to = 0;                  // end of the last time with interrupts masked
         bool unwinding = false;
-        bool is_running = false;  // the sink knows that `current` runs
-        bool attends = true;      // attend() has something to do at the next record
-        Waiting waiting;
+        bool is_running = false;            // the sink knows that `current` runs
+        bool attends = true;                // attend() has something to do at the next record
         bool is_shown = true;               // false: it is before or after the part
         bool is_over = false;               // it is after the part
         Nanoseconds absent_to[2] = {0, 0};  // end of the last absence: lost; dropped
+    };
+    struct Core : CoreState {
+        std::vector<std::unique_ptr<Context>> contexts;
+        std::unordered_map<std::uint32_t, Context*> by_number;
+        Context* current = nullptr;
+        Waiting waiting;
 
         bool is_ahead() const { return !is_shown && !is_over; }
     };
@@ -136,6 +158,8 @@ private:
         MissingPart part;
     };
 
+    // False: the records of this core have no place, and result() says why.
+    bool accepts(unsigned core);
     Core& core(unsigned number);
     // The session's first record has come.
     void begin_axis(std::uint64_t clock);
@@ -177,6 +201,7 @@ private:
     // Null: there is no room for it.
     Context* ready_context(Core& core, std::uint32_t number);
     void on_task(Core& core);
+    void copy_cores(const BalancedStream& other);
     void introduce_site(std::uint32_t number, std::uint32_t offset);
     void introduce_own(std::uint32_t function);
     void begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end);
@@ -198,24 +223,16 @@ private:
     std::uint32_t sampled(std::int64_t offset, bool is_return);
     static std::size_t find(const Context& context, const protocol::Event& event);
 
-    // Gets the events of cores before and after the part that is shown.
-    struct Nobody final : EventSink {
-        void on_function(std::uint32_t, const FunctionPlace&) override {}
-        void on_track(const Track&) override {}
-        void entry(const Track&, std::uint32_t, Nanoseconds) override {}
-        void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
-        void finish() override {}
-    };
-
     EventSink& sink_;
-    Nobody nobody_;
+    NoEvents nobody_;         // gets the events of cores before and after the shown part
     EventSink* to_ = &sink_;  // gets the events of the core that is read
     bool part_is_ahead_ = false;
-    bool has_origin_ = false;  // the sink knows it
+    std::optional<Nanoseconds> origin_time_;  // that the sink knows
     std::function<const Symbols*()> symbols_;
     std::string origin_;
     std::optional<TimeAxis> axis_;
     TaskLabels* tasks_ = nullptr;
+    Result<void> result_;
     bool cuts_ = false;  // in this session
     TickTime time_;
     MemoryBudget budget_{0.5};
@@ -228,10 +245,10 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
     std::unordered_map<std::uint32_t, Core*> core_of_;  // that has the context of this number
     std::size_t context_count_ = 0;                     // of all cores
-    unsigned core_count_ = 0;
-    std::optional<ClockPair> clock_pair_;  // waits for the session's first record
-    std::vector<Missing> absences_;        // wait for a record after their ends
-    std::uint64_t first_clock_ = 0;        // of the session's records; 0: none yet
+    bool has_core_ = false;                             // at least one
+    std::optional<ClockPair> clock_pair_;               // waits for the session's first record
+    std::vector<Missing> absences_;                     // wait for a record after their ends
+    std::uint64_t first_clock_ = 0;                     // of the session's records; 0: none yet
     std::uint64_t last_clock_ = 0;
     std::uint64_t base_ = 0;  // link-time address of text_base
     std::uint32_t tracks_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which task each core runs.
+// Which task each core runs, and contexts that move from one core to another.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -92,6 +92,57 @@ void BalancedStream::forget_other_tasks(Core& core) {
     Context& own = context(core, 0);
     const auto at = std::ranges::find(core.contexts, &own, &std::unique_ptr<Context>::get);
     std::rotate(core.contexts.begin(), at, std::next(at));
+}
+
+// Null: no other core ran it in this session. Without a record of the switch, a context that still
+// seems to run there may do so: that core's records may come late.
+BalancedStream::Context* BalancedStream::moved_context(Core& core, std::uint32_t number,
+                                                       bool is_certain) {
+    if (number == 0 || number == protocol::several_contexts) return nullptr;
+    const auto known = core_of_.find(number);
+    if (known == core_of_.end() || known->second == &core) return nullptr;
+    Core& other = *known->second;
+    const auto one = other.by_number.find(number);
+    if (one == other.by_number.end() || one->second->session != sessions_) return nullptr;
+    Context& moved = *one->second;
+    if (&moved == other.current &&
+        (!is_certain || &context(other, protocol::several_contexts) == &moved))
+        return nullptr;
+    move(other, core, moved);
+    return &moved;
+}
+
+void BalancedStream::move(Core& from, Core& to, Context& moved) {
+    turn_to(to);
+    settle(to);
+    turn_to(from);
+    settle(from);
+    // The core's record of its next context may come later. Until then it runs an unknown one.
+    if (&moved == from.current) {
+        enter(from, context(from, protocol::several_contexts), from.now);
+        settle(from);
+    }
+    const bool hides = !from.is_ahead() && !to.is_shown;
+    if (hides && to.is_over) {
+        moved.last = from.now;
+        hide_open_calls(moved);
+    }
+    const auto one = std::ranges::find(from.contexts, &moved, &std::unique_ptr<Context>::get);
+    to.contexts.push_back(std::move(*one));
+    from.by_number.erase(moved.track.context);
+    to.by_number.emplace(moved.track.context, &moved);
+    from.contexts.erase(one);
+    moved.track.core = to.number;
+    if (hides && to.is_ahead()) {  // the move came before the part: the calls enter again in it
+        announce(*to.contexts.front());
+        hide_open_calls(moved);
+    }
+    core_of_[moved.track.context] = &to;
+    moved.has_moved |= moved.stack.size() > 1;
+    to.now = std::max(to.now, moved.last);
+    turn_to(to);
+    introduce(to, *to.contexts.front());  // a format may prepare a core at its first track
+    if (to.is_shown && from.is_ahead()) show_open_calls(to, moved);
 }
 
 }  // namespace nopscope::host

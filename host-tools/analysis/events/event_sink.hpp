@@ -204,4 +204,14 @@ private:
     std::array<std::uint64_t, left_out_kinds> left_out_{};
 };
 
+// Takes events and keeps none.
+class NoEvents final : public EventSink {
+public:
+    void on_function(std::uint32_t, const FunctionPlace&) override {}
+    void on_track(const Track&) override {}
+    void entry(const Track&, std::uint32_t, Nanoseconds) override {}
+    void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
+    void finish() override {}
+};
+
 }  // namespace nopscope::host

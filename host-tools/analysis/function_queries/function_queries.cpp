@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
+#include "host-tools/base/result.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -42,7 +42,7 @@ Neighbours by_function(std::vector<Calls> all, std::size_t functions) {
 
 }  // namespace
 
-std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob) {
+Result<std::vector<std::uint32_t>> functions_named(const Report& report, const std::string& glob) {
     std::vector<std::uint32_t> found;
     for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size();
          ++number) {
@@ -54,9 +54,9 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
     std::vector<std::string> names;
     names.reserve(report.functions.size());
     for (const FunctionRow& row : report.functions) names.push_back(row.name);
-    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob),
-                            did_you_mean(glob, names)),
-                Exit::usage);
+    return failure(fmt::format("no function that was called is named {}{}", for_cell(glob),
+                               did_you_mean(glob, names)),
+                   Exit::usage);
 }
 
 Neighbours callers_by_function(const Report& report, const Profile& profile) {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
+#include "host-tools/base/result.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -33,72 +33,81 @@ void RecordingBounds::mark(const Track&, std::uint32_t id, Nanoseconds now) {
     }
 }
 
-TimeRange RecordingBounds::resolved(const TimeRange& range) const {
+Result<TimeRange> RecordingBounds::resolved(const TimeRange& range) const {
     std::vector<Mark> marks = marks_;
     std::stable_sort(marks.begin(), marks.end(),
                      [](const Mark& a, const Mark& b) { return a.at < b.at; });
-    const auto at = [&](const TimePoint& point, Nanoseconds not_before) -> TimePoint {
+    const auto at = [&](const TimePoint& point, Nanoseconds not_before) -> Result<TimePoint> {
         const Nanoseconds length = end_ - origin_;
         switch (point.from) {
         case TimePoint::From::begin: return point;
-        case TimePoint::From::end: return {.ns = length - std::min(length, point.ns)};
+        case TimePoint::From::end: return TimePoint{.ns = length - std::min(length, point.ns)};
         case TimePoint::From::marker: break;
         }
         const auto found = std::find_if(marks.begin(), marks.end(), [&](const Mark& mark) {
             return mark.id == point.marker && mark.at >= not_before;
         });
-        if (found != marks.end()) return {.ns = found->at};
-        throw Error(fmt::format("--time: the recording has no marker {}{}", point.marker,
-                                not_before != 0 ? " after the range's begin" : ""),
-                    Exit::usage);
+        if (found != marks.end()) return TimePoint{.ns = found->at};
+        return failure(fmt::format("--time: the recording has no marker {}{}", point.marker,
+                                   not_before != 0 ? " after the range's begin" : ""),
+                       Exit::usage);
     };
     TimeRange result;
-    if (range.from) result.from = at(*range.from, 0);
+    if (range.from) {
+        const auto from = at(*range.from, 0);
+        if (!from) return std::unexpected(from.error());
+        result.from = *from;
+    }
     if (range.to) {
         const bool both_are_markers = range.from && range.from->from == TimePoint::From::marker;
-        result.to = at(*range.to, both_are_markers ? result.from->ns + 1 : 0);
+        const auto to = at(*range.to, both_are_markers ? result.from->ns + 1 : 0);
+        if (!to) return std::unexpected(to.error());
+        result.to = *to;
     }
     return result;
+}
+
+Result<void> check_order(const TimeRange& range) {
+    if (range.from && range.to && range.from->ns >= range.to->ns)
+        return failure("--time: its end is not after its begin", Exit::usage);
+    return {};
 }
 
 PartStream::PartStream(SessionSink& inner, const Part& part,
                        const std::function<const Symbols*()>& symbols, const std::string& origin,
                        Tasks tasks, std::uint64_t session)
-    : inner_(inner),
-      part_(part),
-      follower_(*this, symbols, origin, std::nullopt),
-      tasks_(std::move(tasks)),
-      session_(session) {
-    if (part_.time.from && part_.time.to && part_.time.from->ns >= part_.time.to->ns)
-        throw Error("--time: its end is not after its begin", Exit::usage);
+    : inner_(inner), part_(part), symbols_(symbols), tasks_(std::move(tasks)), session_(session) {
+    follower_.emplace(static_cast<EventSink&>(*this), symbols_, origin, std::nullopt);
     if (!part_.time.whole()) inner_.on_part(PartMark::ahead, 0, 0);
 }
 
-void PartStream::check() const {
+Result<void> PartStream::check() const {
+    if (const auto followed = follower_->result(); !followed) return followed;
     if (part_.core && !cores_[*part_.core & 0xff]) {
         std::string list;
         for (const auto& core : cores_) {
             if (core) list += fmt::format("{}{}", list.empty() ? "" : ", ", core->number);
         }
-        throw Error(fmt::format("--core {}: the recording has no records of it, only of {}",
-                                *part_.core, list.empty() ? "none" : list),
-                    Exit::usage);
+        return failure(fmt::format("--core {}: the recording has no records of it, only of {}",
+                                   *part_.core, list.empty() ? "none" : list),
+                       Exit::usage);
     }
     if (!part_.under.empty() && !found_function_) {
-        throw Error(fmt::format("--under: no function that was called is named {}{}",
-                                for_cell(part_.under), did_you_mean(part_.under, names_)),
-                    Exit::usage);
+        return failure(fmt::format("--under: no function that was called is named {}{}",
+                                   for_cell(part_.under), did_you_mean(part_.under, names_)),
+                       Exit::usage);
     }
     if (!part_.task.empty() && !found_task_) {
-        throw Error(fmt::format("--task: no task that ran is named {}{}", for_cell(part_.task),
-                                did_you_mean(part_.task, tasks_.names())),
-                    Exit::usage);
+        return failure(fmt::format("--task: no task that ran is named {}{}", for_cell(part_.task),
+                                   did_you_mean(part_.task, tasks_.names())),
+                       Exit::usage);
     }
     if (part_.time.from && part_.time.from->ns > reached_) {
-        throw Error(fmt::format("--time: the recording ended at {}, before the range begins",
-                                exact_ns(reached_)),
-                    Exit::usage);
+        return failure(fmt::format("--time: the recording ended at {}, before the range begins",
+                                   exact_ns(reached_)),
+                       Exit::usage);
     }
+    return {};
 }
 
 PartStream::Core& PartStream::core(unsigned number) {
@@ -114,13 +123,39 @@ PartStream::Core& PartStream::core(unsigned number) {
 
 void PartStream::begin_within(unsigned number, std::uint32_t context, std::uint64_t clock) {
     core(number);
-    follower_.on_trace(
+    follower_->on_trace(
         number, {.first_index = 0, .records = {}, .gap = true, .context = context, .base = clock});
+}
+
+void PartStream::resume(const BalancedStream& stream, std::span<const Position> positions) {
+    tracks_.clear();
+    names_.clear();
+    follower_.emplace(stream, static_cast<EventSink&>(*this), symbols_);
+    if (!std::exchange(has_origin_, true))
+        inner_.on_part(PartMark::origin, 0, stream.first_clock());
+    reached_ = stream.reached(part_.core);
+    for (const Position& at : positions) {
+        Core& core = this->core(at.core);
+        core.clock = at.clock;
+        core.next_index = at.next_index;
+        core.passed = true;
+        core.in_tracer = stream.is_in_tracer(at.core);
+        if (stream.is_unwinding(at.core)) core.unwound_at = at.clock;
+    }
+}
+
+bool PartStream::is_over(std::span<const unsigned> cores) const {
+    const auto is_behind = [this](unsigned number) {
+        const auto& core = cores_[number & 0xff];
+        return core && (core->phase == Phase::after || !core->is_wanted);
+    };
+    return (part_.under.empty() || found_function_) && (part_.task.empty() || found_task_) &&
+           std::ranges::all_of(cores, is_behind);
 }
 
 void PartStream::on_session(const HelloInfo& hello) {
     clock_hz_ = hello.clock_hz;
-    follower_.on_session(hello);
+    follower_->on_session(hello);
     inner_.on_session(hello);
     has_origin_ = false;
     for (const auto& core : cores_) {
@@ -139,7 +174,7 @@ void PartStream::on_session_end() {
         core->passed = core->in_tracer = false;
         core->unwound_at.reset();
     }
-    follower_.on_session_end();
+    follower_->on_session_end();
     inner_.on_session_end();
     ++session_;
     forget_found_tasks();
@@ -187,14 +222,14 @@ bool PartStream::on_profile_events(unsigned core, const std::uint8_t* payload, s
 
 // The clock of the core at `time`, which is not after its record of `clock`, which it has reached.
 std::uint64_t PartStream::clock_at(const Core& core, Nanoseconds time, std::uint64_t clock) const {
-    const Nanoseconds now = follower_.now(core.number) - origin_;
+    const Nanoseconds now = follower_->now(core.number) - origin_;
     const std::uint64_t ticks = ns_to_ticks(now - std::min(now, time), clock_hz_);
     if (!core.clock) return clock;
     return clock - std::min(ticks, not_negative(clock - *core.clock));
 }
 
 void PartStream::cross(Core& core, std::uint64_t clock) {
-    const Nanoseconds now = follower_.now(core.number);
+    const Nanoseconds now = follower_->now(core.number);
     const Nanoseconds at = now - std::min(now, origin_);
     reached_ = std::max(reached_, at);
     std::optional<std::uint64_t> begin;
@@ -220,7 +255,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
                              .gap = true,
                              .context = batch.context,
                              .base = batch.base};
-        follower_.on_trace(number, gap);
+        follower_->on_trace(number, gap);
         core.in_tracer = false;
         core.unwound_at.reset();
         core.told_switch.reset();
@@ -241,14 +276,14 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
     for (std::size_t i = 0; i < batch.records.size(); ++i) {
         const protocol::StampedRecord& record = batch.records[i];
         const std::size_t under_before = under(number);
-        const std::uint32_t task_before = core.clock ? follower_.running(number).context : 0;
+        const std::uint32_t task_before = core.clock ? follower_->running(number).context : 0;
         is_point_ = false;
-        follower_.on_trace(
+        follower_->on_trace(
             number, {.first_index = batch.first_index + i, .records = batch.records.subspan(i, 1)});
         if (core.is_wanted && core.phase != Phase::after) {
             const Phase before = core.phase;
             const bool is_at_end =
-                part_.time.to && follower_.now(number) - origin_ >= part_.time.to->ns;
+                part_.time.to && follower_->now(number) - origin_ >= part_.time.to->ns;
             if (before == Phase::before || is_at_end || !core.missing.empty()) {
                 pass_on(i);
                 from = i;
@@ -257,7 +292,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         }
         const bool is_switch = record.record.kind() == protocol::Kind::ret &&
                                core.phase != Phase::after &&
-                               follower_.running(number).context != task_before;
+                               follower_->running(number).context != task_before;
         if (is_switch && !core.passed) tell_clock(core);
         const std::uint64_t clock_before = core.clock.value_or(record.clock);
         core.clock = record.clock;
@@ -282,7 +317,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
 
 std::size_t PartStream::under(unsigned number) const {
     if (part_.under.empty() || !cores_[number & 0xff] || !cores_[number & 0xff]->clock) return 0;
-    return tracks_[follower_.running(number).number].under;
+    return tracks_[follower_->running(number).number].under;
 }
 
 bool PartStream::on_tasks(const std::uint8_t* payload, std::size_t count) {
@@ -298,7 +333,7 @@ void PartStream::forget_found_tasks() {
 
 bool PartStream::is_task(Core& core) {
     if (part_.task.empty()) return true;
-    const std::uint32_t context = follower_.running(core.number).context;
+    const std::uint32_t context = follower_->running(core.number).context;
     if (core.context != context) {
         core.context = context;
         core.is_task = tasks_.is_named(part_.task, session_, core.number, context);
@@ -359,7 +394,7 @@ void PartStream::tell_tracer(const Core& core, std::uint64_t index, std::uint64_
 
 // The late record of this switch, which is to come, is not passed on.
 void PartStream::tell_switch(Core& core, std::uint64_t index, std::uint64_t clock) {
-    const std::uint32_t context = follower_.running(core.number).context;
+    const std::uint32_t context = follower_->running(core.number).context;
     const protocol::StampedRecord record{
         protocol::make_extended(protocol::Extended::context, context, clock), clock};
     inner_.on_trace(core.number, {.first_index = index, .records = {&record, 1}});

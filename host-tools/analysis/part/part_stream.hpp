@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,9 @@ private:
 // The ends of a range that TimeRange::needs_bounds(): first read the recording into this.
 class RecordingBounds final : public EventSink {
 public:
-    // The range with both ends as times since the first record. Throws Error (Exit::usage) if a
-    // marker is not in the recording; `option` is the text of the range.
-    TimeRange resolved(const TimeRange& range) const;
+    // The range with both ends as times since the first record. Error (Exit::usage): a marker is
+    // not in the recording.
+    Result<TimeRange> resolved(const TimeRange& range) const;
 
     void on_origin(Nanoseconds origin) override { origin_ = end_ = origin; }
     void on_function(std::uint32_t, const FunctionPlace&) override {}
@@ -73,20 +74,38 @@ private:
     std::uint64_t left_out_ = 0;
 };
 
+// Error (Exit::usage): the end of a resolved range is not after its begin.
+Result<void> check_order(const TimeRange& range);
+
 class PartStream final : public SessionSink, private EventSink {
 public:
-    // `part.time` has both ends as times since the first record (RecordingBounds::resolved()).
+    // `part.time` has both ends as times since the first record (RecordingBounds::resolved()), in
+    // order (check_order()).
     // `symbols` and `origin`: as BalancedStream's. `tasks`: what is known of them before the first
     // record of session `session`. A name that comes later holds for the records behind it.
     PartStream(SessionSink& inner, const Part& part, const std::function<const Symbols*()>& symbols,
                const std::string& origin, Tasks tasks = {}, std::uint64_t session = 0);
 
-    // Call it after the last session. Throws Error (Exit::usage) if nothing of the recording can be
-    // in the part: no function has the name, no task, no core has the number, or it ended before.
-    void check() const;
+    // Call it after the last session. Error (Exit::usage): nothing of the recording can be in the
+    // part. No function has the name, no task, no core has the number, or it ended before. Or the
+    // records cannot be followed (BalancedStream::result()).
+    Result<void> check() const;
 
     // The stream begins in the middle of a session: the core runs this context at `clock`.
     void begin_within(unsigned core, std::uint32_t context, std::uint64_t clock);
+
+    // Where a core is in its records of a session.
+    struct Position {
+        unsigned core = 0;
+        std::uint64_t next_index = 0;
+        std::uint64_t clock = 0;  // of the last record
+    };
+    // The part, which has no task and no callers, has not begun: the stream goes on where `stream`
+    // is, which has followed all records so far. `positions`: of the cores that have had records in
+    // this session.
+    void resume(const BalancedStream& stream, std::span<const Position> positions);
+    // No more records of these cores can be in the part, and check() needs no more.
+    bool is_over(std::span<const unsigned> cores) const;
 
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
@@ -152,7 +171,8 @@ private:
 
     SessionSink& inner_;
     Part part_;
-    BalancedStream follower_;
+    std::function<const Symbols*()> symbols_;
+    std::optional<BalancedStream> follower_;
     bool has_origin_ = false;  // the session's first record has come
     Nanoseconds origin_ = 0;
     Nanoseconds reached_ = 0;  // the latest time of all cores, since the first record

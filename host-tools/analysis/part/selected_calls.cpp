@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 
@@ -132,7 +132,7 @@ void SelectedCalls::leave(const Track& track, std::uint32_t function, Nanosecond
     last_is_shown_[track.number] = false;
     if (call.state == State::left_out) return;
     if (call.state == State::waits && call.number >= core.first) {
-        Waiting& entry = core.queue[call.number - core.first];
+        Waiting& entry = core.queue[static_cast<std::size_t>(call.number - core.first)];
         if (core.program - entry.program < selection_.least_time) {
             entry.state = State::left_out;
             settle(core);

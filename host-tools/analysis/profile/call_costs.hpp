@@ -16,7 +16,7 @@
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/path_costs.hpp"
-#include "host-tools/image/tail_calls.hpp"
+#include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {

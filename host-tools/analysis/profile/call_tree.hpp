@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host-tools/base/memory.hpp"
-#include "host-tools/image/tail_calls.hpp"
+#include "host-tools/image/symbols.hpp"
 
 namespace nopscope::host {
 

@@ -21,7 +21,7 @@
 
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/profile/sums.hpp"
-#include "host-tools/image/tail_calls.hpp"
+#include "host-tools/image/symbols.hpp"
 
 namespace nopscope::host {
 

@@ -33,6 +33,8 @@ public:
     }
 
     void forget() { std::fill(slots_.begin(), slots_.end(), Slot{}); }
+    // Gives its memory back. find() must not be called then.
+    void close() { std::vector<Slot>().swap(slots_); }
 
 private:
     static constexpr unsigned slot_bits = 14;

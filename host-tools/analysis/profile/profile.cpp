@@ -61,11 +61,11 @@ void Profile::measured() {
     });
 }
 
-std::optional<Profile::Span> Profile::span() const {
+std::optional<Profile::Span> Profile::span(std::optional<unsigned> core) const {
     std::optional<Span> all;
     for_each_context([&](const Context& context) {
         const auto& decoder = context.decoder;
-        if (!decoder.started()) return;
+        if (!decoder.started() || (core && context.core() != *core)) return;
         const Span one{decoder.first_clock(), decoder.last_clock()};
         if (!all) all = one;
         if (not_negative(all->first - one.first) != 0) all->first = one.first;
@@ -87,7 +87,8 @@ void Profile::on_session_end() {
         latest_ = std::max(latest_, before_->latest_);
     }
     std::optional<std::uint64_t> begin = std::exchange(first_clock_, std::nullopt);
-    if (!begin && before) begin = before->first;
+    // A core's first record may come late, and be earlier.
+    if (before && (!begin || not_negative(*begin - before->first) != 0)) begin = before->first;
     if (!begin && calls) begin = calls->first;
     const std::uint64_t first = begin.value_or(0);
     const std::uint64_t last = calls ? calls->last : before ? before->last : first;

@@ -212,6 +212,18 @@ public:
     // The clock at which the sums begin; nothing: with the session.
     std::optional<std::uint64_t> zero_clock() const { return zero_clock_; }
 
+    // A small profile that knows only which calls are open now. Copy it before it takes records.
+    std::unique_ptr<Profile> open_calls(MemoryBudget budget) const;
+    // The clock of a core's first record in the open session; nothing: none has come.
+    std::optional<std::uint64_t> first_clock(unsigned core) const;
+    // A context has open calls of another core.
+    bool has_moved_calls() const;
+    // In a session whose part has not begun: `open` is open_calls() of a profile of the same
+    // recording, later in the session, and `first` the first clock of the shown cores. `core`: the
+    // only one that is shown.
+    void resume(const Profile& open, std::optional<std::uint64_t> first,
+                std::optional<unsigned> core);
+
     void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
@@ -277,8 +289,10 @@ private:
               tracer_before(other.tracer_before),
               has_moved(other.has_moved) {}
 
-        // The open calls of `from`, a context of another profile, go on in this one at `clock`.
-        Context(const Context& from, Profile& profile, const Core& core, std::uint64_t clock);
+        // The open calls of `from`, a context of another profile with these functions, go on in
+        // this one at `clock`.
+        Context(const Context& from, const FunctionTable& functions, Profile& profile,
+                const Core& core, std::uint64_t clock);
 
         [[gnu::always_inline]] Path place(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
@@ -293,6 +307,7 @@ private:
             ++profile_.tree_[path.node].calls;
             return {path, of.total_ticks, taken};
         }
+        unsigned core() const { return core_.number; }
         const CallTree::Group& paths() const { return profile_.tree_.groups()[group]; }
         std::uint32_t gap_node() const { return paths().after_gap; }
         MemoryBudget& budget() { return profile_.budget_; }
@@ -367,8 +382,9 @@ private:
             current = &context(0);
         }
         Core(const Core& other, Profile& profile);
-        // A part begins at `clock`: the open calls of `from`, of the profile of the time before.
-        Core(Core& from, Profile& profile, std::uint64_t clock);
+        // The open calls of `from`, a core of another profile with these functions, begin at
+        // `clock`. `from` is of no use then.
+        Core(Core& from, const FunctionTable& functions, Profile& profile, std::uint64_t clock);
 
         Context& context(std::uint32_t number);
         // The core left the running context at `left`, and has run `to` since `entered`.
@@ -463,7 +479,7 @@ private:
         std::uint64_t first = 0;
         std::uint64_t last = 0;
     };
-    std::optional<Span> span() const;
+    std::optional<Span> span(std::optional<unsigned> core = std::nullopt) const;
     void begin_axis(std::uint64_t clock);
     Core* core_before(unsigned number) const;
     void take_over(Core& to, unsigned from, std::uint64_t clock, bool unseen);

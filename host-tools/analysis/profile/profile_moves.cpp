@@ -42,7 +42,7 @@ void Profile::take_over(Core& to, unsigned from, std::uint64_t clock, bool unsee
     Core* const core = core_before(from & 0xff);
     Context* const left = core != nullptr ? core->left(here.number) : nullptr;
     if (left == nullptr) return;
-    Context open(*left, *this, to, to.part_begin);
+    Context open(*left, before_->functions_, *this, to, to.part_begin);
     open.decoder.suspend(to.part_begin);
     left->decoder.forget_calls();
     left->has_moved = false;

@@ -16,8 +16,8 @@ MaybeClock later(MaybeClock a, MaybeClock b) {
 
 }  // namespace
 
-Profile::Context::Context(const Context& from, Profile& profile, const Core& core,
-                          std::uint64_t clock)
+Profile::Context::Context(const Context& from, const FunctionTable& functions, Profile& profile,
+                          const Core& core, std::uint64_t clock)
     : number(from.number),
       group(profile.group_of(core.number, from.number)),
       counts_durations(profile.counts_durations_),
@@ -31,7 +31,6 @@ Profile::Context::Context(const Context& from, Profile& profile, const Core& cor
       decoder(from.decoder, *this),
       entered(clock),
       has_moved(from.has_moved) {
-    const FunctionTable& functions = from.profile_.functions_;
     decoder.begin_part(clock, paths().root, [&](std::uint32_t parent, const Path& path) {
         return path.function == FunctionTable::none
                    ? Path{FunctionTable::none, paths().overflow}
@@ -39,7 +38,8 @@ Profile::Context::Context(const Context& from, Profile& profile, const Core& cor
     });
 }
 
-Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
+Profile::Core::Core(Core& from, const FunctionTable& functions, Profile& profile,
+                    std::uint64_t clock)
     : profile_(profile),
       number(from.number),
       with_data(from.with_data),
@@ -51,7 +51,7 @@ Profile::Core::Core(Core& from, Profile& profile, std::uint64_t clock)
     from.bring_to(clock);
     earlier_tracer = from.tracer_so_far();
     for (const auto& context : from.contexts) {
-        Context& copy = add(std::make_unique<Context>(*context, profile, *this, clock));
+        Context& copy = add(std::make_unique<Context>(*context, functions, profile, *this, clock));
         if (context.get() == from.current) current = &copy;
     }
 }
@@ -69,7 +69,7 @@ void Profile::on_part(PartMark mark, unsigned number, std::uint64_t clock) {
     auto& core = cores_[number & 0xff];
     if (mark == PartMark::end) return core->end_part(clock);
     const auto& before = before_->cores_[number & 0xff];
-    core = before ? std::make_unique<Core>(*before, *this, clock)
+    core = before ? std::make_unique<Core>(*before, before_->functions_, *this, clock)
                   : std::make_unique<Core>(*this, number & 0xff);
     core->part_begin = clock;
     core->schedule(Scheduling::Kind::begin, clock, core->current->number);
@@ -125,18 +125,57 @@ ProfileSums Profile::sums_at_zero() const {
     return sums;
 }
 
+std::unique_ptr<Profile> Profile::open_calls(MemoryBudget budget) const {
+    auto open = std::make_unique<Profile>(budget);
+    open->hello_ = hello_;
+    open->costs_ = costs_;
+    open->handed_within_ = handed_within_;
+    open->time_ = time_;
+    open->cuts_ = cuts_;
+    open->origin_ = origin_;
+    open->latest_ = latest_;
+    open->sessions_ = sessions_;
+    std::size_t contexts = 0;
+    for (std::size_t number = 0; number < cores_.size(); ++number) {
+        const Profile& of = cores_[number] || !before_ ? *this : *before_;
+        if (!of.cores_[number]) continue;
+        Core from(*of.cores_[number], *open);
+        open->cores_[number] = std::make_unique<Core>(from, of.functions_, *open, from.last_clock);
+        contexts += from.contexts.size();
+    }
+    open->context_count_ = contexts;
+    open->paths_.close();
+    return open;
+}
+
+std::optional<std::uint64_t> Profile::first_clock(unsigned core) const {
+    const std::optional<Span> calls = span(core);
+    return calls ? std::optional(calls->first) : std::nullopt;
+}
+
+bool Profile::has_moved_calls() const {
+    bool any = false;
+    for_each_context([&any](const Context& context) { any |= context.has_moved; });
+    return any;
+}
+
+void Profile::resume(const Profile& open, std::optional<std::uint64_t> first,
+                     std::optional<unsigned> core) {
+    const MemoryBudget budget = before_->whole_budget_;
+    before_ = std::make_unique<Profile>(open);
+    before_->budget_ = before_->whole_budget_ = budget;
+    for (auto& one : before_->cores_) {
+        if (one && core && one->number != *core) one.reset();
+    }
+    first_clock_ = first;
+}
+
 void Profile::zero(std::optional<std::uint64_t> at, const Wants& wants) {
     constexpr double share_for_open_calls = 0.02;
     const std::optional<Span> calls = span();
-    auto open = std::make_unique<Profile>(MemoryBudget(share_for_open_calls));
-    if (hello_) open->on_session(*hello_);
-    for (unsigned number = 0; number < cores_.size(); ++number) {
-        Core* const from = cores_[number] ? cores_[number].get()
-                           : before_      ? before_->cores_[number].get()
-                                          : nullptr;
-        if (from == nullptr) continue;
-        open->cores_[number] = std::make_unique<Core>(*from, *open, from->last_clock);
-        if (wants) open->cores_[number]->forget_calls_but(wants);
+    auto open = std::make_unique<Profile>(*open_calls(MemoryBudget(share_for_open_calls)));
+    for (const auto& core : open->cores_) {
+        if (core && wants) core->forget_calls_but(wants);
     }
     for (const auto& core : open->cores_) {
         if (core) open->forget_moved(*core);

@@ -9,7 +9,7 @@ std::size_t Samples::Hash::operator()(const Key& key) const {
     constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
     const std::uint64_t mixed =
         (static_cast<std::uint64_t>(key.offset_and_flags) ^ std::uint64_t{key.parent} << 40) * odd;
-    return mixed ^ mixed >> 29;
+    return static_cast<std::size_t>(mixed ^ mixed >> 29);
 }
 
 std::uint32_t Samples::child(std::uint32_t parent, std::int64_t offset, bool is_link,

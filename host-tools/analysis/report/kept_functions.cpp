@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
+#include "host-tools/base/result.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 
@@ -15,7 +15,7 @@ bool keeps(const Report& report, const FunctionPlace& place) {
            names_function(report.kept, Function{.name = place.name, .file = {}});
 }
 
-void keep_functions(Report& report, const std::string& glob) {
+Result<void> keep_functions(Report& report, const std::string& glob) {
     report.kept = glob;
     std::vector<std::string> names;
     bool any = false;
@@ -32,10 +32,10 @@ void keep_functions(Report& report, const std::string& glob) {
     keep(report.captured);
     keep(report.masked);
     keep(report.moved);
-    if (any) return;
-    throw Error(fmt::format("--function: no function that was called is named {}{}", for_cell(glob),
-                            did_you_mean(glob, names)),
-                Exit::usage);
+    if (any) return {};
+    return failure(fmt::format("--function: no function that was called is named {}{}",
+                               for_cell(glob), did_you_mean(glob, names)),
+                   Exit::usage);
 }
 
 }  // namespace nopscope::host

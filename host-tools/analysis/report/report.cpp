@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "host-tools/base/error.hpp"
+#include "host-tools/base/result.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/stream/same_image.hpp"
@@ -297,13 +297,13 @@ std::string no_report_sentence(const nsc::Counters& counters) {
     return "no hello could be read, so the records in it mean nothing";
 }
 
-Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
-                   bool raw) {
+Result<Report> make_report(const Profile& profile, const nsc::Counters& counters,
+                           const Symbols* symbols, bool raw) {
     const StreamCounters& stream = counters.stream;
-    if (!profile.hello()) throw Error(no_report_sentence(counters));
+    if (!profile.hello()) return failure(no_report_sentence(counters));
     const HelloInfo& hello = *profile.hello();
     if (symbols != nullptr) {
-        if (const auto sentence = mismatch(*symbols, hello)) throw Error(*sentence);
+        if (const auto sentence = mismatch(*symbols, hello)) return failure(*sentence);
     }
     Report report;
     report.build_id = to_hex(

@@ -18,6 +18,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "host-tools/analysis/profile/correction.hpp"
+#include "host-tools/base/result.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/recording/reader.hpp"
 
@@ -313,6 +314,9 @@ inline bool shows_cpu(const Report& report) { return report.has_tasks() && !repo
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
 const char* clock_name(protocol::Clock clock);
 const char* recorder_name(std::size_t index);  // protocol::overhead_index()
+// Of protocol::Stats::recorders and mode: "graph and profile", "adaptive".
+std::string recorders_text(std::uint64_t recorders);
+const char* mode_name(std::uint64_t mode);
 // The place of an interrupt (interrupt_offset()).
 FunctionPlace interrupt_place(std::uint32_t offset);
 // A place in this function, or in an unknown one (null), which gets the address as its name.
@@ -336,10 +340,10 @@ std::string name_of_node(const Report& report, const CallTree::Node& node);
 // Why there is no report: the recording has no readable hello.
 std::string no_report_sentence(const nsc::Counters& counters);
 
-// `symbols` may be null: then addresses name functions. Throws Error if the symbols are of another
-// image, or if the recording has no readable hello.
-Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
-                   bool raw = false);
+// `symbols` may be null: then addresses name functions. Error: the symbols are of another image, or
+// the recording has no readable hello.
+Result<Report> make_report(const Profile& profile, const nsc::Counters& counters,
+                           const Symbols* symbols, bool raw = false);
 
 // Sorts by `key`, the largest first, then by name; keeps the first `top` (0: all). `raw`: by times
 // as recorded, not by corrected ones.

@@ -8,17 +8,14 @@
 #include <utility>
 
 #include "host-tools/analysis/events/task_labels.hpp"
-#include "host-tools/analysis/timeline/timeline_slots.hpp"
 
 namespace nopscope::host {
-namespace {
-
-constexpr std::size_t longest_room = 16384;  // halved when it is full
-
-}  // namespace
 
 void Timeline::on_function(std::uint32_t number, const FunctionPlace& place) {
-    if (number >= first_own_function) return;
+    if (number >= first_own_function) {
+        if (names_.size() < max_names) names_[number] = place.name;
+        return;
+    }
     if (number >= keys_.size()) keys_.resize(number + 1);
     keys_[number] = key_of(place);
 }
@@ -74,6 +71,14 @@ void Timeline::begin(OneTrack& on, std::int64_t now) {
     on.now = std::max(on.now, now);
 }
 
+inline void Timeline::add(OneTrack& on, std::size_t depth, const TimelineCall& call) {
+    if (depth >= on.rows.size() && !make_row(on, depth)) [[unlikely]] {
+        ++deeper_;
+        return;
+    }
+    rows_.add(on.rows[depth], call);
+}
+
 void Timeline::entry(const Track& track, std::uint32_t function, Nanoseconds now) {
     const std::int64_t from = since_origin(now);
     OneTrack& on = tracks_[track.number];
@@ -101,14 +106,8 @@ void Timeline::leave(const Track& track, std::uint32_t function, Nanoseconds now
         ++deeper_;
         return;
     }
-    Level& level = on.levels[depth];
-    const std::int64_t duration = to - level.from;
-    if (duration <= level.limit && level.from >= level.begin && to < level.end) [[likely]] {
-        ++level.calls;
-        level.busy += static_cast<std::uint64_t>(duration);
-        return;
-    }
-    add(track.number, depth, {level.from, duration, function, how});
+    const std::int64_t from = on.levels[depth].from;
+    add(on, depth, {from, to - from, function, how});
 }
 
 void Timeline::point(const Track& track, std::uint32_t function, Nanoseconds now) {
@@ -116,101 +115,80 @@ void Timeline::point(const Track& track, std::uint32_t function, Nanoseconds now
     const std::int64_t at = since_origin(now);
     begin(on, at);
     ++calls_;
-    add(track.number, on.depth, {at, 0, function, Left::returned});
+    add(on, on.depth, {at, 0, function, Left::returned, true});
 }
 
 void Timeline::whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                      std::uint32_t depth) {
     const std::int64_t end = since_origin(to);
-    begin(tracks_[track.number], end);
+    OneTrack& on = tracks_[track.number];
+    begin(on, end);
     ++calls_;
-    add(track.number, depth,
+    add(on, depth,
         {since_origin(from), static_cast<std::int64_t>(to - from), function, Left::returned});
 }
 
-void Timeline::add(std::uint32_t number, std::size_t depth, const Call& call) {
-    OneTrack& on = tracks_[number];
-    if (depth >= on.rows.size() && !make_row(on, depth)) {
-        ++deeper_;
-        return;
+CallList Timeline::calls(std::optional<FunctionSet> functions,
+                         const std::optional<std::set<std::int64_t>>& tracks) const {
+    std::vector<CallList::Row> rows;
+    for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
+        if (tracks && !tracks->contains(track)) continue;
+        for (std::uint32_t depth = 0; depth < tracks_[track].rows.size(); ++depth)
+            rows.push_back({track, depth, tracks_[track].rows[depth]});
     }
-    const std::int64_t to = call.from + call.duration;
-    while ((std::max<std::int64_t>(to, 0) >> shift_) >= static_cast<std::int64_t>(slots_))
-        widen(slots_);
-    Row& row = on.rows[depth];
-    const std::int64_t slot = std::max<std::int64_t>(call.from, 0) >> shift_;
-    Cell& cell = row[static_cast<std::size_t>(slot)];
-    ++cell.calls;
-    if (call.duration > cell.longest.duration) cell.longest = call;
-    spread(row, call.from, to);
-    if (call.duration > threshold_) keep(number, depth, call);
-    if (depth >= on.levels.size()) return;
-    Level& level = on.levels[depth];
-    settle(level, row);
-    level.begin = slot << shift_;
-    level.end = (slot + 1) << shift_;
-    level.limit = std::min(cell.longest.duration, threshold_);
-}
-
-void Timeline::settle(Level& level, Row& row) const {
-    if (level.calls == 0) return;
-    Cell& cell = row[static_cast<std::size_t>(level.begin >> shift_)];
-    cell.busy += std::exchange(level.busy, 0);
-    cell.calls += std::exchange(level.calls, 0);
-}
-
-// Adds the time to each slot that it lies in. Calls of a row do not overlap: calls + slots steps.
-void Timeline::spread(Row& row, std::int64_t from, std::int64_t to) const {
-    from = std::max<std::int64_t>(from, 0);
-    while (from < to) {
-        const std::int64_t slot = from >> shift_;
-        const std::int64_t end = std::min(to, (slot + 1) << shift_);
-        row[static_cast<std::size_t>(slot)].busy += static_cast<std::uint64_t>(end - from);
-        from = end;
-    }
-}
-
-void Timeline::keep(std::uint32_t track, std::size_t depth, const Call& call) {
-    longest_.push_back({track, static_cast<std::uint32_t>(depth), call});
-    if (longest_.size() < longest_room) return;
-    keep_longest(longest_, longest_room / 2);
-    threshold_ = std::min_element(longest_.begin(), longest_.end(),
-                                  [](const LongCall& a, const LongCall& b) {
-                                      return a.call.duration < b.call.duration;
-                                  })
-                     ->call.duration;
+    return {rows_, std::move(rows), std::move(functions)};
 }
 
 bool Timeline::make_row(OneTrack& on, std::size_t depth) {
-    const std::size_t more = depth + 1 - on.rows.size();
-    if (depth >= max_depth || rows_ + more > max_rows) return false;
-    rows_ += more;
-    while (rows_ * slots_ > max_cells) widen(slots_ / 2);
-    on.rows.resize(depth + 1, Row(slots_));
+    if (depth >= max_depth) return false;
+    while (on.rows.size() <= depth) {
+        const auto row = rows_.make_row();
+        if (!row) return false;
+        on.rows.push_back(*row);
+    }
     return true;
 }
 
-void Timeline::widen(std::size_t slots) {
-    for (OneTrack& on : tracks_) {
-        for (std::size_t depth = 0; depth < on.rows.size(); ++depth) {
-            if (depth < on.levels.size()) {
-                settle(on.levels[depth], on.rows[depth]);
-                on.levels[depth].limit = -1;
-            }
-            merge_pairs(on.rows[depth], slots);
-        }
-    }
-    slots_ = slots;
-    ++shift_;
+// The time of an event that is not a call.
+std::int64_t Timeline::at_event(const Track& track, Nanoseconds now) {
+    const std::int64_t at = since_origin(now);
+    begin(tracks_[track.number], at);
+    return at;
 }
 
 void Timeline::mark(const Track& track, std::uint32_t id, Nanoseconds now) {
-    const std::int64_t at = since_origin(now);
+    const std::int64_t at = at_event(track, now);
     OneTrack& on = tracks_[track.number];
-    begin(on, at);
     if (marks_++ >= max_marks) return leave_out(LeftOut::marks);
     on.marks_at.push_back(at);
     on.marks.push_back(id);
+}
+
+void Timeline::counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) {
+    const std::int64_t at = at_event(track, now);
+    if (!charts_.add(ChartKind::counter, id, track.core, {at, at, value, value, value}, rows_))
+        leave_out(LeftOut::counters);
+}
+
+void Timeline::events(const Track& track, std::uint32_t function,
+                      std::span<const EventCount> counts, Nanoseconds now) {
+    const std::int64_t at = at_event(track, now);
+    bool all = true;
+    for (const EventCount& one : counts) {
+        const auto count = static_cast<std::int64_t>(std::min<std::uint64_t>(one.count, INT64_MAX));
+        all &= charts_.add(ChartKind::events, one.number, track.core,
+                           {at, at, count, count, count, function}, rows_);
+    }
+    if (!all) leave_out(LeftOut::events);
+}
+
+void Timeline::masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                      Nanoseconds to) {
+    const std::int64_t at = at_event(track, to);
+    const auto length = static_cast<std::int64_t>(to - from);
+    if (!charts_.add(ChartKind::masked, 0, track.core,
+                     {at - length, at, length, length, length, function}, rows_))
+        leave_out(LeftOut::masked);
 }
 
 void Timeline::absence(std::uint32_t core, const Absence& absence) {

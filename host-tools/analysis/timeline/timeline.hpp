@@ -1,32 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a timeline, in bounded memory for a recording of any length. Each track (a context of
-// a core) has a row for each depth of calls, and all rows have the same slots of time. A slot has
-// its longest call, the number of calls that began in it, and the time that calls fill. The
-// timeline also keeps the longest calls of all. Which task each core ran is kept likewise. If an
-// event lies after the last slot, all slots double their width, so they always cover the whole
-// recording.
+// A recording's timeline. Each track (a context of a core) has a row for each depth of calls, and
+// the rows have all calls (call_rows.hpp), as long as there is memory. json() gives a picture of
+// the whole recording or of a part. Which task each core ran is kept likewise. timeline_charts.hpp
+// has what is not a call.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/analysis/profile/tasks.hpp"
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/timeline/call_list.hpp"
+#include "host-tools/analysis/timeline/timeline_charts.hpp"
 
 namespace nopscope::host {
 
 class Timeline final : public EventSink {
 public:
-    static constexpr std::size_t max_rows = 1024;                   // of all tracks together
-    static constexpr std::size_t max_depth = 128;                   // rows of a track
-    static constexpr std::size_t max_cells = std::size_t{1} << 16;  // rows times slots
-    static constexpr std::size_t max_absences = 1024;               // then near ones are joined
+    static constexpr std::size_t max_depth = 512;      // rows of a track
+    static constexpr std::size_t max_absences = 1024;  // then near ones are joined
     static constexpr std::size_t max_marks = 1024;
-    // Limits of json(): slots that have calls, and further longest calls.
-    static constexpr std::size_t most_cells = 8000;
-    static constexpr std::size_t most_longest = 5000;
+    static constexpr std::size_t max_names = 4096;  // of functions that only charts name
+
+    // What json() shows. If the calls are too many for the limits, it has the longest of each slot,
+    // the `most_longest` longest, and for each slot how many there are.
+    struct Picture {
+        std::int64_t from = 0;          // ns since the timeline's begin
+        std::int64_t to = 0;            // 0: the end
+        std::size_t slots = 2048;       // of a row
+        std::size_t most_cells = 8000;  // slots of all rows that have calls; points of all charts
+        std::size_t most_longest = 5000;
+    };
+
+    // `budget`: for the calls, and up to a quarter of it for the charts.
+    explicit Timeline(MemoryBudget budget = MemoryBudget(0.15))
+        : rows_(budget), charts_(budget.left() / 4) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
@@ -47,52 +61,51 @@ public:
                std::uint32_t depth) override;
     void absence(std::uint32_t core, const Absence& absence) override;
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override;
+    void counter(const Track& track, std::uint32_t id, std::int64_t value,
+                 Nanoseconds now) override;
+    void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
+                Nanoseconds now) override;
+    void masked(const Track& track, std::uint32_t function, Nanoseconds from,
+                Nanoseconds to) override;
     void console(std::string_view, Nanoseconds) override {}  // no timeline has a place for it
     void finish() override {}
 
     // The view's section `timeline` (web/src/timeline_model.ts), of all events so far. An open call
     // ends with its track's last event.
-    Json json(const PositionOf& position) const;
+    Json json(const PositionOf& position, const Picture& picture) const;
+    Json json(const PositionOf& position) const { return json(position, Picture()); }
+
+    // All calls, or those of some functions and tracks, in the order of their begins. Use it after
+    // finish(); it is valid as long as no event follows. Open calls are not in it. `tracks`:
+    // positions in the JSON's tracks.
+    CallList calls(std::optional<FunctionSet> functions = std::nullopt,
+                   const std::optional<std::set<std::int64_t>>& tracks = std::nullopt) const;
+    // A function's number in the JSON: its position, or below 0 that of another entry (model.ts).
+    std::int64_t number_of(std::uint64_t function, const PositionOf& position) const;
+    // The functions that have one of these numbers.
+    FunctionSet functions_of(const std::set<std::int64_t>& numbers,
+                             const PositionOf& position) const;
+    // What the JSON's times count from, on the axis of calls().
+    std::int64_t begin() const { return begin_; }
+    // Calls that are in no row, because they are too deep, and those of which only sums are left.
+    std::uint64_t deeper() const { return deeper_; }
+    std::uint64_t summed() const { return rows_.forgotten(); }
 
 private:
     // Times are nanoseconds since `origin_`. Only a call of whole() may begin before it.
-    struct Call {
+    struct Level {  // the open call of a depth
         std::int64_t from = 0;
-        std::int64_t duration = -1;  // below 0: none
         std::uint32_t function = 0;
-        Left how{};
-    };
-    struct Cell {
-        Call longest;
-        std::uint64_t busy = 0;   // ns in which a call is open
-        std::uint64_t calls = 0;  // that begin in it
-    };
-    using Row = std::vector<Cell>;
-    // A depth of a track: its open call, and counts that are not in the row's slots yet. Most calls
-    // lie in the slot of the call before and are not longer than `limit`. They are only counted.
-    struct Level {
-        std::int64_t from = 0;  // of the open call
-        std::uint32_t function = 0;
-        std::int64_t begin = 0;  // of the slot
-        std::int64_t end = 0;
-        std::int64_t limit = -1;
-        std::uint64_t busy = 0;
-        std::uint64_t calls = 0;
     };
     struct OneTrack {
         Track track;  // without its task, which does not stay
         std::string name;
         std::size_t depth = 0;
-        std::vector<Level> levels;  // by depth, at most max_depth
-        std::vector<Row> rows;
+        std::vector<Level> levels;        // by depth, at most max_depth
+        std::vector<std::uint32_t> rows;  // by depth; in `rows_`
         std::int64_t now = 0;
         std::vector<std::int64_t> marks_at;
         std::vector<std::uint32_t> marks;
-    };
-    struct LongCall {
-        std::uint32_t track;
-        std::uint32_t depth;
-        Call call;
     };
     struct Gap {
         Absence absence;
@@ -103,43 +116,42 @@ private:
         bool dropped = false;
         std::vector<Gap> list;
     };
-    // The part that json() shows: slots of the width that its limit allows, and the longest calls.
+    // What json() shows.
     struct Selection {
-        std::vector<std::vector<Row>> rows;  // by track
-        unsigned shift = 0;
-        std::vector<LongCall> calls;  // by track, depth, time
+        TimelineSlots slots;
+        std::vector<std::vector<std::vector<TimelineCell>>> cells;  // by track and depth; or none
+        std::vector<PlacedCall> calls;                              // by track, depth, time
     };
 
     std::int64_t since_origin(Nanoseconds now);
     // Extends the timeline's begin and the track's end to an event at `now`.
     void begin(OneTrack& on, std::int64_t now);
     void begin_deeper(OneTrack& on, const Level& level);
-    void add(std::uint32_t track, std::size_t depth, const Call& call);
-    void settle(Level& level, Row& row) const;
-    void spread(Row& row, std::int64_t from, std::int64_t to) const;
-    void keep(std::uint32_t track, std::size_t depth, const Call& call);
+    void add(OneTrack& on, std::size_t depth, const TimelineCall& call);
     bool make_row(OneTrack& on, std::size_t depth);
-    void widen(std::size_t slots);
-    Selection selection() const;
+    bool take_all(Selection& selection, std::size_t most) const;
+    void take_cells(Selection& selection, const Picture& picture) const;
+    Selection selection(const Picture& picture) const;
     std::int64_t now() const;
     Json json_bands() const;
     Json json_tracks(const Selection& shown, const PositionOf& position,
                      std::uint64_t& drawn) const;
-    Json json_scheduler() const;
+    Json json_scheduler(const Picture& picture) const;
+    Json json_charts(const TimelineSlots& slots, std::size_t most,
+                     const PositionOf& position) const;
+    std::int64_t at_event(const Track& track, Nanoseconds now);
 
     std::vector<OneTrack> tracks_;
     // Of a target that names its tasks, or may: what each core ran. A core is a track there, and a
     // task's track is a function. At most one.
     std::vector<Timeline> scheduler_;
-    std::vector<LongCall> longest_;
-    std::int64_t threshold_ = -1;  // only longer calls go into `longest_`
     std::vector<Gaps> gaps_;
     std::vector<std::uint64_t> keys_;  // by function number: key_of(), or 0
     std::size_t absences_ = 0;
     std::size_t marks_ = 0;
-    std::size_t rows_ = 0;
-    std::size_t slots_ = 8192;
-    unsigned shift_ = 10;  // a slot is 2^shift ns wide
+    CallRows rows_;
+    TimelineCharts charts_;
+    std::map<std::uint32_t, std::string> names_;  // of functions that may be in no list
     Nanoseconds origin_ = 0;
     bool has_names_ = false;
     bool expects_names_ = false;

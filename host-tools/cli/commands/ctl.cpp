@@ -7,6 +7,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/target/control/socket.hpp"
 #include "host-tools/target/control/verbs.hpp"

@@ -7,17 +7,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/views/page/html.hpp"
+#include "host-tools/views/page/recording.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -29,7 +33,8 @@ struct DiffOptions {
     enum Format : std::uint8_t { text, json, folded } format = text;
     Per per = Per::total;
     bool by_task = false;
-    std::string page;                  // a differential flame graph to write; empty: none
+    std::string page;                  // a page that compares; empty: none
+    bool embed = true;                 // the page gets the first recording of each side
     std::optional<double> fail_above;  // percent
     double min_percent = 0.1;          // of all functions' own time: smaller rows are only counted
     bool yes = false;                  // an output may have more than most_unasked_bytes
@@ -45,17 +50,6 @@ CLI::Validator percentage() {
             ""};
 }
 
-const char* verdict_text(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::slower: return "slower";
-    case Verdict::faster: return "faster";
-    case Verdict::fresh: return "new";
-    case Verdict::gone: return "gone";
-    case Verdict::same: break;
-    }
-    return "same";
-}
-
 std::string signed_time(double ns) { return (ns < 0 ? "-" : "+") + human_ns(std::abs(ns)); }
 // "+12.3 %"; "new" if there is nothing to compare with.
 std::string change_text(double before, double after) {
@@ -63,10 +57,31 @@ std::string change_text(double before, double after) {
     return fmt::format("{:+.1f} %", 100 * (after - before) / before);
 }
 
+// The first recording of a side, whose timeline the page shows.
+struct FirstRun {
+    ReportOptions options;
+    Timeline timeline;
+    std::vector<FunctionPlace> functions;
+
+    std::string name() const { return std::filesystem::path(options.file).filename().string(); }
+    Positions numbers(const Names& names) const {
+        Positions numbers;
+        for (const FunctionPlace& place : functions) {
+            if (const auto number = names.find(place)) numbers.emplace(key_of(place), *number);
+        }
+        return numbers;
+    }
+    ComparedTimeline compared(const Names& names) const {
+        const Positions found = numbers(names);
+        return {name(), timeline.json(position_in(found))};
+    }
+};
+
 class Comparison {
 public:
     explicit Comparison(const DiffOptions& options) : options_(options) {
-        std::vector<RunSums> before = runs(options.before), after = runs(options.after);
+        std::vector<RunSums> before = runs(options.before, before_);
+        std::vector<RunSums> after = runs(options.after, after_);
         if (!options.by_task) names_ = fold_clones(names_, before, after);
         if (!options.report.calls.function.empty()) keep(before, after);
         difference_ = compare(std::move(before), std::move(after), options.per);
@@ -171,27 +186,55 @@ public:
         }
     }
 
-    std::string view() const {
-        return view_json(
-            names_, difference_, "before and after",
-            fmt::format("{} before, {} after · own times {} → {}, {}", count(options_.before),
-                        count(options_.after), human_ns(difference_.before_ns),
-                        human_ns(difference_.after_ns),
-                        change_text(difference_.before_ns, difference_.after_ns)));
+    std::string page() const {
+        const std::string view =
+            view_json(names_, difference_, "before and after",
+                      fmt::format("{} before, {} after · own times {} → {}, {}",
+                                  count(options_.before), count(options_.after),
+                                  human_ns(difference_.before_ns), human_ns(difference_.after_ns),
+                                  change_text(difference_.before_ns, difference_.after_ns)),
+                      {.before = before_.compared(names_), .after = after_.compared(names_)});
+        return html_page(page_template(), view, opening());
     }
 
     bool failed() const { return whole_failed() || !failures().empty(); }
 
 private:
-    std::vector<RunSums> runs(const std::vector<std::string>& files) {
+    std::string opening() const {
+        if (!options_.embed) return {};
+        const std::optional<Symbols> image = symbols_of_image(options_.report);
+        std::vector<std::uint8_t> bytes[2];
+        EmbeddedRecording recordings[2];
+        for (const std::size_t side : {0u, 1u}) {
+            const FirstRun& run = side == 0 ? before_ : after_;
+            bytes[side] = bytes_for_page(run.options, image, most_embedded_bytes / 2);
+            if (bytes[side].empty()) return {};
+            recordings[side] = {.bytes = bytes[side],
+                                .file = run.name(),
+                                .functions = run.numbers(names_),
+                                .raw = run.options.raw,
+                                .on_cpu = run.options.on_cpu,
+                                .memory = page_memory_bytes / 2};
+        }
+        return opening_json(recordings[0], recordings[1]);
+    }
+
+    std::vector<RunSums> runs(const std::vector<std::string>& files, FirstRun& first) {
         std::vector<RunSums> list;
         for (const std::string& file : files) {
             ReportOptions options = options_.report;
             options.file = file;
             options.calls.function.clear();  // it may be in one side only: keep()
-            const Loaded loaded = load(options);
+            const bool has_timeline = !options_.page.empty() && list.empty();
+            const Loaded loaded = has_timeline
+                                      ? load_with_events(first.timeline, options, std::nullopt)
+                                      : load(options);
             if (!loaded.report.integrity.clean)
                 say(file + ": " + integrity_line(loaded.report.integrity));
+            if (has_timeline) {
+                first.options = std::move(options);
+                first.functions = path_tree({loaded.report, *loaded.profile, false}).functions;
+            }
             list.push_back(options_.by_task ? sums_of_tasks(names_, loaded.report)
                                             : sums_of(names_, loaded.report, *loaded.profile));
         }
@@ -338,6 +381,7 @@ private:
     }
 
     const DiffOptions& options_;
+    FirstRun before_, after_;
     Names names_;
     Difference difference_;
 };
@@ -345,7 +389,7 @@ private:
 Exit diff(const DiffOptions& options) {
     const Comparison comparison(options);
     if (!options.page.empty()) {
-        write_page(options.page, html_page(page_template(), comparison.view()), options.yes);
+        write_page(options.page, comparison.page(), options.yes);
     }
     const Exit verdict = comparison.failed() ? Exit::check_failed : Exit::ok;
     if (is_standard_output(options.page)) return verdict;  // the page alone goes there
@@ -392,7 +436,8 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
     const std::map<std::string, bool> bys{{"function", false}, {"task", true}};
     add_choice(command, "--by", options->by_task, bys, "What a row is (function)");
     add_value(command, "--html", options->page, kind::file,
-              "Write a page with a differential flame graph, too");
+              "Write a page with a differential flame graph and both timelines, too");
+    add_no_recording(command, options->embed);
     add_part(command, options->report);
     add_kept_functions(command, options->report);
     add_raw(command, options->report.raw);

@@ -14,7 +14,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -36,7 +36,8 @@ template <typename Text, typename Data>
 Exit answer(const FunctionQueryOptions& options, const Loaded& loaded, Text text, Data data) {
     Json json = Json::array();
     std::string out;
-    for (const std::uint32_t function : functions_named(loaded.report, options.function)) {
+    for (const std::uint32_t function :
+         or_throw(functions_named(loaded.report, options.function))) {
         if (options.report.format == Format::json) {
             Json one = json_place(loaded.report.by_number[function]);
             data(function, one);

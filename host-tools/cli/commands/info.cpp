@@ -13,6 +13,7 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/image/arch/names.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
+#include "host-tools/image/read_symbols.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -225,7 +226,7 @@ Exit info(const InfoOptions& options) {
     Profile profile;
     nsc::Reader file;
     read_with_progress(file, options.file, profile);
-    const Report report = make_report(profile, file.counters(), nullptr);
+    const Report report = or_throw(make_report(profile, file.counters(), nullptr));
     if (options.format == Format::json) {
         print(json_text(recording_json(file, profile, report)));
     } else {

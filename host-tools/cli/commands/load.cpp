@@ -7,23 +7,16 @@
 #include <system_error>
 
 #include "host-tools/analysis/events/task_labels.hpp"
-#include "host-tools/analysis/part/part_stream.hpp"
-#include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/read_symbols.hpp"
+#include "host-tools/recording/read_file.hpp"
 #include "host-tools/target/stream/moves_in_order.hpp"
-#include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
 namespace {
-
-// "10ms to 20ms, core 1, calls of at least 1ms"; empty: all of it.
-std::string shown_text(const ReportOptions& options) {
-    const std::string part = part_text(options.part), calls = selection_text(options.calls);
-    return part + (part.empty() || calls.empty() ? "" : ", ") + calls;
-}
 
 // A pipe gives its bytes once: standard input, and what a shell's <(...) opens.
 bool is_read_once(const std::string& path) {
@@ -41,140 +34,46 @@ void check_found(const SelectedCalls& selected, const CallSelection& selection) 
                 Exit::usage);
 }
 
+NamedRecording recording_of(const ReportOptions& options) {
+    return {input_of_file(options.file), options, symbols_of_image(options)};
+}
+
 }  // namespace
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
-    Progress progress("reading " + for_terminal(path));
     MovesInOrder in_order(sink);
-    reader.read_file(path, in_order,
-                     [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
+    or_throw(input_of_file(path).read(reader, in_order));
 }
 
-NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(options.part) {
-    if (!options.image.empty()) image_ = read_symbols(ElfFile::open(options.image));
+RecordingInput input_of_file(const std::string& path) {
+    return {.read =
+                [path](nsc::Reader& reader, SessionSink& sink) {
+                    Progress progress("reading " + for_terminal(path));
+                    return nsc::read_file(reader, path, sink,
+                                          [&](std::uint64_t bytes, std::uint64_t total) {
+                                              progress.at(bytes, total);
+                                          });
+                },
+            .is_read_once = is_read_once(path)};
 }
 
-void NamedFile::read(SessionSink& sink) {
-    if (part_.whole()) return read_with_progress(file_, path_, sink);
-    const auto named = [this] { return symbols(); };
-    if (part_.time.needs_bounds()) {
-        if (is_read_once(path_)) {
-            throw Error(
-                "--time: a marker, or a time before the end, needs a file, not standard input or a "
-                "pipe",
-                Exit::usage);
-        }
-        RecordingBounds bounds;
-        BalancedStream all(bounds, named, path_, std::nullopt);
-        nsc::Reader first;
-        read_with_progress(first, path_, all);
-        part_.time = bounds.resolved(part_.time);
-    }
-    PartStream part(sink, part_, named, path_, names_of_tasks());
-    read_with_progress(file_, path_, part);
-    part.check();
+std::optional<Symbols> symbols_of_image(const ReportOptions& options) {
+    if (options.image.empty()) return std::nullopt;
+    return read_symbols(ElfFile::open(options.image));
 }
 
-Tasks NamedFile::names_of_tasks() const {
-    const bool is_number = part_.task.find_first_not_of("0123456789*?[]-!") == std::string::npos;
-    return part_.task.empty() || (is_number && is_read_once(path_)) ? Tasks() : tasks("--task");
-}
-
-const Tasks& NamedFile::tasks(const std::string& option) const {
-    if (tasks_) return *tasks_;
-    if (is_read_once(path_)) {
-        throw Error(option + ": a task's name needs a file, not standard input or a pipe",
-                    Exit::usage);
-    }
-    NamesOfTasks names;
-    nsc::Reader first;
-    first.leave_out_records();
-    read_with_progress(first, path_, names);
-    if (const auto left_out = names.tasks().left_out(); left_out != 0) {
-        say(
-            fmt::format("{}: {} facts of tasks and objects have no room, so tasks may lack their "
-                        "names; give more --memory",
-                        path_, left_out));
-    }
-    return tasks_.emplace(names.tasks());
-}
-
-const Symbols* NamedFile::symbols() const {
-    return image_ ? &*image_ : file_.symbols() ? &*file_.symbols() : nullptr;
-}
-
-void NamedFile::say_what_is_amiss() const {
-    if (symbols() == nullptr) {
-        say(path_ + " carries no symbols: give --image ELF for names");
-    }
-    if (const auto others = counters().stream.other_image_sessions; others != 0) {
-        say(
-            fmt::format("the target was reset into another image {} times; only the first image's "
-                        "sessions are reported",
-                        others));
-    }
-}
-
-Loaded load(const ReportOptions& options, bool durations,
-            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also) {
-    Loaded loaded;
-    if (also) loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
-    if (durations) loaded.profile->count_durations();
-    if (options.on_cpu) loaded.profile->time_on_cpu();
-    loaded.profile->leave_out_shorter(options.calls.least_time, options.raw);
-    NamedFile file(options);
-    if (options.split != SplitBy::nothing) {
-        loaded.profile->split_by(
-            options.split, options.split == SplitBy::task ? file.tasks("--by task") : Tasks());
-    }
-    loaded.profile->know_code(code_of_calls([&file] { return file.symbols(); }));
-    if (also) {
-        const auto second = also(file);
-        Tee both(*loaded.profile, *second);
-        file.read(both);
-    } else {
-        file.read(*loaded.profile);
-    }
-    loaded.profile->know_code({});  // this function used `file`, and the profile lives longer
-    try {
-        loaded.report = make_report(*loaded.profile, file.counters(), file.symbols(), options.raw);
-    } catch (const Error& error) {
-        throw Error(options.file + ": " + error.what(), error.code());
-    }
-    loaded.report.part = shown_text(options);
-    if (!options.calls.function.empty()) keep_functions(loaded.report, options.calls.function);
-    file.say_what_is_amiss();
+Loaded load(const ReportOptions& options, bool durations) {
+    NamedRecording recording = recording_of(options);
+    Loaded loaded = or_throw(load(recording, options, durations));
+    say_all(loaded.warnings);
     return loaded;
 }
 
-void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
-    if (functions == 0) return;
-    say(fmt::format(
-        "{}: {} of its functions have no patch site in the image, so it contains wrong records",
-        options.file, functions));
-}
-
-namespace {
-
-Tasks named_tasks(const EventSink& to, const NamedFile& file, const ReportOptions& options) {
-    return to.wants_tasks() && !is_read_once(options.file) ? file.tasks("") : Tasks();
-}
-
-}  // namespace
-
 Loaded load_with_events(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis,
                         bool durations) {
-    SelectedCalls selected(to, options.calls);
-    EventSink& sink = options.calls.all() ? to : selected;
-    std::optional<TaskLabels> labels;
-    Loaded loaded = load(options, durations, [&](const NamedFile& file) {
-        auto stream = std::make_unique<BalancedStream>(
-            sink, [&file] { return file.symbols(); }, options.file, axis);
-        stream->know_tasks(&labels.emplace(named_tasks(to, file, options)));
-        return stream;
-    });
-    sink.sums(loaded.report);
-    sink.finish();
+    NamedRecording recording = recording_of(options);
+    Loaded loaded = or_throw(load_with_events(recording, to, options, axis, durations));
+    say_all(loaded.warnings);
     return loaded;
 }
 
@@ -187,18 +86,30 @@ void stream_into(EventSink& to, const ReportOptions& options, std::optional<Time
     }
     SelectedCalls selected(to, options.calls);
     EventSink& sink = options.calls.all() ? to : selected;
-    NamedFile file(options);
-    TaskLabels labels(named_tasks(to, file, options));
+    NamedRecording recording = recording_of(options);
+    TaskLabels labels(or_throw(recording.tasks_for(to)));
     BalancedStream stream(
-        sink, [&file] { return file.symbols(); }, options.file, axis);
+        sink, [&recording] { return recording.symbols(); }, options.file, axis);
     stream.know_tasks(&labels);
-    file.read(stream);
+    or_throw(recording.read(stream));
+    or_throw(stream.result());
     if (stream.sessions() == 0)
-        throw Error(options.file + ": " + no_report_sentence(file.counters()));
+        throw Error(options.file + ": " + no_report_sentence(recording.counters()));
     sink.finish();
     check_found(selected, options.calls);
-    file.say_what_is_amiss();
+    say_all(recording.warnings());
     say_unknown_sites(options, stream.unknown_sites());
+}
+
+void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
+    if (functions == 0) return;
+    say(fmt::format(
+        "{}: {} of its functions have no patch site in the image, so it contains wrong records",
+        options.file, functions));
+}
+
+void say_all(const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) say(sentence);
 }
 
 }  // namespace nopscope::host

@@ -1,55 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a recording and names its functions. Every command that shows a recording begins with this.
+// Reads a recording's file and names its functions. Every command that shows a recording begins
+// with this.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 
-#include "host-tools/analysis/part/selected_calls.hpp"
+#include "host-tools/analysis/report/load.hpp"
 #include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
 
+// Reads the file into `sink`. Shows how far it is. Throws Error.
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink);
 
-// A recording's file and its symbols: from --image, else from the recording, after read().
-class NamedFile {
-public:
-    explicit NamedFile(const ReportOptions& options);
+// The bytes of a file, or of standard input for "-". Shows how far they are read.
+RecordingInput input_of_file(const std::string& path);
+// The symbols of --image.
+std::optional<Symbols> symbols_of_image(const ReportOptions& options);
 
-    // Passes the part that the options name to `sink`. Throws Error.
-    void read(SessionSink& sink);
-    // What the recording tells of tasks. Throws Error (Exit::usage) for standard input, which can
-    // be read only once; `option` is the one that needs it.
-    const Tasks& tasks(const std::string& option) const;
-    const Symbols* symbols() const;  // null: no symbols are known
-    nsc::Counters counters() const { return file_.counters(); }
-    // Prints warnings about the recording on stderr. Call it after read().
-    void say_what_is_amiss() const;
+// load() of the file that the options name. Prints warnings on stderr. Throws Error.
+Loaded load(const ReportOptions& options, bool durations = false);
 
-private:
-    Tasks names_of_tasks() const;
-
-    std::string path_;
-    Part part_;
-    std::optional<Symbols> image_;
-    nsc::Reader file_;
-    mutable std::optional<Tasks> tasks_;  // once they were read
-};
-
-struct Loaded {
-    std::unique_ptr<Profile> profile = std::make_unique<Profile>();
-    Report report;
-};
-
-// `durations`: the profile gets durations(), too. `also` makes a second sink for the same contents;
-// it may ask the file for symbols.
-Loaded load(const ReportOptions& options, bool durations = false,
-            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
-
-// The same, and passes the calls that the options choose, and the sums, to `sink`. `axis`: as
-// BalancedStream's.
+// load_with_events() of the file. Prints warnings on stderr. Throws Error.
 Loaded load_with_events(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis,
                         bool durations = false);
 
@@ -58,5 +30,7 @@ Loaded load_with_events(EventSink& sink, const ReportOptions& options, std::opti
 void stream_into(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis);
 // Warns on stderr if `functions`, the number of functions without a patch site, is not 0.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
+// Prints each on stderr.
+void say_all(const std::vector<std::string>& sentences);
 
 }  // namespace nopscope::host

@@ -12,7 +12,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_glob.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -104,7 +104,7 @@ Exit outliers(const OutliersOptions& options) {
         },
         options.count, options.report.on_cpu);
     const Loaded loaded = load_with_events(sink, options.report, std::nullopt);
-    (void)functions_named(loaded.report, options.function);  // throws if no function matches
+    (void)or_throw(functions_named(loaded.report, options.function));
     if (options.report.format == Format::json) {
         Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};
         for (const Outlier& call : sink.slowest())

@@ -16,6 +16,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/live/live_recording.hpp"
 #include "host-tools/live/screen.hpp"
 #include "host-tools/live/series.hpp"
@@ -320,7 +321,7 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     const bool is_empty = stream.sessions == 0;
     if (is_empty && stream.refused_version == 0) say("nothing was recorded: " + why_silent);
     if (status.value_or(0) != 0) {
-        say(fmt::format("the command ended with exit status {}", *status));
+        say("the command ended with " + exit_text(*status));
         return Exit::target_failed;
     }
     if (stream.refused_version != 0) {

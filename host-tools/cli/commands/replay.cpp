@@ -15,6 +15,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/target/stream/moves_in_order.hpp"
 #include "host-tools/target/stream/tee.hpp"
@@ -57,9 +58,11 @@ void read_line(const ReplayOptions& options, const Symbols* symbols, SessionSink
 }
 
 void follow(const ReplayOptions& options, ReplayText& text) {
-    if (options.report.part.time.needs_bounds()) {
+    const TimeRange& time = options.report.part.time;
+    if (time.needs_bounds()) {
         throw Error("--follow: a marker, or a time before the end, needs a recording", Exit::usage);
     }
+    or_throw(check_order(time));
     std::optional<Symbols> image;
     if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
     const auto symbols = [&image] { return image ? &*image : nullptr; };
@@ -73,7 +76,8 @@ void follow(const ReplayOptions& options, ReplayText& text) {
         text.flush();
         standard_output().flush();
     });
-    if (!is_whole) part.check();
+    or_throw(events.result());
+    if (!is_whole) or_throw(part.check());
     sink.finish();
 }
 

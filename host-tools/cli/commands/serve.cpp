@@ -63,7 +63,8 @@ void serve(const ServeOptions& options, Shown& shown,
 }
 
 Exit serve_file(const ServeOptions& options) {
-    ShownFile shown(options.page.report.file, view_of_file(options.page));
+    PageOfFile page = page_of_file(options.page);
+    ShownFile shown(options.page.report.file, std::move(page.view), std::move(page.opening));
     serve(options, shown, [](const Server&) { return true; });
     return Exit::ok;
 }
@@ -72,6 +73,8 @@ Exit serve_line(const ServeOptions& options) {
     Live live({.line = options.line,
                .record = options.output,
                .timeline = true,
+               .most_saved_bytes = 1'000'000'000,
+               .may_restart = true,
                .on_cpu = options.page.report.on_cpu});
     const std::optional<CodeView> code = code_of_image(options.page);
     ShownLine shown(live, options.page.title.empty() ? options.line.from : options.page.title,

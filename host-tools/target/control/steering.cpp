@@ -53,9 +53,7 @@ ControlAnswer Steering::answer(const ControlRequest& request) {
 
 void Steering::serve(std::uint64_t gaps) {
     while (session_waits_) begin_session();
-    if (socket_) {
-        if (const auto request = socket_->take()) socket_->answer(answer(*request));
-    }
+    if (const auto request = take()) reply(answer(*request));
     const auto now = std::chrono::steady_clock::now();
     if (sessions_ == 0 || gaps == gaps_ || now - asked_ < std::chrono::seconds(1)) return;
     gaps_ = gaps;

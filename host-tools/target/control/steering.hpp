@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ public:
     void serve(std::uint64_t gaps);
     // Carries out the request, between two turns. The answer holds an error as a sentence.
     ControlAnswer answer(const ControlRequest& request);
+    // A request of the control socket, for which reply() then has the answer. serve() does both.
+    std::optional<ControlRequest> take() { return socket_ ? socket_->take() : std::nullopt; }
+    void reply(const ControlAnswer& answer) { socket_->answer(answer); }
     CommandClient& client() { return client_; }
 
 private:

@@ -146,10 +146,9 @@ std::string only(const ControlRequest& request, const TargetSide& target) {
 
 protocol::TargetReport target_report(CommandClient& client) {
     const Bytes result = client.request(Command::stats);
-    protocol::Reader in(result.data(), result.size());
     protocol::TargetReport report;
-    for (const auto field : protocol::report_fields) report.*field = in.varint();
-    if (!in.ok()) throw Error("the target's answer to `stats` cannot be read");
+    if (!protocol::read_report(result.data(), result.size(), report))
+        throw Error("the target's answer to `stats` cannot be read");
     return report;
 }
 std::string stats(const ControlRequest&, const TargetSide& target) {
@@ -397,6 +396,8 @@ constexpr Verb table[] = {
      .help = "Count from now on: sets the figures of `top` and `serve` to zero",
      .key = 'z',
      .is_on_page = true},
+    {.name = "restart",
+     .help = "Open the line of `serve` again after its end, exec:'s command anew"},
     {.name = "stats", .help = "Say what is recorded, and the counters", .perform = stats},
     {.name = "hello",
      .help = "Send a hello now, as at the beginning of a session",
@@ -473,6 +474,7 @@ std::string perform_here(const ControlRequest& request, Figures* figures) {
                         "unix:PATH, and name it here, --via unix:PATH",
                         request.words[0]));
     }
+    if (request.words[0] == "restart") refuse("the line is open");
     figures->zero(request.words[0], std::nullopt);
     return "the figures begin again";
 }

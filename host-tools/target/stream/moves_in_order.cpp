@@ -54,6 +54,13 @@ std::optional<std::uint32_t> MovesInOrder::waiting_context(unsigned number) cons
     return std::nullopt;
 }
 
+void MovesInOrder::resume(const MovesInOrder& other) {
+    for (std::size_t number = 0; number < cores_.size(); ++number) {
+        const auto& core = other.cores_[number];
+        cores_[number] = core ? std::make_unique<Core>(*core) : nullptr;
+    }
+}
+
 void MovesInOrder::on_session(const HelloInfo& hello) {
     has_several_cores_ = hello.cores > 1;
     Tee::on_session(hello);

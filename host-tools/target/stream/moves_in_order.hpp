@@ -31,6 +31,10 @@ public:
     // The context that the core's last waiting records are of; nothing: the sinks know it.
     std::optional<std::uint32_t> waiting_context(unsigned core) const;
 
+    bool has_waiting() const { return waiting_ != 0; }
+    // Goes on where `other`, which has nothing waiting, is in the same session.
+    void resume(const MovesInOrder& other);
+
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;

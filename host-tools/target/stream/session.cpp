@@ -256,7 +256,7 @@ bool SessionReader::deliver(unsigned number, Core& core) {
     if (known != 0) {
         done_.repeated_records += std::min<std::uint64_t>(known, records.size());
         if (known >= records.size()) return ok;
-        records = records.subspan(known);
+        records = records.subspan(static_cast<std::size_t>(known));
     }
     const std::uint64_t missing = first + known - core.next_index;
     if (missing != 0) {

@@ -12,6 +12,9 @@ class Tee : public SessionSink {
 public:
     explicit Tee(SessionSink& only) : sinks_{&only} {}
     Tee(SessionSink& first, SessionSink& second) : sinks_{&first, &second} {}
+    // Else a Tee that gets another one would become its copy.
+    Tee(const Tee&) = delete;
+    Tee& operator=(const Tee&) = delete;
 
     // A sink must not call these two.
     void add(SessionSink& sink) { sinks_.push_back(&sink); }

@@ -10,13 +10,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <thread>
 #include <utility>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/interrupt.hpp"
-#include "host-tools/base/memory.hpp"
+#include "host-tools/base/process_memory.hpp"
 #include "host-tools/target/transport/source.hpp"
 
 namespace nopscope::host {
@@ -206,6 +207,12 @@ struct Pipe {
 }
 
 }  // namespace
+
+std::string exit_text(int status) {
+    std::string text = "exit status " + std::to_string(status);
+    if (status > 128) text += std::string(" (") + strsignal(status - 128) + ")";
+    return text;
+}
 
 std::unique_ptr<Source> open_exec(const std::string& command, Way way, Errors errors) {
     Pipe output;

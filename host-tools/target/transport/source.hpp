@@ -47,6 +47,9 @@ public:
 // Whether the host also writes. The command behind exec: has a standard input only then.
 enum class Way : std::uint8_t { in, both };
 
+// "exit status 3", or "exit status 137 (Killed)" after a signal. Takes what close() returns.
+std::string exit_text(int status);
+
 // Standard error of the command behind exec: goes to this process's, or is kept for take_errors().
 enum class Errors : std::uint8_t { passed_on, kept };
 

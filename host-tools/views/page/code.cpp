@@ -197,4 +197,11 @@ Json CodeView::json(const Report& report, const PositionOf& position) const {
             {"source", !source_roots_.empty() ? source(std::move(once), files) : Json()}};
 }
 
+CodePart code_part(const CodeView* view) {
+    if (view == nullptr) return {};
+    return [view](const Report& report, const PositionOf& position) {
+        return view->json(report, position);
+    };
+}
+
 }  // namespace nopscope::host

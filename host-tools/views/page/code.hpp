@@ -9,9 +9,9 @@
 
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/image/arch/disassembler.hpp"
-#include "host-tools/image/elf_file.hpp"
 #include "host-tools/image/line_table.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "host-tools/image/read_symbols.hpp"
+#include "host-tools/views/page/html.hpp"
 
 namespace nopscope::host {
 
@@ -47,5 +47,8 @@ private:
     std::vector<std::string> source_roots_;
     std::int64_t modified_ = 0;  // time of the image, in seconds
 };
+
+// `view` must live as long as the part. Null: there is none.
+CodePart code_part(const CodeView* view);
 
 }  // namespace nopscope::host

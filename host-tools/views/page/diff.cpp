@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/report/json.hpp"
@@ -13,18 +14,6 @@ namespace {
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
 
-std::string note_of(const Compared& row) {
-    const double change = row.change_ns();
-    switch (row.verdict) {
-    case Verdict::fresh: return "new";
-    case Verdict::same: return {};
-    default:
-        return fmt::format("own time {}{} ({:+.1f} %)", change < 0 ? "-" : "+",
-                           human_ns(std::abs(change)),
-                           row.before.self_ns > 0 ? 100 * change / row.before.self_ns : 0);
-    }
-}
-
 Json functions_of(const Names& names, const Difference& difference) {
     std::vector<const Compared*> by_number(names.function_count());
     for (const Compared& row : difference.functions) by_number[row.number] = &row;
@@ -33,7 +22,14 @@ Json functions_of(const Names& names, const Difference& difference) {
         const FunctionPlace& place = names.place(number);
         const Compared* const row = by_number[number];
         const Amounts after = row != nullptr ? row->after : Amounts{};
-        const std::string note = row != nullptr ? note_of(*row) : std::string();
+        Json change, notes = Json::array();
+        if (row != nullptr && row->verdict != Verdict::same)
+            notes.push_back(verdict_text(row->verdict));
+        if (row != nullptr)
+            change = {{"before",
+                       row->verdict == Verdict::fresh ? Json() : Json(whole(row->before.self_ns))},
+                      {"ns", std::llround(row->change_ns())},
+                      {"p", difference.tested ? Json(row->p) : Json()}};
         list.push_back(
             {{"name", for_cell(place.name)},
              {"file", for_cell(place.file)},
@@ -47,8 +43,9 @@ Json functions_of(const Names& names, const Difference& difference) {
              {"max", nullptr},
              {"share", difference.after_ns > 0 ? after.self_ns / difference.after_ns : 0},
              {"doubtful", false},
-             {"notes", note.empty() ? Json::array() : Json::array({note})},
-             {"bins", Json::array()}});
+             {"notes", std::move(notes)},
+             {"bins", Json::array()},
+             {"change", std::move(change)}});
     }
     return list;
 }
@@ -90,7 +87,7 @@ Json paths_of(const Names& names, const Difference& difference, std::size_t most
     return json;
 }
 
-Json facts_of(const Names& names, const Difference& difference) {
+Json facts_of(const Difference& difference) {
     Json list = Json::array();
     const auto add = [&](const char* name, const std::string& value) {
         list.push_back({{"name", name}, {"value", for_cell(value)}, {"spoils", false}});
@@ -100,31 +97,29 @@ Json facts_of(const Names& names, const Difference& difference) {
     add("test", difference.tested ? fmt::format("Welch's, at a false discovery rate of {:.0f} %",
                                                 100 * significant_rate)
                                   : "none: one run on a side");
-    for (const Compared& row : difference.functions) {
-        if (list.size() > 200) break;
-        if (row.verdict == Verdict::gone)
-            add("gone",
-                fmt::format("{} ({})", names.place(row.number).name, human_ns(row.before.self_ns)));
-    }
     return list;
 }
 
 }  // namespace
 
 std::string view_json(const Names& names, const Difference& difference, const std::string& title,
-                      const std::string& headline, std::size_t most_paths) {
+                      const std::string& headline, ComparedTimelines timelines,
+                      std::size_t most_paths) {
     Json json;
     json["version"] = 1;
     json["title"] = title;
     json["headline"] = headline;
     json["complaint"] = "";
-    json["facts"] = facts_of(names, difference);
+    json["facts"] = facts_of(difference);
     json["duration"] = whole(difference.after_ns);
     json["functions"] = functions_of(names, difference);
     json["paths"] = paths_of(names, difference, most_paths);
     json["sampled"] = false;
     json["tasks"] = nullptr;
-    json["timeline"] = nullptr;
+    json["timeline"] = std::move(timelines.after.json);
+    json["compared"] = {{"before", for_cell(timelines.before.name)},
+                        {"after", for_cell(timelines.after.name)},
+                        {"timeline", std::move(timelines.before.json)}};
     json["code"] = nullptr;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -2,20 +2,25 @@
 // A recording as one page for a browser. The page contains everything and loads nothing.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
-#include "host-tools/views/page/code.hpp"
 
 namespace nopscope::host {
+
+// Makes a page's section `code`; CodeView (code.hpp) does it from an image.
+using CodePart = std::function<Json(const Report& report, const PositionOf& position)>;
 
 // Optional parts of a page.
 struct ViewParts {
     const Timeline* timeline = nullptr;
-    const CodeView* code = nullptr;
+    CodePart code;
 };
 
 inline constexpr std::size_t default_most_paths = 50'000;
@@ -25,11 +30,18 @@ inline constexpr std::size_t default_most_paths = 50'000;
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
                       std::size_t most_paths = default_most_paths, const ViewParts& parts = {});
 
-// The built-in page of web/, with a mark where the data goes.
+// By key_of(): the positions of functions in the view.
+using Positions = std::unordered_map<std::uint64_t, std::size_t>;
+Positions positions_in_view(const Report& report, const Profile& profile);
+PositionOf position_in(const Positions& positions);  // they must live as long as the result
+
+// The built-in page of web/, with marks where the data and the recording go.
 std::string_view page_template();
 
-// The page with the data in it. Any bytes in names are safe.
-std::string html_page(std::string_view page, const std::string& view);
+// The page with the data in it. `opening`: opening_json() (recording.hpp). If it is empty, the page
+// has no engine. Any bytes in names are safe.
+std::string html_page(std::string_view page, const std::string& view,
+                      const std::string& opening = {});
 
 // The page of a server: it has the controls of a target (web/src/controls.ts), and requests the
 // view from its server (views/serve/server.hpp). `policy` is the content security policy for the
@@ -38,6 +50,7 @@ struct ServedPage {
     std::string html;
     std::string policy;
 };
-ServedPage served_page(std::string_view page, const std::string& controls);
+ServedPage served_page(std::string_view page, const std::string& controls,
+                       const std::string& opening = {});
 
 }  // namespace nopscope::host

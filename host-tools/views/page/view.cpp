@@ -16,8 +16,6 @@
 namespace nopscope::host {
 namespace {
 
-using Positions = std::unordered_map<std::uint64_t, std::size_t>;
-
 // Numbers for paths that are not a function (web/src/model.ts).
 enum Special : std::int64_t { all = -1, too_short = -2 };
 
@@ -252,6 +250,20 @@ Json facts(const Report& report) {
 
 }  // namespace
 
+Positions positions_in_view(const Report& report, const Profile& profile) {
+    Positions positions;
+    json_functions(report, profile, path_tree({report, profile, report.raw}), positions);
+    return positions;
+}
+
+PositionOf position_in(const Positions& positions) {
+    return [&positions](std::uint64_t key) {
+        const auto found = positions.find(key);
+        return found == positions.end() ? std::int64_t{-1}
+                                        : static_cast<std::int64_t>(found->second);
+    };
+}
+
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
                       std::size_t most_paths, const ViewParts& parts) {
     std::uint64_t calls = 0;
@@ -277,14 +289,10 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     json["functions"] = json_functions(report, profile, tree, positions);
     json["paths"] = columns(longest(paths_of(tree), most_paths));
     json["sampled"] = report.samples.count != 0;
-    const auto position = [&](std::uint64_t key) {
-        const auto found = positions.find(key);
-        return found == positions.end() ? std::int64_t{-1}
-                                        : static_cast<std::int64_t>(found->second);
-    };
+    const PositionOf position = position_in(positions);
     json["tasks"] = report.has_tasks() ? json_tasks(task_table(report, profile)) : Json();
     json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();
-    json["code"] = parts.code != nullptr ? parts.code->json(report, position) : Json();
+    json["code"] = parts.code ? parts.code(report, position) : Json();
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

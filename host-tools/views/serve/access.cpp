@@ -12,6 +12,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
@@ -165,8 +166,9 @@ std::optional<Refusal> refusal(const ListenAddress& at, std::string_view token,
             "the token is missing or wrong: take the whole URL that nopscope serve has printed"};
     }
     const bool is_request = asked.path == "/request";
-    if (!is_request && asked.path != "/" && asked.path != "/view" && asked.path != "/events") {
-        return Refusal{404, "there is nothing here but /, /view, /events and /request"};
+    constexpr std::string_view read[] = {"/", "/view", "/events", "/recording"};
+    if (!is_request && std::find(std::begin(read), std::end(read), asked.path) == std::end(read)) {
+        return Refusal{404, "there is nothing here but /, /view, /events, /recording and /request"};
     }
     if (asked.method != (is_request ? "POST" : "GET"))
         return Refusal{405, is_request ? "POST it" : "only GET"};

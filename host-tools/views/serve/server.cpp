@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/serve/server.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ public:
         : at(where),
           token(a_token),
           shown_(shown),
-          page_(served_page(page_template(), controls_json())) {
+          page_(served_page(page_template(), controls_json(), shown.opening())) {
         new_task_queue = [] { return new Workers(most_connections); };
         // httplib's own options would let another server use the same port.
         set_socket_options([](socket_t socket) {
@@ -130,6 +131,7 @@ public:
         Get("/view",
             [this](const Request& request, Response& response) { send_view(request, response); });
         Get("/events", [this](const Request&, Response& response) { send_events(response); });
+        Get("/recording", [this](const Request&, Response& response) { send_recording(response); });
         Post("/request",
              [this](const Request&, Response& response, const httplib::ContentReader& read) {
                  take_request(response, read);
@@ -172,6 +174,7 @@ private:
     }
 
     bool process_and_close_socket(socket_t socket) override {
+        fcntl(socket, F_SETFD, FD_CLOEXEC);  // a restarted command does not keep it
         Connection connection(socket, stopping_);
         bool closed = false;
         const bool done =
@@ -193,6 +196,31 @@ private:
         if (packed) response.set_header("Content-Encoding", "gzip");
         answer_with(response, {view, packed ? &view->gzip : &view->json},
                     "application/json; charset=utf-8");
+    }
+
+    void send_recording(Response& response) {
+        try {
+            const SavedRecording saved = shown_.recording();
+            response.set_header("Content-Disposition", R"(attachment; filename="recording.nsc")");
+            response.set_content_provider(
+                saved.bytes(), "application/octet-stream",
+                [saved](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+                    return send_part(saved, offset, length, sink);
+                });
+        } catch (const Error& error) {
+            response.status = 404;
+            response.set_content(to_utf8(error.what()) + "\n", "text/plain; charset=utf-8");
+        }
+    }
+
+    // httplib does not catch exceptions here.
+    static bool send_part(const SavedRecording& saved, std::size_t offset, std::size_t length,
+                          httplib::DataSink& sink) noexcept try {
+        constexpr std::size_t most = std::size_t{1} << 16;
+        const std::vector<std::uint8_t> bytes = saved.read(offset, std::min(length, most));
+        return sink.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    } catch (const std::exception&) {
+        return false;
     }
 
     struct Follower {

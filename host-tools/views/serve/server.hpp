@@ -3,8 +3,9 @@
 //
 //     GET /        the page           GET /events    the status, each second, as server-sent events
 //     GET /view    the view (JSON)    POST /request  ControlRequest -> {"status": 0, "text": "ok"}
+//     GET /recording  what was recorded so far, as a recording's file
 //
-// Every other path is unknown; there are no files. Each connection serves one request.
+// Every other path is unknown; there are no other files. Each connection serves one request.
 #pragma once
 
 #include <memory>

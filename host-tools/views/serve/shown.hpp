@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "host-tools/live/live_recording.hpp"
 #include "host-tools/target/control/socket.hpp"
 
 namespace nopscope::host {
@@ -24,6 +25,10 @@ public:
     // The status as JSON in one line (web/src/status.ts has its fields). `console` counts the bytes
     // of the console's text that were sent before; the call adds the later text, and updates it.
     virtual std::string status(std::uint64_t& console) = 0;
+    // For the page's engine (views/page/recording.hpp); empty: the page gets no recording.
+    virtual std::string opening() const { return {}; }
+    // What was recorded so far. Throws Error if there is nothing to save.
+    virtual SavedRecording recording() = 0;
     // Sends a command to the target, and waits some seconds at most for its answer.
     virtual ControlAnswer ask(const ControlRequest& request) = 0;
 };

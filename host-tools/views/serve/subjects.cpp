@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/analysis/report/json.hpp"
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/page/html.hpp"
 
@@ -44,6 +45,10 @@ Json status_json(const std::string& source, const std::string& state) {
     return {{"source", for_cell(source)},
             {"state", state},
             {"stopped", false},
+            {"mode", ""},
+            {"recorder", ""},
+            {"restart", false},
+            {"save", false},
             {"figures", ""},
             {"sentence", ""},
             {"note", ""},
@@ -94,8 +99,8 @@ std::string recording_text(const SideRecording& recording) {
 
 }  // namespace
 
-ShownFile::ShownFile(const std::string& path, std::string view)
-    : view_(make_view(1, std::move(view))) {
+ShownFile::ShownFile(const std::string& path, std::string view, std::string opening)
+    : view_(make_view(1, std::move(view))), opening_(std::move(opening)) {
     Json json = status_json(path, "file");
     json["view"] = 1;
     status_ = line_of(json);
@@ -106,6 +111,8 @@ std::string ShownFile::status(std::uint64_t& /*console*/) { return status_; }
 ControlAnswer ShownFile::ask(const ControlRequest& /*request*/) {
     return {Exit::usage, "this is a recording: nothing can be asked of its target any more"};
 }
+
+SavedRecording ShownFile::recording() { throw Error("this is a recording already"); }
 
 void ShownLine::refresh() {
     if (number_ != 0 && std::chrono::steady_clock::now() - now_.status.at < view_interval) return;
@@ -125,8 +132,9 @@ std::shared_ptr<const Shown::View> ShownLine::view() {
     if (now_.report && (!view_ || view_->number != number_)) {
         // While the target runs, a recording without an end is no fault.
         if (now_.status.state == LineState::running) now_.report->integrity.complete = true;
-        view_ = make_view(number_, view_json(*now_.report, *now_.profile, title_, most_paths,
-                                             {.timeline = now_.timeline.get(), .code = code_}));
+        view_ = make_view(number_,
+                          view_json(*now_.report, *now_.profile, title_, most_paths,
+                                    {.timeline = now_.timeline.get(), .code = code_part(code_)}));
     }
     return view_;
 }
@@ -136,6 +144,13 @@ std::string ShownLine::status(std::uint64_t& console) {
     Json json = status_json(status.from, name_of(status.state));
     json["sentence"] = for_terminal(status.sentence);
     json["note"] = for_terminal(status.note);
+    json["stopped"] = !status.target.is_tracing.value_or(true);
+    if (const auto& in_force = status.target.in_force) {
+        json["mode"] = mode_name(in_force->mode);
+        json["recorder"] = recorders_text(in_force->recorders);
+    }
+    json["restart"] = status.can_be_restarted;
+    json["save"] = status.can_be_saved;
     json["resets"] = status.resets;
     json["losses"] = status.losses;
     json["commands"] = status.takes_commands && status.state != LineState::over &&
@@ -156,7 +171,6 @@ std::string ShownLine::status(std::uint64_t& console) {
     const std::lock_guard lock(mutex_);
     refresh();
     json["rates"] = json_rates(rates_);
-    json["stopped"] = now_.report && now_.report->target.stopped_ns;
     json["view"] = number_;
     return line_of(json);
 }

@@ -14,15 +14,18 @@ namespace nopscope::host {
 
 class ShownFile final : public Shown {
 public:
-    ShownFile(const std::string& path, std::string view);
+    ShownFile(const std::string& path, std::string view, std::string opening);
 
     std::shared_ptr<const View> view() override { return view_; }
     std::string status(std::uint64_t& console) override;
+    std::string opening() const override { return opening_; }
+    SavedRecording recording() override;
     ControlAnswer ask(const ControlRequest& request) override;
 
 private:
     std::string status_;
     std::shared_ptr<const View> view_;
+    std::string opening_;
 };
 
 // Takes a view at most once a second, and only while somebody asks for it.
@@ -37,6 +40,7 @@ public:
 
     std::shared_ptr<const View> view() override;
     std::string status(std::uint64_t& console) override;
+    SavedRecording recording() override { return live_.saved(); }
     ControlAnswer ask(const ControlRequest& request) override { return live_.ask(request).get(); }
 
 private:

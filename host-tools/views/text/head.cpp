@@ -18,18 +18,6 @@ namespace {
 
 constexpr std::string_view no_recorder = "no recorder";
 
-std::string in_force_text(const InForceChange& change) {
-    std::string text;
-    for (std::size_t n = 0; n < protocol::overhead_count; ++n) {
-        if ((change.recorders >> n & 1) == 0) continue;
-        text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
-    }
-    if (text.empty()) text = no_recorder;
-    return text + ", " +
-           (change.mode < std::size(protocol::mode_names) ? protocol::mode_names[change.mode]
-                                                          : "an unknown mode");
-}
-
 // The functions that the last session moved to the profile, and that were not read since then.
 std::vector<std::string> not_read_since(const Report& report, const ProfileReading& reading) {
     std::map<std::uint64_t, const MoveRow*> last;
@@ -99,7 +87,8 @@ void add_target(Report& report, const Profile& profile) {
     TargetFacts& target = report.target;
     target.known = state.is_known();
     for (const InForceChange& change : state.changes()) {
-        target.in_force.push_back({in_force_text(change), ns(change.ticks), change.session});
+        target.in_force.push_back({recorders_text(change.recorders) + ", " + mode_name(change.mode),
+                                   ns(change.ticks), change.session});
     }
     if (state.stopped_ticks()) target.stopped_ns = ns(*state.stopped_ticks());
     target.keeps_profile = state.reading().kept;
@@ -115,6 +104,18 @@ double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
 }
 const char* clock_name(protocol::Clock clock) { return arch::clock_name(clock); }
 const char* recorder_name(std::size_t index) { return protocol::recorder_names[index + 1]; }
+
+std::string recorders_text(std::uint64_t recorders) {
+    std::string text;
+    for (std::size_t n = 0; n < protocol::overhead_count; ++n) {
+        if ((recorders >> n & 1) == 0) continue;
+        text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
+    }
+    return text.empty() ? std::string(no_recorder) : text;
+}
+const char* mode_name(std::uint64_t mode) {
+    return mode < std::size(protocol::mode_names) ? protocol::mode_names[mode] : "an unknown mode";
+}
 
 std::string recorded_text(const Report& report) {
     std::string text = human_ns(report.duration_ns) + " recorded";

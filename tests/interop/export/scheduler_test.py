@@ -170,7 +170,8 @@ class Scheduler(exports.Case):
         for name, options, told in self.told():
             self.assertGreater(min(told.left[reason] for reason in ("preempted", "blocked", "ended")), 1)
             for _, lanes in self.lanes(name, *options):
-                self.assertAlmostEqual(lanes.left["S"], told.left["blocked"], delta=told.left["blocked"] / 1000)
+                # At a part's end a core may be between a switch and the record that says how it left.
+                self.assertAlmostEqual(lanes.left["S"], told.left["blocked"], delta=max(4, told.left["blocked"] / 1000))
                 self.assertGreaterEqual(lanes.left["X"], told.left["ended"] - 1)
                 self.assertGreaterEqual(lanes.left["R"], told.left["preempted"] + told.left["gave_way"])
                 self.assertLessEqual(lanes.left["T"], len(lanes.runs) or 4)

@@ -4,18 +4,19 @@
 //
 //     node --test serve_test.mjs, with NOPSCOPE, CHROMIUM, and what web_test.py sets
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { launch, newPage, nopscope } from "./browser.mjs";
+import { addressOf, launch, newPage, nopscope } from "./browser.mjs";
 
 const { NOPSCOPE, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE, NOPSCOPE_HOSTILE } = process.env;
 const directory = mkdtempSync(join(tmpdir(), "nopscope-serve-"));
 const side = join(directory, "side.nsc");
+const steer = join(directory, "steer");
 let browser;
 let target;
 let served; // the server of the target
@@ -53,7 +54,7 @@ async function serve(...words) {
 
 before(async () => {
     await startTarget();
-    served = await serve("--from", `unix:${NOPSCOPE_SOCKET}`, "--image", NOPSCOPE_IMAGE, "-o", side);
+    served = await serve("--from", `unix:${NOPSCOPE_SOCKET}`, "--image", NOPSCOPE_IMAGE, "-o", side, "--control", `unix:${steer}`);
     // Keeps one page open: `serve` ends after its last page, and a slow machine takes seconds from
     // one page to the next.
     follower = http.get(`${served.url}events`, (events) => events.resume()).on("error", () => {});
@@ -73,7 +74,7 @@ afterEach(async () => {
 });
 
 async function open(fragment = "", url = served.url) {
-    page = await newPage(browser, wrong, /^(http:\/\/127\.0\.0\.1:|data:)/);
+    page = await newPage(browser, wrong, /^(data:|(blob:)?http:\/\/127\.0\.0\.1:)/);
     await page.goto(url + fragment);
 }
 const number = (text) => Number(text.replaceAll(",", ""));
@@ -111,7 +112,7 @@ test("the flame graph grows, and zoom, search and frames stay over an update", a
     const found = now.filter(({ fill }) => fill === "var(--found)");
     assert.ok(found.length > 0 && found.every(({ name }) => name.includes(zoomed)), JSON.stringify(found));
     assert.equal(await page.locator('#flame g.frame[data-marked="here"]').count(), 1, "the frames were made anew");
-    assert.match(page.url(), /zoom=0x[0-9a-f]+/);
+    assert.match(await addressOf(page), /zoom=0x[0-9a-f]+/);
 });
 
 test("it grows up, and inverted, too", async () => {
@@ -130,7 +131,7 @@ test("the timeline grows, and a range that is looked at stays", async () => {
     const length = async () => (await page.evaluate(async () => (await (await fetch("view")).json()).timeline.duration));
     const before = await length();
     await until("more time", async () => (await length()) > before + 1e6);
-    await page.goto(page.url().replace(/#.*/, "") + "#view=timeline&range=1000-2000000");
+    await page.goto((await addressOf(page)).replace(/#.*/, "") + "#view=timeline&range=1000-2000000");
     await until("the range", async () => (await where()).startsWith("2.00 ms from 1"));
     await grown();
     assert.match(await where(), /^2\.00 ms from 1/);
@@ -150,8 +151,7 @@ test("the table keeps its order, its focus and where it was scrolled to", async 
     await open("#view=functions&sort=calls");
     await until("rows", async () => (await functions()).size > 50);
     const name = [...(await functions()).keys()][40];
-    await page.$$eval("#functions tbody tr", (rows, wanted) =>
-        rows.find((row) => row.cells[row.cells.length - 1].firstChild.textContent === wanted).focus(), name);
+    await page.$$eval("#functions tbody button", (buttons, wanted) => buttons.find((button) => button.textContent === wanted).focus(), name);
     await page.evaluate(() => scrollTo(0, 500));
     assert.ok(await page.evaluate(() => scrollY) > 0);
     // Lines of the head and functions may change places. Then the browser scrolls by some lines to
@@ -162,7 +162,7 @@ test("the table keeps its order, its focus and where it was scrolled to", async 
     await grown();
     assert.ok(before < -2 * lines, `${before}`);
     assert.ok(Math.abs(await top() - before) <= lines, `from ${before} to ${await top()}`);
-    assert.equal(await page.evaluate(() => document.activeElement.cells?.[document.activeElement.cells.length - 1].firstChild.textContent), name);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), name);
     const calls = [...(await functions()).values()];
     assert.deepEqual(calls, [...calls].sort((a, b) => b - a));
 });
@@ -251,6 +251,82 @@ test("a setting is sent by its button", async () => {
     assert.equal(await said(), before);
     await page.getByRole("button", { name: "Set mode" }).click();
     await until("its answer", async () => (await said()) === "mode lossless: ok");
+    await until("that it is said", async () => /modelossless/.test(await page.textContent("#status")));
+});
+
+test("what another client changes is shown within two updates", async () => {
+    await open();
+    const status = () => page.textContent("#status");
+    const ctl = (...words) => nopscope("ctl", "--via", `unix:${steer}`, ...words);
+    await until("the target's state", async () => /^Running.*recordergraph/.test(await status()));
+    ctl("mode", "stream");
+    await until("the mode", async () => /modestream/.test(await status()), 5);
+    ctl("stop");
+    await until("the stop", async () => /^Tracing stopped/.test(await status()), 5);
+    assert.equal(await said(), "", "this page has asked nothing");
+    ctl("mode", "flight");
+    await until("the mode", async () => /modeflight/.test(await status()), 5);
+    ctl("mode", "stream");
+    ctl("trace", "--recorder", "function", "luaV_*");
+    await until("the recorder", async () => /recorderfunction/.test(await status()), 5);
+    ctl("trace", "--recorder", "graph");
+    ctl("start");
+    await until("the start", async () => /^Running.*modestream.*recordergraph/.test(await status()), 5);
+    await grown();
+});
+
+// What the page's button saves: read by `info` and `report`, which must have no complaint.
+async function save(name) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Save recording" }).click()]);
+    const file = join(directory, name);
+    await download.saveAs(file);
+    assert.equal(download.suggestedFilename(), "recording.nsc");
+    const { integrity } = JSON.parse(nopscope("info", file, "--format", "json"));
+    for (const fault of ["damaged_chunks", "skipped_bytes", "lost", "gaps"]) assert.equal(integrity[fault] ?? 0, 0, fault);
+    assert.doesNotMatch(nopscope("info", file), /killed|damaged/);
+    return JSON.parse(nopscope("report", file, "--format", "json"));
+}
+const callsOf = (report) => report.functions.reduce((sum, { calls }) => sum + calls, 0);
+
+test("the recording is saved while it goes on", async () => {
+    await open();
+    await grown();
+    const first = await save("first.nsc");
+    await grown();
+    const second = await save("second.nsc");
+    assert.ok(first.functions.some(({ name }) => name === "luaV_execute"));
+    assert.ok(callsOf(first) > 0 && callsOf(second) > callsOf(first), `${callsOf(first)}, then ${callsOf(second)}`);
+    assert.equal(second.sessions, first.sessions);
+});
+
+test("a command that was killed says why, and is started again", async () => {
+    const [command, ...words] = JSON.parse(process.env.NOPSCOPE_TARGET);
+    const quoted = [command, ...words.map((word) => word.startsWith("unix:") ? "stdio" : word)].map((word) => `'${word}'`).join(" ");
+    const pids = join(directory, "pids");
+    const own = await serve("--from", `exec:echo $$ >> ${pids}; ${quoted}; echo 'no more power' >&2; kill -TERM $$`, "--image", NOPSCOPE_IMAGE);
+    await open("", own.url);
+    await grown();
+    const before = await save("before.nsc");
+    const shell = readFileSync(pids, "utf8").trim();
+    execFileSync("pkill", ["-KILL", "-P", shell]);
+    const status = () => page.textContent("#status");
+    await until("the cause", async () => /^The line is over.*exit status 143 \(Terminated\): no more power/.test(await status()));
+    assert.ok((await frames()).length > 20, "what was captured is shown on");
+    const over = await save("over.nsc");
+    assert.ok(callsOf(over) >= callsOf(before));
+    await page.getByRole("button", { name: "Restart" }).click();
+    await until("that it runs", async () => /^Running/.test(await status()));
+    assert.doesNotMatch(await status(), /no more power/);
+    assert.equal(await page.getByRole("button", { name: "Restart" }).count(), 0);
+    await grown();
+    const again = await save("again.nsc");
+    assert.equal(again.sessions, over.sessions + 1);
+    assert.ok(callsOf(again) > callsOf(over));
+    own.child.kill("SIGINT");
+    await ended(own.child);
+    await page.close();
+    page = null;
+    wrong.splice(0); // the browser also reports each failed request of the page
 });
 
 test("the console's text is there, and goes on", async () => {
@@ -258,15 +334,24 @@ test("the console's text is there, and goes on", async () => {
     await until("text", async () => /round \d+ of 100000/.test(await page.textContent("#console")));
     const text = await page.textContent("#console");
     await until("more text", async () => (await page.textContent("#console")) !== text);
-    const gap = () => page.$eval("#console", (host) => host.scrollHeight - host.clientHeight - host.scrollTop);
+    const gap = () => page.$eval("#console pre", (host) => host.scrollHeight - host.clientHeight - host.scrollTop);
+    const button = page.getByRole("button", { name: "Follow" });
     await page.click("#tab-functions");
     await sleep(1500);
     await page.click("#tab-console");
     await until("its end", async () => (await gap()) < 4);
-    await page.$eval("#console", (host) => (host.scrollTop = 0));
+    assert.equal(await button.isVisible(), false);
+    await page.$eval("#console pre", (host) => (host.scrollTop = 0));
+    await button.waitFor();
     const more = await page.textContent("#console");
     await until("more text", async () => (await page.textContent("#console")) !== more);
     assert.ok((await gap()) > 4, "it stays where a person has scrolled to");
+    await button.click();
+    await until("its end", async () => (await gap()) < 4);
+    assert.equal(await button.isVisible(), false);
+    const last = await page.textContent("#console");
+    await until("more text", async () => (await page.textContent("#console")) !== last);
+    assert.ok((await gap()) < 4, "it follows again");
 });
 
 test("what may not ask is refused", async (context) => {
@@ -282,6 +367,7 @@ test("what may not ask is refused", async (context) => {
     const reset = JSON.stringify({ words: ["reset"] });
     const json = { "Content-Type": "application/json" };
     assert.equal(await ask("GET", "/view", { Host: `evil.example:${port}` }), 403);
+    assert.equal(await ask("GET", "/recording", { Host: `evil.example:${port}` }), 403);
     assert.equal(await ask("POST", "/request", { ...json, Origin: "http://evil.example" }, reset), 403);
     // As a browser sends it from a page of another origin.
     await open();

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the browser's tests in NAME_test.mjs. Makes what they need: recordings, or the command of a target.
 
-    web_test.py NAME CHROMIUM NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
+    web_test.py NAME CHROMIUM FIREFOX NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
 """
 
 import json
@@ -29,6 +29,12 @@ def page(directory):
     return {"NOPSCOPE_RECORDING": record(directory).recording}
 
 
+def access(directory):
+    (directory / "tasks").mkdir()
+    demo, tasks = record(directory), machines.record(directory / "tasks", MACHINE, "tasks")
+    return {"NOPSCOPE_IMAGE": demo.elf, "NOPSCOPE_DEMO": demo.recording, "NOPSCOPE_TASKS": tasks.recording}
+
+
 def details(directory):
     (directory / "tasks").mkdir()
     (directory / "kernel").mkdir()
@@ -41,6 +47,18 @@ def details(directory):
             "NOPSCOPE_TASKS": tasks.recording, "NOPSCOPE_KERNEL": kernel.recording, "NOPSCOPE_GAPS": gaps, "NOPSCOPE_HOSTILE": hostile}
 
 
+def events(directory):
+    (directory / "cores").mkdir()
+    demo = record(directory)
+    # Cores record at the same time only if each core is a thread of the host.
+    cores = machines.record(directory / "cores", "virt-max-smp4", "tasks",
+                            ["preempt=1", "cores=4", "slice_us=20", "switches=4000", "pump=tick"], icount=False)
+    gaps, hostile = directory / "gaps.nsc", directory / "hostile.nsc"
+    gaps.write_bytes(make_recordings.with_blocks(demo.recording.read_bytes(), (2, 5)))
+    hostile.write_bytes(hostile_names.renamed(demo.recording.read_bytes()))
+    return {"NOPSCOPE_DEMO": demo.recording, "NOPSCOPE_CORES": cores.recording, "NOPSCOPE_GAPS": gaps, "NOPSCOPE_HOSTILE": hostile}
+
+
 def serve(directory):
     """The tests start, stop and restart the target themselves."""
     socket, hostile = directory / "target", directory / "hostile.nsc"
@@ -50,19 +68,23 @@ def serve(directory):
             "NOPSCOPE_IMAGE": machines.elf_of(MACHINE, "demo")}
 
 
-NEEDS = {"page": page, "details": details, "serve": serve}
+def viewer(_):
+    return {"NOPSCOPE_CAPTURES": HERE.parents[1] / "conformance/recordings"}
+
+
+NEEDS = {"access": access, "page": page, "engine": page, "events": events, "details": details, "serve": serve, "viewer": viewer}
 
 
 def main():
-    name, chromium, node, packages, objdump = sys.argv[1:]
+    name, chromium, firefox, node, packages, objdump = sys.argv[1:]
     with machines.Directory() as directory:
         needs = NEEDS[name](directory) if name in NEEDS else {}
         # Node finds modules from the directory of the test.
         (directory / "node_modules").symlink_to(pathlib.Path(packages) / "node_modules")
-        for script in ("browser.mjs", f"{name}_test.mjs"):
+        for script in ("browser.mjs", "firefox.mjs", f"{name}_test.mjs"):
             shutil.copy(HERE / script, directory)
         return subprocess.run([node, "--test", f"{name}_test.mjs"], cwd=directory, env=os.environ | {
-            "CHROMIUM": chromium, "OBJDUMP": objdump, **{key: str(value) for key, value in needs.items()}}).returncode
+            "CHROMIUM": chromium, "FIREFOX": firefox, "OBJDUMP": objdump, **{key: str(value) for key, value in needs.items()}}).returncode
 
 
 sys.exit(main())

@@ -31,6 +31,7 @@ protected:
         SessionReader reader(stream);
         reader.feed(target.bytes);
         reader.finish();
+        or_throw(stream.result());
         checker.finish();
         orphan_returns = stream.orphan_returns();
         EXPECT_THAT(checker.wrong, IsEmpty());

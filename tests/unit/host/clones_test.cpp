@@ -90,6 +90,8 @@ TEST_F(FoldClones, APieceGoesOnWithItsOriginsCall) {
     EXPECT_EQ(self_of_all(after[0]), after[0].self_ns);
     EXPECT_EQ(after[0].paths.size(), 2u);
     EXPECT_EQ(after[0].paths.size(), before[0].paths.size());
+    EXPECT_EQ(folded.find(names.place(part)), folded.find(names.place(work)));
+    EXPECT_EQ(folded.find({.name = "work.part.1", .file = "a.c"}), std::nullopt);
 }
 
 TEST_F(FoldClones, VersionsAreCallsAndAPieceByItselfIsOne) {

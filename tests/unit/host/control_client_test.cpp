@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "host-tools/image/arch/pmu_events.hpp"
+#include "host-tools/image/function_glob.hpp"
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/control/verbs.hpp"
 #include "tests/unit/host/error_of.hpp"

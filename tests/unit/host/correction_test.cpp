@@ -118,7 +118,7 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
         stream.ret(a, 100);
         stream.stats(true);
         one.read(stream.bytes);
-        const Report result = make_report(one, one.counters(), &symbols);
+        const Report result = or_throw(make_report(one, one.counters(), &symbols));
         const std::uint64_t taken = 21 + 31 + (tail == Tail::always ? 14 : 0);
         EXPECT_EQ(row(result, 1).corrected_self_ns, 200 - taken);
         EXPECT_EQ(row(result, 1).corrected_total_ns, 300 - taken - 21);

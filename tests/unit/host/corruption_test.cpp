@@ -245,7 +245,8 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
         }
         test::LineProfile profile;
         profile.read(bytes);
-        const std::string report = json_report(make_report(profile, profile.counters(), nullptr));
+        const std::string report =
+            json_report(or_throw(make_report(profile, profile.counters(), nullptr)));
         std::ofstream(dir / "report.json") << report;
         test::write_file(dir / "line", bytes);
         const std::string command = "python3 " NOPSCOPE_GOLDEN "/decode.py " +

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "host-tools/image/line_table.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/image/source_lines.hpp"
-#include "host-tools/image/symbols.hpp"
 
 namespace nopscope::host {
 namespace {

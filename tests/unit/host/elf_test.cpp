@@ -9,7 +9,7 @@
 #include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/names.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 

@@ -25,7 +25,7 @@ protected:
         profile.count_durations();
         report(nullptr, true);
     }
-    std::uint32_t number(unsigned n) { return functions_named(made, name(n)).at(0); }
+    std::uint32_t number(unsigned n) { return or_throw(functions_named(made, name(n))).at(0); }
     // "caller calls total"
     std::vector<std::string> texts(const std::vector<Neighbour>& of) {
         std::vector<std::string> list;
@@ -120,8 +120,8 @@ TEST_F(Questions, AGlobNamesSeveralAndAWrongNameTheNearest) {
     target.call(1);
     target.call(2);
     ask();
-    EXPECT_EQ(functions_named(made, "0x*").size(), 2u);
-    const Error error = test::error_of([&] { functions_named(made, "0x40080009"); });
+    EXPECT_EQ(or_throw(functions_named(made, "0x*")).size(), 2u);
+    const Error error = test::error_of([&] { or_throw(functions_named(made, "0x40080009")); });
     EXPECT_THAT(error.what(), HasSubstr("did you mean 0x40080008 or"));
     EXPECT_EQ(error.code(), Exit::usage);
 }

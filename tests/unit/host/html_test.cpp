@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page shows what the report says, even if it leaves parts out. Data on it stays data.
 #include "host-tools/views/page/html.hpp"
+#include "host-tools/views/page/recording.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -107,7 +108,7 @@ TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
 TEST(HtmlView, TheTargetsProfileHasFramesToo) {
     test::LineProfile profile;
     profile.read(read_whole_file(NOPSCOPE_GOLDEN "/profile.bin"));
-    const Report report = make_report(profile, profile.counters(), nullptr);
+    const Report report = or_throw(make_report(profile, profile.counters(), nullptr));
     const json shown = json::parse(view_json(report, profile, "title"));
     std::uint64_t calls = 0;
     for (const ProfileRow& row : report.profile) {
@@ -125,9 +126,51 @@ TEST(HtmlView, TheTargetsProfileHasFramesToo) {
 }
 
 TEST(HtmlPage, DataCannotEndItsElement) {
-    const std::string page = html_page("<a><!--data--></a>", R"({"n":"</script><!--"})");
-    EXPECT_EQ(page, R"(<a>{"n":"\u003c/script>\u003c!--"}</a>)");
+    const std::string page =
+        html_page("<a><!--data--></a><!--recording-->", R"({"n":"</script><!--"})", "</b>");
+    EXPECT_EQ(page, R"(<a>{"n":"\u003c/script>\u003c!--"}</a>\u003c/b>)");
+    constexpr const char* with_engine = R"(<!--data--><!--recording--><b id="engine">A</script>)";
+    EXPECT_EQ(html_page(with_engine, "1", "2"), R"(12<b id="engine">A</script>)");
+    EXPECT_EQ(html_page(with_engine, "1"), R"(1<b id="engine"></script>)");
     EXPECT_THROW(html_page("<a></a>", "{}"), Error);
+}
+
+// RFC 4648, section 10.
+TEST(HtmlPage, Base64) {
+    const auto of = [](std::string_view text) {
+        return base64({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    };
+    EXPECT_EQ(of(""), "");
+    EXPECT_EQ(of("f"), "Zg==");
+    EXPECT_EQ(of("fooba"), "Zm9vYmE=");
+    EXPECT_EQ(of("foo"), "Zm9v");
+    EXPECT_EQ(of("foobar"), "Zm9vYmFy");
+    EXPECT_EQ(of("\xfb\xff\xfe"), "+//+");
+}
+
+TEST(HtmlPage, TheOpeningSaysWhatWasAskedFor) {
+    const std::uint8_t bytes[] = {'f'};
+    const auto opening = nlohmann::json::parse(
+        opening_json({.bytes = bytes, .file = "a\xff.nsc", .title = "<t>", .on_cpu = true}));
+    EXPECT_EQ(opening["recording"], "Zg==");
+    EXPECT_EQ(opening["options"]["title"], "<t>");
+    EXPECT_EQ(opening["options"]["on_cpu"], true);
+    EXPECT_EQ(opening["options"]["raw"], false);
+    EXPECT_FALSE(opening.contains("before"));
+}
+
+TEST(HtmlPage, TheOpeningOfAComparisonHasBoth) {
+    const std::uint8_t bytes[] = {'f', 'o', 'o'};
+    const std::span<const std::uint8_t> all = bytes;
+    const auto opening = nlohmann::json::parse(
+        opening_json({.bytes = all.first(1), .functions = {{0x8000, 3}}, .memory = 7},
+                     {.bytes = all, .functions = {{0x9000, 3}}}));
+    EXPECT_EQ(opening["recording"], "Zm9v");
+    EXPECT_EQ(opening["options"]["functions"], nlohmann::json({"9000", 3}));
+    EXPECT_EQ(opening["options"]["memory"], page_memory_bytes);
+    EXPECT_EQ(opening["before"]["recording"], "Zg==");
+    EXPECT_EQ(opening["before"]["options"]["functions"], nlohmann::json({"8000", 3}));
+    EXPECT_EQ(opening["before"]["options"]["memory"], 7);
 }
 
 TEST(HtmlPage, TheOneThatIsBuiltInIsWhole) {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 Report kept_report(const RandomTrace& trace, const std::string& glob, bool raw = false) {
     Report report = trace.report(raw);
-    keep_functions(report, glob);
+    or_throw(keep_functions(report, glob));
     return report;
 }
 

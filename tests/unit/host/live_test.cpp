@@ -10,9 +10,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/live/rates.hpp"
-#include "host-tools/recording/reader.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/wire.hpp"
+#include "tests/unit/host/live_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -21,41 +19,7 @@ using namespace std::chrono_literals;
 using test::Bytes;
 using test::TargetStream;
 
-class Looked : public testing::Test {
-protected:
-    void open(bool comes_back = false, bool timeline = false) {
-        live = std::make_unique<Live>(
-            LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}},
-                        .timeline = timeline},
-            [this] { return std::make_unique<test::WireSource>(wire); }, comes_back);
-    }
-    void send() {
-        target.flush();
-        sent += target.bytes.size();
-        wire.send(target.bytes);
-        target.bytes.clear();
-        wait([this] { return live->status().line.bytes >= sent; });
-    }
-    template <typename Condition>
-    void wait(Condition condition) {
-        for (int n = 0; !condition(); ++n) {
-            ASSERT_LT(n, 10'000) << "it has not come within ten seconds";
-            std::this_thread::sleep_for(1ms);
-        }
-    }
-    static const FunctionRow* row_of(const LiveView& view, std::uint32_t site) {
-        for (const FunctionRow& row : view.report->functions) {
-            if (row.address == TargetStream::text_base + site * 8) return &row;
-        }
-        return nullptr;
-    }
-    std::string path(const char* name) { return testing::TempDir() + name; }
-
-    test::Wire wire;
-    TargetStream target;
-    std::size_t sent = 0;
-    std::unique_ptr<Live> live;
-};
+class Looked : public test::LiveFixture {};
 
 TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     open();
@@ -342,63 +306,18 @@ TEST(LineStates, HaveNames) {
     EXPECT_STREQ(name_of(LineState::failed), "failed");
 }
 
-TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
-    open();
-    target.hello();
-    target.entry(1);
-    target.argument(protocol::Extended::context, 5);
-    const auto outer = target.entry(3);
-    for (int n = 0; n < 100; ++n) target.ret(target.entry(2));
-    send();
-    const std::string file = path("side");
-    live->start_recording(file);
-    EXPECT_THROW(live->start_recording(path("second")), Error);
-    EXPECT_TRUE(live->status().recording.on);
-    for (int n = 0; n < 10; ++n) target.ret(target.entry(4));
-    target.ret(outer);
-    target.argument(protocol::Extended::context, 0);
-    target.ret(target.entry(6));
-    send();
-    EXPECT_EQ(live->stop_recording().records, 24u);
-    for (int n = 0; n < 7; ++n) target.ret(target.entry(4));
-    send();
-
-    nsc::Reader reader;
-    Profile profile;
-    reader.read_file(file, profile);
-    const Report report = make_report(profile, reader.counters(), nullptr);
-    const StreamCounters& stream = reader.counters().stream;
-    EXPECT_EQ(stream.delivered, 24u);
-    EXPECT_EQ(stream.generated, 24u);
-    EXPECT_EQ(stream.lost, 0u);
-    EXPECT_EQ(stream.gaps, 0u);
-    EXPECT_EQ(stream.sessions, 1u);
-    EXPECT_TRUE(profile.missing().empty());
-    ASSERT_EQ(report.functions.size(), 2u);
-    EXPECT_EQ(report.functions[0].calls, 10u);
-    EXPECT_EQ(report.functions[1].calls, 1u);
-    EXPECT_EQ(profile.decoder().orphan_returns, 1u) << "of the call that was open at its begin";
-    EXPECT_EQ(reader.end()->reason, nsc::EndReason::interrupted);
-    struct First final : SessionSink {
-        void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
-            if (!context) context = batch.context;
-        }
-        std::optional<std::uint32_t> context;
-    } first;
-    nsc::Reader().read_file(file, first);
-    EXPECT_EQ(first.context, 5u) << "that the core was in";
-    std::filesystem::remove(file);
-}
-
-TEST_F(Looked, ARecordingThatCannotBeWrittenEndsAndTheRestGoesOn) {
-    open();
-    EXPECT_THROW(live->start_recording("/dev/full"), Error);
-    EXPECT_THROW(live->start_recording("/nowhere/x.nsc"), Error);
-    target.hello();
-    target.ret(target.entry(1));
-    send();
-    EXPECT_EQ(row_of(live->view(), 1)->calls, 1u);
-    EXPECT_FALSE(live->status().recording.on);
+TEST(LiveExec, TheEndOfTheCommandIsSaidWithItsReason) {
+    Live live({.line = {.from = "exec:echo first >&2; echo 'no such board' >&2; kill -KILL $$",
+                        .image = {},
+                        .memory = {},
+                        .steering = {}},
+               .may_restart = true});
+    for (int n = 0; n < 1000 && live.status().state != LineState::over; ++n)
+        std::this_thread::sleep_for(10ms);
+    EXPECT_THAT(
+        live.status().sentence,
+        testing::EndsWith("; the command ended with exit status 137 (Killed): no such board"));
+    EXPECT_EQ(live.ask({.words = {"restart"}}).get().status, Exit::ok);
 }
 
 TEST_F(Looked, TheConsolesEndIsKept) {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tracer/protocol/names.hpp"
 

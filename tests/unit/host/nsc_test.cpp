@@ -10,7 +10,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/recording/journal.hpp"
-#include "host-tools/recording/reader.hpp"
+#include "host-tools/recording/read_file.hpp"
 #include "host-tools/target/stream/tee.hpp"
 #include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/line_profile.hpp"
@@ -109,7 +109,7 @@ protected:
     }
     static void read(const Bytes& bytes, nsc::Reader& reader, SessionSink& sink) {
         std::size_t at = 0;
-        reader.read(
+        or_throw(reader.read(
             [&](std::span<std::uint8_t> to) {
                 const std::size_t count =
                     std::min({to.size(), std::size_t{777}, bytes.size() - at});
@@ -117,11 +117,11 @@ protected:
                 at += count;
                 return count;
             },
-            sink);
+            sink));
     }
     // Sorted, because the cores' records and so their functions come in another order.
     static std::string sorted_report(const Profile& profile, const nsc::Counters& counters) {
-        Report report = make_report(profile, counters, nullptr);
+        Report report = or_throw(make_report(profile, counters, nullptr));
         sort_rows(report.functions, SortKey::self, 0);
         // A file has each core's records in larger pieces, so another core's may be its first.
         // Times count from there.
@@ -394,8 +394,8 @@ TEST_F(Nsc, ARawCaptureIsReadAsItIs) {
 TEST_F(Nsc, AFileThatIsNotThereIsOneSentence) {
     nsc::Reader reader;
     Told nothing;
-    EXPECT_THROW(reader.read_file("/nonexistent/x.nsc", nothing), Error);
-    EXPECT_THROW(reader.read_file("/", nothing), Error);
+    EXPECT_THROW(or_throw(nsc::read_file(reader, "/nonexistent/x.nsc", nothing)), Error);
+    EXPECT_THROW(or_throw(nsc::read_file(reader, "/", nothing)), Error);
 }
 
 }  // namespace

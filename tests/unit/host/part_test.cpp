@@ -271,7 +271,7 @@ protected:
         target.finish();
     }
     Report report(const Part& part) const {
-        return make_report(*parts.profile_of(part), {}, &symbols, true);
+        return or_throw(make_report(*parts.profile_of(part), {}, &symbols, true));
     }
     static Part between(std::uint64_t from, std::uint64_t to) {
         return {.time = {TimePoint{.ns = from}, TimePoint{.ns = to}},
@@ -314,10 +314,12 @@ TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
     BalancedStream all(
         bounds, [this] { return &symbols; }, "trace", std::nullopt);
     parts.feed(all);
-    const TimeRange range = bounds.resolved(read_time_range("@7..-50ns"));
+    const TimeRange range = or_throw(bounds.resolved(or_throw(read_time_range("@7..-50ns"))));
     EXPECT_EQ(range.from->ns, 150u);
     EXPECT_EQ(range.to->ns, 350u);
-    EXPECT_THAT(test::error_of([&] { (void)bounds.resolved(read_time_range("@8..")); }).what(),
+    EXPECT_THAT(test::error_of([&] {
+                    (void)or_throw(bounds.resolved(or_throw(read_time_range("@8.."))));
+                }).what(),
                 testing::HasSubstr("no marker 8"));
 }
 
@@ -325,10 +327,11 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
     const auto error_of = [this](const Part& part) -> std::string {
         Profile profile;
         return test::error_of([&] {
+                   or_throw(check_order(part.time));
                    PartStream stream(
                        profile, part, [this] { return &symbols; }, "trace");
                    parts.feed(stream);
-                   stream.check();
+                   or_throw(stream.check());
                })
             .what();
     };
@@ -346,17 +349,17 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
 }
 
 TEST(TimeRange, Texts) {
-    EXPECT_EQ(read_time_range("10ms..20ms").to->ns, 20'000'000u);
-    EXPECT_EQ(read_time_range("..1.5s").to->ns, 1'500'000'000u);
-    EXPECT_FALSE(read_time_range("..1.5s").from);
-    EXPECT_TRUE(read_time_range("-5us..").needs_bounds());
-    EXPECT_EQ(read_time_around("10us,2us").from->ns, 8'000u);
-    EXPECT_EQ(read_time_around("10us").from->ns, 0u);
+    EXPECT_EQ(or_throw(read_time_range("10ms..20ms")).to->ns, 20'000'000u);
+    EXPECT_EQ(or_throw(read_time_range("..1.5s")).to->ns, 1'500'000'000u);
+    EXPECT_FALSE(or_throw(read_time_range("..1.5s")).from);
+    EXPECT_TRUE(or_throw(read_time_range("-5us..")).needs_bounds());
+    EXPECT_EQ(or_throw(read_time_around("10us,2us")).from->ns, 8'000u);
+    EXPECT_EQ(or_throw(read_time_around("10us")).from->ns, 0u);
     EXPECT_EQ(read_time("0.0000015s"), 1500u);
     for (const char* none : {"", "10", "ms", "1e3ms", "-1ms", "1 ms", "1min", "9999999999999s"})
         EXPECT_FALSE(read_time(none)) << none;
     for (const char* none : {"", "..", "10ms", "10..20", "@x..", "@..", "1ms..2ms..3ms"}) {
-        EXPECT_THAT(test::error_of([&] { (void)read_time_range(none); }).what(),
+        EXPECT_THAT(test::error_of([&] { (void)or_throw(read_time_range(none)); }).what(),
                     testing::StartsWith("--time "))
             << none;
     }

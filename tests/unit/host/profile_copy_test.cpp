@@ -25,7 +25,7 @@ struct Read {
 std::string shown(const Profile& profile, const StreamCounters& stream, const LineCounters& line) {
     if (!profile.hello()) return {};
     const Report report =
-        make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true);
+        or_throw(make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true));
     return json_report(report) + json_graph(report, profile, {}) + view_json(report, profile, "t");
 }
 

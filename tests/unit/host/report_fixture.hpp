@@ -20,7 +20,7 @@ protected:
     const Report& report(const Symbols* symbols = nullptr, bool raw = false) {
         target.finish();
         profile.read(target.bytes);
-        made = make_report(profile, profile.counters(), symbols, raw);
+        made = or_throw(make_report(profile, profile.counters(), symbols, raw));
         return made;
     }
     static const FunctionRow& row(const Report& report, std::uint32_t site) {

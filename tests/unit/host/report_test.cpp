@@ -133,7 +133,7 @@ TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
 }
 
 TEST_F(ReportTest, RefusalsAreSentences) {
-    EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
+    EXPECT_THROW(or_throw(make_report(profile, profile.counters(), nullptr)), Error);
     target.version = 4;
     target.hello();
     EXPECT_STREQ(test::error_of([&] { report(); }).what(),

@@ -11,6 +11,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/unit/host/error_of.hpp"
@@ -30,11 +32,16 @@ public:
     std::string status(std::uint64_t& console) override {
         return "{\"console\":" + std::to_string(console++) + "}";
     }
+    SavedRecording recording() override {
+        if (saved.file == nullptr) throw Error("nothing is recorded yet");
+        return saved;
+    }
     ControlAnswer ask(const ControlRequest& request) override {
         ++asked;
         return {Exit::ok, request.words[0]};
     }
     std::atomic<int> asked = 0;
+    SavedRecording saved;
 };
 
 class Client {
@@ -134,6 +141,24 @@ TEST_F(ServeTest, ItsOwnPageIsAnswered) {
     EXPECT_THAT(get("/view"), StartsWith(ok));
 }
 
+TEST_F(ServeTest, TheRecordingIsAFileToSave) {
+    serve();
+    EXPECT_THAT(get("/recording"), AllOf(StartsWith("HTTP/1.1 404 "),
+                                         testing::EndsWith("\r\nnothing is recorded yet\n")));
+    const std::string path = testing::TempDir() + "saved";
+    const std::string bytes(200'000, 'r');
+    std::ofstream(path) << bytes << "what came later";
+    shown.saved = {
+        .file = std::make_shared<FileParts>(path), .file_bytes = bytes.size(), .end = {'e', 'n'}};
+    EXPECT_THAT(get("/recording"),
+                AllOf(StartsWith(ok), HasSubstr("Content-Disposition: attachment; "),
+                      HasSubstr("Content-Length: 200002\r\n"),
+                      testing::EndsWith("\r\n\r\n" + bytes + "en")));
+    std::filesystem::resize_file(path, 10);
+    EXPECT_THAT(get("/recording"), Not(testing::EndsWith("en"))) << "cut, so the client sees it";
+    std::filesystem::remove(path);
+}
+
 TEST_F(ServeTest, ByAnotherNameNoRequestIsAnswered) {
     serve();
     for (const char* name :
@@ -164,7 +189,7 @@ TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
             << origin;
     }
     for (const std::string site : {"cross-site", "same-site"}) {
-        for (const char* path : {"/view", "/events"}) {
+        for (const char* path : {"/view", "/events", "/recording"}) {
             EXPECT_THAT(get(path, "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"),
                         StartsWith(forbidden));
         }
@@ -186,7 +211,7 @@ TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
     EXPECT_THAT(get("/view", "Authorization: Bearer " + token + "\r\n"), StartsWith(ok));
     host = "10.0.0.1:80";  // an address of this machine
     EXPECT_THAT(get("/view?token=" + token), StartsWith(ok));
-    for (const std::string path : {"", "view", "events"}) {
+    for (const std::string path : {"", "view", "events", "recording"}) {
         for (const std::string wrong :
              {"", "?token=", "?token=0123456789abcdeg", "?token=0123456789abcde",
               "?token=0123456789abcdef0", "?tokem=0123456789abcdef"}) {

@@ -69,8 +69,8 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
         line.feed(trace.target.bytes);
         line.finish();
         selected.finish();
-        const Report report =
-            make_report(*profile_of(trace, least, true), trace.profile.counters(), &trace.symbols);
+        const Report report = or_throw(
+            make_report(*profile_of(trace, least, true), trace.profile.counters(), &trace.symbols));
         Sums sums;
         for (const FunctionRow& row : report.functions) sums[row.name] = {row.calls, row.self_ns};
         EXPECT_EQ(sums, shown.sums) << "seed " << seed << ", least " << least;
@@ -90,7 +90,7 @@ All all_of(const RandomTrace& trace, Nanoseconds least) {
     All all;
     for (const CallTree::Node& node : profile->tree().nodes())
         all.outermost += node.parent == CallTree::root ? node.calls : 0;
-    const Report report = make_report(*profile, trace.profile.counters(), &trace.symbols);
+    const Report report = or_throw(make_report(*profile, trace.profile.counters(), &trace.symbols));
     for (const FunctionRow& row : report.functions) {
         all.calls += row.calls;
         all.self_ns += row.corrected_self_ns;

@@ -85,6 +85,40 @@ TEST_F(ShownLineTest, TheConsoleIsToldOnceAndAsText) {
     EXPECT_LE(later["console"].get<std::string>().size(), 2 * Watch::max_console_bytes);
 }
 
+TEST_F(ShownLineTest, TheTargetSaysWhatItDoes) {
+    target.hello();
+    target.stats(false);
+    send();
+    EXPECT_EQ(status()["mode"], "") << "an older target has not said it";
+    EXPECT_EQ(status()["stopped"], false);
+    target.report({.recording = 0});
+    send();
+    EXPECT_EQ(status()["stopped"], true);
+    target.state = {.has_state = true, .mode = 1, .recorders = 1 << 1, .since = 5};
+    target.stats(false);
+    send();
+    EXPECT_EQ(status()["stopped"], false);
+    EXPECT_EQ(status()["mode"], "lossless");
+    EXPECT_EQ(status()["recorder"], "graph");
+    target.state.mode = 3;
+    target.state.recorders = 1 << 1 | 1 << 2;
+    target.state.stopped_at = target.clock;  // no request of this host
+    target.stats(false);
+    send();
+    EXPECT_EQ(status()["stopped"], true);
+    EXPECT_EQ(status()["mode"], "adaptive");
+    EXPECT_EQ(status()["recorder"], "graph and profile");
+    target.report({.recording = 1});  // on the way since before the stop
+    send();
+    EXPECT_EQ(status()["stopped"], true);
+    target.reset();
+    target.state = {};
+    target.hello();
+    send();
+    EXPECT_EQ(status()["stopped"], false) << "another boot has not said it";
+    EXPECT_EQ(status()["mode"], "");
+}
+
 TEST_F(ShownLineTest, AnAnswerIsASentence) {
     const ControlAnswer answer = shown.ask({.words = {"mark", "x"}});
     EXPECT_EQ(answer.status, Exit::usage);
@@ -92,13 +126,15 @@ TEST_F(ShownLineTest, AnAnswerIsASentence) {
 }
 
 TEST(ShownFileTest, HasItsViewAndNobodyToAsk) {
-    ShownFile shown("a.nsc", "{}");
+    ShownFile shown("a.nsc", "{}", "{\"recording\":\"\"}");
     std::uint64_t console = 0;
     const json status = json::parse(shown.status(console));
     EXPECT_EQ(status["state"], "file");
     EXPECT_EQ(status["commands"], false);
     EXPECT_EQ(status["view"], shown.view()->number);
     EXPECT_EQ(shown.ask({.words = {"mark"}}).status, Exit::usage);
+    EXPECT_EQ(status["save"], false);
+    EXPECT_THROW(shown.recording(), Error);
 }
 
 }  // namespace

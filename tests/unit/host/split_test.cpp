@@ -70,8 +70,8 @@ protected:
             PartStream stream(profile, part, named, "trace");
             feed(trace.target, stream);
         }
-        tree = path_tree({make_report(profile, {}, &trace.symbols), profile, true});
-        return make_report(profile, {}, &trace.symbols);
+        tree = path_tree({or_throw(make_report(profile, {}, &trace.symbols)), profile, true});
+        return or_throw(make_report(profile, {}, &trace.symbols));
     }
 
     RandomTasks trace{GetParam() / 2, GetParam() % 2 != 0};
@@ -195,7 +195,7 @@ TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     profile.time_on_cpu();
     feed(trace.target, profile);
     const std::vector<FunctionTimes> times = profile.times();
-    const Report report = make_report(profile, {}, &trace.symbols);
+    const Report report = or_throw(make_report(profile, {}, &trace.symbols));
     ASSERT_TRUE(report.on_cpu);
     std::map<std::string, CpuTimes::Times> found;
     for (std::uint32_t number = 1; number < times.size(); ++number) {
@@ -241,7 +241,7 @@ protected:
         profile.split_by(SplitBy::task, names.tasks());
         feed(target, profile);
         std::map<std::string, std::uint64_t> calls;
-        const Report report = make_report(profile, {}, nullptr);
+        const Report report = or_throw(make_report(profile, {}, nullptr));
         for (const FunctionRow& row : report.functions)
             calls[report.groups[row.group]] += row.calls;
         return calls;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tracer/protocol/command.hpp"
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/moved.hpp"
 #include "tracer/protocol/stats.hpp"
@@ -190,6 +191,16 @@ public:
         stats.has_state = state.has_state;
         for (const auto field : protocol::state_fields) stats.*field = state.*field;
         frame(protocol::Stream::stats, core, protocol::write_stats(stats, builder_.payload()));
+    }
+    // The answer to the command `stats`.
+    void report(const protocol::TargetReport& report) {
+        flush();
+        protocol::Writer out(builder_.payload());
+        out.fixed(std::uint32_t{1});
+        out.fixed(static_cast<std::uint8_t>(protocol::Command::stats));
+        out.fixed(static_cast<std::uint8_t>(protocol::Answer::ok));
+        for (const auto field : protocol::report_fields) out.varint(report.*field);
+        frame(protocol::Stream::reply, 0, out.size());
     }
     void moved(std::uint64_t moves, const std::vector<protocol::Move>& all) {
         flush();

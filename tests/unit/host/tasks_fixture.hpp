@@ -25,7 +25,7 @@ inline TaskFacts facts(std::uint32_t number, std::string_view its_name, std::uin
 }
 
 inline json told_by(const Profile& profile) {
-    return json::parse(json_report(make_report(profile, {}, nullptr)));
+    return json::parse(json_report(or_throw(make_report(profile, {}, nullptr))));
 }
 
 // The entry of `contexts`; null: there is none.
@@ -72,7 +72,7 @@ protected:
         PartStream stream(
             profile_of_part, part, [&] { return &symbols; }, "x.nsc", std::move(known));
         read(stream);
-        stream.check();
+        or_throw(stream.check());
         return told_by(profile_of_part);
     }
     void read(SessionSink& sink) {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "host-tools/recording/journal.hpp"
-#include "host-tools/recording/reader.hpp"
+#include "host-tools/recording/read_file.hpp"
 #include "tests/unit/host/tasks_fixture.hpp"
 #include "tests/unit/host/test_files.hpp"
 
@@ -423,7 +423,7 @@ TargetStream busy_tasks() {
 // A recording has each core's records in larger pieces, so functions come in another order, and
 // times may count from another core's first record.
 std::string shown(const Profile& profile, const nsc::Counters& counters) {
-    Report report = make_report(profile, counters, nullptr);
+    Report report = or_throw(make_report(profile, counters, nullptr));
     sort_rows(report.functions, SortKey::self, 0);
     for (FunctionRow& row : report.functions) row.longest.reset();
     return json_report(report);
@@ -445,7 +445,7 @@ TEST(BusyTasks, SurviveARecording) {
     }
     Profile replayed;
     nsc::Reader reader;
-    reader.read_file(path, replayed);
+    or_throw(nsc::read_file(reader, path, replayed));
     std::filesystem::remove(path);
     const std::string expected = shown(direct, direct.counters());
     EXPECT_EQ(shown(replayed, reader.counters()), expected);
@@ -462,7 +462,7 @@ TEST(BusyTasks, Golden) {
     expect_golden("tasks.bin", std::string(line.begin(), line.end()));
     LineProfile profile;
     profile.read(line);
-    Report report = make_report(profile, profile.counters(), nullptr);
+    Report report = or_throw(make_report(profile, profile.counters(), nullptr));
     sort_rows(report.functions, SortKey::self, 0);
     expect_golden("tasks.json", json_report(report));
 }

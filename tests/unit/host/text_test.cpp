@@ -61,6 +61,23 @@ TEST(Text, CharactersThatAreNotSeenAreEscaped) {
     }
 }
 
+TEST(Text, DecimalNumbersEndWhereTheirUnitBegins) {
+    const auto taken = [](std::string_view text) {
+        const auto number = take_decimal(text);
+        return std::pair(number, std::string(text));
+    };
+    EXPECT_EQ(taken("12ms"), std::pair(std::optional(12.0), std::string("ms")));
+    EXPECT_EQ(taken("0.1"), std::pair(std::optional(0.1), std::string()));
+    EXPECT_EQ(taken("10.5.2"), std::pair(std::optional(10.5), std::string(".2")));
+    EXPECT_EQ(taken("1..2"), std::pair(std::optional(1.0), std::string("..2")));
+    EXPECT_EQ(taken("2e3"), std::pair(std::optional(2.0), std::string("e3")));
+    EXPECT_EQ(taken("9007199254740991").first, 9007199254740991.0);
+    EXPECT_EQ(taken("0.00000000000000000000000000000000000000000000000001").first, 0.0);
+    for (const char* const none : {"", "ms", "-1", "+1", ".5", " 1", "nan", "inf"}) {
+        EXPECT_EQ(taken(none), std::pair(std::optional<double>(), std::string(none)));
+    }
+}
+
 TEST(Text, OutOfMemoryIsASentence) {
     EXPECT_EQ(sentence_of(std::bad_alloc()), out_of_memory_sentence);
     EXPECT_EQ(sentence_of(std::length_error("vector")), out_of_memory_sentence);

@@ -81,9 +81,9 @@ LiveView view_of(const test::TargetStream& target, const Symbols* symbols, std::
     view.target_ticks = view.profile->duration_ticks();
     for (CoreStatus& core : view.status.cores)
         core.busy_ticks = view.profile->self_ticks_of(core.number, {});
-    view.report =
+    view.report = or_throw(
         make_report(*view.profile,
-                    {.file = {}, .line = view.status.line, .stream = view.status.stream}, symbols);
+                    {.file = {}, .line = view.status.line, .stream = view.status.stream}, symbols));
     return view;
 }
 

@@ -70,7 +70,7 @@ std::size_t records_of(const Bytes& bytes) {
 }
 
 std::string shown(const Profile& profile, const Symbols& symbols) {
-    Report report = make_report(profile, {}, &symbols, true);
+    Report report = or_throw(make_report(profile, {}, &symbols, true));
     sort_rows(report.functions, SortKey::self, 0);
     return json_report(report) + json_graph(report, profile, {});
 }

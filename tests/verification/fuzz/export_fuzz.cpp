@@ -85,9 +85,9 @@ void page(Bytes line, Symbols& symbols) {
     feed(stream, line);
     if (!profile.hello()) return;
     name_sites(symbols, *profile.hello());
-    const Report report = make_report(profile, profile.counters(), &symbols);
+    const Report report = or_throw(make_report(profile, profile.counters(), &symbols));
     const std::string view =
-        view_json(report, profile, "<title>", 100, {.timeline = &timeline, .code = nullptr});
+        view_json(report, profile, "<title>", 100, {.timeline = &timeline, .code = {}});
     must(nlohmann::json::accept(view));
     const std::string_view empty = page_template();
     const std::string full = html_page(empty, view);
@@ -111,7 +111,7 @@ void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis
         profile.finish();
         if (!profile.hello()) return;
         name_sites(symbols, *profile.hello());
-        const Report report = make_report(profile, profile.counters(), &symbols);
+        const Report report = or_throw(make_report(profile, profile.counters(), &symbols));
         (void)format.aggregate(output, {report, profile, line.size() % 2 == 0});
     }
     if (format.name == "chrome" || format.name == "speedscope")

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     must(calls <= integrity.value("delivered"));
     try {
-        Report report = make_report(profile, profile.counters(), nullptr);
+        Report report = or_throw(make_report(profile, profile.counters(), nullptr));
         sort_rows(report.functions, SortKey::self, 0);
         must(!text_report(report).empty() && !json_report(report).empty());
         must(!csv_report(report).empty() && !text_graph(report, profile, {}).empty());

@@ -7,8 +7,8 @@
 
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/error.hpp"
+#include "host-tools/recording/compressor.hpp"
 #include "host-tools/recording/reader.hpp"
-#include "host-tools/recording/zstd.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
@@ -59,23 +59,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     nsc::Reader reader;
     std::size_t at = 0;
     Profile profile;
-    try {
-        reader.read(
-            [&](std::span<std::uint8_t> to) {
-                const std::size_t count = std::min({to.size(), bytes.size() - at, std::size_t{37}});
-                std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
-                at += count;
-                return count;
-            },
-            profile);
-    } catch (const Error&) {
-        return 0;
-    }
+    const Result<void> read = reader.read(
+        [&](std::span<std::uint8_t> to) {
+            const std::size_t count = std::min({to.size(), bytes.size() - at, std::size_t{37}});
+            std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
+            at += count;
+            return count;
+        },
+        profile);
+    if (!read) return 0;
     if (at != bytes.size()) __builtin_trap();
-    try {
-        if (text_report(make_report(profile, reader.counters(), nullptr)).empty()) __builtin_trap();
-    } catch (const Error&) {
-    }
+    const Result<Report> report = make_report(profile, reader.counters(), nullptr);
+    if (report && text_report(*report).empty()) __builtin_trap();
     if (reader.symbols()) {
         for (const Function& site : reader.symbols()->sites) {
             if (reader.symbols()->find(site.address) != &site) __builtin_trap();

@@ -99,7 +99,7 @@ class Units:
     def compile(self, source, overlay):
         overlay.mkdir(parents=True, exist_ok=True)
         made = overlay / f"{source.stem}.o"
-        build([self.compiler, "-std=c++20", *self.includes(overlay), *self.includes(ROOT), *self.OPTIONS, "-c", str(source),
+        build([self.compiler, "-std=c++23", *self.includes(overlay), *self.includes(ROOT), *self.OPTIONS, "-c", str(source),
                "-o", str(made)])
         return made
 

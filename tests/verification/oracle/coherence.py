@@ -39,7 +39,7 @@ def arguments_of(argv):
     parser.add_argument("--json", type=pathlib.Path, help="what the plugin wrote, with symbols")
     parser.add_argument("--at-least", action="append", default=[], metavar="EVENT=N")
     parser.add_argument("--expect", action="append", default=[], metavar="KIND")
-    parser.add_argument("--seconds", type=int, default=240, help="a detector of hangs")
+    parser.add_argument("--seconds", type=int, default=540, help="a detector of hangs")
     parser.add_argument("words", nargs="*")
     return parser.parse_intermixed_args(argv)
 

@@ -3,14 +3,22 @@
 import { showCode } from "./code";
 import { callLines } from "./code_model";
 import { empty, make, patch } from "./dom";
-import { histogram, selfTime } from "./functions";
-import { keyOf, nameOf, percentile, type View } from "./model";
+import { histogram, selfTime, type Find } from "./functions";
+import { functionOf, keyOf, nameOf, percentile, type View } from "./model";
+import type { Which } from "./placed_call";
+import type { State } from "./state";
+import { table, type Column, type Name, type Sort } from "./table";
 import * as text from "./text";
 import { neighbours, type Neighbour } from "./tree";
 
+const columns: Column<Neighbour>[] = [
+    { key: "calls", head: "calls", by: (of) => of.calls, cell: (of) => text.count(of.calls) },
+    { key: "total", head: "total", title: "with what it calls", by: (of) => of.total, cell: (of) => text.time(of.total) },
+];
 let drawn = 0; // how often code was drawn
 
-export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
+export function showCalls(host: HTMLElement, view: View, state: State, change: (by: Partial<State>) => void, chosen: (fn: number) => void, find: Find, under: (name: string) => void): void {
+    const fn = functionOf(view, state.fn);
     if (fn < 0) {
         empty(host, "Choose a function: a row of the table, or a frame by double-click.");
         return;
@@ -29,17 +37,30 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     ];
     const list = make("dl", { class: "facts" });
     for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+    const buttons = make("div", { class: "tools" });
+    const shown: [string, Which, boolean][] = [["First call", "next", of.calls > 0], ["Shortest call", "shortest", of.min !== null], ["Longest call", "longest", of.max !== null]];
+    for (const [name, which, exists] of find ? shown : []) {
+        if (!exists) continue;
+        const button = make("button", { title: "show it in the timeline" }, name);
+        button.onclick = () => find!(fn, which);
+        buttons.append(button);
+    }
     const big = make("div", { class: "big" }, histogram(of.bins));
+    const select = make("button", { class: "selects", title: "All tabs show only its calls and the calls inside" }, "Select what it calls");
+    select.onclick = () => under(of.name);
     // A running target's page has neither. The links act on elements of this `div`. So each one has
     // a new key, and patch() replaces it instead of changing it.
     const code = view.code || view.timeline ? [make("div", { "data-key": `code ${++drawn}` }, ...showCode(view, fn, chosen))] : [];
     patch(host,
-        make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line))),
+        make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line)), select),
         list,
+        ...(buttons.hasChildNodes() ? [buttons] : []),
         ...(of.bins.length ? [big, axis(of.bins)] : []),
         make("div", { class: "sides" },
-            side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen, (other) => linesOf(view, other, fn)),
-            side(view, "Calls", "nothing that was recorded", callees, chosen, (other) => linesOf(view, fn, other))),
+            side(view, "Called by", "outermost: nothing that was recorded calls it",
+                callers, state.callersort, (callersort) => change({ callersort }), chosen, (other) => linesOf(view, other, fn)),
+            side(view, "Calls", "nothing that was recorded",
+                callees, state.calleesort, (calleesort) => change({ calleesort }), chosen, (other) => linesOf(view, fn, other))),
         ...code,
     );
 }
@@ -59,21 +80,17 @@ function axis(bins: [number, number][]): Node {
     return make("div", { class: "axis" }, make("span", {}, text.time(bins[0][0])), make("span", {}, `${text.time(last)} and more`));
 }
 
-function side(view: View, title: string, none: string, of: Neighbour[], chosen: (fn: number) => void, where: (fn: number) => string): Node {
-    const body = make("tbody");
-    for (const one of of) {
-        const name = one.fn === -1 ? none : nameOf(view, one.fn);
-        const row = make("tr", { "data-key": keyOf(view, one.fn) }, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
-        const lines = one.fn >= 0 ? where(one.fn) : "";
-        if (lines) row.lastElementChild!.append(make("span", { class: "place" }, lines));
-        if (one.fn >= 0) {
-            row.tabIndex = 0;
-            row.onclick = () => chosen(one.fn);
-            row.onkeydown = (event) => event.key === "Enter" && chosen(one.fn);
-        }
-        body.append(row);
-    }
-    if (of.length === 0) body.append(make("tr", {}, make("td", { colspan: "3", class: "empty" }, none)));
-    const head = make("tr", {}, make("th", {}, "calls"), make("th", {}, "total"), make("th", { class: "name" }, "function"));
-    return make("section", {}, make("h3", {}, title), make("table", {}, make("thead", {}, head), body));
+function side(view: View, title: string, none: string, of: Neighbour[], order: string, sort: Sort, chosen: (fn: number) => void, where: (fn: number) => string): Node {
+    const name: Name<Neighbour> = {
+        head: "function",
+        key: ({ fn }) => keyOf(view, fn),
+        name: ({ fn }) => (fn === -1 ? none : nameOf(view, fn)),
+        more: ({ fn }) => {
+            const lines = fn >= 0 ? where(fn) : "";
+            return lines ? [make("span", { class: "place" }, lines)] : [];
+        },
+        open: ({ fn }) => (fn >= 0 ? () => chosen(fn) : null),
+    };
+    const shown = of.length ? table(columns, name, of, order, sort) : make("p", { class: "empty" }, none);
+    return make("section", {}, make("h3", {}, title), shown);
 }

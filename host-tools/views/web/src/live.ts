@@ -34,11 +34,17 @@ export function follow(list: Control[], show: (view: View, lasts: boolean) => vo
     const target = new Console(found("console"));
     const controls = new Controls(found<HTMLFormElement>("controls"), list, ask);
 
-    const say = () => last && showStatus(found("status"), last, last.source === found("title").textContent, paused, () => {
-        paused = !paused;
-        say();
-        void take();
-    });
+    const acts = {
+        pause: () => {
+            paused = !paused;
+            say();
+            void take();
+        },
+        // The next event says how it went.
+        restart: () => void ask({ words: ["restart"] }).catch(() => ""),
+        recording: address("recording"),
+    };
+    const say = () => last && showStatus(found("status"), last, last.source === found("title").textContent, paused, acts);
 
     async function take(): Promise<void> {
         if (!last || paused || fetching || last.view === shown || performance.now() < notBefore) return;

@@ -20,6 +20,14 @@ export interface FunctionData {
     doubtful: boolean; // its self time may contain missing calls
     notes: string[]; // why its times may be too short
     bins: [number, number][]; // [least duration in ns, calls], ascending; empty: not known
+    change?: Change | null; // of a page that compares; null: it was called on neither side
+}
+
+// Of a function's self time.
+export interface Change {
+    before: number | null; // null: it is new
+    ns: number;
+    p: number | null; // that chance alone changes it so much; null: not tested
 }
 
 // Parents precede their children. The first path is the root, which has no function.
@@ -71,6 +79,13 @@ export interface Fact {
     spoils: boolean;
 }
 
+// The recordings whose timelines a page compares.
+export interface Compared {
+    before: string; // names
+    after: string;
+    timeline: TimelineData; // of the one before
+}
+
 export interface View {
     version: 1;
     title: string;
@@ -84,11 +99,10 @@ export interface View {
     tasks: TasksData | null; // null: the target told of none
     timeline: TimelineData | null;
     code: CodeData | null; // null: the image was not available
+    compared?: Compared; // of a page that compares; `timeline` is that after the change
 }
 
-export function contains(name: string, search: string): boolean {
-    return name.toLowerCase().includes(search.toLowerCase());
-}
+export const callsOf = (view: View) => view.functions.reduce((sum, { calls }) => sum + calls, 0);
 
 export function nameOf(view: View, fn: number): string {
     return fn < 0 ? (special.get(fn) ?? "?") : view.functions[fn].name;

@@ -8,11 +8,25 @@ export interface State {
     zoom: string; // functions' keys from the root, separated by ";"; empty: all
     search: string;
     fn: string; // key of the chosen function
-    sort: string;
+    sort: string; // order of the table of functions (table.ts), and of the other tables
+    tasksort: string;
+    callersort: string;
+    calleesort: string;
+    colour: "file" | "name"; // what decides a function's colour
     range: string; // of the timeline: "from-to" in nanoseconds; empty: all
+    tracer: "" | "shown"; // the timeline has the tracer's own time
+    rangebefore: string; // of that before the change, in a page that compares
+    // What all tabs show (selection.ts). Empty: all.
+    time: string; // "from..to" in nanoseconds since the first record
+    core: string;
+    task: string; // as --task has it
+    under: string; // as --under has it
 }
 
-const initial: State = { view: "flame", order: "callers", down: "down", zoom: "", search: "", fn: "", sort: "self", range: "" };
+export const initial: State = {
+    view: "flame", order: "callers", down: "down", zoom: "", search: "", fn: "", sort: "self", tasksort: "cpu_ns",
+    callersort: "total", calleesort: "total", colour: "file", range: "", tracer: "", rangebefore: "", time: "", core: "", task: "", under: "",
+};
 
 export function read(): State {
     const state = { ...initial };

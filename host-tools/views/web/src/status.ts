@@ -12,7 +12,11 @@ export interface Core {
 export interface Status {
     source: string; // a line's URI, or a file
     state: "file" | "waiting" | "running" | "finished" | "lost" | "over" | "failed";
-    stopped: boolean; // a request has stopped the recording on the target
+    stopped: boolean; // the target says that it does not trace
+    mode: string; // as the target says; empty: it has not said
+    recorder: string; // likewise
+    restart: boolean; // the line has ended, and the request `restart` opens it again
+    save: boolean; // there is a recording to save
     figures: string; // since when the figures count, and why; empty: since the begin
     sentence: string; // the reason for the state; may be empty
     note: string; // the last message for a person; may be empty
@@ -52,6 +56,10 @@ function facts(of: Status): [string, string, boolean][] {
             if (core.busy !== null) add(`core ${core.number}`, `${Math.round(core.busy * 100)} % in traced calls`);
         }
     }
+    if (of.state === "running") {
+        add("mode", of.mode);
+        add("recorder", of.recorder);
+    }
     add("figures since", of.figures);
     if (of.dropped) {
         const rate = of.rates?.dropped ? `, ${text.count(Math.round(of.rates.dropped))}/s` : "";
@@ -73,20 +81,31 @@ function reason(of: Status): string {
     return of.sentence.toLowerCase().startsWith(said) ? of.sentence.slice(said.length).replace(/^[:;,. ]+/, "") : of.sentence;
 }
 
+export interface Acts {
+    pause: () => void;
+    restart: () => void;
+    recording: string; // address
+}
+
 // `titled`: the page's title names the source.
-export function showStatus(host: HTMLElement, of: Status, titled: boolean, paused: boolean, pause: () => void): void {
+export function showStatus(host: HTMLElement, of: Status, titled: boolean, paused: boolean, acts: Acts): void {
     const list = make("dl", {});
     for (const [name, value, spoils] of facts(of)) {
         list.append(make("div", { class: spoils ? "spoils" : "" }, make("dt", {}, name), make("dd", {}, value)));
     }
-    const button = make("button", { type: "button", "aria-pressed": String(paused) }, paused ? "Go on" : "Pause");
-    button.onclick = pause;
+    const button = (text: string, act: () => void) => {
+        const made = make("button", { type: "button" }, text);
+        made.onclick = act;
+        return made;
+    };
     const why = [reason(of), of.note].filter((part) => part !== "").join(" · ");
     patch(host,
         make("strong", { class: `state ${isStopped(of) ? "stopped" : of.state}` }, paused ? `${word(of)} (paused here)` : word(of)),
         ...(titled ? [] : [make("span", { class: "source" }, of.source)]),
         list,
         ...(why ? [make("span", { class: "why" }, why)] : []),
-        button,
+        ...(of.restart ? [button("Restart", acts.restart)] : []),
+        button(paused ? "Go on" : "Pause", acts.pause),
+        ...(of.save ? [make("a", { href: acts.recording, download: "" }, "Save recording")] : []),
     );
 }

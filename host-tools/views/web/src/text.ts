@@ -15,6 +15,14 @@ export function time(ns: number | null): string {
     return `${Math.round(ns)} ns`;
 }
 
+// How often something comes that comes each `ns`: "1.50 kHz".
+export function rate(ns: number): string {
+    for (const [size, unit] of [[1e3, "MHz"], [1e6, "kHz"]] as const) {
+        if (ns <= size) return `${((size / ns)).toPrecision(3)} ${unit}`.replace(/e\+\d+/, "");
+    }
+    return `${(1e9 / ns).toPrecision(3)} Hz`;
+}
+
 export function count(n: number): string {
     return n.toLocaleString("en-US");
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the tracks of a time range on a canvas, scrolled down by `top` pixels.
+// Draws the tracks, without their heads (timeline_heads.ts), of a time range on a canvas, scrolled down by `top` pixels.
 import { scaleLinear } from "d3-scale";
 
-import { colourOf } from "./colours";
 import * as text from "./text";
-import { firstAfter, isTask, type Band, type Call, type Slot, type Track } from "./timeline_model";
+import { chartLines, drawChart, heightOfChart } from "./timeline_charts";
+import { firstAfter, isTask, notCalls, type Band, type Call, type Slot, type Track } from "./timeline_model";
 
 export const axisHeight = 26;
-const headHeight = 22;
+export const headHeight = 22;
 const rowHeight = 18;
 const pause = 10; // space below a track
 const letter = 6.7; // width of a letter, 11 px monospace
-const notCalls: Record<number, true> = { [-3]: true, [-4]: true }; // the tracer, another context (model.ts)
 
 export interface Range {
     from: number;
@@ -33,20 +32,30 @@ export interface Palette {
 export interface Scene {
     tracks: Track[];
     name: (fn: number) => string;
+    colour: (fn: number) => string; // of a function or a task
     isFound: (fn: number) => boolean;
     isInterrupt: (fn: number) => boolean;
+    isSelected: (track: Track) => boolean;
 }
 
 // The object under the pointer.
 export interface Hit {
     track: Track;
+    depth?: number; // the row of `call`
     call?: Call;
     slot?: Slot;
     band?: Band;
     mark?: { at: number; id: number };
+    said?: string[]; // of a chart
 }
 
-const heightOf = (track: Track) => headHeight + track.rows.length * rowHeight + pause;
+export const heightOf = (track: Track) => headHeight + (track.chart ? heightOfChart(track.chart) : track.rows.length * rowHeight) + pause;
+
+// The top of a row in all tracks.
+export function topOf(tracks: Track[], number: number, depth: number): number {
+    const at = tracks.findIndex((track) => track.number === number);
+    return totalHeight(tracks.slice(0, Math.max(0, at))) + headHeight + depth * rowHeight;
+}
 
 export function totalHeight(tracks: Track[]): number {
     return axisHeight + tracks.reduce((sum, track) => sum + heightOf(track), 0);
@@ -75,7 +84,7 @@ export class Drawing {
     }
 
     // Returns the number of drawn calls.
-    draw(scene: Scene): number {
+    draw(scene: Scene, selection: Range | null): number {
         const { context, width, height, colours } = this;
         context.fillStyle = colours.ground;
         context.fillRect(0, 0, width, height);
@@ -88,10 +97,27 @@ export class Drawing {
         for (const track of scene.tracks) {
             const end = y + heightOf(track);
             if (end > axisHeight && y < height) drawn += this.track(scene, track, y);
+            if (!scene.isSelected(track)) this.dim(0, y, width, end - y);
             y = end;
         }
+        if (selection) this.outside(selection);
         this.axis(ticks);
         return drawn;
+    }
+
+    // Dims what is not selected.
+    private outside({ from, to }: Range): void {
+        const { scale, width, height } = this;
+        this.dim(0, axisHeight, Math.max(0, scale(from)), height);
+        this.dim(scale(to), axisHeight, Math.max(0, width - scale(to)), height);
+    }
+
+    private dim(x: number, y: number, width: number, height: number): void {
+        const { context, colours } = this;
+        context.globalAlpha = 0.6;
+        context.fillStyle = colours.ground;
+        context.fillRect(x, y, width, height);
+        context.globalAlpha = 1;
     }
 
     private axis(ticks: number[]): void {
@@ -115,12 +141,13 @@ export class Drawing {
     }
 
     private track(scene: Scene, track: Track, y: number): number {
-        const { context, colours } = this;
-        context.font = "600 12px system-ui, sans-serif";
-        context.textAlign = "left";
-        context.fillStyle = colours.text;
-        context.fillText(track.name, 6, y + headHeight / 2);
+        const { context } = this;
         const rows = y + headHeight;
+        if (track.chart) {
+            drawChart(track.chart, { context, x: this.scale, y: rows, width: this.width, range: this.range, colours: this.colours },
+                (...of) => this.label(...of), scene.name);
+            return 0;
+        }
         const height = track.rows.length * rowHeight;
         let drawn = 0;
         context.font = "11px ui-monospace, monospace";
@@ -166,12 +193,28 @@ export class Drawing {
             if (right <= covered && !isFound) continue;
             covered = right;
             const name = scene.name(call.fn);
-            context.fillStyle = isFound ? colours.found : scene.isInterrupt(call.fn) ? colours.accent : call.fn < 0 && !isTask(call.fn) ? colours.none : colourOf(name);
+            context.fillStyle = isFound ? colours.found : scene.isInterrupt(call.fn) ? colours.accent : call.fn < 0 && !isTask(call.fn) ? colours.none : scene.colour(call.fn);
             const wide = right - left > 3;
             context.fillRect(left, y, wide ? right - left - 0.5 : right - left, rowHeight - 1);
             if (right - left > 24) this.label(name, left, right, y, scene.isInterrupt(call.fn) && !isFound ? colours.ground : "#1b1f24");
         }
         return drawn;
+    }
+
+    // A frame around a call, also around one that is too short to be drawn.
+    mark(tracks: Track[], number: number, depth: number, from: number, to: number): void {
+        const { context, colours } = this;
+        const left = this.scale(from);
+        const right = Math.max(this.scale(to), left + 1);
+        const y = topOf(tracks, number, depth) - this.top;
+        if (right < 0 || left > this.width || y < axisHeight || y > this.height) return;
+        context.lineWidth = 4;
+        context.strokeStyle = colours.ground;
+        context.strokeRect(left - 2, y - 2, right - left + 4, rowHeight + 3);
+        context.lineWidth = 2;
+        context.strokeStyle = colours.text;
+        context.strokeRect(left - 2, y - 2, right - left + 4, rowHeight + 3);
+        context.lineWidth = 1;
     }
 
     private label(what: string, left: number, right: number, y: number, colour: string): void {
@@ -247,20 +290,22 @@ export class Drawing {
         for (const track of scene.tracks) {
             const bottom = top + heightOf(track);
             if (y >= top && y < bottom) {
+                if (track.chart) return { track, said: y < top + headHeight ? [] : chartLines(track, time, near, scene.name) };
                 const mark = track.marks.find((one) => Math.abs(one.at - time) <= near);
                 if (mark && y < top + headHeight) return { track, mark };
                 const band = track.bands.find((one) => one.from - near <= time && time <= one.to + near);
                 if (band && (band.kind === "gap" || y < top + headHeight)) return { track, band };
-                const row = track.rows[Math.floor((y - top - headHeight) / rowHeight)];
+                const depth = Math.floor((y - top - headHeight) / rowHeight);
+                const row = track.rows[depth];
                 if (!row) return { track };
                 const first = firstAfter(row.calls, time - near);
                 let call: Call | undefined;
                 for (let i = first; i < row.calls.length && row.calls[i].from <= time + near; ++i) {
                     const one = row.calls[i];
-                    if (one.from <= time && time <= one.to) return { track, call: one };
+                    if (one.from <= time && time <= one.to) return { track, depth, call: one };
                     call ??= one;
                 }
-                if (call) return { track, call };
+                if (call) return { track, depth, call };
                 const slot = row.slots[firstAfter(row.slots, time)];
                 return slot && slot.from <= time ? { track, slot } : { track };
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compresses and decompresses one zstd frame at a time, into a buffer that it reuses.
+// Decompresses one zstd frame at a time, into a buffer that it reuses.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,9 @@
 #include <span>
 #include <vector>
 
-struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
 namespace nopscope::host::nsc {
-
-class Compressor {
-public:
-    Compressor();
-    // The result is valid until the next call. Throws Error if memory is short.
-    std::span<const std::uint8_t> operator()(std::span<const std::uint8_t> body);
-
-private:
-    struct Free {
-        void operator()(ZSTD_CCtx_s* context) const;
-    };
-    std::unique_ptr<ZSTD_CCtx_s, Free> context_;
-    std::vector<std::uint8_t> out_;
-};
 
 class Decompressor {
 public:

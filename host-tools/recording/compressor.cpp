@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/recording/zstd.hpp"
+#include "host-tools/recording/compressor.hpp"
 
 #include <zstd.h>
 
@@ -11,7 +11,6 @@
 namespace nopscope::host::nsc {
 
 void Compressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
-void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
 Compressor::Compressor() : context_(ZSTD_createCCtx()) {
     if (!context_) throw Error("no memory to compress the recording");
@@ -25,22 +24,6 @@ std::span<const std::uint8_t> Compressor::operator()(std::span<const std::uint8_
         throw Error(std::string("cannot compress the recording: ") + ZSTD_getErrorName(count));
     }
     return {out_.data(), count};
-}
-
-Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {
-    if (!context_) throw Error("no memory to read the recording");
-}
-
-std::optional<std::span<const std::uint8_t>> Decompressor::operator()(
-    std::span<const std::uint8_t> frame) {
-    // ZSTD_CONTENTSIZE_UNKNOWN and ZSTD_CONTENTSIZE_ERROR are the largest numbers.
-    const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
-    if (size > max_body_bytes) return std::nullopt;
-    if (out_.size() < size) out_.resize(size);
-    const std::size_t count =
-        ZSTD_decompressDCtx(context_.get(), out_.data(), out_.size(), frame.data(), frame.size());
-    if (ZSTD_isError(count) != 0) return std::nullopt;
-    return std::span<const std::uint8_t>(out_.data(), count);
 }
 
 }  // namespace nopscope::host::nsc

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/image/read_symbols.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/source_lines.hpp"
+#include "host-tools/image/tail_calls.hpp"
+#include "tracer/protocol/bytes.hpp"
+#include "tracer/protocol/crc32c.hpp"
+
+namespace nopscope::host {
+namespace {
+
+// A table entry is the address of the first of the two NOPs before the function.
+constexpr std::uint64_t nops_before_bytes = 8;
+// Demangling a hostile name may take very long; compilers make no such names.
+constexpr std::size_t longest_name_demangled = 4096;
+constexpr double most_demangled = 1 << 24;
+constexpr std::size_t bytes_of_function = 256;  // without its names' characters
+
+// An upper limit for the bytes of the demangled name. A reference (S_, S1_, T_, ...) repeats an
+// earlier part of the name. So r references make it grow most if they triple it r/3 times.
+double demangled_bytes(std::string_view name) {
+    double references = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] != 'S' && name[i] != 'T') continue;
+        std::size_t end = i + 1;
+        while (end < name.size() &&
+               ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z')))
+            ++end;
+        if (end < name.size() && name[end] == '_') ++references;
+    }
+    return static_cast<double>(name.size()) * std::pow(3, references / 3);
+}
+
+Function function_of(const ElfSymbol& symbol, const SourceLines& lines, NameBudget& budget) {
+    Function function;
+    function.address = symbol.address;
+    function.size = symbol.size;
+    function.name = demangled(symbol.name);
+    if (function.name != symbol.name) function.linkage_name = symbol.name;
+    const SourcePlace place = lines.at(symbol.address);
+    function.file = place.file;
+    function.line = place.line;
+    budget.take(bytes_of_function + function.name.size() + function.linkage_name.size() +
+                function.file.size());
+    return function;
+}
+
+// Names for the text outside `sites`. An assembler's label without a size extends to the next
+// symbol, or to its section's end. A label inside a symbol that has a size names nothing.
+std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<Function>& sites,
+                                         const SourceLines& lines, NameBudget& budget) {
+    std::vector<Function> code;
+    const auto& symbols = elf.symbols();
+    std::uint64_t covered = 0;
+    auto site = sites.begin();
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        const std::uint64_t address = symbols[i].address;
+        if (i != 0 && address == symbols[i - 1].address) continue;
+        for (; site != sites.end() && site->address <= address; ++site) {
+            covered = std::max(covered, site->address + site->size);
+        }
+        const ElfSymbol* const symbol = symbol_at(elf, address);
+        if (address < covered || symbol == nullptr || symbol->section >= elf.sections().size())
+            continue;
+        const ElfSection& section = elf.sections()[symbol->section];
+        if (!section.is_code() || address < section.address ||
+            address - section.address >= section.size)
+            continue;
+        Function function = function_of(*symbol, lines, budget);
+        if (function.size == 0) {
+            std::uint64_t end = section.address + section.size;
+            for (std::size_t next = i; next < symbols.size(); ++next) {
+                if (symbols[next].address == address || symbols[next].is_mapping()) continue;
+                end = std::min(end, symbols[next].address);
+                break;
+            }
+            function.size = end - address;
+        }
+        covered = address + function.size;
+        code.push_back(std::move(function));
+    }
+    return code;
+}
+
+}  // namespace
+
+void NameBudget::take(std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ <= most_bytes) return;
+    throw Error(
+        fmt::format("the functions of {} and their names take more than {} MB: is it damaged?",
+                    elf_.path(), most_bytes >> 20));
+}
+
+const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
+    const auto& symbols = elf.symbols();
+    auto at = std::lower_bound(symbols.begin(), symbols.end(), address,
+                               [](const ElfSymbol& s, std::uint64_t a) { return s.address < a; });
+    const ElfSymbol* best = nullptr;
+    const auto rank = [](const ElfSymbol& s) {
+        return (s.is_function() ? 4 : 0) + (s.is_local ? 0 : 2) + (s.size != 0 ? 1 : 0);
+    };
+    for (; at != symbols.end() && at->address == address; ++at) {
+        if (at->section == 0 || at->name.empty() || at->is_mapping()) continue;
+        if (best == nullptr || rank(*at) > rank(*best)) best = &*at;
+    }
+    return best;
+}
+
+std::string demangled(std::string_view name) {
+    std::string terminated(name);
+    if (!name.starts_with("_Z") || name.size() > longest_name_demangled ||
+        demangled_bytes(name) > most_demangled) {
+        return terminated;
+    }
+    int status = 0;
+    char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
+    const bool is_good =
+        status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;
+    std::string result = is_good ? text : terminated;
+    std::free(text);
+    return result;
+}
+
+std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
+    std::span<const std::uint8_t> table;
+    const auto start = elf.symbol_address("__nopscope_sites_start");
+    const auto end = elf.symbol_address("__nopscope_sites_end");
+    if (start && end && *end > *start) {
+        table = elf.bytes_at(*start, *end - *start);
+    } else {  // without a tracer, nopscope.ld does not provide the symbols
+        for (const char* name : {"__patchable_function_entries", ".nopscope.sites"}) {
+            if (const ElfSection* section = elf.section(name)) table = section->bytes;
+        }
+    }
+    if (table.size() > most_sites * 8) {
+        throw Error(fmt::format("{} has more than {} patch sites: is it damaged?", elf.path(),
+                                with_commas(most_sites)));
+    }
+    std::vector<std::uint64_t> addresses;
+    protocol::Reader in(table.data(), table.size());
+    while (in.left() >= 8) {
+        if (const auto entry = in.fixed<std::uint64_t>(); entry != 0) {
+            addresses.push_back(entry + nops_before_bytes);
+        }
+    }
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    return addresses;
+}
+
+std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses) {
+    std::uint32_t crc = 0;
+    for (const std::uint64_t address : addresses) {
+        protocol::Byte bytes[8];
+        protocol::Writer(bytes).fixed(address);
+        crc = protocol::crc32c(bytes, sizeof bytes, crc);
+    }
+    return crc;
+}
+
+Symbols read_symbols(const ElfFile& elf) {
+    Symbols symbols;
+    symbols.origin = elf.path();
+    const auto id = elf.build_id();
+    symbols.build_id.assign(id.begin(), id.end());
+    const auto addresses = site_addresses(elf);
+    symbols.site_table_crc = site_table_crc(addresses);
+    const SourceLines lines(elf);
+    NameBudget budget(elf);
+    for (const std::uint64_t address : addresses) {
+        const std::string hex = hex_address(address);
+        const ElfSymbol* const symbol = symbol_at(elf, address);
+        Function function =
+            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address},
+                        lines, budget);
+        function.landing_pad = arch::is_site_landing_pad(elf.word_at(address).value_or(0));
+        symbols.sites.push_back(std::move(function));
+    }
+    symbols.code = code_without_sites(elf, symbols.sites, lines, budget);
+    symbols.tails = tail_calls(elf, addresses);
+    return symbols;
+}
+
+}  // namespace nopscope::host

@@ -27,6 +27,8 @@ set_property(TARGET nopscope APPEND PROPERTY LINK_DEPENDS
 set(NOPSCOPE_MAINTAINER "the nopscope authors <nopscope@example.org>" CACHE STRING "of the Debian packages: who makes them")
 function(nopscope_debian_docs package directory)
     set(scripts "${PROJECT_SOURCE_DIR}/cmake/deb")
+    set(web ${ARGN})
+    list(TRANSFORM web APPEND /page.html)  # with the licences of what is in it
     set(history "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
     file(GLOB depends CONFIGURE_DEPENDS "${history}")
     add_custom_command(OUTPUT "${directory}/changelog.gz" "${directory}/copyright"
@@ -34,7 +36,7 @@ function(nopscope_debian_docs package directory)
         COMMAND Python3::Interpreter "${scripts}/changelog.py" "${history}" ${package} ${PROJECT_VERSION} "${NOPSCOPE_MAINTAINER}" "${directory}/changelog"
         COMMAND gzip -n -9 -f "${directory}/changelog"
         COMMAND Python3::Interpreter "${scripts}/copyright.py" "${directory}/copyright" ${ARGN}
-        DEPENDS nopscope_host "${scripts}/changelog.py" "${scripts}/copyright.py" ${depends}
+        DEPENDS ${web} ${depends} "${scripts}/changelog.py" "${scripts}/copyright.py"
         COMMENT "Writing the changelog and copyright of ${package}"
         VERBATIM)
     add_custom_target(${package}_docs DEPENDS "${directory}/changelog.gz" "${directory}/copyright")

@@ -13,7 +13,7 @@
 namespace nopscope::host {
 namespace {
 
-using Names = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
 bool is_option(std::string_view word) {
     return word.size() > 1 && word.starts_with('-') && word != "--";
@@ -23,15 +23,15 @@ bool is_option(std::string_view word) {
 std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
 // "a, b and c".
-std::string listed(const Names& names) {
+std::string listed(const Words& names) {
     std::string text;
     for (std::size_t n = 0; n < names.size(); ++n)
         text += (n == 0 ? "" : n + 1 == names.size() ? " and " : ", ") + names[n];
     return text;
 }
 
-Names commands_with(const CLI::App& app, const std::string& option) {
-    Names names;
+Words commands_with(const CLI::App& app, const std::string& option) {
+    Words names;
     for (const CLI::App* const command : shown_commands(app)) {
         if (command->get_option_no_throw(option) != nullptr) names.push_back(command->get_name());
     }
@@ -40,14 +40,14 @@ Names commands_with(const CLI::App& app, const std::string& option) {
 
 std::string unknown_option(const CLI::App& app, const CLI::App* command, const std::string& word) {
     const std::string name = name_of(word);
-    Names known;
+    Words known;
     for (const CLI::Option* const option : shown_options(command != nullptr ? *command : app)) {
         for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
     }
     const std::string what =
         command != nullptr ? command->get_name() + " has no option " : "there is no option ";
     const std::string near = did_you_mean(name, known);
-    const Names others = commands_with(app, name);
+    const Words others = commands_with(app, name);
     if (others.empty()) {
         const std::string help = command != nullptr
                                      ? "`nopscope help " + command->get_name() + "` lists them"
@@ -58,21 +58,21 @@ std::string unknown_option(const CLI::App& app, const CLI::App* command, const s
 }
 
 std::string positionals(const CLI::App& command) {
-    Names names;
+    Words names;
     for (const CLI::Option* const option : shown_options(command)) {
         if (option->get_positional()) names.push_back(option->get_name(true));
     }
     return names.empty() ? "no arguments" : listed(names);
 }
 
-std::string without_command(const CLI::App& app, const Names& words) {
+std::string without_command(const CLI::App& app, const Words& words) {
     if (words.empty()) return "no command is given: `nopscope help` lists them";
     if (is_option(words.front())) return unknown_option(app, nullptr, words.front());
     return unknown_command(app, words.front());
 }
 
 std::string missing(const CLI::App& command) {
-    Names names;
+    Words names;
     for (const CLI::Option* const option : shown_options(command)) {
         if (option->get_required() && option->count() == 0) names.push_back(option->get_name());
     }
@@ -143,7 +143,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     const auto parsed = app.get_subcommands();
     if (parsed.empty()) return without_command(app, app.remaining());
     const CLI::App& command = *parsed.front();
-    const Names rest = command.remaining();
+    const Words rest = command.remaining();
     // Report an unknown option first: it may be why an argument is missing or seems too many.
     const auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
     if (unknown != rest.end()) return unknown_option(app, &command, *unknown);

@@ -12,9 +12,7 @@
 namespace nopscope::host {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
-
-void append(Bytes& to, std::uint32_t value) {
+void append(std::vector<std::uint8_t>& to, std::uint32_t value) {
     protocol::Byte bytes[sizeof value];
     protocol::Writer(bytes).fixed(value);
     to.insert(to.end(), bytes, bytes + sizeof bytes);
@@ -27,10 +25,10 @@ std::size_t shared_bytes(std::string_view before, std::string_view name) {
 
 }  // namespace
 
-Bytes name_table(const ElfFile& elf) {
+std::vector<std::uint8_t> name_table(const ElfFile& elf) {
     const auto addresses = site_addresses(elf);
-    Bytes blocks;
-    Bytes names;
+    std::vector<std::uint8_t> blocks;
+    std::vector<std::uint8_t> names;
     std::string_view before;
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         if (i % protocol::names_per_block == 0) {
@@ -46,7 +44,7 @@ Bytes name_table(const ElfFile& elf) {
         names.insert(names.end(), name.begin() + static_cast<std::ptrdiff_t>(shared), name.end());
         before = name;
     }
-    Bytes table;
+    std::vector<std::uint8_t> table;
     append(table, protocol::names_magic);
     append(table, static_cast<std::uint32_t>(addresses.size()));
     append(table, site_table_crc(addresses));
@@ -64,7 +62,7 @@ std::string name_table_source(const ElfFile& elf) {
         "    .section .note.GNU-stack, \"\", %progbits\n"
         "    .section .nopscope.names, \"a\", %progbits\n"
         "    .balign 4\n";
-    const Bytes table = name_table(elf);
+    const std::vector<std::uint8_t> table = name_table(elf);
     constexpr std::size_t bytes_per_line = 16;
     for (std::size_t at = 0; at < table.size(); at += bytes_per_line) {
         const auto* const begin = table.data() + at;

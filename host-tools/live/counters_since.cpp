@@ -2,14 +2,6 @@
 #include "host-tools/live/counters_since.hpp"
 
 namespace nopscope::host {
-namespace {
-
-// Returns 0 rather than a negative count: a record that was missing may have arrived since.
-std::uint64_t since(std::uint64_t now, std::uint64_t before) {
-    return now > before ? now - before : 0;
-}
-
-}  // namespace
 
 void CountersSince::begin(const SessionReader& reader) {
     line_before_ = reader.line();

@@ -5,6 +5,11 @@
 
 namespace nopscope::host {
 
+// Returns 0 if a count has shrunk: records that were missing may have arrived since.
+constexpr std::uint64_t since(std::uint64_t now, std::uint64_t before) {
+    return now > before ? now - before : 0;
+}
+
 // A reader's counters from a moment on.
 class CountersSince {
 public:

@@ -436,9 +436,6 @@ std::vector<CoreStatus> Live::cores_locked() const {
         const bool has_begun =
             number < cores_at_zero_.size() && session_at_zero_ == reader.counters().sessions;
         const CoreStatus before = has_begun ? cores_at_zero_[number] : CoreStatus{};
-        const auto since = [](std::uint64_t now, std::uint64_t then) {
-            return now - std::min(now, then);
-        };
         cores.push_back({.number = number,
                          .records = since(of.delivered, before.records),
                          .dropped = since(of.dropped, before.dropped),

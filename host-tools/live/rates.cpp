@@ -4,17 +4,13 @@
 #include <algorithm>
 
 #include "host-tools/analysis/report/task_table.hpp"
+#include "host-tools/live/counters_since.hpp"
 
 namespace nopscope::host {
 namespace {
 
-// Returns 0 if the count has shrunk: records that were missing may have arrived since.
-double since(std::uint64_t earlier, std::uint64_t later) {
-    return later > earlier ? static_cast<double>(later - earlier) : 0;
-}
-
 std::vector<CoreRates> core_rates(const LiveView& earlier, const LiveView& later, double seconds) {
-    const double ticks = since(earlier.target_ticks, later.target_ticks);
+    const double ticks = static_cast<double>(since(later.target_ticks, earlier.target_ticks));
     const bool other_session = earlier.status.stream.sessions != later.status.stream.sessions;
     std::vector<CoreRates> rates;
     for (std::size_t i = 0; i < later.status.cores.size(); ++i) {
@@ -23,8 +19,11 @@ std::vector<CoreRates> core_rates(const LiveView& earlier, const LiveView& later
         const auto& before = i < earlier.status.cores.size() ? earlier.status.cores[i] : none;
         CoreRates& of = rates.emplace_back();
         of.number = now.number;
-        of.records = since(other_session ? 0 : before.records, now.records) / seconds;
-        if (ticks > 0) of.busy = std::min(1.0, since(before.busy_ticks, now.busy_ticks) / ticks);
+        of.records = static_cast<double>(since(now.records, other_session ? 0 : before.records)) / seconds;
+        if (ticks > 0) {
+            const auto busy = static_cast<double>(since(now.busy_ticks, before.busy_ticks));
+            of.busy = std::min(1.0, busy / ticks);
+        }
     }
     return rates;
 }
@@ -42,7 +41,7 @@ std::unordered_map<std::string, double> task_rates(const LiveView& earlier, cons
     std::unordered_map<std::string, double> rates;
     double all = 0;
     for (const auto& [name, ns] : task_times(later)) {
-        if (ns > known[name]) all += rates[name] = since(known[name], ns);
+        if (ns > known[name]) all += rates[name] = static_cast<double>(ns - known[name]);
     }
     for (auto& [name, share] : rates) share /= all;
     return rates;
@@ -79,7 +78,7 @@ Rates rates_between(const LiveView& earlier, const LiveView& later) {
     rates.seconds = std::chrono::duration<double>(later.status.at - earlier.status.at).count();
     if (rates.seconds <= 0) return rates;
     const auto per_second = [&](std::uint64_t before, std::uint64_t now) {
-        return since(before, now) / rates.seconds;
+        return static_cast<double>(since(now, before)) / rates.seconds;
     };
     const LiveStatus& before = earlier.status;
     const LiveStatus& now = later.status;
@@ -98,7 +97,7 @@ Rates rates_between(const LiveView& earlier, const LiveView& later) {
         const auto found = known.find(key);
         const FunctionSum was = found == known.end() ? FunctionSum() : found->second;
         if (sum.calls > was.calls) rates.calls[key] = per_second(was.calls, sum.calls);
-        if (sum.self_ns > was.self_ns) all += rates.self[key] = since(was.self_ns, sum.self_ns);
+        if (sum.self_ns > was.self_ns) all += rates.self[key] = static_cast<double>(sum.self_ns - was.self_ns);
     }
     for (auto& [key, self] : rates.self) self /= all;
     rates.tasks = task_rates(earlier, later);

@@ -13,9 +13,9 @@
 namespace nopscope::host {
 namespace {
 
-class Builder {
+class TableBuilder {
 public:
-    Builder(const Report& report, const Profile& profile, const TaskTableOptions& options)
+    TableBuilder(const Report& report, const Profile& profile, const TaskTableOptions& options)
         : report_(report), profile_(profile), options_(options) {}
 
     TaskTable table() {
@@ -151,7 +151,7 @@ private:
 
 TaskTable task_table(const Report& report, const Profile& profile,
                      const TaskTableOptions& options) {
-    return Builder(report, profile, options).table();
+    return TableBuilder(report, profile, options).table();
 }
 
 Json json_tasks(const TaskTable& table) {

@@ -14,7 +14,7 @@ namespace {
 
 // Returns a value for the script's variable `offer`: "words a b", "files .nsc", "directories",
 // "uri", "boards".
-std::string offer_text(const Offer& offer) {
+std::string bash_offer(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return "nothing";
     case Offer::What::words: return "words " + joined(offer.words);
@@ -96,7 +96,7 @@ std::string arguments_of(const CLI::App& app, const CLI::App& command) {
     for (const CLI::Option* const argument : arguments(command)) {
         fmt::format_to(to, "        '{} '{}) offer={} ;;\n", command.get_name(),
                        is_repeated(*argument) ? "*" : fmt::format("'{} '*", ++at),
-                       in_quotes(offer_text(offer_of(app, *argument))));
+                       in_quotes(bash_offer(offer_of(app, *argument))));
     }
     return out;
 }
@@ -115,7 +115,7 @@ std::string bash_completion(const CLI::App& app) {
                 const std::string key = in_quotes(command->get_name() + " " + name);
                 valued.push_back(key);
                 fmt::format_to(std::back_inserter(cases), "        {}) offer={} ;;\n", key,
-                               in_quotes(offer_text(offer_of(app, *option))));
+                               in_quotes(bash_offer(offer_of(app, *option))));
             }
         }
         fmt::format_to(std::back_inserter(options), "        {}) offer={} ;;\n",

@@ -12,7 +12,7 @@
 namespace nopscope::host {
 namespace {
 
-constexpr char functions[] =
+constexpr char fish_functions[] =
     R"SH(# The files that end in $argv[1], and directories; all if none does.
 function __nopscope_files
     set -l word (commandline -ct | string replace -r -- '^--[^=]*=' '')
@@ -36,7 +36,7 @@ end
 )SH";
 
 // Returns the arguments of `complete` that offer a value.
-std::string offer_text(const Offer& offer) {
+std::string fish_offer(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return " -x";
     case Offer::What::words: return " -x -a " + in_quotes(joined(offer.words));
@@ -52,7 +52,7 @@ std::string offer_text(const Offer& offer) {
 
 // The same for a positional argument, which is no option and so needs no -r.
 std::string argument_text(const Offer& offer) {
-    std::string text = offer_text(offer);
+    std::string text = fish_offer(offer);
     if (text.starts_with(" -x")) return " -f" + text.substr(3);
     return " -F";
 }
@@ -61,7 +61,7 @@ std::string option_text(const CLI::App& app, const CLI::Option& option) {
     std::string out;
     for (const std::string& name : option.get_snames()) out += " -s " + name;
     for (const std::string& name : option.get_lnames()) out += " -l " + name;
-    if (takes_value(option)) out += offer_text(offer_of(app, option));
+    if (takes_value(option)) out += fish_offer(offer_of(app, option));
     return out + " -d " + in_quotes(option.get_description()) + "\n";
 }
 
@@ -91,7 +91,7 @@ std::string arguments_text(const CLI::App& app, const CLI::App& command) {
 }  // namespace
 
 std::string fish_completion(const CLI::App& app) {
-    std::string out = with(functions, "@FILE_SCHEMES@", joined(uri_file_schemes(), "|"));
+    std::string out = with(fish_functions, "@FILE_SCHEMES@", joined(uri_file_schemes(), "|"));
     out = completion_head + with(out, "@SCHEMES@", joined(uri_schemes()));
     auto to = std::back_inserter(out);
     for (const CLI::Option* const option : named_options(app)) {

@@ -11,7 +11,7 @@
 namespace nopscope::host {
 namespace {
 
-constexpr char functions[] = R"SH(_nopscope_uri() {
+constexpr char zsh_functions[] = R"SH(_nopscope_uri() {
     if compset -P '(@FILE_SCHEMES@)'; then _files
     else compadd -S '' -- @SCHEMES@; fi
 }
@@ -33,7 +33,7 @@ std::string zsh_text(std::string_view text) {
 }
 
 // Returns the action of _arguments that makes the offer.
-std::string offer_text(const Offer& offer) {
+std::string zsh_offer(const Offer& offer) {
     switch (offer.what) {
     case Offer::What::nothing: return " ";
     case Offer::What::words: return "(" + joined(offer.words) + ")";
@@ -61,14 +61,14 @@ std::string specifications(const CLI::App& app, const CLI::App& command) {
             one += "[" + zsh_text(option->get_description()) + "]";
             if (valued)
                 one += ":" + zsh_text(option->get_type_name().substr(0, 20)) + ":" +
-                       offer_text(offer_of(app, *option));
+                       zsh_offer(offer_of(app, *option));
             add(one);
         }
     }
     int at = 0;
     for (const CLI::Option* const argument : arguments(command)) {
         const std::string rest =
-            ":" + argument->get_name(true) + ":" + offer_text(offer_of(app, *argument));
+            ":" + argument->get_name(true) + ":" + zsh_offer(offer_of(app, *argument));
         if (const auto behind = followers(command); !behind.empty()) {
             add("1" + rest);
             add("*:argument:->argument");
@@ -94,7 +94,7 @@ std::string follower_text(const CLI::App& command) {
 }  // namespace
 
 std::string zsh_completion(const CLI::App& app) {
-    std::string out = with(functions, "@FILE_SCHEMES@", joined(uri_file_schemes(), "|"));
+    std::string out = with(zsh_functions, "@FILE_SCHEMES@", joined(uri_file_schemes(), "|"));
     out = std::string("#compdef nopscope\n") + completion_head +
           with(out, "@SCHEMES@", joined(uri_schemes()));
     auto to = std::back_inserter(out);

@@ -23,7 +23,7 @@ constexpr double least_lead = 0.5;
 constexpr double near = 1.1;
 constexpr double least_lead_of_near = 1.5;
 // Some bytes may have any value: noise, or the first byte after a pause.
-constexpr double noise = 0.03;
+constexpr double noise_share = 0.03;
 constexpr double most_impossible = 0.04;
 // At ratios nearer to 1, few bits are copies. Above 8, most bytes are zeros.
 constexpr double least_ratio = 1.3;
@@ -64,7 +64,7 @@ Distribution bytes_at(double ratio, int most_frames) {
         }
         if (frames_before + 1 < most_frames) weight /= 2;
     }
-    for (double& of : distribution) of = of * (1 - noise) + noise / 256;
+    for (double& of : distribution) of = of * (1 - noise_share) + noise_share / 256;
     return distribution;
 }
 
@@ -80,7 +80,7 @@ Fit fit_of(std::uint32_t baud, const Distribution& distribution,
     std::size_t impossible = 0;
     for (std::size_t byte = 0; byte < counts.size(); ++byte) {
         if (counts[byte] == 0) continue;
-        if (distribution[byte] < 2 * noise / 256) impossible += counts[byte];
+        if (distribution[byte] < 2 * noise_share / 256) impossible += counts[byte];
         fit.gain += static_cast<double>(counts[byte]) * std::log2(256 * distribution[byte]);
     }
     fit.gain /= static_cast<double>(all);

@@ -15,7 +15,6 @@ constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
 // A pump that uses the whole line runs every 50 ms, and an adapter holds bytes for up to 16 ms.
 constexpr std::uint64_t on_the_way_ns = 70'000'000;
 
-std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(protocol::Stream stream) {
     return stream >= protocol::Stream::hello && stream <= protocol::Stream::tasks &&
            stream != protocol::Stream::command;

@@ -47,6 +47,9 @@ struct HelloInfo : protocol::HelloFields<std::string> {
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload,
                                          std::uint16_t session);
 
+// A stream's place in arrays that have a place for each.
+constexpr std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
+
 // Records of one core, in index order.
 struct TraceBatch {
     std::uint64_t first_index = 0;

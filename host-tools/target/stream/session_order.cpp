@@ -14,8 +14,6 @@ std::int32_t ahead_of(std::uint32_t sequence, std::uint32_t other) {
     return static_cast<std::int32_t>(sequence - other);
 }
 
-std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
-
 }  // namespace
 
 // Counts a gap when frames of this stream are missing.

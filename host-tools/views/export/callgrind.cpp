@@ -73,7 +73,7 @@ std::vector<Costs> costs_by_function(const PathTree& tree) {
 }
 
 // Writes a name once, and "(number)" after that.
-class Names {
+class NumberedNames {
 public:
     std::string operator()(const std::string& name) {
         const auto [at, is_new] = numbers_.try_emplace(name, numbers_.size() + 1);
@@ -112,8 +112,8 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
     file.write(fmt::format("events: ns{}{}\nsummary: {}\n", has_away ? " away" : "",
                            tree.has_samples ? " samples" : "", text(all)));
     const FunctionPlace root{.name = "(root)", .file = {}};
-    Names files;
-    Names functions;
+    NumberedNames files;
+    NumberedNames functions;
     const auto file_of = [&](const FunctionPlace& place) {
         return files(place.file.empty() ? "???" : place.file);
     };

@@ -97,7 +97,7 @@ event { id = 15; name = "sched_wakeup"; fields := struct { string _comm; s32 _ti
 )";
 
 // As in the events of LTTng, from which Trace Compass knows a dead task by bit 6.
-std::int64_t state_bits(TaskState state) {
+std::int64_t ctf_state(TaskState state) {
     switch (state) {
     case TaskState::runnable: return 0;
     case TaskState::sleeping: return 1;
@@ -135,7 +135,7 @@ public:
                 .text(kernel_name(shown.from, shown.core))
                 .add(thread_number(shown.from))
                 .add(priority(shown.from))
-                .add(state_bits(left))
+                .add(ctf_state(left))
                 .text(kernel_name(shown.to, shown.core))
                 .add(thread_number(shown.to))
                 .add(priority(shown.to));

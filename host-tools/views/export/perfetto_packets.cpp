@@ -25,7 +25,7 @@ constexpr const char* categories[] = {"call", "irq", "tracer", "context"};  // b
 Proto track_packet(const Proto& of) { return Proto().message(packet::track_descriptor, of); }
 
 // All contexts are threads of the one process, 1.
-std::uint64_t thread_number(const Track& track) { return 1 + track.number; }
+std::uint64_t perfetto_thread(const Track& track) { return 1 + track.number; }
 
 std::string thread_name(const Track& track) {
     if (track.task == nullptr && track.context == 0) return fmt::format("core {}", track.core);
@@ -98,7 +98,7 @@ Proto thread_packet(const Track& track) {
         .number(descriptor::order, order_of(track))
         .message(descriptor::thread, Proto()
                                          .number(thread::pid, 1)
-                                         .number(thread::tid, thread_number(track))
+                                         .number(thread::tid, perfetto_thread(track))
                                          .bytes(thread::name, thread_name(track)));
     return Proto()
         .number(packet::sequence_id, track.core + 1)
@@ -133,7 +133,7 @@ Proto state_packet(const Track& track, KernelState state, Nanoseconds when) {
     Proto of;
     of.number(task_state::cpu, track.core)
         .bytes(task_state::comm, thread_name(track))
-        .number(task_state::tid, thread_number(track))
+        .number(task_state::tid, perfetto_thread(track))
         .number(task_state::state, static_cast<std::uint32_t>(state));
     if (track.task != nullptr && track.task->priority != 0) {
         constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();

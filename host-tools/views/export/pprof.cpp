@@ -42,7 +42,7 @@ enum : std::uint32_t {
     has_lines = 9
 };
 }
-namespace location {
+namespace place_fields {
 enum : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 };
 }
 namespace line {
@@ -142,10 +142,10 @@ std::string write_pprof(const Output& output, const Aggregated& from) {
         head.message(
             profile::location,
             Proto()
-                .number(location::id, i + 1)
-                .number(location::mapping, 1)
-                .number(location::address, place.address)
-                .message(location::line,
+                .number(place_fields::id, i + 1)
+                .number(place_fields::mapping, 1)
+                .number(place_fields::address, place.address)
+                .message(place_fields::line,
                          Proto().number(line::function, i + 1).number(line::number, place.line)));
         head.message(profile::function, Proto()
                                             .number(function::id, i + 1)

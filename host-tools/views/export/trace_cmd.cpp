@@ -31,7 +31,7 @@ constexpr std::uint64_t has_missing = 3u << 30;  // bits of a page's `commit`
 
 // First word of a record: 5 bits (its length in words, or one of these), 27 bits of nanoseconds.
 constexpr unsigned time_extend = 30;
-constexpr unsigned longest = 28;
+constexpr unsigned most_longs = 28;
 constexpr unsigned delta_bits = 27;
 
 enum Id : std::uint16_t {
@@ -279,8 +279,8 @@ private:
         std::string_view bytes() const { return {bytes_, static_cast<std::size_t>(end_ - bytes_)}; }
 
     private:
-        static constexpr std::size_t most_text = longest * 4 - 16 - 1;
-        char bytes_[longest * 4];
+        static constexpr std::size_t most_text = most_longs * 4 - 16 - 1;
+        char bytes_[most_longs * 4];
         char* end_ = bytes_;
     };
 

@@ -15,7 +15,7 @@ namespace nopscope::host {
 namespace {
 
 // Numbers for what is not a function of the view's list (web/src/model.ts).
-enum Special : std::int64_t { tracer = -3, away = -4, unknown = -5 };
+enum OtherTime : std::int64_t { tracer = -3, away = -4, unknown = -5 };
 
 // Writes each of some ascending numbers as the distance from the one before, to save digits.
 class Ascending {
@@ -192,11 +192,11 @@ Json Timeline::json(const PositionOf& position) const {
     json["tracks"] = json_tracks(
         shown,
         [&](std::uint64_t function) -> std::int64_t {
-            if (function == tracer_function) return Special::tracer;
-            if (function == away_function) return Special::away;
+            if (function == tracer_function) return OtherTime::tracer;
+            if (function == away_function) return OtherTime::away;
             const std::uint64_t key = function < keys_.size() ? keys_[function] : 0;
-            const std::int64_t at = key != 0 ? position(key) : Special::unknown;
-            return at < 0 ? Special::unknown : at;
+            const std::int64_t at = key != 0 ? position(key) : OtherTime::unknown;
+            return at < 0 ? OtherTime::unknown : at;
         },
         drawn);
     json["scheduler"] = json_scheduler();

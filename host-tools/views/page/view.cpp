@@ -32,7 +32,7 @@ struct PathRow {
 };
 
 // Keeps `most` rows in their order. Other rows add to one row for each kept caller.
-std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most) {
+std::vector<PathRow> longest_paths(const std::vector<PathRow>& rows, std::size_t most) {
     double beyond = -1;  // the largest weight that is left out
     if (rows.size() > most) {
         std::vector<double> weights;
@@ -275,7 +275,7 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     const PathTree tree = path_tree({report, profile, report.raw});
     Positions positions;
     json["functions"] = json_functions(report, profile, tree, positions);
-    json["paths"] = columns(longest(paths_of(tree), most_paths));
+    json["paths"] = columns(longest_paths(paths_of(tree), most_paths));
     json["sampled"] = report.samples.count != 0;
     const auto position = [&](std::uint64_t key) {
         const auto found = positions.find(key);

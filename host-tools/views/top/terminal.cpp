@@ -21,6 +21,8 @@
 namespace nopscope::host::top {
 namespace {
 
+using Kind = Key::Kind;
+
 // After a crash, makes the terminal usable without ncurses, which a signal handler may not call.
 struct Rescue {
     termios settings{};
@@ -68,7 +70,6 @@ enum Pair : short { green = 1, yellow, red, cyan };
 constexpr mmask_t mouse_events = ALL_MOUSE_EVENTS;
 
 std::optional<Key> mouse() {
-    using Kind = Key::Kind;
     MEVENT event{};
     if (getmouse(&event) != OK) return std::nullopt;
     if ((event.bstate & BUTTON4_PRESSED) != 0) return Key{Kind::wheel_up};
@@ -80,7 +81,6 @@ std::optional<Key> mouse() {
 }
 
 std::optional<Key> special(int code) {
-    using Kind = Key::Kind;
     switch (code) {
     case KEY_UP: return Key{Kind::up};
     case KEY_DOWN: return Key{Kind::down};
@@ -101,7 +101,6 @@ std::optional<Key> special(int code) {
 }
 
 std::optional<Key> plain(wint_t code) {
-    using Kind = Key::Kind;
     switch (code) {
     case '\n':
     case '\r': return Key{Kind::enter};

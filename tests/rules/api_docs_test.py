@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks each rule of api_docs.py once and checks that it is reported."""
 
-import shutil
-import tempfile
 import unittest
-from pathlib import Path
 
 from api_docs import HEADERS, breaches
+from breaking import ROOT, Breaking
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+DOXYFILE = (ROOT / "docs/Doxyfile").read_text(encoding="utf-8")
 # One declaration of each kind.
 HEADER = """/// \\file
 /// A header: nopscope::init(), Config::cores.
@@ -38,20 +36,9 @@ static inline int nopscope_all(void) { return 0; }
 """
 
 
-class ApiDocs(unittest.TestCase):
+class ApiDocs(Breaking):
     def reported(self, header, document="# The API\nnopscope::init()\n```\nnopscope::none()\n```\n"):
-        with tempfile.TemporaryDirectory() as directory:
-            root = Path(directory)
-            (root / "docs").mkdir()
-            shutil.copy(ROOT / "docs/Doxyfile", root / "docs")
-            (root / "docs/api.md").write_text(document, encoding="utf-8")
-            (root / HEADERS).mkdir(parents=True)
-            (root / HEADERS / "a.hpp").write_text(header, encoding="utf-8")
-            return list(breaches(root))
-
-    def one(self, found, words):
-        self.assertEqual(len(found), 1, found)
-        self.assertIn(words, found[0])
+        return list(breaches(self.directory({"docs/Doxyfile": DOXYFILE, "docs/api.md": document, f"{HEADERS}/a.hpp": header})))
 
     def test_what_is_right_passes(self):
         self.assertEqual(self.reported(HEADER), [])

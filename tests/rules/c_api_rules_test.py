@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks each rule of c_api_rules.py once and checks that it is reported."""
 
-import shutil
-import tempfile
 import unittest
-from pathlib import Path
 
+from breaking import ROOT, Breaking
 from c_api_rules import HEADERS, LAYOUT, SOURCE, Exceptions, breaches
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+DOXYFILE = (ROOT / "docs/Doxyfile").read_text(encoding="utf-8")
 CPP = """/// \\file
 /// The tracer.
 
@@ -90,27 +88,11 @@ ABSENT = {"Ops::each()": "a template"}
 ADDED = {"NOPSCOPE_LIMIT": "for C alone"}
 
 
-class CApi(unittest.TestCase):
+class CApi(Breaking):
     def reported(self, cpp=CPP, c=C, same=SAME, read=READ, name="a.h", renamed=RENAMED, absent=ABSENT, added=ADDED):
-        with tempfile.TemporaryDirectory() as directory:
-            root = Path(directory)
-            for folder in ("docs", HEADERS, Path(LAYOUT).parent):
-                (root / folder).mkdir(parents=True)
-            shutil.copy(ROOT / "docs/Doxyfile", root / "docs")
-            (root / "docs/api.md").write_text("# The API\n", encoding="utf-8")
-            (root / HEADERS / "a.hpp").write_text(cpp, encoding="utf-8")
-            (root / HEADERS / name).write_text(c, encoding="utf-8")
-            (root / LAYOUT).write_text(same, encoding="utf-8")
-            (root / SOURCE).write_text(read, encoding="utf-8")
-            return list(breaches(root, Exceptions(renamed, absent, added)))
-
-    def without(self, text, part):
-        self.assertIn(part, text)
-        return text.replace(part, "")
-
-    def assert_one(self, found, words):
-        self.assertEqual(len(found), 1, found)
-        self.assertIn(words, found[0])
+        root = self.directory({"docs/Doxyfile": DOXYFILE, "docs/api.md": "# The API\n", f"{HEADERS}/a.hpp": cpp,
+                               f"{HEADERS}/{name}": c, LAYOUT: same, SOURCE: read})
+        return list(breaches(root, Exceptions(renamed, absent, added)))
 
     def test_what_is_right_passes(self):
         self.assertEqual(self.reported(), [])
@@ -127,11 +109,11 @@ class CApi(unittest.TestCase):
                 ("const char* nopscope_describe_ops(struct nopscope_ops ops);",
                  "C has no nopscope_describe_ops() for describe(Ops ops)")]:
             with self.subTest(words):
-                self.assert_one(self.reported(c=self.without(C, part)), words)
+                self.one(self.reported(c=self.without(C, part)), words)
 
     def test_an_overload_needs_a_name_of_its_own(self):
         c = self.without(C, "const char* nopscope_describe_ops(struct nopscope_ops ops);")
-        self.assert_one(self.reported(c=c, renamed={}), "C has no nopscope_describe() for describe(Ops ops)")
+        self.one(self.reported(c=c, renamed={}), "C has no nopscope_describe() for describe(Ops ops)")
 
     def test_an_enumerator_of_another_enumeration_does_not_count(self):
         c = self.without(C, ", NOPSCOPE_FLIGHT /** Flies. */") + "/// Another one.\nenum nopscope_other { NOPSCOPE_FLIGHT /** Flies. */ };\n"
@@ -144,11 +126,11 @@ class CApi(unittest.TestCase):
                             ("    void* user;  ///< A field.\n", "C++ has nothing like nopscope_ops.user"),
                             (", flight /** Flies. */", "C++ has nothing like NOPSCOPE_FLIGHT")]:
             with self.subTest(words):
-                self.assert_one(self.reported(cpp=self.without(CPP, part)), words)
+                self.one(self.reported(cpp=self.without(CPP, part)), words)
 
     def test_c_lacks_a_parameter(self):
         cpp = CPP.replace("set_mode(Mode mode)", "set_mode(Mode mode, bool now = true)")
-        self.assert_one(self.reported(cpp=cpp), "nopscope_set_mode() lacks the parameter now of set_mode()")
+        self.one(self.reported(cpp=cpp), "nopscope_set_mode() lacks the parameter now of set_mode()")
 
     def test_headers_have_the_same_name(self):
         found = self.reported(name="b.h")
@@ -158,12 +140,12 @@ class CApi(unittest.TestCase):
         for line in ("SAME_VALUE(NOPSCOPE_MODE_STREAM, Mode::stream);", "SAME_TYPE(nopscope_ops, Ops);",
                      "SAME_PLACE(nopscope_ops, Ops, user);"):
             with self.subTest(line):
-                self.assert_one(self.reported(same=self.without(SAME, line)), f"{LAYOUT}: lacks {line}")
+                self.one(self.reported(same=self.without(SAME, line)), f"{LAYOUT}: lacks {line}")
         # Another struct has its own fields.
         self.assertEqual(self.reported(c=C.replace("the same object as", "as"), same=SAME.split("SAME_TYPE")[0]), [])
 
     def test_fields_of_the_configuration_are_read(self):
-        self.assert_one(self.reported(read="init(from->baud_rate);\n"), f"{SOURCE}: does not read nopscope_config.baud")
+        self.one(self.reported(read="init(from->baud_rate);\n"), f"{SOURCE}: does not read nopscope_config.baud")
 
     def test_each_exception_is_needed(self):
         for name, lists in [("set_mode()", {"absent": ABSENT | {"set_mode()": ""}}),
@@ -173,7 +155,7 @@ class CApi(unittest.TestCase):
                             ("nopscope_set_mode()", {"added": ADDED | {"nopscope_set_mode()": ""}}),
                             ("nopscope_gone()", {"added": ADDED | {"nopscope_gone()": ""}})]:
             with self.subTest(name):
-                self.assert_one(self.reported(**lists), f"the exception for {name} is not needed")
+                self.one(self.reported(**lists), f"the exception for {name} is not needed")
 
 
 if __name__ == "__main__":

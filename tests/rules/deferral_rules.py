@@ -13,33 +13,21 @@ IMAGE has the library that defers interrupts. Exit status 1: faults, each in a l
 
 import re
 import struct
-import subprocess
 import sys
 
 import disassembly
+import tree
+from disassembly import Image
 
 RESTARTS, UNPUSHES, TAKES_BODY, FINISHES = 1, 2, 16, {32: "9", 64: "14"}
 TARGET = re.compile(r"(?:^|[ ,])([0-9a-f]{6,}) <")
 
 
-def symbols(nm, image):
-    output = subprocess.run([nm, image], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return {name: int(address, 16) for address, _, name in (line.split() for line in output.splitlines() if len(line.split()) == 3)}
-
-
-def contents(objdump, image, begin, size):
-    output = subprocess.run([objdump, "-s", f"--start-address={begin:#x}", f"--stop-address={begin + size:#x}", image], check=True,
-                            stdout=subprocess.PIPE, text=True).stdout
-    words = re.findall(r"^ [0-9a-f]+ ((?:[0-9a-f]+ ){1,4})", output, re.MULTILINE)
-    return bytes.fromhex("".join(words).replace(" ", ""))
-
-
 class Rules:
-    def __init__(self, objdump, nm, image):
-        of = symbols(nm, image)
+    def __init__(self, image):
+        of = image.symbols
         self.begin, self.end = of["nopscope_recording"], of["nopscope_recording_end"]
-        table = contents(objdump, image, of["nopscope_rules"], 8 * of["nopscope_rule_count"])
-        self.rules = list(struct.iter_unpack("<HHI", table))
+        self.rules = list(struct.iter_unpack("<HHI", image.bytes(of["nopscope_rules"], 8 * of["nopscope_rule_count"])))
 
     def at(self, address):
         """The number of the rule for an instruction; None: outside."""
@@ -82,20 +70,17 @@ def faults_of(rules, function):
 
 def main():
     build, image = sys.argv[1:]
-    prefix = disassembly.toolchain(build)["binutils"]
-    rules = Rules(prefix + "objdump", prefix + "nm", image)
+    rules = Rules(Image(image))
     faults, checked, finishes = [], 0, 0
-    for function in disassembly.disassemble(prefix + "objdump", image):
+    for function in disassembly.disassemble(disassembly.toolchain(build)["binutils"] + "objdump", image):
         if rules.begin <= function.address < rules.end:
             faults += faults_of(rules, function)
             checked += len(function.instructions)
             finishes += sum(finishing(rules.actions(address)) is not None for address, _, _ in function.instructions)
     if checked < 400 or finishes < 100 or len(rules.rules) < 40:
         faults.append(f"only {checked} instructions, {finishes} that finish and {len(rules.rules)} rules: these are not all")
-    for fault in faults:
-        print(f"{image}: {fault}")
-    return 1 if faults else 0
+    tree.tell(f"{image}: {fault}" for fault in faults)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,8 +4,12 @@
 import json
 import re
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "verification/oracle"))
+from sites import Image  # noqa: E402, F401
 
 FUNCTION = re.compile(r"^([0-9a-f]{8,}) <([^>]+)>:$")
 MEMBER = re.compile(r"^(\S+):\s+file format ")
@@ -46,24 +50,17 @@ def disassemble(objdump, path):
     """Yields every Function of an ELF file or archive, member by member."""
     command = [objdump, "-d", "--no-show-raw-insn", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        current = None
-        member = path
+        current, member = None, path
         for line in process.stdout:
-            opening = MEMBER.match(line)
-            if opening:
+            if opening := MEMBER.match(line):
                 member = opening.group(1)
-                continue
-            header = FUNCTION.match(line)
-            if header:
+            elif header := FUNCTION.match(line):
                 if current:
                     yield current
                 current = Function(header.group(2), int(header.group(1), 16), member)
-                continue
-            found = INSTRUCTION.match(line)
-            if found and current:
+            elif (found := INSTRUCTION.match(line)) and current:
                 address, mnemonic, operands = found.groups()
-                text = (operands or "").split("//")[0]
-                current.instructions.append((int(address, 16), mnemonic, text))
+                current.instructions.append((int(address, 16), mnemonic, (operands or "").split("//")[0]))
         if current:
             yield current
     if process.returncode:

@@ -4,12 +4,11 @@
 
 import copy
 import unittest
-from pathlib import Path
 
+from breaking import ROOT, Breaking
 from forge_rules import chooser_breaches, form_breaches, hook_breaches, workflow_breaches
 from version_rules import changelog_breaches, header_breaches, said_breaches
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 FORM = {"name": "n", "description": "d", "body": [
     {"type": "markdown", "attributes": {"value": "v"}},
     {"type": "input", "id": "a", "attributes": {"label": "A"}, "validations": {"required": True}},
@@ -20,12 +19,7 @@ HEADER = '#define NOPSCOPE_VERSION "1.2.3"\n#define NOPSCOPE_VERSION_MAJOR 1\n#d
 SAID = "nopscope 1.2.3\nline: reads formats 2 and 3\nrecording: writes format 2, reads format 2\nbuild: GNU 12.2.0, Release, commit unknown\n"
 
 
-class ForgeRules(unittest.TestCase):
-    def one(self, found, words):
-        found = list(found)
-        self.assertEqual(len(found), 1, found)
-        self.assertIn(words, found[0])
-
+class ForgeRules(Breaking):
     def changed(self, change):
         form = copy.deepcopy(FORM)
         change(form, form["body"])

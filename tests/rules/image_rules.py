@@ -12,14 +12,10 @@ register, and the hal only where it saves and restores them.
 
 import argparse
 import struct
-import sys
 from pathlib import Path
 
 import tree
-from disassembly import defined_functions, disassemble, toolchain
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "verification/oracle"))
-from sites import Image  # noqa: E402
+from disassembly import Image, defined_functions, disassemble, toolchain
 
 # Members of the hal's archive that newlib calls, or that call main.
 NEWLIB_MEMBERS = {"run_main.cpp.obj", "syscalls.cpp.obj"}

@@ -2,27 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks each rule of source_rules.py once and checks that it is reported."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
+from breaking import Breaking
 from source_rules import breaches
 
 HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
 
 
-class SourceRules(unittest.TestCase):
+class SourceRules(Breaking):
     def reported(self, path, text):
-        with tempfile.TemporaryDirectory() as directory:
-            file = Path(directory) / path
-            file.parent.mkdir(parents=True)
-            file.write_text(text, encoding="utf-8")
-            return list(breaches(Path(directory)))
+        return list(breaches(self.directory({path: text})))
 
     def assert_breach(self, path, text, words):
-        found = self.reported(path, text)
-        self.assertEqual(len(found), 1, found)
-        self.assertIn(words, found[0])
+        self.one(self.reported(path, text), words)
 
     def test_what_is_right_passes(self):
         self.assertEqual(self.reported("tracer/core/a.cpp", HEAD + '#include "tracer/protocol/a.hpp"\n#include "nopscope/ops.hpp"\n'

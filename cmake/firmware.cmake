@@ -13,8 +13,10 @@ set(CMAKE_C_STANDARD_LIBRARIES
 ${NOPSCOPE_NEWLIB}/lib/libc.a ${NOPSCOPE_NEWLIB}/lib/libm.a -lgcc -Wl,--end-group")
 set(CMAKE_CXX_STANDARD_LIBRARIES "${CMAKE_C_STANDARD_LIBRARIES}")
 
+add_custom_target(all_images)
 function(nopscope_firmware name)
     add_executable(${name} ${ARGN})
+    add_dependencies(all_images ${name})
     set_target_properties(${name} PROPERTIES
         SUFFIX .elf
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/firmware"

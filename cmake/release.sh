@@ -108,7 +108,7 @@ release() {
         release_checks "$version"
         say "not looked at here: the tests. Run ./dev test and ./dev proof on this commit first"
     fi
-    setup
+    setup demo
     build_twice "$version"
     [ "$tag" = yes ] || return 0
     # Signed if git's tag.gpgSign says so.

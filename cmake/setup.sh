@@ -9,25 +9,28 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-installed_version() {
-    dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null | sed -n 's/^installed //p'
-}
-
 qemu_new_enough() { dpkg --compare-versions "$1" ge "$qemu_at_least"; }
 
-# Prints the packages of cmake/packages.txt that are not installed or too old.
+# packages_of SECTION: prints the packages of cmake/packages.txt up to the end of SECTION.
+packages_of() {
+    awk -v last="[$1]" '/^\[/ { if (done) exit; done = $0 == last; next } NF && !/^#/' cmake/packages.txt
+}
+
+# missing_packages SECTION: prints the packages that are not installed or too old.
 missing_packages() {
     local package version
+    local -A installed=()
+    while read -r package version; do
+        installed[$package]=$version
+    done < <(dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' | sed -n 's/^installed //p')
     while read -r package; do
-        version=$(installed_version "$package")
+        version=${installed[$package]:-}
         # npm may be installed with node, without a package.
         if [ "$package" = npm ] && command -v npm >/dev/null; then continue; fi
-        if [ -z "$version" ]; then
-            echo "$package"
-        elif [ "$package" = "$qemu_package" ] && ! qemu_new_enough "$version"; then
+        if [ -z "$version" ] || { [ "$package" = "$qemu_package" ] && ! qemu_new_enough "$version"; }; then
             echo "$package"
         fi
-    done < <(sed 's/#.*//; /^\s*$/d' cmake/packages.txt)
+    done < <(packages_of "$1")
 }
 
 # Makes a new enough QEMU known to apt: from this release's backports, which the machine's mirror
@@ -70,7 +73,6 @@ install_qemu() {
 install_packages() {
     local others
     export DEBIAN_FRONTEND=noninteractive
-    say "installing: $*"
     as_root apt-get update -q
     others=$(printf '%s\n' "$@" | grep -vx "$qemu_package" || true)
     # shellcheck disable=SC2086  # one word a package
@@ -78,13 +80,15 @@ install_packages() {
     if printf '%s\n' "$@" | grep -qx "$qemu_package"; then install_qemu; fi
 }
 
+# setup [SECTION]: demo, test or proof (all).
 setup() {
     local missing
+    is_one_of "${1:-proof}" demo test proof || { say "no such section: '$1' (demo, test, proof)"; exit 2; }
     if ! command -v dpkg-query >/dev/null; then
         say "this is no Debian: install by hand what cmake/packages.txt names"
         exit 3
     fi
-    missing=$(missing_packages)
+    missing=$(missing_packages "${1:-proof}")
     if [ "$install" = no ]; then
         [ -f "$cache/lua5.4/src/lua.h" ] || missing+=$'\n'"lua5.4 (its source)"
         [ -z "$missing" ] && return
@@ -93,8 +97,9 @@ setup() {
         exit 3
     fi
     if [ -n "$missing" ]; then
+        say "installing $(wc -l <<<"$missing") packages and what they need: ${missing//$'\n'/ }"
         # shellcheck disable=SC2086  # one word a package
-        install_packages $missing >&2
+        step packages install_packages $missing
     fi
-    firmware/demo/fetch_lua.sh >/dev/null
+    [ -f "$cache/lua5.4/src/lua.h" ] || step lua firmware/demo/fetch_lua.sh
 }

@@ -19,7 +19,8 @@ std::vector<CoreRates> core_rates(const LiveView& earlier, const LiveView& later
         const auto& before = i < earlier.status.cores.size() ? earlier.status.cores[i] : none;
         CoreRates& of = rates.emplace_back();
         of.number = now.number;
-        of.records = static_cast<double>(since(now.records, other_session ? 0 : before.records)) / seconds;
+        of.records =
+            static_cast<double>(since(now.records, other_session ? 0 : before.records)) / seconds;
         if (ticks > 0) {
             const auto busy = static_cast<double>(since(now.busy_ticks, before.busy_ticks));
             of.busy = std::min(1.0, busy / ticks);
@@ -97,7 +98,8 @@ Rates rates_between(const LiveView& earlier, const LiveView& later) {
         const auto found = known.find(key);
         const FunctionSum was = found == known.end() ? FunctionSum() : found->second;
         if (sum.calls > was.calls) rates.calls[key] = per_second(was.calls, sum.calls);
-        if (sum.self_ns > was.self_ns) all += rates.self[key] = static_cast<double>(sum.self_ns - was.self_ns);
+        if (sum.self_ns > was.self_ns)
+            all += rates.self[key] = static_cast<double>(sum.self_ns - was.self_ns);
     }
     for (auto& [key, self] : rates.self) self /= all;
     rates.tasks = task_rates(earlier, later);

@@ -20,6 +20,7 @@ ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake", 
 TREE_PATH = re.compile(rf"(?<![\w./~$-])((?:{'|'.join(ROOMS)})/[\w./*+-]*[\w*+-]/?)")
 LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
 VERB = re.compile(r"\./dev ([a-z][a-z-]*)")
+UNIT = re.compile(r"\./dev unit (\"[^\"]+\"|[\w|]+)")
 CTEST = re.compile(r"ctest\b[^`\n]*? -R (\"[^\"]+\"|'[^']+'|[^\s`]+)")
 # Paths in the firmware of the guide's reader (docs/integration.md), and images.
 NOT_OF_THE_TREE = re.compile(r"^firmware/(Makefile|main\.c|[\w-]+\.(elf|img))$")
@@ -78,32 +79,31 @@ def count_breaches(text):
             yield f"{heading}: {len(files)} files are listed, not {count}"
 
 
-def all_tests(root, build):
-    """Returns ctest's names, and the unit tests' names, which another build has."""
+def unit_tests(root):
+    return [f"{suite}.{name}" for source in sorted((root / "tests").glob("unit/**/*.cpp")) for suite, name in
+            re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\)", source.read_text(encoding="utf-8"), re.MULTILINE)]
+
+
+def ctest_names(build):
     listed = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True, check=True).stdout
-    names = re.findall(r"Test +#\d+: (\S+)", listed)
-    for source in sorted((root / "tests").glob("unit/**/*.cpp")):
-        names += [f"{source.parent.name}.{suite}.{name}" for suite, name in
-                  re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\)", source.read_text(encoding="utf-8"), re.MULTILINE)]
-    names += [f"fuzz.{source.stem.removesuffix('_fuzz')}" for source in (root / "tests/verification/fuzz").glob("*_fuzz.cpp")]
-    return names
+    return re.findall(r"Test +#\d+: (\S+)", listed)
 
 
-def ctest_breaches(tests, text):
-    for words in CTEST.findall(text):
+def test_breaches(pattern, command, tests, text):
+    for words in pattern.findall(text):
         for one in words.strip("'\"").split("|"):
             if not re.fullmatch(r"[A-Z]+", one) and not any(re.search(one, name) for name in tests):
-                yield f"ctest -R {one} selects no test"
+                yield f"{command} {one} selects no test"
 
 
 def breaches(root, build=None):
-    tests = all_tests(root, build) if build else None
+    named = [(UNIT, "./dev unit", unit_tests(root)), *([(CTEST, "ctest -R", ctest_names(build))] if build else [])]
     for file in markdown(root):
         text = (root / file).read_text(encoding="utf-8")
         found = [*link_breaches(root, file, text), *path_breaches(root, text), *verb_breaches(root, text),
                  *count_breaches(text)]
-        if tests is not None:
-            found += ctest_breaches(tests, text)
+        for pattern, command, tests in named:
+            found += test_breaches(pattern, command, tests, text)
         for reason in dict.fromkeys(found):
             yield f"{file}: {reason}"
 

@@ -2,26 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks each rule of doc_rules.py once and checks that it is reported."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
-from doc_rules import breaches, ctest_breaches
+from breaking import Breaking
+from doc_rules import CTEST, UNIT, breaches, test_breaches
 
 DEV = "usage() {\n  setup   installs\n  test    tests\nEND\n}\n"
 
 
-class DocRules(unittest.TestCase):
+class DocRules(Breaking):
     def reported(self, text):
-        with tempfile.TemporaryDirectory() as directory:
-            root = Path(directory)
-            (root / "dev").write_text(DEV, encoding="utf-8")
-            (root / "docs").mkdir()
-            (root / "hal/boards").mkdir(parents=True)
-            (root / "hal/boards/virt.cpp").touch()
-            (root / "docs/a.md").write_text(text, encoding="utf-8")
-            (root / "docs/b.md").write_text("# One Thing\n", encoding="utf-8")
-            return list(breaches(root))
+        return list(breaches(self.directory({"dev": DEV, "hal/boards/virt.cpp": "", "docs/a.md": text, "docs/b.md": "# One Thing\n"})))
 
     def test_what_is_right_passes(self):
         self.assertEqual(self.reported("# Here\n[b](b.md#one-thing) [here](#here) `hal/boards/virt.cpp` `hal/boards/*.cpp` "
@@ -33,13 +24,12 @@ class DocRules(unittest.TestCase):
                            ("`hal/devices/NAME.cpp`", "there is no hal/devices/NAME.cpp"), ("    ./dev fly\n", "no verb fly"),
                            ("### Z: 0 files\n\nx\n\n### A: 2 files\n\n- [ ] `dev`: x\n\nSee `docs/b.md`\n", "1 files are listed, not 2")]:
             with self.subTest(text=text):
-                found = self.reported(text)
-                self.assertEqual(len(found), 1, found)
-                self.assertIn(said, found[0])
+                self.one(self.reported(text), said)
 
     def test_tests(self):
-        self.assertEqual(list(ctest_breaches(["cli.line"], "`ctest --test-dir build/host -R 'cli.line'` `ctest -R NAME`")), [])
-        self.assertEqual(list(ctest_breaches(["cli.line"], "`ctest -R \"cli.line|cli.lion\"`")), ["ctest -R cli.lion selects no test"])
+        for pattern, command in ((CTEST, "ctest -R"), (UNIT, "./dev unit")):
+            for names, said in ((f"`{command} NAME` `{command} line`", []), (f'`{command} "line|lion"`', [f"{command} lion selects no test"])):
+                self.assertEqual(list(test_breaches(pattern, command, ["cli.line"], names)), said)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,8 @@ def run(arguments, functions, directory):
         garbage.flush()
         command += ["-device", f"loader,file={garbage.name},addr={start:#x},force-raw=on"]
     try:
-        qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # Without a buffer, in which communicate() would not look.
+        qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         first = b""
         if arguments.input:
             for line in qemu.stdout:

@@ -8,7 +8,7 @@ storm_at_once=1000000
 # races), and then one after the other by the instruction (the same seed repeats the run).
 storm() {
     local operations=${1:-200000} seed=${2:-1} calls=100 finished=0 now
-    setup
+    setup demo
     build virt storm
     # Most of the time goes to the work of the other cores.
     [ "$operations" -le "$storm_at_once" ] || calls=20

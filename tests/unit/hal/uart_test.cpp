@@ -19,30 +19,66 @@ constexpr std::uint32_t busy = 1 << 3, fifos_8_bits = 0x70, enabled = 0x301;
 
 using Writes = std::vector<Write>;
 
-TEST(Pl011Test, IsDisabledAndFlushedBeforeAnythingElse) {
-    Bus bus;
-    Pl011(base).stop();
-    EXPECT_EQ(bus.writes, (Writes{{cr, 0}, {lcr_h, 0}, {imsc, 0}, {icr, 0x7ff}}));
-}
+struct Use {
+    const char* name;
+    void (*use)();
+    Writes writes;
+    bool waits = false;       // ten milliseconds for a device that is stuck
+    std::uint32_t flags = 0;  // what the PL011's flag register reads; other registers read 0
+};
+const Writes pl011_stops{{cr, 0}, {lcr_h, 0}, {imsc, 0}, {icr, 0x7ff}};
 
-TEST(Pl011Test, DivisorsThenFormatThenOn) {
-    Bus bus;
-    Pl011(base).start(64'000'000, 3'000'000);
-    EXPECT_EQ(bus.writes, (Writes{{ibrd, 1}, {fbrd, 21}, {lcr_h, fifos_8_bits}, {cr, enabled}}));
-}
+const Use uses[] = {
+    {"a PL011 is disabled and flushed before anything else", [] { Pl011(base).stop(); },
+     pl011_stops},
+    {"a PL011 that stays busy", [] { Pl011(base).stop(); }, pl011_stops, true, busy},
+    {"divisors, then format, then on",
+     [] { Pl011(base).start(64'000'000, 3'000'000); },
+     {{ibrd, 1}, {fbrd, 21}, {lcr_h, fifos_8_bits}, {cr, enabled}}},
+    {"an emulated PL011 keeps its divisors",
+     [] { Pl011(base).start(0, 3'000'000); },
+     {{lcr_h, fifos_8_bits}, {cr, enabled}}},
+    {"another rate while disabled and flushed",
+     [] { Pl011(base).set_baud(64'000'000, 4'000'000); },
+     {{cr, 0}, {lcr_h, 0}, {ibrd, 1}, {fbrd, 0}, {lcr_h, fifos_8_bits}, {cr, enabled}}},
+    // LSR: never idle. Enables the mini UART among the auxiliary peripherals, and then disables the
+    // UART itself.
+    {"a mini UART that stays busy",
+     [] { MiniUart(base).stop(); },
+     {{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}},
+     true},
+    {"a mini UART's divisor while disabled",
+     [] { MiniUart(base).set_baud(500'000'000, 1'000'000); },
+     {{base + 0x60, 0}, {base + 0x68, 62}, {base + 0x4c, 3}, {base + 0x48, 6}, {base + 0x60, 3}}},
+    // The status: not empty.
+    {"a Cadence UART that stays busy",
+     [] { CadenceUart(base).stop(); },
+     {{base + 0x00, 0x28}, {base + 0x0c, 0x1fff}},
+     true},
+    // The control register reads as written: the reset bits stay.
+    {"a reset that does not end is left",
+     [] { CadenceUart(base).set_baud(100'000'000, 2'000'000); },
+     {{base + 0x00, 0x28},
+      {base + 0x18, 1},
+      {base + 0x34, 49},
+      {base + 0x04, 0x20},
+      {base + 0x00, 0x2b},
+      {base + 0x00, 0x14}},
+     true},
+};
 
-TEST(Pl011Test, KeepsTheDivisorsOfAnEmulatedOne) {
-    Bus bus;
-    Pl011(base).start(0, 3'000'000);
-    EXPECT_EQ(bus.writes, (Writes{{lcr_h, fifos_8_bits}, {cr, enabled}}));
-}
-
-TEST(Pl011Test, AnotherRateWhileDisabledAndFlushed) {
-    Bus bus;
-    Pl011(base).set_baud(64'000'000, 4'000'000);
-    EXPECT_EQ(
-        bus.writes,
-        (Writes{{cr, 0}, {lcr_h, 0}, {ibrd, 1}, {fbrd, 0}, {lcr_h, fifos_8_bits}, {cr, enabled}}));
+TEST(UartTest, WritesInThisOrderAndWaitsTenMillisecondsAtMost) {
+    for (const Use& one : uses) {
+        SCOPED_TRACE(one.name);
+        Bus bus;
+        bus.registers[fr] = one.flags;
+        one.use();
+        EXPECT_EQ(bus.writes, one.writes);
+        EXPECT_LT(bus.microseconds(), 10'100u);
+        if (one.waits) {
+            EXPECT_GE(bus.microseconds(), 10'000u);
+        }
+    }
 }
 
 TEST(Pl011Test, WaitsForTheCharacterThatIsBeingSent) {
@@ -56,58 +92,6 @@ TEST(Pl011Test, WaitsForTheCharacterThatIsBeingSent) {
     Pl011(base).stop();
     EXPECT_EQ(writes_when_idle, 1u);  // only CR
     EXPECT_LT(bus.microseconds(), 100u);
-}
-
-// A device that is stuck: the driver has waited for it.
-void expect_ten_milliseconds(const Bus& bus) {
-    EXPECT_GE(bus.microseconds(), 10'000u);
-    EXPECT_LT(bus.microseconds(), 10'100u);
-}
-
-TEST(Pl011Test, WaitsTenMillisecondsAtMost) {
-    Bus bus;
-    bus.registers[fr] = busy;
-    Pl011(base).stop();
-    expect_ten_milliseconds(bus);
-    EXPECT_EQ(bus.writes, (Writes{{cr, 0}, {lcr_h, 0}, {imsc, 0}, {icr, 0x7ff}}));
-}
-
-TEST(MiniUartTest, WaitsTenMillisecondsAtMost) {
-    Bus bus;  // LSR reads 0: never idle
-    MiniUart(base).stop();
-    expect_ten_milliseconds(bus);
-    // Enables the mini UART among the auxiliary peripherals, and then disables the UART itself.
-    EXPECT_EQ(bus.writes,
-              (Writes{{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}}));
-}
-
-TEST(MiniUartTest, TheDivisorWhileDisabled) {
-    Bus bus;
-    MiniUart(base).set_baud(500'000'000, 1'000'000);
-    EXPECT_EQ(bus.writes, (Writes{{base + 0x60, 0},
-                                  {base + 0x68, 62},
-                                  {base + 0x4c, 3},
-                                  {base + 0x48, 6},
-                                  {base + 0x60, 3}}));
-}
-
-TEST(CadenceTest, WaitsTenMillisecondsAtMost) {
-    Bus bus;  // the status reads 0: not empty
-    CadenceUart(base).stop();
-    expect_ten_milliseconds(bus);
-    EXPECT_EQ(bus.writes, (Writes{{base + 0x00, 0x28}, {base + 0x0c, 0x1fff}}));
-}
-
-TEST(CadenceTest, AResetThatDoesNotEndIsLeft) {
-    Bus bus;  // the control register reads as written: the reset bits stay
-    CadenceUart(base).set_baud(100'000'000, 2'000'000);
-    expect_ten_milliseconds(bus);
-    EXPECT_EQ(bus.writes, (Writes{{base + 0x00, 0x28},
-                                  {base + 0x18, 1},
-                                  {base + 0x34, 49},
-                                  {base + 0x04, 0x20},
-                                  {base + 0x00, 0x2b},
-                                  {base + 0x00, 0x14}}));
 }
 
 }  // namespace

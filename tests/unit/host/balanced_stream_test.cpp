@@ -6,17 +6,27 @@
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/play.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::test {
 namespace {
 
+using protocol::Extended;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::IsSupersetOf;
 using testing::Not;
+
+HelloInfo hello_of(std::uint64_t clock_hz = 1'000'000'000) {
+    HelloInfo hello;
+    hello.clock_hz = clock_hz;
+    return hello;
+}
+protocol::StampedRecord stamped(protocol::Kind kind, std::uint32_t payload, std::uint64_t clock) {
+    return {protocol::make_record(kind, payload, clock), clock};
+}
 
 class BalancedStreamTest : public testing::Test {
 protected:
@@ -25,7 +35,9 @@ protected:
         symbols.code.push_back({TargetStream::text_base + 0x1000, 64, "plain", "b.c", 3});
         target.hello();
     }
-    const std::vector<std::string>& told(std::optional<TimeAxis> axis = TimeAxis::wall) {
+    // Ends the recording. All that the sink is told, with commas.
+    std::string told(std::optional<TimeAxis> axis = TimeAxis::wall) {
+        target.finish();
         BalancedStream stream(
             checker, [this] { return &symbols; }, "x.nsc", axis);
         SessionReader reader(stream);
@@ -34,102 +46,85 @@ protected:
         checker.finish();
         orphan_returns = stream.orphan_returns();
         EXPECT_THAT(checker.wrong, IsEmpty());
-        return checker.told;
+        return joined(checker.told);
+    }
+    void next_session() {
+        target.finish();
+        target.reset();
+        target.clock = 0;
+        target.hello();
     }
 
     TargetStream target;
+    Play<TargetStream> play{target};
     Symbols symbols = symbols_of(target, {"f1", "f2", "f3", "f4", "f5"});
     BalancedChecker checker;
     std::uint64_t orphan_returns = 0;
 };
 
-TEST_F(BalancedStreamTest, CallsInEachOther) {
-    const auto one = target.entry(1);
-    target.ret(target.entry(2), 5);
-    target.call(3);
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25", "0 .f3 35", "0 -f1 45"));
-}
+struct Case {
+    const char* name;
+    const char* records;
+    const char* told;
+    TimeAxis axis = TimeAxis::wall;
+};
+class BalancedStreamOf : public BalancedStreamTest, public testing::WithParamInterface<Case> {};
 
-TEST_F(BalancedStreamTest, AReturnOfAnOuterCallEndsThoseInside) {
-    const auto one = target.entry(1);
-    target.entry(2);
-    target.entry(3);
-    target.ret(one, 10, 0, true);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 40 unwound",
-                                    "0 -f2 40 unwound", "0 -f1 40 unwound"));
+TEST_P(BalancedStreamOf, Records) {
+    play(GetParam().records);
+    EXPECT_EQ(told(GetParam().axis), GetParam().told);
 }
+constexpr Case cases[] = {
+    {"CallsInEachOther", "1( 2( 5:) 3. )", "0 +f1 10, 0 +f2 20, 0 -f2 25, 0 .f3 35, 0 -f1 45"},
+    {"AReturnOfAnOuterCallEndsThoseInside", "1( 2( 3( )1!",
+     "0 +f1 10, 0 +f2 20, 0 +f3 30, 0 -f3 40 unwound, 0 -f2 40 unwound, 0 -f1 40 unwound"},
+    {"OpenCallsEndWithTheirSession", "1( 2.", "0 +f1 10, 0 .f2 20, 0 -f1 20 open"},
+    {"TheTracerIsInTheStack", "1( 0:t( 50:t) ) 0:t( 50:t)",
+     "0 +f1 10, 0 +(tracer) 10, 0 -(tracer) 60, 0 -f1 70, 0 +(tracer) 70, 0 -(tracer) 120"},
+    // Call 3 is an interrupt's, during the tracer's work. Of call 4's time, 20 are the tracer's.
+    {"TheClockStandsStillWhereTheTracersTimeIsCutOut",
+     "1( 0:t( 50:t) 2( t( 3( 7:) t) ) duration1=4,50 )",
+     "0 +f1 10, 0 +f2 20, 0 +f3 30, 0 -f3 37, 0 -f2 47, 0 =f4 27..57 depth 1, 0 -f1 67",
+     TimeAxis::without_tracer},
+    {"CallsThatALongjmpLeavesEndAndTheTracerContinues", "1( 2( 3( t( 0:)! 0:)! t) )",
+     "0 +f1 10, 0 +f2 20, 0 +f3 30, 0 +(tracer) 40, 0 -(tracer) 40, 0 -f3 40 unwound, "
+     "0 -f2 40 unwound, 0 +(tracer) 40, 0 -(tracer) 50, 0 -f1 60"},
+    {"ATracerBracketWithoutAnEndDoesNotStayOpen", "1( t( t( t) t) t( )",
+     "0 +f1 10, 0 +(tracer) 20, 0 -(tracer) 30, 0 +(tracer) 30, 0 -(tracer) 40, "
+     "0 +(tracer) 60, 0 -(tracer) 70 unwound, 0 -f1 70"},
+    {"InterruptsAreCalls", "1( i27( 2() i0( masked=5,7 ) ) )",
+     "0 +f1 10, 0 +(interrupt 27) 20, 0 +f2 30, 0 -f2 40, 0 +(interrupt 0) 50, "
+     "core 0 masked by f2 53..60, 0 -(interrupt 0) 70, 0 -(interrupt 27) 80, 0 -f1 90"},
+    {"TimesWithInterruptsMaskedDoNotOverlap", "100:1. masked=5,60 masked=5,50",
+     "0 .f1 100, core 0 masked by f2 50..110, core 0 masked by f2 110..120"},
+    {"TimeOfACoreDoesNotGoBack", "100:1( -40:) 2.", "0 +f1 100, 0 -f1 100, 0 .f2 100"},
+};
+INSTANTIATE_TEST_SUITE_P(, BalancedStreamOf, testing::ValuesIn(cases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
-    const auto one = target.entry(1);
-    target.ret(target.entry(2), 5, 0, true);
-    target.extended(protocol::Extended::events, 0);  // data of the return, with its clock
-    target.ret(target.entry(3, 7), 5, 0, true);
-    target.argument(protocol::Extended::marker, 9);  // hides the tracer's time
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25 unwound", "0 +(tracer) 25",
-                                    "0 -(tracer) 32", "0 +f3 32", "0 -f3 37 unwound",
-                                    testing::HasSubstr("9"), "0 -f1 57"));
-}
-
-TEST_F(BalancedStreamTest, OpenCallsEndWithTheirSession) {
-    target.entry(1);
-    target.call(2);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 .f2 20", "0 -f1 20 open"));
+    play("1( 2( 5:)!");
+    target.extended(Extended::events, 0);  // data of the return, with its clock
+    play("7:3( 5:)! m9 )");                // the marker hides the tracer's time
+    EXPECT_EQ(told(),
+              "0 +f1 10, 0 +f2 20, 0 -f2 25 unwound, 0 +(tracer) 25, 0 -(tracer) 32, "
+              "0 +f3 32, 0 -f3 37 unwound, 0 mark 9 47, 0 -f1 57");
 }
 
 TEST_F(BalancedStreamTest, AGapEndsEveryCallAndLaterReturnsMeanNothing) {
-    const auto one = target.entry(1);
-    target.entry(2);
-    target.flush();
-    target.entry(3);
-    target.lose();
-    target.ret(target.entry(4), 5);
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "core 0 lacks 1 0 0, 20..40",
-                                    "0 -f2 20 gap", "0 -f1 20 gap", "0 +f4 40", "0 -f4 45"));
+    play("1( 2( | 3( x 4( 5:) )1");
+    EXPECT_EQ(told(),
+              "0 +f1 10, 0 +f2 20, core 0 lacks 1 0 0, 20..40, 0 -f2 20 gap, 0 -f1 20 gap, "
+              "0 +f4 40, 0 -f4 45");
     EXPECT_EQ(orphan_returns, 1u);
-}
-
-TEST_F(BalancedStreamTest, TheTracerIsInTheStack) {
-    const auto one = target.entry(1);
-    target.tracer(50);
-    target.ret(one);
-    target.tracer(50);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 10", "0 -(tracer) 60", "0 -f1 70",
-                                    "0 +(tracer) 70", "0 -(tracer) 120"));
-}
-
-TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
-    const auto one = target.entry(1);
-    target.tracer(50);
-    const auto two = target.entry(2);
-    target.extended(protocol::Extended::tracer_begin);
-    const auto three = target.entry(3);  // called in an interrupt during the tracer's work
-    target.ret(three, 7);
-    target.extended(protocol::Extended::tracer_end);
-    target.ret(two);
-    target.with_data(protocol::Extended::duration, 1, {4, 50});  // 20 of them are the tracer's
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(TimeAxis::without_tracer),
-                ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 37", "0 -f2 47",
-                            "0 =f4 27..57 depth 1", "0 -f1 67"));
 }
 
 TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
     target.bytes.clear();
     target.cores = 2;
     target.hello();
-    target.ret(target.entry(1));
+    play("1()");
     target.ret(target.entry(1, 10, 1), 10, 1);
-    target.finish();
     const Error error = error_of([&] { told(TimeAxis::without_tracer); });
     EXPECT_EQ(error.code(), Exit::usage);
     EXPECT_STREQ(error.what(),
@@ -143,17 +138,16 @@ TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
         target.cores = cores;
         ++target.session;
         target.hello();
-        const auto one = target.entry(1);
-        target.tracer(50);
-        target.ret(one);
+        play("1( 0:t( 50:t) )");
         target.finish();
     };
     target.bytes.clear();
     session(true, 1);
     session(false, 1);
     session(true, 2);
+    told(std::nullopt);
     const auto has = [](const std::string& line) { return line.find("(tracer)") != line.npos; };
-    const auto& lines = told(std::nullopt);
+    const auto& lines = checker.told;
     EXPECT_EQ(std::count_if(lines.begin(), lines.begin() + 2, has), 0);
     EXPECT_EQ(std::count_if(lines.begin(), lines.end(), has), 4);
     EXPECT_THAT(checker.axes,
@@ -161,12 +155,10 @@ TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
 }
 
 TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
-    HelloInfo hello;
-    hello.clock_hz = 54'000'000;
+    const HelloInfo hello = hello_of(54'000'000);
     BalancedStream stream(
         checker, [] { return nullptr; }, "x.nsc");
-    std::vector<protocol::StampedRecord> records{
-        {protocol::make_record(protocol::Kind::entry, 1, 27), 27}};
+    const std::vector<protocol::StampedRecord> records{stamped(protocol::Kind::entry, 1, 27)};
     const auto session = [&] {
         stream.on_session(hello);
         // A clock pair that comes before the first record waits for it.
@@ -177,10 +169,10 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     };
     session();
     session();  // a reset, a millisecond later
-    EXPECT_THAT(checker.told,
-                ElementsAre("0 +0x8 500", "1000 is 5000 +- 70", "1500 is 5500 +- 9 exchanged",
-                            "0 -0x8 500 open", "0 +0x8 1000500", "1001000 is 5000 +- 70",
-                            "1001500 is 5500 +- 9 exchanged", "0 -0x8 1000500 open"));
+    EXPECT_EQ(joined(checker.told),
+              "0 +0x8 500, 1000 is 5000 +- 70, 1500 is 5500 +- 9 exchanged, 0 -0x8 500 open, "
+              "0 +0x8 1000500, 1001000 is 5000 +- 70, 1001500 is 5500 +- 9 exchanged, "
+              "0 -0x8 1000500 open");
     checker.told.clear();
     BalancedStream cut(
         checker, [] { return nullptr; }, "x.nsc", TimeAxis::without_tracer);
@@ -190,177 +182,91 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     EXPECT_THAT(checker.told, Not(Contains(HasSubstr("is 5500"))));
 }
 
-TEST_F(BalancedStreamTest, CallsThatALongjmpLeavesEndAndTheTracerContinues) {
-    const auto one = target.entry(1);
-    const auto two = target.entry(2);
-    const auto three = target.entry(3);
-    target.extended(protocol::Extended::tracer_begin);
-    target.ret(three, 0, 0, true);
-    target.ret(two, 0, 0, true);
-    target.extended(protocol::Extended::tracer_end);
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 +(tracer) 40",
-                                    "0 -(tracer) 40", "0 -f3 40 unwound", "0 -f2 40 unwound",
-                                    "0 +(tracer) 40", "0 -(tracer) 50", "0 -f1 60"));
-}
-
-TEST_F(BalancedStreamTest, ATracerBracketWithoutAnEndDoesNotStayOpen) {
-    const auto one = target.entry(1);
-    target.extended(protocol::Extended::tracer_begin);
-    target.extended(protocol::Extended::tracer_begin);
-    target.extended(protocol::Extended::tracer_end);
-    target.extended(protocol::Extended::tracer_end);
-    target.extended(protocol::Extended::tracer_begin);
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 20", "0 -(tracer) 30",
-                                    "0 +(tracer) 30", "0 -(tracer) 40", "0 +(tracer) 60",
-                                    "0 -(tracer) 70 unwound", "0 -f1 70"));
-}
-
 TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
-    const auto one = target.entry(1);
-    target.argument(protocol::Extended::context, 5);
-    const auto two = target.entry(2);
-    target.argument(protocol::Extended::context, 0);
-    target.ret(one);
-    target.ret(two);  // the record of the switch is missing
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30",
-                                    "1 +(other context) 40", "0 -(other context) 40", "0 -f1 50",
-                                    "1 -(other context) 60", "1 -f2 60"));
+    play("1( c5 2( c0 )1 )2");  // the record of the last switch is missing
+    EXPECT_EQ(told(),
+              "0 +f1 10, 0 +(other context) 20, 1 +f2 30, 1 +(other context) 40, "
+              "0 -(other context) 40, 0 -f1 50, 1 -(other context) 60, 1 -f2 60");
     EXPECT_THAT(checker.switches, ElementsAre("20 0 -> 1", "40 1 -> 0", "60 0 -> 1"));
-}
-
-TEST_F(BalancedStreamTest, InterruptsAreCalls) {
-    const auto one = target.entry(1);
-    const auto interrupt = target.argument(protocol::Extended::interrupt, 27);
-    target.ret(target.entry(2));
-    const auto inner = target.argument(protocol::Extended::interrupt, 0);
-    target.with_data(protocol::Extended::masked, 0, {5, 7});
-    target.ret(inner);
-    target.ret(interrupt);
-    target.ret(one);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(interrupt 27) 20", "0 +f2 30", "0 -f2 40",
-                                    "0 +(interrupt 0) 50", "core 0 masked by f2 53..60",
-                                    "0 -(interrupt 0) 70", "0 -(interrupt 27) 80", "0 -f1 90"));
 }
 
 TEST_F(BalancedStreamTest, CountedEventsAreOfTheCallThatEndedBefore) {
     const auto count = [this](std::uint64_t value) {
-        target.with_data(protocol::Extended::events, protocol::events_argument(0x0f, 0x11),
+        target.with_data(Extended::events, protocol::events_argument(0x0f, 0x11),
                          {value, value + 1});
     };
     count(3);  // of no call
-    const auto one = target.entry(1);
-    target.ret(target.entry(2));
+    play("1( 2()");
     count(5);
-    target.call(3);
+    play("3.");
     count(7);  // its return ended no call
-    target.ret(one);
+    play(")");
     count(9);
-    target.finish();
-    EXPECT_THAT(told(),
-                ElementsAre("0 +f1 20", "0 +f2 30", "0 -f2 40", "0 f2 0xf: 5", "0 f2 0x11: 6",
-                            "0 .f3 60", "0 -f1 80", "0 f1 0xf: 9", "0 f1 0x11: 10"));
-}
-
-TEST_F(BalancedStreamTest, TimesWithInterruptsMaskedDoNotOverlap) {
-    const auto masked = [this](std::uint64_t length) {
-        target.with_data(protocol::Extended::masked, 0, {5, length});
-    };
-    target.call(1, 100);
-    masked(60);
-    masked(50);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 .f1 100", "core 0 masked by f2 50..110",
-                                    "core 0 masked by f2 110..120"));
-}
-
-TEST_F(BalancedStreamTest, TimeOfACoreDoesNotGoBack) {
-    const auto one = target.entry(1, 100);
-    target.ret(one, static_cast<std::uint64_t>(-40));
-    target.call(2, 10);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 100", "0 -f1 100", "0 .f2 100"));
+    EXPECT_EQ(told(),
+              "0 +f1 20, 0 +f2 30, 0 -f2 40, 0 f2 0xf: 5, 0 f2 0x11: 6, 0 .f3 60, 0 -f1 80, "
+              "0 f1 0xf: 9, 0 f1 0x11: 10");
 }
 
 TEST_F(BalancedStreamTest, ASessionFollowsTheOneBeforeIt) {
-    target.ret(target.entry(1, 5000), 1000);
-    target.finish();
-    target.reset();
-    target.clock = 0;
-    target.hello();
-    target.ret(target.entry(2, 100), 50);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 5000", "0 -f1 6000", "0 +f2 1006000", "0 -f2 1006050"));
+    play("5000:1( 1000:)");
+    next_session();
+    play("100:2( 50:)");
+    EXPECT_EQ(told(), "0 +f1 5000, 0 -f1 6000, 0 +f2 1006000, 0 -f2 1006050");
     EXPECT_THAT(checker.switches, IsEmpty());
 }
 
 TEST_F(BalancedStreamTest, ASessionBeginsInContext0) {
-    target.argument(protocol::Extended::context, 5);
-    target.ret(target.entry(1), 20);
-    target.finish();
-    target.reset();
-    target.clock = 0;
-    target.hello();
-    target.call(2);
-    target.finish();
-    EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 -f1 40", "0 .f2 1000040"));
+    play("c5 1( 20:)");
+    next_session();
+    play("2.");
+    EXPECT_EQ(told(), "1 +f1 20, 1 -f1 40, 0 .f2 1000040");
     EXPECT_THAT(checker.lanes,
                 ElementsAre("core 0: 10 - -> 0", "core 0: 10 0 -> 1", "core 0: 40 1 -> -",
                             "core 0: 1000040 - -> 0", "core 0: 1000040 0 -> -"));
 }
 
 TEST_F(BalancedStreamTest, MarksCountersAndCapturedValues) {
-    target.argument(protocol::Extended::marker, 77);
+    play("m77");
     target.counter(4, -5);
     target.counter(4, std::int64_t{1} << 62);
     target.arguments(1, 0b101, {3, -4});
     target.result(2, -1);
-    target.with_data(protocol::Extended::duration, 2, {3, 15});
-    target.finish();
-    EXPECT_THAT(told(),
-                ElementsAre("0 mark 77 10", "0 counter 4 -5", "0 counter 4 4611686018427387904",
-                            "0 f1 x0 3", "0 f1 x2 -4", "0 f2 result -1", "0 =f3 45..60 depth 2"));
+    play("duration2=3,15");
+    EXPECT_EQ(told(),
+              "0 mark 77 10, 0 counter 4 -5, 0 counter 4 4611686018427387904, 0 f1 x0 3, "
+              "0 f1 x2 -4, 0 f2 result -1, 0 =f3 45..60 depth 2");
 }
 
 TEST_F(BalancedStreamTest, SamplesAreOfFunctionsWithAndWithoutSites) {
-    const auto at = [](std::int64_t bytes) {
-        return static_cast<std::uint64_t>(bytes / 4) & protocol::data_mask;
+    const auto sample = [this](bool cut, const std::vector<std::int64_t>& offsets) {
+        std::vector<std::uint64_t> data;
+        for (const std::int64_t bytes : offsets)
+            data.push_back(static_cast<std::uint64_t>(bytes / 4) & protocol::data_mask);
+        const auto count = static_cast<unsigned>(data.size());
+        target.with_data(Extended::sample, protocol::sample_argument(count, cut, false), data);
     };
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false),
-                     {at(0x1008), at(8 * 2 + 4), at(8 * 2)});
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(2, true, false),
-                     {at(0x1008), at(0x1010)});
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(1, false, false),
-                     {at(-400)});
-    target.finish();
+    sample(false, {0x1008, 8 * 2 + 4, 8 * 2});
+    sample(true, {0x1008, 0x1010});
+    sample(false, {-400});
     // A return address at the first instruction of f2 belongs to a call at the end of f1.
-    EXPECT_THAT(told(),
-                ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
+    EXPECT_EQ(told(), "0 sample f1 f2 plain, 0 sample plain, 0 sample 0x4007fe70");
 }
 
 TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFilesName) {
     symbols.site_table_crc ^= 1;
-    target.call(1);
-    target.finish();
+    play("1.");
     EXPECT_THAT(error_of([&] { told(); }).what(), testing::StartsWith("x.nsc: "));
 }
 
 TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLast) {
     BalancedStream stream(
         checker, [this] { return &symbols; }, "x");
-    HelloInfo hello;
-    hello.clock_hz = 1'000'000'000;
+    HelloInfo hello = hello_of();
     hello.text_base = TargetStream::text_base;
     hello.site_table_crc = symbols.site_table_crc;
     hello.build_id = symbols.build_id;
     const auto batch = [&](unsigned core, std::uint64_t index, std::uint64_t clock) {
-        const std::vector<protocol::StampedRecord> records{
-            {protocol::make_record(protocol::Kind::call, 1, clock), clock}};
+        const std::vector<protocol::StampedRecord> records{stamped(protocol::Kind::call, 1, clock)};
         stream.on_trace(core, {.first_index = index, .records = records});
     };
     for (const std::uint64_t begin : {1000, 5000000}) {
@@ -372,10 +278,10 @@ TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLas
         batch(1, 0, begin + 30);
         stream.on_session_end();
     }
-    EXPECT_THAT(checker.told, ElementsAre("0 .f1 1000", "core 0 lacks 0 0 3, 1000..1010",
-                                          "1 .f1 1030", "core 1 lacks 4 0 0, 1020..1030",
-                                          "0 .f1 5000000", "core 0 lacks 0 0 3, 5000000..5000010",
-                                          "1 .f1 5000030", "core 1 lacks 4 0 0, 5000020..5000030"));
+    EXPECT_EQ(joined(checker.told),
+              "0 .f1 1000, core 0 lacks 0 0 3, 1000..1010, 1 .f1 1030, "
+              "core 1 lacks 4 0 0, 1020..1030, 0 .f1 5000000, core 0 lacks 0 0 3, "
+              "5000000..5000010, 1 .f1 5000030, core 1 lacks 4 0 0, 5000020..5000030");
     EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
@@ -391,14 +297,12 @@ TEST(BalancedStreamOrigin, ASessionWithoutRecordsHasNone) {
     } origins;
     BalancedStream stream(
         origins, [] { return nullptr; }, "x");
-    HelloInfo hello;
-    hello.clock_hz = 1'000'000'000;
+    const HelloInfo hello = hello_of();
     stream.on_session(hello);
     stream.on_session_end();
     for (const std::uint64_t clock : {5'000, 9'000'000}) {
         stream.on_session(hello);
-        const protocol::StampedRecord record{protocol::make_record(protocol::Kind::call, 1, clock),
-                                             clock};
+        const protocol::StampedRecord record = stamped(protocol::Kind::call, 1, clock);
         stream.on_trace(0, {.first_index = 0, .records = {&record, 1}});
         stream.on_session_end();
     }
@@ -413,9 +317,8 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
         random_checker.quiet = true;
         BalancedStream stream(
             random_checker, [] { return nullptr; }, "x");
-        HelloInfo hello;
         const std::uint64_t rates[] = {1, 54'000'000, 1'000'000'000, ~std::uint64_t{0}};
-        hello.clock_hz = rates[seed % 4];
+        const HelloInfo hello = hello_of(rates[seed % 4]);
         std::uint64_t index = 0;
         for (unsigned session = 0; session < 2; ++session) {
             stream.on_session(hello);
@@ -431,8 +334,7 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
                         payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
                     if (kind == protocol::Kind::extended) payload &= 0x7f;
                     clock += random() % 50;
-                    records.push_back(
-                        {protocol::make_record(kind, payload & 0x1fff'ffff, clock), clock});
+                    records.push_back(stamped(kind, payload & 0x1fff'ffff, clock));
                 }
                 if (random() % 4 == 0)
                     stream.on_missing(random() % 3,

@@ -24,23 +24,28 @@ struct Payload {
     std::uint64_t first;
 };
 
+// Fills a frame with at most `at_most` records from `at` on, which it moves on.
+inline void fill(protocol::TraceEncoder& encoder, const Records& records, std::size_t& at,
+                 std::size_t at_most = 1 << 20) {
+    encoder.fill(std::min(at_most, records.size() - at), [&](auto& record, auto& clock) {
+        record = records[at].record;
+        clock = records[at++].clock;
+        return true;
+    });
+}
+
 // Encodes as a pump does: at most `at_most` records a frame.
 inline std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
                                    std::uint64_t first_index = 0) {
     auto encoder = std::make_unique<protocol::TraceEncoder>();
     std::vector<Payload> result;
     std::size_t at = 0;
-    std::uint64_t clock = records.empty() ? 0 : records[0].clock;
     while (at < records.size()) {
         Bytes payload(protocol::max_payload_bytes);
         const std::uint64_t first = first_index + at;
+        const std::uint64_t clock = records[at == 0 ? 0 : at - 1].clock;
         encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
-        encoder->fill(std::min(at_most, records.size() - at), [&](auto& record, auto& to) {
-            record = records[at].record;
-            clock = to = records[at].clock;
-            ++at;
-            return true;
-        });
+        fill(*encoder, records, at, at_most);
         const std::size_t size = encoder->end();
         EXPECT_LE(size, protocol::max_payload_bytes);
         EXPECT_EQ(encoder->next_index(), first_index + at);
@@ -84,6 +89,18 @@ inline StampedRecord stamped(Kind kind, std::uint32_t payload, std::uint64_t clo
 
 inline StampedRecord stamped(protocol::Extended what, std::uint32_t argument, std::uint64_t clock) {
     return stamped(Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), clock);
+}
+
+// The header of a key frame of this many records.
+inline Bytes key_frame(std::uint8_t records) {
+    return {1, records, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+}
+
+// A key frame whose records are `count` random bytes.
+inline Bytes random_payload(std::mt19937& random, std::uint8_t records, unsigned count) {
+    Bytes payload = key_frame(records);
+    for (unsigned n = 0; n < count; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
+    return payload;
 }
 
 // Adds a record and its data. If the kind has a site, the site comes first.

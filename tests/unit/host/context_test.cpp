@@ -1,37 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's contexts and its markers: which context a call and a time belong to.
+// A core's contexts, its markers and the interrupts that the firmware reports: which context and
+// which function a call and a time belong to.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/played_report.hpp"
 #include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
 namespace {
 
 using protocol::Extended;
+using test::TargetStream;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
-class Contexts : public test::StreamReport {
+class Contexts : public test::PlayedReport {
 protected:
     Contexts() { target.hello(); }
     void context(std::uint32_t number, std::uint64_t ticks = 10) {
         target.argument(Extended::context, number, ticks);
     }
-    // The row of f1, f2, ... by site. The functions' names are their addresses.
-    const FunctionRow& of(unsigned site) {
-        if (made.sessions == 0) report();
-        return row(made, site);
-    }
-    void expect(unsigned site, std::uint64_t calls, std::uint64_t total, std::uint64_t self) {
-        EXPECT_EQ(of(site).calls, calls) << site;
-        EXPECT_EQ(of(site).total_ns, total) << site;
-        EXPECT_EQ(of(site).self_ns, self) << site;
-        EXPECT_EQ(profile.decoder().orphan_returns, 0u);
-    }
     // "parent>child" of each node, by site.
-    std::vector<std::string> paths() {
+    std::string paths() {
         std::vector<std::string> list;
         const auto& nodes = profile.tree().nodes();
         const auto name = [&](std::uint32_t node) {
@@ -43,16 +38,67 @@ protected:
             list.push_back((parent == CallTree::root ? "" : name(parent) + ">") + name(node));
         }
         std::sort(list.begin(), list.end());
-        return list;
+        return test::joined(list);
     }
 };
 
-using Paths = std::vector<std::string>;
+struct Case {
+    const char* name;
+    const char* records;
+    const char* rows;
+    const char* paths;
+    Ticks tracer = 0;
+};
+class ContextsOf : public Contexts, public testing::WithParamInterface<Case> {};
+
+TEST_P(ContextsOf, Records) {
+    const std::string records = GetParam().records;
+    play(records);
+    EXPECT_EQ(rows(), GetParam().rows);
+    EXPECT_EQ(paths(), GetParam().paths);
+    EXPECT_EQ(profile.tracer_ticks(), GetParam().tracer);
+    EXPECT_EQ(profile.decoder().orphan_returns, 0u);
+    EXPECT_EQ(made.integrity.clean, records.find('x') == records.npos);
+}
+constexpr Case cases[] = {
+    // Of call 1, 20 are in the other context, 5 in its callee.
+    {"EachHasItsOwnStackAndTime", "1( c1 2( c0 3( 5:) )1 c1 )2", "f1 1 55 30, f2 1 55 20, f3 1 5 5",
+     "1, 1>3, 2"},
+    {"TheSameFunctionInTwoCountsTwice", "1( c1 1( 30:) c0 )", "f1 2 100 50", "1"},
+    {"TracerTimeCountsForNoCallThereEither", "1( c1 2( 0:t( 1000:t) ) c0 0:t( 500:t) )",
+     "f1 1 50 20, f2 1 10 10", "1, 2", 1500},
+    // The task is preempted while it works for the tracer: only the rest of that work is in the
+    // time in which the other one does not run.
+    {"TheTracersWorkGoesOnBehindASwitch", "1( t( 1000:c1 2( 0:t( 500:t) c0 t) c1 )2 c0 )1",
+     "f1 1 70 30, f2 1 30 20", "1, 2", 1510},
+    // The same, by an interrupt whose calls are on top of that work at the switch.
+    {"AnInterruptOnTopOfTheTracersWorkSwitches", "1( t( 3( c1 2( 0:t( 500:t) c0 )3 t) c1 )2 c0 )1",
+     "f1 1 90 30, f3 1 40 20, f2 1 40 20", "1, 1>3, 2", 520},
+    {"OpenCallsRunUntilTheEnd", "1( c1 2( 100:)", "f1 1 120 10 open 1, f2 1 100 100", "1, 2"},
+    // Recording was stopped or the ring was full. The switch has no record, but the return names
+    // its entry. The time of the switch is unknown, so the time before the return belongs to no
+    // context.
+    {"AReturnFindsItsContext", "1( c1 2( 6:m1 )1 )2", "f1 1 36 10, f2 1 26 6", "1, 2"},
+    {"AFrameSaysWhereItBegins", "1( | c7 2( | 3() )2 c0 )1", "f1 1 70 20, f2 1 30 20, f3 1 10 10",
+     "1, 2, 2>3"},
+    // The record of the switch is lost with its frame.
+    {"AGapDoesNotConfuseThem", "1( | c7 x # 2( c0 3() c7 4() )2",
+     "f1 1 90 0 open 1 incomplete 1, f2 1 70 30, f3 1 10 10, f4 1 10 10", "1, 2, 2>4, ?>3"},
+    {"AnInterruptsTimeIsNotTheInterruptedFunctionsOwn", "1( 5:i27( 20:2( 30:) 50:) 7:)",
+     "f1 1 112 12, (interrupt 27) 1 100 70, f2 1 30 30", "1, 1>27, 27>2"},
+    {"InterruptsNestAndAreApartByNumber", "i1( i2( 100:) i2( 200:) )",
+     "(interrupt 1) 1 330 30, (interrupt 2) 2 300 300", "1, 1>2"},
+    // Interrupts 27 and 0 beside the functions whose sites have the offsets 8 * 27 and 0.
+    {"InterruptsAreNotTheFunctionOfTheSameOffset", "27( 5:) i27( 100:) i0( 1000:) 0( 7:)",
+     "f27 1 5 5, (interrupt 27) 1 100 100, (interrupt 0) 1 1000 1000, f0 1 7 7", "0, 0, 27, 27"},
+    {"AnInterruptWhoseEndIsMissingEndsWithItsCaller", "1( 5:i27( 50:)1 2( 3:)",
+     "f1 1 55 5, (interrupt 27) 1 50 50 unwound 1, f2 1 3 3", "1, 1>27, 2"},
+};
+INSTANTIATE_TEST_SUITE_P(, ContextsOf, testing::ValuesIn(cases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Contexts, AFunctionsTimesAddUp) {
-    target.ret(target.entry(1), 5);
-    context(1);
-    target.ret(target.entry(1), 7);
+    play("1( 5:) c1 1( 7:)");
     report();
     const std::vector<FunctionTimes> times = profile.times();
     ASSERT_EQ(times.size(), 2u);  // the first entry belongs to no function
@@ -60,155 +106,11 @@ TEST_F(Contexts, AFunctionsTimesAddUp) {
     EXPECT_EQ(times[1].total_ticks, 12u);
 }
 
-TEST_F(Contexts, EachHasItsOwnStackAndTime) {
-    const auto a = target.entry(1);
-    context(1);
-    const auto b = target.entry(2);
-    context(0);
-    target.ret(target.entry(3), 5);
-    target.ret(a);
-    context(1);
-    target.ret(b);
-    expect(1, 1, 55, 30);  // 20 in the other context, 5 in its callee
-    expect(2, 1, 55, 20);
-    expect(3, 1, 5, 5);
-    EXPECT_EQ(paths(), (Paths{"1", "1>3", "2"}));
-    EXPECT_TRUE(made.integrity.clean);
-}
-
-TEST_F(Contexts, TheSameFunctionInTwoCountsTwice) {
-    const auto a = target.entry(1);
-    context(1);
-    target.ret(target.entry(1), 30);
-    context(0);
-    target.ret(a);
-    expect(1, 2, 30 + 70, 30 + 20);
-}
-
-TEST_F(Contexts, TracerTimeCountsForNoCallThereEither) {
-    const auto a = target.entry(1);
-    context(1);
-    const auto b = target.entry(2);
-    target.tracer(1000);
-    target.ret(b);
-    context(0);
-    target.tracer(500);
-    target.ret(a);
-    expect(2, 1, 10, 10);
-    expect(1, 1, 50, 20);
-    EXPECT_EQ(profile.tracer_ticks(), 1500u);
-}
-
-// The task is preempted while it works for the tracer: only the rest of that work is in the time in
-// which the other one does not run.
-TEST_F(Contexts, TheTracersWorkGoesOnBehindASwitch) {
-    const auto a = target.entry(1);
-    target.extended(Extended::tracer_begin);
-    context(1, 1000);
-    const auto b = target.entry(2);
-    target.tracer(500);
-    context(0);
-    target.extended(Extended::tracer_end);
-    context(1);
-    target.ret(b);
-    context(0);
-    target.ret(a);
-    expect(1, 1, 70, 30);
-    expect(2, 1, 30, 20);
-    EXPECT_EQ(profile.tracer_ticks(), 1510u);
-}
-
-// The same, by an interrupt whose calls are on top of that work at the switch.
-TEST_F(Contexts, AnInterruptOnTopOfTheTracersWorkSwitches) {
-    const auto a = target.entry(1);
-    target.extended(Extended::tracer_begin);
-    const auto switches = target.entry(3);
-    context(1);
-    const auto b = target.entry(2);
-    target.tracer(500);
-    context(0);
-    target.ret(switches);
-    target.extended(Extended::tracer_end);
-    context(1);
-    target.ret(b);
-    context(0);
-    target.ret(a);
-    expect(1, 1, 90, 30);
-    expect(2, 1, 40, 20);
-    expect(3, 1, 40, 20);
-    EXPECT_EQ(profile.tracer_ticks(), 520u);
-}
-
-TEST_F(Contexts, OpenCallsRunUntilTheEnd) {
-    target.entry(1);
-    context(1);
-    target.ret(target.entry(2), 100);
-    expect(1, 1, 120, 10);
-    EXPECT_EQ(of(1).open, 1u);
-}
-
-// Recording was stopped or the ring was full. The switch has no record, but the return names its
-// entry. The time of the switch is unknown, so the time before the return belongs to no context.
-TEST_F(Contexts, AReturnFindsItsContext) {
-    const auto a = target.entry(1);
-    context(1);
-    const auto b = target.entry(2);
-    target.argument(Extended::marker, 1, 6);
-    target.ret(a);
-    target.ret(b);
-    expect(1, 1, 36, 10);
-    expect(2, 1, 26, 6);
-    EXPECT_EQ(of(1).unwound + of(2).unwound, 0u);
-}
-
-TEST_F(Contexts, AFrameSaysWhereItBegins) {
-    const auto a = target.entry(1);
-    target.flush();
-    context(7);
-    const auto b = target.entry(2);
-    target.flush();
-    const auto c = target.entry(3);
-    target.ret(c);
-    target.ret(b);
-    context(0);
-    target.ret(a);
-    report();
-    EXPECT_EQ(paths(), (Paths{"1", "2", "2>3"}));
-}
-
-// The record of the switch is lost with its frame.
-TEST_F(Contexts, AGapDoesNotConfuseThem) {
-    target.entry(1);
-    target.flush();
-    context(7);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace);
-    const auto b = target.entry(2);
-    context(0);
-    target.ret(target.entry(3));
-    context(7);
-    target.ret(target.entry(4));
-    target.ret(b);
-    report();
-    EXPECT_EQ(paths(), (Paths{"1", "2", "2>4", "?>3"}));
-    EXPECT_EQ(profile.decoder().orphan_returns, 0u);
-    EXPECT_EQ(of(2).incomplete + of(4).incomplete, 0u);
-}
-
 // Calls stay open in a context that does not run again. The time afterwards is neither their self
 // time nor that of the other calls.
 TEST_F(Contexts, AfterAGapACallHasNoTimeInWhichItDidNotRun) {
-    target.entry(1);
-    context(7);
-    const auto b = target.entry(2);
-    target.flush();
-    target.entry(9, 30);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace);
-    target.ret(target.entry(3, 500));
-    target.ret(b, 200);
-    expect(1, 1, 30 + 500 + 10 + 200 + 20, 10);
-    expect(2, 1, 30 + 500 + 10 + 200, 200);
+    play("1( c7 2( | 30:9( x # 500:3() 200:)2");
+    EXPECT_EQ(rows(), "f1 1 760 10 open 1 incomplete 1, f2 1 740 200 incomplete 1, f3 1 10 10");
     const auto& list = profile.contexts();
     ASSERT_EQ(list.size(), 2u);
     EXPECT_EQ(list[0].context, 0u);
@@ -220,12 +122,7 @@ TEST_F(Contexts, AfterAGapACallHasNoTimeInWhichItDidNotRun) {
 }
 
 TEST_F(Contexts, TheReportSaysHowLongEachRan) {
-    target.ret(target.entry(1), 30);
-    context(2, 7);
-    target.ret(target.entry(2, 3), 50);
-    target.tracer(1000);
-    context(0, 5);
-    target.ret(target.entry(2, 3), 20);
+    play("1( 30:) 7:c2 3:2( 50:) 0:t( 1000:t) 5:c0 3:2( 20:)");
     report();
     const auto json = nlohmann::json::parse(json_report(made))["contexts"];
     ASSERT_EQ(json.size(), 2u);
@@ -239,18 +136,15 @@ TEST_F(Contexts, TheReportSaysHowLongEachRan) {
 }
 
 TEST_F(Contexts, MissingPartsLieWithinTheRecording) {
-    target.entry(1);
-    target.entry(2, 40);
+    play("1( 40:2(");
     target.drop(5);
     target.clock += 1000;  // the last stats frame is newer than the last record
     report();
     ASSERT_EQ(made.missing.size(), 1u);
     EXPECT_EQ(made.missing[0].dropped, 5u);
     EXPECT_EQ(made.missing[0].to_ns, 40u);
-    for (const MissingRow& row : made.missing) {
-        EXPECT_LE(row.from_ns, row.to_ns);
-        EXPECT_LE(row.to_ns, made.duration_ns);
-    }
+    EXPECT_LE(made.missing[0].from_ns, made.missing[0].to_ns);
+    EXPECT_LE(made.missing[0].to_ns, made.duration_ns);
 }
 
 TEST_F(Contexts, AnyNumberOfThemIsRead) {
@@ -258,26 +152,69 @@ TEST_F(Contexts, AnyNumberOfThemIsRead) {
         context(i * 977 % protocol::argument_mask);
         target.entry(1);
     }
-    EXPECT_EQ(of(1).calls, 5000u);
+    EXPECT_EQ(row(report(), 1).calls, 5000u);
 }
 
 TEST_F(Contexts, MarkersAreShownWithTheirFunction) {
-    target.entry(1);
-    target.argument(Extended::marker, 42, 90);
-    context(3);
-    target.argument(Extended::marker, 7, 10);
+    play("1( 90:m42 c3 m7");
     report();
+    const std::string name = row(made, 1).name;
     const auto json = nlohmann::json::parse(json_graph(made, profile, {}))["markers"];
     ASSERT_EQ(json.size(), 2u);
     EXPECT_EQ(json[0]["id"], 42);
     EXPECT_EQ(json[0]["time_ns"], 90);
-    EXPECT_EQ(json[0]["function"], of(1).name);
+    EXPECT_EQ(json[0]["function"], name);
     EXPECT_EQ(json[1]["context"], 3);
     EXPECT_TRUE(json[1]["function"].is_null());
     const std::string text = text_graph(made, profile, {});
-    EXPECT_NE(text.find("id 42, core 0  " + of(1).name + "\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("id 42, core 0  " + name + "\n"), std::string::npos) << text;
     EXPECT_NE(text.find("id 7, core 0, context 3\n"), std::string::npos) << text;
     EXPECT_EQ(profile.decoder().unknown_records, 0u);
+}
+
+using Interrupts = Contexts;
+
+TEST_F(Interrupts, NothingIsTakenOffThem) {
+    target.calibrated = true;
+    target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {
+        3 * protocol::overhead_unit, 2 * protocol::overhead_unit};
+    target.bytes.clear();
+    target.hello();
+    play("i27( 2( 30:) 50:)");
+    const Report& report = this->report();
+    ASSERT_EQ(report.functions.size(), 2u);
+    EXPECT_EQ(report.functions[0].corrected_self_ns, 60u - 2u);
+    EXPECT_EQ(report.functions[0].corrected_total_ns, 90u - 5u);
+}
+
+TEST_F(Interrupts, TheEventsOfTheirCallsAreNotTheInterruptedFunctionsOwn) {
+    play("1( i27( 2()");
+    target.with_data(protocol::Extended::events, protocol::events_argument(0x11), {70});
+    play(") )");
+    target.with_data(protocol::Extended::events, protocol::events_argument(0x11), {100});
+    const Report& report = this->report();
+    ASSERT_EQ(report.events.rows.size(), 2u);
+    EXPECT_EQ(report.events.rows[0].cells[0].total, 100u);
+    EXPECT_EQ(report.events.rows[0].cells[0].self, 30u);
+}
+
+TEST_F(Interrupts, AreAPartOfJsonByThemselves) {
+    play("1() i27( 40:) masked=3,25");
+    const auto json = nlohmann::json::parse(json_report(report()));
+    ASSERT_EQ(json["functions"].size(), 1u);
+    ASSERT_EQ(json["interrupts"].size(), 1u);
+    EXPECT_EQ(json["interrupts"][0]["interrupt"], 27);
+    EXPECT_EQ(json["interrupts"][0]["total_ns"], 40);
+    ASSERT_EQ(json["masked"].size(), 1u);
+    EXPECT_EQ(json["masked"][0]["length_ns"], 25);
+    EXPECT_EQ(json["masked"][0]["at_ns"], 70);
+    EXPECT_EQ(json["masked"][0]["address"], fmt::format("{:#x}", TargetStream::text_base + 12));
+}
+
+TEST_F(Interrupts, NoneAreNotMentioned) {
+    play("1()");
+    EXPECT_THAT(json_report(report()), Not(HasSubstr("interrupt")));
+    EXPECT_THAT(made.masked, IsEmpty());
 }
 
 // The second reader also reads this recording.

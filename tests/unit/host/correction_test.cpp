@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/played_report.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -13,11 +13,17 @@ using testing::HasSubstr;
 
 constexpr std::int32_t unit = protocol::overhead_unit;
 
-class CorrectionTest : public test::StreamReport {
+class CorrectionTest : public test::PlayedReport {
 protected:
     CorrectionTest() {
         target.calibrated = true;
         target.overheads = {{{0, 2 * unit}, {3 * unit, 5 * unit}, {4 * unit, 9 * unit}}};
+    }
+    // The report of a stream that begins here.
+    const Report& played(const std::string& records) {
+        target.hello();
+        play(records);
+        return report();
     }
 };
 
@@ -25,12 +31,10 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
     target.overheads[protocol::overhead_index(protocol::Recorder::duration)] = {7 * unit,
                                                                                 11 * unit};
     target.hello();
-    const auto a = target.entry(1);
+    play("1(");
     target.clock += 60;
-    target.with_data(protocol::Extended::duration, 2, {3, 20});
-    target.with_data(protocol::Extended::duration, 1, {2, 50});
-    target.ret(a, 30);
-    const Report result = report();
+    play("duration2=3,20 duration1=2,50 30:)");
+    const Report& result = report();
     const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
     EXPECT_EQ(third.corrected_self_ns, third.self_ns - 7);
     EXPECT_EQ(second.self_ns, 30u);
@@ -42,24 +46,12 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
 // An emulator's clock may measure almost nothing in calibration. The correction must not add time.
 TEST_F(CorrectionTest, NoTimeGrowsByACallThatLongjmpLeft) {
     target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {0, 400 * unit};
-    target.hello();
-    const auto a = target.entry(1);
-    target.ret(target.entry(2, 1000), 1000, true);
-    target.ret(a, 1000);
-    const Report result = report();
+    const Report& result = played("1( 1000:2( 1000:)! 1000:)");
     EXPECT_EQ(row(result, 2).corrected_self_ns, row(result, 2).self_ns);
 }
 
 TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
-    target.hello();
-    const auto a = target.entry(1);
-    for (int i = 0; i < 2; ++i) {
-        const auto b = target.entry(2, 20);
-        target.ret(target.entry(3, 30), 40);
-        target.ret(b, 50);
-    }
-    target.ret(a, 60);
-    const Report result = report();
+    const Report& result = played("1( 20:2( 30:3( 40:) 50:) 20:2( 30:3( 40:) 50:) 60:)");
     const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
     EXPECT_EQ(third.self_ns, 80u);
     EXPECT_EQ(third.corrected_self_ns, 80u - 2 * 3);
@@ -89,7 +81,11 @@ protected:
         }
         symbols.tails.resize(4);
     }
-    const Report& named() { return report(&symbols); }
+    const Report& played(const std::string& records) {
+        target.hello();
+        play(records);
+        return report(&symbols);
+    }
 
     Symbols symbols;
 };
@@ -97,11 +93,7 @@ protected:
 TEST_F(CorrectionOfPaths, AFunctionWithoutALandingPadIsThatMuchShorter) {
     target.landing_pad = unit;
     symbols.sites[2].landing_pad = false;
-    target.hello();
-    const auto a = target.entry(1);
-    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 50), 50);
-    target.ret(a, 50);
-    const Report& result = named();
+    const Report& result = played("1( 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:)");
     EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (21 + 1));
     EXPECT_EQ(row(result, 1).corrected_self_ns, 250u - 21 - 4 * (31 - 1));
     EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 21 - 4 * 52);
@@ -113,9 +105,7 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
         test::LineProfile one;
         TargetStream stream = target;
         stream.hello();
-        const auto a = stream.entry(1, 100);
-        stream.ret(stream.entry(2, 100), 100);
-        stream.ret(a, 100);
+        test::Play{stream}("100:1( 100:2( 100:) 100:)");
         stream.stats(true);
         one.read(stream.bytes);
         const Report result = make_report(one, one.counters(), &symbols);
@@ -128,16 +118,9 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
 
 TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     symbols.tails[1].direct = {{2, Tail::maybe}};
-    target.hello();
-    for (const std::uint64_t way_back : {21, 22, 23, 100}) {
-        const auto a = target.entry(1, 100);
-        target.ret(target.entry(2, 100), 100);
-        target.ret(a, way_back);
-    }
-    const auto a = target.entry(1, 100);
-    target.ret(target.entry(3, 100), 100);
-    target.ret(a, 21);
-    const Report result = named();
+    const Report& result = played(
+        "100:1( 100:2( 100:) 21:) 100:1( 100:2( 100:) 22:) 100:1( 100:2( 100:) 23:) "
+        "100:1( 100:2( 100:) 100:) 100:1( 100:3( 100:) 21:)");
     EXPECT_EQ(row(result, 1).corrected_self_ns,
               5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
 }
@@ -147,45 +130,29 @@ TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
     target.clock_hz = 62'500'000;
     target.overheads[1] = {21 * unit / 16, 31 * unit / 16};
-    target.hello();
-    const auto calls = [&](std::uint32_t callee, unsigned count, std::uint64_t apart) {
-        for (; count != 0; --count) {
-            const auto a = target.entry(1, 100);
-            target.ret(target.entry(callee, 100), 100);
-            target.ret(a, apart);
-        }
+    std::string records;
+    const auto calls = [&](unsigned count, const char* text) {
+        for (; count != 0; --count) records += text;
     };
-    calls(2, 10, 1);
-    calls(2, 6, 2);
-    calls(2, 100, 3);  // not tail calls
-    calls(3, 1, 9);
+    calls(10, "100:1( 100:2( 100:) 1:) ");
+    calls(6, "100:1( 100:2( 100:) 2:) ");
+    calls(100, "100:1( 100:2( 100:) 3:) ");  // not tail calls
+    calls(1, "100:1( 100:3( 100:) 9:)");
     const std::uint64_t raw = 16 * (117 * 100 + 10 + 6 * 2 + 100 * 3 + 9);
-    EXPECT_NEAR(row(named(), 1).corrected_self_ns, raw - 117 * (21 + 31) - (16 + 1) * 14, 3);
+    EXPECT_NEAR(row(played(records), 1).corrected_self_ns, raw - 117 * (21 + 31) - (16 + 1) * 14,
+                3);
 }
 
 TEST_F(CorrectionOfPaths, ACallThatLongjmpLeavesHadNoHook) {
-    target.hello();
-    const auto a = target.entry(1, 100);
-    const auto b = target.entry(2, 100);
-    target.ret(b, 100, 0, true);
-    target.ret(target.entry(3, 50), 100);
-    target.ret(a, 100);
-    const Report result = named();
+    const Report& result = played("100:1( 100:2( 100:)! 50:3( 100:) 100:)");
     EXPECT_EQ(row(result, 2).corrected_self_ns, 100u - (21 - 11));
     EXPECT_EQ(row(result, 1).corrected_self_ns, 200u - 21 - (31 - 10) - 31);
     EXPECT_EQ(row(result, 3).corrected_self_ns, 79u);
 }
 
 TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {
-    target.hello();
-    std::vector<std::uint64_t> open;
-    for (int i = 0; i < 4; ++i) open.push_back(target.entry(1, 100));
-    const auto other = target.entry(2, 100);
-    const auto again = target.entry(1, 100);
-    target.ret(again, 100);
-    target.ret(other, 100);
-    for (; !open.empty(); open.pop_back()) target.ret(open.back(), 100);
-    const Report result = report();
+    const Report& result =
+        played("100:1( 100:1( 100:1( 100:1( 100:2( 100:1( 100:) 100:) 100:) 100:) 100:) 100:)");
     EXPECT_EQ(row(result, 1).total_ns, 1100u);
     EXPECT_EQ(row(result, 1).corrected_total_ns, 1100u - 3 - 5 * 8);
     EXPECT_EQ(row(result, 1).corrected_self_ns, 900u - 5 * 3 - 4 * 5 - 0);
@@ -194,11 +161,7 @@ TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {
 }
 
 TEST_F(CorrectionTest, CallRecordsCostTheirCallerAndHaveNoTime) {
-    target.hello();
-    const auto a = target.entry(1);
-    for (int i = 0; i < 10; ++i) target.call(4);
-    target.ret(a);
-    const Report result = report();
+    const Report& result = played("1( 4. 4. 4. 4. 4. 4. 4. 4. 4. 4. )");
     EXPECT_EQ(row(result, 1).self_ns, 110u);
     EXPECT_EQ(row(result, 1).corrected_self_ns, 110u - 3 - 10 * 2);
     EXPECT_EQ(row(result, 4).corrected_self_ns, 0u);
@@ -207,34 +170,20 @@ TEST_F(CorrectionTest, CallRecordsCostTheirCallerAndHaveNoTime) {
 TEST_F(CorrectionTest, NeverBelowZeroAndInFractionsOfTicks) {
     target.overheads[1] = {unit / 2 + 1, unit / 4};
     target.clock_hz = 62'500'000;
-    target.hello();
-    for (int i = 0; i < 4; ++i) target.ret(target.entry(1, 1), 0);
-    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 1), 1);
-    const Report result = report();
+    const Report& result =
+        played("1:1( 0:) 1:1( 0:) 1:1( 0:) 1:1( 0:) 1:2( 1:) 1:2( 1:) 1:2( 1:) 1:2( 1:)");
     EXPECT_EQ(row(result, 1).corrected_self_ns, 0u);
     EXPECT_EQ(row(result, 2).corrected_self_ns, 32u);  // 64 ns less 4 x 129/256 ticks of 16 ns
 }
 
 TEST_F(CorrectionTest, AGapsCallsAreCorrectedToo) {
-    target.hello();
-    const auto a = target.entry(1);
-    target.entry(2, 100);
-    target.flush();
-    target.entry(3, 100);
-    target.lose();
-    target.ret(target.entry(5, 100), 50);
-    target.ret(a, 100);
-    const Report result = report();
+    const Report& result = played("1( 100:2( | 100:3( x 100:5( 50:) 100:)1");
     EXPECT_EQ(row(result, 5).corrected_self_ns, 47u);
     EXPECT_LE(row(result, 1).corrected_total_ns, row(result, 1).total_ns - 3);
 }
 
 TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
-    target.hello();
-    const auto a = target.entry(1);
-    target.ret(target.entry(2, 100), 100);
-    target.ret(a, 100);
-    const Report result = report();
+    const Report result = played("1( 100:2( 100:) 100:)");
     EXPECT_THAT(text_report(result), HasSubstr("overhead removed: 3.0 ns from each traced call and "
                                                "5.0 ns from its caller (measured at boot)"));
     Report raw = result;
@@ -248,9 +197,7 @@ TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
 
 TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
     target.calibrated = false;
-    target.hello();
-    target.ret(target.entry(2, 100), 100);
-    const Report result = report();
+    const Report& result = played("100:2( 100:)");
     EXPECT_EQ(row(result, 2).corrected_self_ns, 100u);
     EXPECT_THAT(text_report(result), HasSubstr("did not measure"));
 }
@@ -258,13 +205,11 @@ TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
 TEST_F(CorrectionTest, TheNextBootsMeasurementCorrectsRecordsFromBeforeAWarmReset) {
     target.calibrated = false;
     target.hello();
-    target.ret(target.entry(2, 100), 100);
+    play("100:2( 100:)");
     target.stats(true);
     target.reset();
     target.calibrated = true;
-    target.hello();
-    target.ret(target.entry(3, 100), 100);
-    const Report result = report();
+    const Report& result = played("100:3( 100:)");
     ASSERT_EQ(profile.counters().stream.sessions, 2u);
     EXPECT_EQ(row(result, 2).corrected_self_ns, 97u);
     EXPECT_EQ(row(result, 3).corrected_self_ns, 97u);
@@ -275,14 +220,13 @@ TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
         test::LineProfile both;
         TargetStream stream;
         stream.clock_source = source;
-        stream.hello();
-        stream.ret(stream.entry(2, 100), 100);
-        stream.finish();
-        stream.reset();
-        ++stream.clock_hz;
-        stream.hello();
-        stream.ret(stream.entry(2, 100), 100);
-        stream.finish();
+        for (int session = 0; session < 2; ++session) {
+            stream.hello();
+            test::Play{stream}("100:2( 100:)");
+            stream.finish();
+            stream.reset();
+            ++stream.clock_hz;
+        }
         both.read(stream.bytes);
         const bool cycles = source == protocol::Clock::cycles;
         EXPECT_EQ(both.counters().stream.sessions, cycles ? 2u : 1u);
@@ -293,11 +237,7 @@ TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
 TEST_F(CorrectionTest, HostileClocksAndOverheadsDoNoHarm) {
     target.overheads[1] = {INT32_MIN, INT32_MAX};
     target.clock_hz = 1;
-    target.hello();
-    const auto a = target.entry(1);
-    target.ret(target.entry(2, std::uint64_t{1} << 60), std::uint64_t{1} << 62);
-    target.ret(a, 1);
-    const Report result = report();
+    const Report& result = played("1( 1152921504606846976:2( 4611686018427387904:) 1:)");
     EXPECT_FALSE(json_report(result).empty());
     EXPECT_FALSE(text_graph(result, profile, {}).empty());
 }

@@ -2,6 +2,7 @@
 // Makes a small arm64 ELF word by word, for the tests of the reader and the checks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -81,24 +82,16 @@ public:
         if (!sites.empty()) append(site_bytes, sites.front() - 8);  // a repeated entry
         Bytes note;
         if (!build_id.empty()) {
-            append(note, std::uint32_t{4});
-            append(note, static_cast<std::uint32_t>(build_id.size()));
-            append(note, std::uint32_t{3});
-            append(note, std::uint32_t{0x554e47});
+            append(note, std::uint32_t{4}, static_cast<std::uint32_t>(build_id.size()),
+                   std::uint32_t{3}, std::uint32_t{0x554e47});
             note.insert(note.end(), build_id.begin(), build_id.end());
         }
         Bytes names{0};
         Bytes symbol_bytes(24, 0);
         for (const Symbol& symbol : symbols_) {
-            append(symbol_bytes, static_cast<std::uint32_t>(names.size()));
-            symbol_bytes.push_back(
-                static_cast<std::uint8_t>((symbol.is_local ? 0 : 0x10) | symbol.type));
-            symbol_bytes.push_back(0);
-            append(symbol_bytes, std::uint16_t{1});
-            append(symbol_bytes, symbol.address);
-            append(symbol_bytes, symbol.size);
-            names.insert(names.end(), symbol.name.begin(), symbol.name.end());
-            names.push_back(0);
+            append(symbol_bytes, add_name(names, symbol.name),
+                   static_cast<std::uint8_t>((symbol.is_local ? 0 : 0x10) | symbol.type),
+                   std::uint8_t{0}, std::uint16_t{1}, symbol.address, symbol.size);
         }
         std::vector<Section> sections{
             {"", 0, 0, 0, {}, 0},
@@ -132,57 +125,43 @@ private:
         std::uint32_t link;
     };
 
-    template <typename T>
-    static void append(Bytes& to, T value) {
-        protocol::Byte bytes[sizeof(T)];
-        protocol::Writer(bytes).fixed(value);
-        to.insert(to.end(), bytes, bytes + sizeof(T));
+    template <typename... Values>
+    static void append(Bytes& to, Values... values) {
+        protocol::Byte bytes[(sizeof(Values) + ...)];
+        protocol::Writer out(bytes);
+        (out.fixed(values), ...);
+        to.insert(to.end(), bytes, bytes + sizeof bytes);
+    }
+    // Returns where the name begins in a table of names that end with 0.
+    static std::uint32_t add_name(Bytes& names, const std::string& name) {
+        const std::size_t at = names.size();
+        names.insert(names.end(), name.begin(), name.end());
+        names.push_back(0);
+        return static_cast<std::uint32_t>(at);
     }
     static Bytes link(const std::vector<Section>& sections) {
         Bytes file(64, 0);
         Bytes names;
         Bytes headers;
         for (const Section& section : sections) {
-            append(headers, static_cast<std::uint32_t>(names.size()));
-            append(headers, section.type);
-            append(headers, section.flags);
-            append(headers, section.address);
-            append(headers, std::uint64_t{file.size()});
-            append(headers, std::uint64_t{section.bytes.size()});
-            append(headers, section.link);
-            append(headers, std::uint32_t{0});
-            append(headers, std::uint64_t{8});
-            append(headers, std::uint64_t{0});
-            names.insert(names.end(), section.name.begin(), section.name.end());
-            names.push_back(0);
+            append(headers, add_name(names, section.name), section.type, section.flags,
+                   section.address, std::uint64_t{file.size()}, std::uint64_t{section.bytes.size()},
+                   section.link, std::uint32_t{0}, std::uint64_t{8}, std::uint64_t{0});
             file.insert(file.end(), section.bytes.begin(), section.bytes.end());
         }
-        append(headers, static_cast<std::uint32_t>(names.size()));
-        append(headers, std::uint32_t{3});
-        append(headers, std::uint64_t{0});
-        append(headers, std::uint64_t{0});
-        append(headers, std::uint64_t{file.size()});
-        names.insert(names.end(), 1, 0);
-        append(headers, std::uint64_t{names.size()});
+        const std::uint64_t names_at = file.size();
+        const std::uint32_t no_name = add_name(names, "");
+        append(headers, no_name, std::uint32_t{3}, std::uint64_t{0}, std::uint64_t{0}, names_at,
+               std::uint64_t{names.size()});
         headers.resize((sections.size() + 1) * 64, 0);
         file.insert(file.end(), names.begin(), names.end());
-        protocol::Writer out(file.data());
-        const protocol::Byte ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
-        out.bytes(ident, sizeof ident);
-        out.fixed(std::uint64_t{0});
-        out.fixed(std::uint16_t{2});
-        out.fixed(std::uint16_t{183});
-        out.fixed(std::uint32_t{1});
-        out.fixed(text_base);
-        out.fixed(std::uint64_t{0});
-        out.fixed(std::uint64_t{file.size()});
-        out.fixed(std::uint32_t{0});
-        out.fixed(std::uint16_t{64});
-        out.fixed(std::uint16_t{0});
-        out.fixed(std::uint16_t{0});
-        out.fixed(std::uint16_t{64});
-        out.fixed(static_cast<std::uint16_t>(sections.size() + 1));
-        out.fixed(static_cast<std::uint16_t>(sections.size()));
+        const auto count = static_cast<std::uint16_t>(sections.size());
+        Bytes head{0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+        append(head, std::uint64_t{0}, std::uint16_t{2}, std::uint16_t{183}, std::uint32_t{1},
+               text_base, std::uint64_t{0}, std::uint64_t{file.size()}, std::uint32_t{0},
+               std::uint16_t{64}, std::uint32_t{0}, std::uint16_t{64},
+               static_cast<std::uint16_t>(count + 1), count);
+        std::copy(head.begin(), head.end(), file.begin());
         file.insert(file.end(), headers.begin(), headers.end());
         return file;
     }

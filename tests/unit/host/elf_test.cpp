@@ -200,17 +200,17 @@ TEST_F(Elf, AddressesMadeInCodeCount) {
     };
     const std::uint64_t at = builder.next();
     const auto low = bare & 0xfff;
+    // The register `rd` gets the address in two instructions, with another one between them.
+    const auto around = [&](unsigned rn, std::uint32_t between, unsigned rd) {
+        return user({ElfBuilder::adrp(rn, at, bare), between, ElfBuilder::add(rd, rn, low)});
+    };
     EXPECT_EQ(user({}), 0u);
     EXPECT_EQ(user({ElfBuilder::adr(3, static_cast<std::int64_t>(bare - at))}), 1u);
     EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), ElfBuilder::add(4, 3, low)}), 1u);
-    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), 0xf9000060, ElfBuilder::add(3, 3, low)}), 1u)
-        << "a store in between keeps the register";
-    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), 0xd2800003, ElfBuilder::add(3, 3, low)}), 0u)
-        << "mov x3, #0 in between does not";
-    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), 0x94000000, ElfBuilder::add(3, 3, low)}), 0u)
-        << "nor does a call";
-    EXPECT_EQ(user({ElfBuilder::adrp(19, at, bare), 0x94000000, ElfBuilder::add(0, 19, low)}), 1u)
-        << "which keeps x19";
+    EXPECT_EQ(around(3, 0xf9000060, 3), 1u) << "a store keeps the register";
+    EXPECT_EQ(around(3, 0xd2800003, 3), 0u) << "mov x3, #0 does not";
+    EXPECT_EQ(around(3, 0x94000000, 3), 0u) << "nor does a call";
+    EXPECT_EQ(around(19, 0x94000000, 0), 1u) << "which keeps x19";
     EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), ElfBuilder::add(4, 3, low + 8)}), 0u);
     EXPECT_EQ(user({ElfBuilder::ldr_literal(0, 8), 0xd65f03c0, static_cast<std::uint32_t>(bare),
                     static_cast<std::uint32_t>(bare >> 32)}),

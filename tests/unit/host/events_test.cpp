@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/image/arch/pmu_events.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/played_report.hpp"
 #include "tracer/protocol/profile_events.hpp"
 
 namespace nopscope::host {
@@ -18,17 +18,17 @@ using testing::HasSubstr;
 
 constexpr std::uint16_t sw_incr = 0x00, inst_retired = 0x08, stall_backend_mem = 0x4005;
 
-class EventsTest : public test::StreamReport {
+class EventsTest : public test::PlayedReport {
 protected:
     EventsTest() {
         target.cores = 2;
         target.hello();
     }
 
-    // A call's return with the counts of one or two events.
-    void ret(std::uint64_t entry, std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
+    // The innermost call's return with the counts of one or two events.
+    void ret(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
              std::uint16_t second = stall_backend_mem) {
-        target.ret(entry);
+        play(")");
         events(std::move(counts), first, second);
     }
     void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
@@ -50,9 +50,8 @@ protected:
         std::vector<std::string> out;
         for (const EventRow& row : table.rows) {
             const EventCell& cell = row.cells[column];
-            out.push_back(std::to_string((row.address - TargetStream::text_base) / 8) + ": " +
-                          std::to_string(cell.calls) + " " + std::to_string(cell.total) + " " +
-                          std::to_string(cell.self));
+            out.push_back(fmt::format("{}: {} {} {}", (row.address - TargetStream::text_base) / 8,
+                                      cell.calls, cell.total, cell.self));
         }
         std::sort(out.begin(), out.end());
         return out;
@@ -60,20 +59,20 @@ protected:
 };
 
 TEST_F(EventsTest, SelfIsWithoutTheCallsInside) {
-    const auto outer = target.entry(1), inner = target.entry(2), innermost = target.entry(3);
-    ret(innermost, {5});
-    ret(inner, {7});
-    const auto again = target.entry(2);
-    ret(again, {0xffff'ffff});
-    ret(outer, {0xffff'ffff + std::uint64_t{10}});  // no target sends it: modulo 2^32 it is 9
+    play("1( 2( 3(");
+    ret({5});
+    ret({7});
+    play("2(");
+    ret({0xffff'ffff});
+    ret({0xffff'ffff + std::uint64_t{10}});  // no target sends it: modulo 2^32 it is 9
     EXPECT_THAT(rows(report().events),
                 ElementsAre("1: 1 9 0", "2: 2 4294967302 4294967297", "3: 1 5 5"));
 }
 
 TEST_F(EventsTest, TwoAreKeptApart) {
-    const auto outer = target.entry(1), inner = target.entry(2);
-    ret(inner, {3, 100});
-    ret(outer, {4, 300});
+    play("1( 2(");
+    ret({3, 100});
+    ret({4, 300});
     ASSERT_EQ(report().events.columns.size(), 2u);
     EXPECT_EQ(made.events.columns[1].name, "stall_backend_mem");
     EXPECT_THAT(rows(made.events, 0), ElementsAre("1: 1 4 1", "2: 1 3 3"));
@@ -82,8 +81,8 @@ TEST_F(EventsTest, TwoAreKeptApart) {
 
 // An older target does not refuse the same event on both counters. Both recorders are tested.
 TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
-    const auto outer = target.entry(1);
-    ret(outer, {4, 4}, sw_incr, sw_incr);
+    play("1(");
+    ret({4, 4}, sw_incr, sw_incr);
     target.flush();  // before payload() is written
     const std::uint32_t which = protocol::events_argument(sw_incr, sw_incr);
     protocol::ProfileEventsWriter out(target.payload(), which);
@@ -96,47 +95,34 @@ TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
 }
 
 TEST_F(EventsTest, ARecursiveFunctionsTotalIsTheOutermosts) {
-    const auto outer = target.entry(1), inner = target.entry(1), innermost = target.entry(1);
-    ret(innermost, {1});
-    ret(inner, {3});
-    ret(outer, {6});
+    play("1( 1( 1(");
+    for (const std::uint64_t count : {1, 3, 6}) ret({count});
     EXPECT_THAT(rows(report().events), ElementsAre("1: 3 6 6"));
 }
 
 TEST_F(EventsTest, ACallWithAGapInsideHasATotalButNoSelf) {
-    const auto outer = target.entry(1), open = target.entry(2);
-    target.flush();
-    const auto lost = target.entry(3);
-    ret(lost, {50});
-    target.lose();
-    const auto seen = target.entry(3);
-    ret(seen, {2});
-    ret(open, {60});
-    ret(outer, {70});
+    play("1( 2( | 3(");
+    ret({50});
+    play("x 3(");
+    for (const std::uint64_t count : {2, 60, 70}) ret({count});
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 70 0", "2: 1 60 0", "3: 1 2 2"));
 }
 
 TEST_F(EventsTest, WithoutItsReturnARecordBelongsToNoCall) {
-    const auto outer = target.entry(1), inner = target.entry(2);
-    target.flush();
-    target.ret(inner);
-    target.lose();
+    play("1( 2( | ) x");
     events({9});
-    const auto other = target.entry(3);
-    target.ret(other);
-    target.flush();
-    target.with_data(protocol::Extended::events, protocol::events_argument(sw_incr), {});
+    play("3() |");
+    events({});
     target.lose();
     target.data({7});
-    ret(outer, {20});
+    ret({20});
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 20 0"));
 }
 
 TEST_F(EventsTest, ACallThatWasNotCountedIsInItsCallersSelf) {
-    const auto outer = target.entry(1), inner = target.entry(2);
-    target.ret(inner);
-    ret(outer, {8});
-    target.entry(4);  // open at the end
+    play("1( 2()");
+    ret({8});
+    play("4(");  // open at the end
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 8 8"));
     EXPECT_THAT(text_report(made), HasSubstr("sw_incr"));
     EXPECT_EQ(nlohmann::json::parse(json_report(made))["functions"][1]["events"].size(), 0u);
@@ -146,9 +132,9 @@ TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
     target.bytes.clear();
     target.event_costs = {true, 30, 54, 60, 55, 65};
     target.hello();
-    const auto outer = target.entry(1), inner = target.entry(2);
-    ret(inner, {40}, inst_retired);
-    ret(outer, {200}, inst_retired);
+    play("1( 2(");
+    ret({40}, inst_retired);
+    ret({200}, inst_retired);
     const EventTable& events = report().events;
     EXPECT_TRUE(events.columns[0].corrected);
     for (const EventRow& row : events.rows) {

@@ -12,7 +12,7 @@
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "host-tools/views/export/formats.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/played_report.hpp"
 #include "tests/unit/host/test_files.hpp"
 
 namespace nopscope::host {
@@ -51,12 +51,10 @@ TEST(CallTree, PathsOfOneFunctionStayApart) {
     EXPECT_NE(tree.child(5, 7, budget), tree.child(5 + buckets, 7, budget));
 }
 
-class ExportSums : public test::StreamReport {
+class ExportSums : public test::PlayedReport {
 protected:
     ExportSums() { target.hello(); }
 
-    // A call of `site` that takes `ticks` and calls nothing.
-    void leaf(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site, 0), ticks); }
     void report() { StreamReport::report(&symbols); }
     Aggregated sums() const { return {made, profile, false}; }
     // "caller>function calls self total samples", sorted.
@@ -68,9 +66,8 @@ protected:
             const std::string& above = paths[node.parent];
             paths.push_back((above.empty() ? "" : above + ">") +
                             tree.functions[node.function].name);
-            out.push_back(paths.back() + " " + std::to_string(node.calls) + " " +
-                          std::to_string(node.self_ns) + " " + std::to_string(node.total_ns) + " " +
-                          std::to_string(node.samples));
+            out.push_back(fmt::format("{} {} {} {} {}", paths.back(), node.calls, node.self_ns,
+                                      node.total_ns, node.samples));
         }
         std::sort(out.begin(), out.end());
         return out;
@@ -85,25 +82,16 @@ protected:
         return test::text_of(path);
     }
     static std::vector<std::string> lines(const std::string& text) {
+        std::istringstream in(text);
         std::vector<std::string> out;
-        std::size_t at = 0;
-        for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
-            out.push_back(text.substr(at, end - at));
+        for (std::string line; std::getline(in, line);) out.push_back(line);
         return out;
     }
     // f1 calls f2, which calls f3 for 30 and 5 ticks. f1 also calls f3 directly for 7. f2 has
     // another call without a caller.
     void calls() {
-        const auto outer = target.entry(1, 0);
-        const auto inner = target.entry(2, 10);
-        leaf(3, 30);
-        leaf(3, 5);
-        target.ret(inner, 2);
-        leaf(3, 7);
-        target.ret(outer, 1);
-        const auto again = target.entry(2, 100);
-        leaf(3, 11);
-        target.ret(again, 4);
+        play("0:1( 10:2( 0:3( 30:) 0:3( 5:) 2:) 0:3( 7:) 1:) 100:2( 0:3( 11:) 4:)");
+        report();
     }
 
     const std::filesystem::path directory = testing::TempDir();
@@ -113,14 +101,12 @@ protected:
 
 TEST_F(ExportSums, PathsHaveTheirCallsAndTimes) {
     calls();
-    report();
     EXPECT_THAT(nodes(), ElementsAre("f1 1 11 55 0", "f1>f2 1 2 37 0", "f1>f2>f3 2 35 35 0",
                                      "f1>f3 1 7 7 0", "f2 1 4 15 0", "f2>f3 1 11 11 0"));
 }
 
 TEST_F(ExportSums, FoldedStacksHaveOwnTimes) {
     calls();
-    report();
     EXPECT_THAT(
         lines(written(write_folded)),
         UnorderedElementsAre("f1 11", "f1;f2 2", "f1;f2;f3 35", "f1;f3 7", "f2 4", "f2;f3 11"));
@@ -128,7 +114,6 @@ TEST_F(ExportSums, FoldedStacksHaveOwnTimes) {
 
 TEST_F(ExportSums, CallgrindAddsUpPathsOfTheSameEnds) {
     calls();
-    report();
     const std::string text = written(write_callgrind);
     // f2 calls f3 on two paths: three calls, 35 + 11 ns.
     EXPECT_THAT(text, HasSubstr("calls=3 10\n10 46\n"));
@@ -138,7 +123,6 @@ TEST_F(ExportSums, CallgrindAddsUpPathsOfTheSameEnds) {
 
 TEST_F(ExportSums, PprofHasCallsBeforeTimes) {
     calls();
-    report();
     ASSERT_FALSE(written(write_pprof).empty());
     std::string text(1 << 16, '\0');
     const gzFile file = gzopen((directory / "out").c_str(), "rb");
@@ -149,21 +133,13 @@ TEST_F(ExportSums, PprofHasCallsBeforeTimes) {
 }
 
 TEST_F(ExportSums, FunctionsOfOneNameStayTwo) {
-    leaf(8, 3);
-    leaf(9, 5);
+    play("8( 3:) 9( 5:)");
     report();
     EXPECT_THAT(nodes(), ElementsAre("same 1 3 3 0", "same 1 5 5 0"));
 }
 
 TEST_F(ExportSums, CallsBehindAGapAddUp) {
-    for (const std::uint64_t ticks : {3, 5}) {
-        const auto outer = target.entry(1);
-        target.flush();
-        target.entry(2);
-        target.lose();
-        leaf(3, ticks);
-        target.ret(outer);
-    }
+    play("1( | 2( x 0:3( 3:) )1 1( | 2( x 0:3( 5:) )1");
     report();
     EXPECT_THAT(nodes(), IsSupersetOf({"(callers lost in a gap)>f3 2 8 8 0"}));
 }
@@ -185,7 +161,7 @@ TEST_F(ExportSums, SamplesOfAPathAreOfItsLastFunction) {
 }
 
 TEST_F(ExportSums, AProfileBesideATraceIsLeftOut) {
-    leaf(1, 5);
+    play("1( 5:)");
     report();
     ProfileRow row;
     row.name = "f1";

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/played_report.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -15,77 +14,60 @@ using test::TargetStream;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Questions : public test::StreamReport {
+class Questions : public test::PlayedReport {
 protected:
+    Questions() { target.hello(); }
     // Function n begins at n * 8 behind the text's base, and is named after its address.
     static std::string name(unsigned n) {
         return fmt::format("{:#x}", TargetStream::text_base + n * 8);
     }
-    void ask() {
+    void ask(const std::string& records) {
+        play(records);
         profile.count_durations();
         report(nullptr, true);
     }
     std::uint32_t number(unsigned n) { return functions_named(made, name(n)).at(0); }
     // "caller calls total"
-    std::vector<std::string> texts(const std::vector<Neighbour>& of) {
+    std::vector<std::string> texts(const std::vector<std::vector<Neighbour>>& all, unsigned n) {
         std::vector<std::string> list;
-        for (const Neighbour& one : of) {
+        for (const Neighbour& one : all[number(n)]) {
             list.push_back(
                 fmt::format("{} {} {}", neighbour_name(made, one), one.calls, one.total_ns));
         }
         return list;
     }
+    std::vector<std::string> callers(unsigned n) {
+        return texts(callers_by_function(made, profile), n);
+    }
+    std::vector<std::string> callees(unsigned n) {
+        return texts(callees_by_function(made, profile), n);
+    }
 };
 
 TEST_F(Questions, CallersAndCalleesAreTheCallsBetweenThem) {
-    target.hello();
-    for (int n = 0; n < 3; ++n) {
-        const auto one = target.entry(1);
-        target.ret(target.entry(2), 7);
-        const auto three = target.entry(3);
-        target.ret(target.entry(2), 40);
-        target.ret(three, 0);
-        target.ret(one, 10);
-    }
-    target.ret(target.entry(2), 1);
-    ask();
-    EXPECT_THAT(
-        texts(callers_by_function(made, profile)[number(2)]),
-        ElementsAre(name(3) + " 3 120", name(1) + " 3 21", "(nothing that was recorded) 1 1"));
-    EXPECT_THAT(texts(callees_by_function(made, profile)[number(1)]),
-                ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
-    EXPECT_TRUE(callees_by_function(made, profile)[number(2)].empty());
+    for (int n = 0; n < 3; ++n) play("1( 2( 7:) 3( 2( 40:) 0:) )");
+    ask("2( 1:)");
+    EXPECT_THAT(callers(2), ElementsAre(name(3) + " 3 120", name(1) + " 3 21",
+                                        "(nothing that was recorded) 1 1"));
+    EXPECT_THAT(callees(1), ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
+    EXPECT_THAT(callees(2), ElementsAre());
 }
 
 TEST_F(Questions, ARecursiveFunctionIsItsOwnCaller) {
-    target.hello();
-    const auto outer = target.entry(1);
-    target.ret(target.entry(1, 5), 7);
-    target.ret(outer, 5);
-    ask();
-    EXPECT_THAT(texts(callers_by_function(made, profile)[number(1)]),
-                ElementsAre("(nothing that was recorded) 1 17", name(1) + " 1 7"));
+    ask("1( 5:1( 7:) 5:)");
+    EXPECT_THAT(callers(1), ElementsAre("(nothing that was recorded) 1 17", name(1) + " 1 7"));
 }
 
 TEST_F(Questions, CallersThatAGapHidesAreSaidToBe) {
-    target.hello();
-    target.entry(1);
-    target.flush();
-    target.call(1);
-    target.lose();
-    target.ret(target.entry(2), 7);
-    ask();
-    EXPECT_THAT(texts(callers_by_function(made, profile)[number(2)]),
-                ElementsAre("(callers lost in a gap) 1 7"));
+    ask("1( | 1. x 2( 7:)");
+    EXPECT_THAT(callers(2), ElementsAre("(callers lost in a gap) 1 7"));
     EXPECT_EQ(deepest(profile).unknown, 1u);
 }
 
 TEST_F(Questions, LatencyCountsTheCallsThatWereSeenWhole) {
-    target.hello();
-    for (int n = 0; n < 990; ++n) target.ret(target.entry(1), 100);
-    for (int n = 0; n < 10; ++n) target.ret(target.entry(1), 5000);
-    target.entry(1);  // open at the end
-    ask();
+    for (int n = 0; n < 990; ++n) play("1( 100:)");
+    for (int n = 0; n < 10; ++n) play("1( 5000:)");
+    ask("1(");  // open at the end
     const Latency latency = latency_of(made, profile, number(1));
     EXPECT_EQ(latency.timed, 1000u);
     EXPECT_EQ(latency.min_ns, 100u);
@@ -99,16 +81,7 @@ TEST_F(Questions, LatencyCountsTheCallsThatWereSeenWhole) {
 }
 
 TEST_F(Questions, TheDeepestPathIsFound) {
-    target.hello();
-    target.ret(target.entry(9), 1);
-    for (int n = 0; n < 2; ++n) {
-        const auto one = target.entry(1);
-        const auto two = target.entry(2);
-        target.call(3);
-        target.ret(two, 1);
-        target.ret(one, 1);
-    }
-    ask();
+    ask("9( 1:) 1( 2( 3. 1:) 1:) 1( 2( 3. 1:) 1:)");
     const StackDepth found = deepest(profile);
     EXPECT_THAT(found.path, ElementsAre(number(1), number(2), number(3)));
     EXPECT_EQ(found.calls, 2u);
@@ -116,10 +89,7 @@ TEST_F(Questions, TheDeepestPathIsFound) {
 }
 
 TEST_F(Questions, AGlobNamesSeveralAndAWrongNameTheNearest) {
-    target.hello();
-    target.call(1);
-    target.call(2);
-    ask();
+    ask("1. 2.");
     EXPECT_EQ(functions_named(made, "0x*").size(), 2u);
     const Error error = test::error_of([&] { functions_named(made, "0x40080009"); });
     EXPECT_THAT(error.what(), HasSubstr("did you mean 0x40080008 or"));

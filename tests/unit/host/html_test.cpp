@@ -9,7 +9,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/played_report.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -37,19 +37,19 @@ std::uint64_t sum(const json& list) {
     return all;
 }
 
-class HtmlTest : public test::StreamReport {
+// The calls in a function's bins.
+std::uint64_t binned(const json& function) {
+    std::uint64_t all = 0;
+    for (const json& bin : function["bins"]) all += bin[1].get<std::uint64_t>();
+    return all;
+}
+
+class HtmlTest : public test::PlayedReport {
 protected:
     // A tree: 1 calls 2 and 3, 2 calls 3, several times.
     json view(std::size_t most = 1000) {
         target.hello();
-        for (int n = 0; n < 4; ++n) {
-            const auto one = target.entry(1);
-            const auto two = target.entry(2, 100);
-            target.ret(target.entry(3, 5), 7);
-            target.ret(two, 20);
-            target.ret(target.entry(3, 5), 1000);
-            target.ret(one, 30);
-        }
+        for (int n = 0; n < 4; ++n) play("1( 100:2( 5:3( 7:) 20:) 5:3( 1000:) 30:)");
         profile.count_durations();
         return json::parse(view_json(report(), profile, "title", most));
     }
@@ -71,9 +71,7 @@ TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
             EXPECT_EQ(function["self"], row.corrected_self_ns);
             EXPECT_EQ(function["total"], row.corrected_total_ns);
             EXPECT_EQ(function["max"], row.corrected_call->max_ns);
-            std::uint64_t binned = 0;
-            for (const json& bin : function["bins"]) binned += bin[1].get<std::uint64_t>();
-            EXPECT_EQ(binned, row.calls);
+            EXPECT_EQ(binned(function), row.calls);
         }
     }
     EXPECT_EQ(rows, 3u);
@@ -115,9 +113,7 @@ TEST(HtmlView, TheTargetsProfileHasFramesToo) {
         for (const json& function : shown["functions"]) {
             if (function["name"] != row.name) continue;
             EXPECT_EQ(function["calls"], row.calls);
-            std::uint64_t binned = 0;
-            for (const json& bin : function["bins"]) binned += bin[1].get<std::uint64_t>();
-            EXPECT_EQ(binned, row.calls) << row.name;
+            EXPECT_EQ(binned(function), row.calls) << row.name;
         }
     }
     EXPECT_GT(calls, 0u);

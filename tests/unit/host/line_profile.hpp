@@ -4,8 +4,17 @@
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/target/stream/moves_in_order.hpp"
+#include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope::host::test {
+
+// Passes all of a line on, with the records of tasks that move in order.
+inline void read_line(const TargetStream& target, SessionSink& sink) {
+    MovesInOrder in_order(sink);
+    SessionReader line(in_order);
+    line.feed(target.bytes);
+    line.finish();
+}
 
 // Makes a profile of a line's bytes.
 class LineProfile : public Profile {

@@ -4,7 +4,6 @@
 #include "host-tools/live/listening.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <random>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report with losses says how much is missing, which times are doubtful, and what helps.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which sinks get the records of tasks that move between cores.
-#include <gmock/gmock.h>
+#include <fmt/format.h>
 
 #include <utility>
 #include <vector>
@@ -12,9 +12,6 @@ namespace nopscope::host::test {
 namespace {
 
 using protocol::Extended;
-using testing::ElementsAre;
-using testing::ElementsAreArray;
-using testing::IsEmpty;
 using Seen = std::pair<unsigned, std::uint64_t>;  // core, index
 
 struct Order : Sink {
@@ -31,8 +28,8 @@ struct Order : Sink {
 
 class MovesInOrderTest : public testing::Test {
 protected:
-    MovesInOrderTest() { begin(); }
-    void begin() {
+    MovesInOrderTest() { begin(moves); }
+    static void begin(MovesInOrder& moves) {
         HelloInfo hello;
         hello.cores = 4;
         moves.on_session(hello);
@@ -60,13 +57,19 @@ protected:
             {.first_index = next[core], .records = records, .gap = missing != 0, .context = 3});
         next[core] += records.size();
     }
-    // What came since the last time.
-    std::vector<Seen> come() { return std::exchange(sink.indices, {}); }
-    static std::vector<Seen> of(unsigned core, std::uint64_t first, std::uint64_t last) {
-        std::vector<Seen> all;
-        for (; first <= last; ++first) all.emplace_back(core, first);
-        return all;
+    // "0:3-5 1:0": records 3 to 5 of core 0, then record 0 of core 1.
+    static std::string text(const std::vector<Seen>& all) {
+        std::string text;
+        for (std::size_t at = 0, end = 0; at < all.size(); at = end) {
+            const auto [core, first] = all[at];
+            for (end = at + 1; end < all.size() && all[end] == Seen{core, first + end - at};) ++end;
+            text += fmt::format("{}{}:{}", at == 0 ? "" : " ", core, first);
+            if (end - at > 1) text += fmt::format("-{}", all[end - 1].second);
+        }
+        return text;
     }
+    // What came since the last time.
+    std::string come() { return text(std::exchange(sink.indices, {})); }
 
     Order sink;
     MovesInOrder moves{sink};
@@ -75,9 +78,9 @@ protected:
 
 TEST_F(MovesInOrderTest, AllPassesThatIsInOrder) {
     batch(0, calls(3));
-    EXPECT_THAT(come(), ElementsAreArray(of(0, 0, 2)));
+    EXPECT_EQ(come(), "0:0-2");
     batch(1, move(0, 2));
-    EXPECT_THAT(come(), ElementsAreArray(of(1, 0, 4)));
+    EXPECT_EQ(come(), "1:0-4");
     EXPECT_FALSE(moves.waiting_context(1));
 }
 
@@ -85,15 +88,14 @@ TEST_F(MovesInOrderTest, TheNewCoreWaitsForTheOldOne) {
     batch(0, calls(2));
     batch(1, move(0, 4));
     batch(1, calls(2));
-    EXPECT_THAT(come(), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{1, 0}));
+    EXPECT_EQ(come(), "0:0-1 1:0");
     EXPECT_EQ(moves.waiting_context(1), 7u);
     batch(2, calls(1));
-    EXPECT_THAT(come(), ElementsAre(Seen{2, 0}));
+    EXPECT_EQ(come(), "2:0");
     batch(0, calls(2));  // up to index 3; the record of the switch, index 4, is on its way
-    EXPECT_THAT(come(), ElementsAreArray(of(0, 2, 3)));
+    EXPECT_EQ(come(), "0:2-3");
     batch(0, calls(1));
-    EXPECT_THAT(come(), ElementsAre(Seen{0, 4}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3}, Seen{1, 4},
-                                    Seen{1, 5}, Seen{1, 6}));
+    EXPECT_EQ(come(), "0:4 1:1-6");
     EXPECT_FALSE(moves.waiting_context(1));
 }
 
@@ -105,9 +107,9 @@ TEST_F(MovesInOrderTest, TheOldCoreSaysThatItHasNoMore) {
     batch(1, move(0, 4));
     (void)come();
     for (const unsigned core : {1u, 1u, 0u}) moves.on_stats(core, {});
-    EXPECT_THAT(come(), IsEmpty());
+    EXPECT_EQ(come(), "");
     moves.on_stats(0, {});
-    EXPECT_THAT(come(), ElementsAreArray(of(1, 1, 4)));
+    EXPECT_EQ(come(), "1:1-4");
     EXPECT_EQ(sink.stats, 5);
 }
 
@@ -118,7 +120,7 @@ TEST_F(MovesInOrderTest, TheOldCoreSaysThatItIsOver) {
     protocol::Stats last;
     last.final = 1;
     moves.on_stats(0, last);
-    EXPECT_THAT(come(), ElementsAreArray(of(1, 1, 4)));
+    EXPECT_EQ(come(), "1:1-4");
 }
 
 TEST_F(MovesInOrderTest, RecordsOfThePumpMayComeBeforeTheSwitch) {
@@ -127,8 +129,7 @@ TEST_F(MovesInOrderTest, RecordsOfThePumpMayComeBeforeTheSwitch) {
     batch(0, calls(2));  // in the context still
     (void)come();
     batch(0, {context(0), call()});
-    EXPECT_THAT(come(), ElementsAre(Seen{0, 4}, Seen{0, 5}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3},
-                                    Seen{1, 4}));
+    EXPECT_EQ(come(), "0:4-5 1:1-4");
 }
 
 TEST_F(MovesInOrderTest, AWaitingCoreHasMore) {
@@ -136,16 +137,15 @@ TEST_F(MovesInOrderTest, AWaitingCoreHasMore) {
     batch(2, move(1, 1));
     (void)come();
     moves.on_stats(1, {});
-    EXPECT_THAT(come(), IsEmpty());
+    EXPECT_EQ(come(), "");
 }
 
 TEST_F(MovesInOrderTest, OneCoreLetsAnotherGoOn) {
     batch(2, move(1, 1, 8));
     batch(1, move(0, 1));
-    EXPECT_THAT(come(), ElementsAre(Seen{2, 0}, Seen{1, 0}));
+    EXPECT_EQ(come(), "2:0 1:0");
     batch(0, calls(2));
-    EXPECT_THAT(come(), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3},
-                                    Seen{1, 4}, Seen{2, 1}, Seen{2, 2}, Seen{2, 3}, Seen{2, 4}));
+    EXPECT_EQ(come(), "0:0-1 1:1-4 2:1-4");
 }
 
 TEST_F(MovesInOrderTest, AGapThatWaitsIsToldOnce) {
@@ -155,7 +155,7 @@ TEST_F(MovesInOrderTest, AGapThatWaitsIsToldOnce) {
     batch(1, more, 5);  // waits, and then again in its middle
     batch(0, calls(2));
     batch(2, calls(2));
-    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 10}));
+    EXPECT_EQ(text(sink.gap_at), "1:10");
 }
 
 TEST_F(MovesInOrderTest, FramesSplitTheRecordsOfAMove) {
@@ -163,9 +163,7 @@ TEST_F(MovesInOrderTest, FramesSplitTheRecordsOfAMove) {
     for (std::size_t split = 1; split <= 4; ++split) {
         for (std::size_t second = split; second <= 4; ++second) {
             MovesInOrder other(sink);
-            HelloInfo hello;
-            hello.cores = 2;
-            other.on_session(hello);
+            begin(other);
             const auto part = [&](std::size_t from, std::size_t to) {
                 if (from == to) return;
                 const Records records(all.begin() + static_cast<long>(from),
@@ -175,65 +173,60 @@ TEST_F(MovesInOrderTest, FramesSplitTheRecordsOfAMove) {
             part(0, split);
             part(split, second);
             part(second, 5);
-            EXPECT_THAT(come(), ElementsAre(Seen{1, 0})) << split << " " << second;
+            EXPECT_EQ(come(), "1:0") << split << " " << second;
             const Records both = calls(2);
             other.on_trace(0, {.first_index = 0, .records = both});
-            EXPECT_THAT(come(), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{1, 1}, Seen{1, 2},
-                                            Seen{1, 3}, Seen{1, 4}));
+            EXPECT_EQ(come(), "0:0-1 1:1-4");
         }
     }
 }
 
 TEST_F(MovesInOrderTest, ASwitchAtAFramesEndWaitsForTheNextFrame) {
     batch(1, {call(), context(5)});
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}));
+    EXPECT_EQ(come(), "1:0");
     EXPECT_EQ(moves.waiting_context(1), 5u);
     batch(1, calls(1));
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 1}, Seen{1, 2}));
+    EXPECT_EQ(come(), "1:1-2");
     batch(1, {context(0)});
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 3}));
+    EXPECT_EQ(come(), "1:3");
 }
 
 TEST_F(MovesInOrderTest, AGapOfTheOldCoreThatEndsLaterIsEnough) {
     batch(1, move(0, 4));
     batch(0, calls(1), 7);
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}, Seen{0, 7}, Seen{1, 1}, Seen{1, 2}, Seen{1, 3},
-                                    Seen{1, 4}));
+    EXPECT_EQ(come(), "1:0 0:7 1:1-4");
 }
 
 TEST_F(MovesInOrderTest, GapsAndMissingPartsKeepTheirPlaces) {
     batch(1, move(0, 4));
     moves.on_missing(1, {});
     batch(1, calls(1), 3);
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}));
+    EXPECT_EQ(come(), "1:0");
     EXPECT_EQ(sink.gaps, 0);
     batch(0, calls(5));
-    (void)of(0, 0, 4);
-    EXPECT_THAT(come(),
-                ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{0, 2}, Seen{0, 3}, Seen{0, 4}, Seen{1, 1},
-                            Seen{1, 2}, Seen{1, 3}, Seen{1, 4}, Seen{1, 999}, Seen{1, 8}));
-    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 8}));
+    EXPECT_EQ(come(), "0:0-4 1:1-4 1:999 1:8");
+    EXPECT_EQ(text(sink.gap_at), "1:8");
     moves.on_missing(1, {});
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 999}));
+    EXPECT_EQ(come(), "1:999");
 }
 
 // The gap has taken the `moved` record along.
 TEST_F(MovesInOrderTest, ASwitchBeforeAGapIsNotAMove) {
     batch(1, {call(), context(5)});
     batch(1, calls(1), 2);
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}, Seen{1, 1}, Seen{1, 4}));
-    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 4}));
+    EXPECT_EQ(come(), "1:0-1 1:4");
+    EXPECT_EQ(text(sink.gap_at), "1:4");
 }
 
 TEST_F(MovesInOrderTest, ACoreThatBeginsWithAMoveAfterAGapHasOneGap) {
     Records records = move(0, 4);
     records.erase(records.begin());
     batch(1, records, 6);
-    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 6}));
-    EXPECT_THAT(come(), IsEmpty());
+    EXPECT_EQ(text(sink.gap_at), "1:6");
+    EXPECT_EQ(come(), "");
     batch(0, calls(5));
-    EXPECT_EQ(come().size(), 5u + 4);
-    EXPECT_THAT(sink.gap_at, ElementsAre(Seen{1, 6}));
+    EXPECT_EQ(come(), "0:0-4 1:6-9");
+    EXPECT_EQ(text(sink.gap_at), "1:6");
 }
 
 TEST_F(MovesInOrderTest, TheSessionsEndPassesEverything) {
@@ -242,39 +235,36 @@ TEST_F(MovesInOrderTest, TheSessionsEndPassesEverything) {
     batch(3, {context(5)});
     (void)come();
     moves.on_session_end();
-    EXPECT_THAT(come(), ElementsAre(Seen{3, 0}, Seen{2, 1}, Seen{2, 2}, Seen{2, 3}, Seen{2, 4},
-                                    Seen{1, 1}, Seen{1, 2}, Seen{1, 3}, Seen{1, 4}));
+    EXPECT_EQ(come(), "3:0 2:1-4 1:1-4");
     EXPECT_EQ(sink.ended, 1);
     // The next session knows nothing of this one.
-    begin();
+    begin(moves);
     std::fill(std::begin(next), std::end(next), 0);
     batch(1, move(2, 3));
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}));
+    EXPECT_EQ(come(), "1:0");
 }
 
 TEST_F(MovesInOrderTest, MemoryHasALimit) {
     MovesInOrder few(sink, 20);
-    HelloInfo hello;
-    hello.cores = 4;
-    few.on_session(hello);
+    begin(few);
     const Records one = move(0, 4);
     few.on_trace(1, {.first_index = 0, .records = one});
     few.on_trace(2, {.first_index = 0, .records = one});
-    EXPECT_THAT(come(), ElementsAre(Seen{1, 0}, Seen{2, 0}));
+    EXPECT_EQ(come(), "1:0 2:0");
     const Records more = calls(9);
     few.on_trace(2, {.first_index = 5, .records = more});
-    EXPECT_THAT(come(), IsEmpty());
+    EXPECT_EQ(come(), "");
     few.on_trace(2, {.first_index = 14, .records = more});
     // The core that began to wait first goes on; that is not enough, so the other one does, too.
-    EXPECT_EQ(come().size(), 4u + 4 + 18);
+    EXPECT_EQ(come(), "1:1-4 2:1-22");
 }
 
 TEST_F(MovesInOrderTest, AMoveFromTheSameCoreOrWithoutDataDoesNotWait) {
     batch(1, move(1, 70));
-    EXPECT_EQ(come().size(), 5u);
+    EXPECT_EQ(come(), "1:0-4");
     const auto head = protocol::task_argument(protocol::TaskFact::moved, 0);
     batch(1, {context(5), {protocol::make_extended(Extended::task, head, 5), 5}, call()});
-    EXPECT_EQ(come().size(), 3u);
+    EXPECT_EQ(come(), "1:5-7");
 }
 
 TEST_F(MovesInOrderTest, AMoveInALongBatchIsFound) {
@@ -283,13 +273,11 @@ TEST_F(MovesInOrderTest, AMoveInALongBatchIsFound) {
         const Records one = move(3, 4);
         records.insert(records.end(), one.begin(), one.end());
         MovesInOrder other(sink);
-        HelloInfo hello;
-        hello.cores = 4;
-        other.on_session(hello);
+        begin(other);
         other.on_trace(1, {.first_index = 0, .records = records});
-        EXPECT_EQ(come().size(), before + 1);
+        EXPECT_EQ(come(), fmt::format("1:0-{}", before));
         other.on_session_end();
-        EXPECT_EQ(come().size(), 4u);
+        EXPECT_EQ(come(), fmt::format("1:{}-{}", before + 1, before + 4));
     }
 }
 

@@ -3,7 +3,6 @@
 #include "host-tools/image/names.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/image/symbols.hpp"

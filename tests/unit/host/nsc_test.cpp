@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording gives the same as its line did. The test reads whole, cut and damaged files.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,6 +128,18 @@ protected:
         for (FunctionRow& row : report.functions) row.longest.reset();
         return json_report(report);
     }
+    // Returns the report of the line, if that of its recording is the same.
+    std::string same_report(const Bytes& bytes, std::size_t flush_bytes, const std::string& what) {
+        test::LineProfile of_line;
+        of_line.read(bytes);
+        const std::string expected = sorted_report(of_line, of_line.counters());
+        Profile of_file;
+        nsc::Reader reader;
+        read(record(bytes, true, flush_bytes), reader, of_file);
+        EXPECT_TRUE(sorted_report(of_file, reader.counters()) == expected) << what;
+        EXPECT_EQ(reader.counters().stream.frames_by_stream, counted.stream.frames_by_stream);
+        return expected;
+    }
     static std::uint64_t damage(const nsc::Reader& reader) {
         const nsc::FileCounters& file = reader.counters().file;
         return file.damaged_chunks + file.skipped_bytes + file.cut_bytes;
@@ -220,15 +232,19 @@ TEST_F(Nsc, TheReportIsTheLinesOwn) {
         for (int i = 0; i < round; ++i) {
             damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         }
-        test::LineProfile of_line;
-        of_line.read(damaged);
-        Profile of_file;
-        nsc::Reader reader;
-        read(record(damaged, true, 1 + random() % 30'000), reader, of_file);
-        ASSERT_TRUE(sorted_report(of_file, reader.counters()) ==
-                    sorted_report(of_line, of_line.counters()))
-            << round;
+        (void)same_report(damaged, 1 + random() % 30'000, std::to_string(round));
     }
+}
+
+// Names, switches and objects of tasks, and damaged frames.
+TEST_F(Nsc, TheReportOfTasksIsTheLinesOwn) {
+    const Bytes tasks = read_whole_file(NOPSCOPE_GOLDEN "/tasks.bin");
+    const std::string report = same_report(tasks, tasks.size(), "tasks");
+    EXPECT_THAT(report, testing::HasSubstr("switched_away"));
+    EXPECT_THAT(report, testing::HasSubstr("objects"));
+    EXPECT_THAT(report, testing::HasSubstr("\"malformed_frames\": 2"));
+    constexpr auto slot = static_cast<std::size_t>(protocol::Stream::tasks);
+    EXPECT_EQ(counted.stream.frames_by_stream[slot], 14u);
 }
 
 TEST_F(Nsc, NoCapturedByteIsLost) {

@@ -8,12 +8,13 @@
 #include <memory>
 #include <random>
 
+#include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/part/selected_calls.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/random_tasks.hpp"
 #include "tests/unit/host/random_trace.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -57,12 +58,7 @@ public:
     Parts(const TargetStream& target, const Symbols& symbols)
         : target_(target), symbols_(symbols) {}
 
-    void feed(SessionSink& sink) const {
-        MovesInOrder in_order(sink);
-        SessionReader line(in_order);
-        line.feed(target_.bytes);
-        line.finish();
-    }
+    void feed(SessionSink& sink) const { test::read_line(target_, sink); }
     Sums whole() const { return sums_of({}); }
     Sums sums_of(const Part& part) const {
         Sums sums;
@@ -134,24 +130,18 @@ TEST(Parts, TimesAddUp) {
     }
 }
 
-// The time of all calls and its number of entries that each function has in a balanced stream.
-struct Spent final : EventSink {
+// The time of all calls that each function has in a balanced stream.
+struct Spent final : CallSink {
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names[number] = place.name;
     }
-    void on_track(const Track& track) override { open.resize(track.number + 1); }
-    void entry(const Track& track, std::uint32_t, Nanoseconds now) override {
-        open.at(track.number).push_back(now);
-    }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
-        spent[names[function]] += now - open[track.number].back();
-        open[track.number].pop_back();
+    void ended(const Track&, const EndedCall& call) override {
+        spent[names[call.function]] += call.to - call.from;
     }
     void finish() override {}
 
     std::map<std::uint32_t, std::string> names;
     std::map<std::string, std::uint64_t> spent;
-    std::vector<std::vector<Nanoseconds>> open;
 };
 
 TEST(Parts, EventsAddUp) {
@@ -171,11 +161,34 @@ TEST(Parts, EventsAddUp) {
     }
 }
 
-template <typename MakePart>
-void expect_sum(const Parts& parts, const std::vector<std::string>& each, MakePart make_part) {
+void expect_sum(const Parts& parts, const std::vector<Part>& each) {
     Sums sums;
-    for (const std::string& one : each) parts.add(sums, make_part(one));
+    for (const Part& one : each) parts.add(sums, one);
     EXPECT_EQ(sums.functions, parts.whole().functions);
+}
+Part of_core(unsigned core) {
+    Part part;
+    part.core = core;
+    return part;
+}
+Part of_task(const char* task) {
+    Part part;
+    part.task = task;
+    return part;
+}
+Part of_subtree(const char* function, Part part = {}) {
+    part.under = function;
+    return part;
+}
+constexpr const char* outermost[] = {"f0", "f1", "f2"};
+
+// A part of which the whole need not be the sum: it must only be balanced.
+void expect_balanced(const Parts& parts, const Part& part) {
+    BalancedChecker checker;
+    checker.quiet = true;
+    parts.events_of(part, checker);
+    checker.finish();
+    EXPECT_THAT(checker.wrong, testing::IsEmpty());
 }
 
 TEST(Parts, CoresTasksAndSubtreesAddUp) {
@@ -183,28 +196,13 @@ TEST(Parts, CoresTasksAndSubtreesAddUp) {
         SCOPED_TRACE(seed);
         const RandomTasks trace(seed);
         const Parts parts(trace.target, trace.symbols);
-        expect_sum(parts, {"0", "1"}, [](const std::string& one) {
-            Part part;
-            part.core = one[0] - '0';
-            return part;
-        });
-        expect_sum(parts, {"0", "1", "2"}, [](const std::string& one) {
-            Part part;
-            part.task = one;
-            return part;
-        });
-        expect_sum(parts, {"f0", "f1", "f2"}, [](const std::string& one) {
-            Part part;
-            part.under = one;
-            return part;
-        });
+        expect_sum(parts, {of_core(0), of_core(1)});
+        expect_sum(parts, {of_task("0"), of_task("1"), of_task("2")});
+        expect_sum(parts, {of_subtree("f0"), of_subtree("f1"), of_subtree("f2")});
         std::mt19937 random(seed);
         Sums sums;
-        for (Part part : partition(random_ends(random, 4000))) {
-            for (const char* under : {"f0", "f1", "f2"}) {
-                part.under = under;
-                parts.add(sums, part);
-            }
+        for (const Part& part : partition(random_ends(random, 4000))) {
+            for (const char* under : outermost) parts.add(sums, of_subtree(under, part));
         }
         EXPECT_EQ(sums.functions, parts.whole().functions) << "times and subtrees";
     }
@@ -215,38 +213,21 @@ TEST(Parts, OfTasksThatMoveAddUp) {
     for (unsigned seed = 0; seed < 60; ++seed) {
         const RandomTasks trace(seed, true);
         const Parts parts(trace.target, trace.symbols);
-        expect_sum(parts, {"0", "1", "2"}, [](const std::string& one) {
-            Part part;
-            part.task = one;
-            return part;
-        });
+        expect_sum(parts, {of_task("0"), of_task("1"), of_task("2")});
         std::mt19937 random(seed);
         const std::vector<std::uint64_t> ends = random_ends(random, 4000);
         SCOPED_TRACE(testing::Message() << "seed " << seed << testing::PrintToString(ends));
         Sums sums, of_subtrees;
-        for (Part part : partition(ends)) {
+        for (const Part& part : partition(ends)) {
             parts.add(sums, part);
-            BalancedChecker checker;
-            checker.quiet = true;
-            parts.events_of(part, checker);
-            checker.finish();
-            EXPECT_THAT(checker.wrong, testing::IsEmpty());
-            for (const char* under : {"f0", "f1", "f2"}) {
-                part.under = under;
-                parts.add(of_subtrees, part);
-            }
+            expect_balanced(parts, part);
+            for (const char* under : outermost) parts.add(of_subtrees, of_subtree(under, part));
         }
         EXPECT_EQ(sums.functions, parts.whole().functions) << "times";
         EXPECT_EQ(of_subtrees.functions, parts.whole().functions) << "times and subtrees";
-        for (unsigned core = 0; core < 2; ++core) {  // it must only be balanced
-            Part part;
-            part.core = core;
-            BalancedChecker checker;
-            checker.quiet = true;
-            parts.events_of(part, checker);
-            (void)parts.sums_of(part);
-            checker.finish();
-            EXPECT_THAT(checker.wrong, testing::IsEmpty());
+        for (unsigned core = 0; core < 2; ++core) {
+            expect_balanced(parts, of_core(core));
+            (void)parts.sums_of(of_core(core));
         }
         if (testing::Test::HasFailure()) return;
     }
@@ -256,15 +237,9 @@ class PartOfTwoCalls : public testing::Test {
 protected:
     // From 0 ns: f0 begins; 100: f1 in it; 300: f1 ends; 400: f0 ends.
     PartOfTwoCalls() {
-        symbols.build_id = target.build_id;
-        symbols.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 2; ++i) {
-            symbols.sites.push_back(
-                {TargetStream::text_base + 8 * i, 8, "f" + std::to_string(i), "", 0});
-        }
         target.hello();
-        const std::uint64_t outer = target.entry(0, 0);
-        const std::uint64_t inner = target.entry(1, 100);
+        const std::uint64_t outer = target.entry(1, 0);
+        const std::uint64_t inner = target.entry(2, 100);
         target.argument(protocol::Extended::marker, 7, 50);
         target.ret(inner, 150);
         target.ret(outer, 100);
@@ -281,7 +256,7 @@ protected:
     }
 
     TargetStream target;
-    Symbols symbols;
+    Symbols symbols = test::symbols_of(target, {"f0", "f1"});
     Parts parts{target, symbols};
 };
 
@@ -334,15 +309,9 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
     };
     EXPECT_THAT(error_of(between(300, 200)), testing::HasSubstr("not after its begin"));
     EXPECT_THAT(error_of(between(401, 500)), testing::HasSubstr("ended at 400ns"));
-    Part part;
-    part.core = 3;
-    EXPECT_THAT(error_of(part), testing::HasSubstr("only of 0"));
-    part = {};
-    part.under = "f2";
-    EXPECT_THAT(error_of(part), testing::HasSubstr("is named f2: did you mean"));
-    part = {};
-    part.task = "5";
-    EXPECT_THAT(error_of(part), testing::HasSubstr("no task that ran is named 5"));
+    EXPECT_THAT(error_of(of_core(3)), testing::HasSubstr("only of 0"));
+    EXPECT_THAT(error_of(of_subtree("f2")), testing::HasSubstr("is named f2: did you mean"));
+    EXPECT_THAT(error_of(of_task("5")), testing::HasSubstr("no task that ran is named 5"));
 }
 
 TEST(TimeRange, Texts) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profile frames: writer and reader, what a reader makes of read-outs, and the report.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <random>
@@ -50,12 +50,11 @@ void send(TargetStream& target, const protocol::ProfileHeader& header,
 }
 
 void expect_equal(const ProfileEntry& a, const ProfileEntry& b) {
-    EXPECT_EQ(a.site_offset, b.site_offset);
-    EXPECT_EQ(a.total, b.total);
-    EXPECT_EQ(a.self, b.self);
-    EXPECT_EQ(a.min, b.min);
-    EXPECT_EQ(a.max, b.max);
-    EXPECT_TRUE(std::equal(std::begin(a.bins), std::end(a.bins), std::begin(b.bins)));
+    const auto figures = [](const ProfileEntry& of) {
+        return std::tuple(of.site_offset, of.total, of.self, of.min, of.max,
+                          std::vector(std::begin(of.bins), std::end(of.bins)));
+    };
+    EXPECT_EQ(figures(a), figures(b));
 }
 
 TEST(ProfileWire, TheLargestEntryFits) {
@@ -141,7 +140,13 @@ protected:
         return result;
     }
     static const ProfileRow& row(const Report& report, const std::string& name) {
-        return named(report.profile, name);
+        return test::named(report.profile, name);
+    }
+    static std::string text(const Report& report, const std::string& name) {
+        const ProfileRow& of = row(report, name);
+        return fmt::format("{} calls, total {}, self {}, from {} to {}, mean {}", of.calls,
+                           of.total_ns, of.self_ns, of.call->min_ns, of.call->max_ns,
+                           of.call->mean_ns);
     }
     static std::uint64_t incomplete(const Report& report) {
         return report.integrity.value("incomplete_profiles");
@@ -158,14 +163,9 @@ TEST_F(TargetProfileTest, ALaterReadOutTakesThePlaceOfAnEarlierOne) {
     EXPECT_TRUE(result.integrity.clean);
     EXPECT_EQ(result.read_out, 2u);
     ASSERT_EQ(result.profile.size(), 2u);
-    EXPECT_EQ(row(result, "f1").calls, 2u);
-    EXPECT_EQ(row(result, "f1").total_ns, 40u);
-    EXPECT_EQ(row(result, "f1").self_ns, 25u);
-    EXPECT_EQ(row(result, "f1").call->min_ns, 10u);
-    EXPECT_EQ(row(result, "f1").call->mean_ns, 20u);
-    EXPECT_EQ(row(result, "f1").call->max_ns, 30u);
+    EXPECT_EQ(text(result, "f1"), "2 calls, total 40, self 25, from 10 to 30, mean 20");
     EXPECT_NEAR(row(result, "f1").share, 25.0 / 40, 1e-9);
-    EXPECT_EQ(row(result, "f2").calls, 3u);
+    EXPECT_EQ(text(result, "f2"), "3 calls, total 15, self 15, from 5 to 5, mean 5");
     EXPECT_EQ(row(result, "f2").address, TargetStream::text_base + 16);
 }
 
@@ -181,12 +181,9 @@ TEST_F(TargetProfileTest, CoresAndSessionsAddUp) {
         }
     }
     const Report result = report();
-    EXPECT_EQ(row(result, "f1").calls, 8u);
-    EXPECT_EQ(row(result, "f1").total_ns, 270u);
-    EXPECT_EQ(row(result, "f1").call->min_ns, 5u);
-    EXPECT_EQ(row(result, "f1").call->max_ns, 100u);
+    EXPECT_EQ(text(result, "f1"), "8 calls, total 270, self 270, from 5 to 100, mean 34");
     EXPECT_EQ(row(result, "f1").bins[5], 2u);  // 20, twice
-    EXPECT_EQ(row(result, "f3").calls, 2u);
+    EXPECT_EQ(text(result, "f3"), "2 calls, total 14, self 14, from 7 to 7, mean 7");
     EXPECT_EQ(incomplete(result), 0u);
 }
 
@@ -236,12 +233,9 @@ TEST(Percentile, IsTheEndOfItsBin) {
     ProfiledTimes times;
     EXPECT_EQ(times.percentile(50), 0u);
     times.add(entry(1, {0, 0, 5, 6, 100, 100, 100, 100, 100, 1000}));
-    EXPECT_EQ(times.percentile(20), 0u);
-    EXPECT_EQ(times.percentile(21), 7u);
-    EXPECT_EQ(times.percentile(40), 7u);
-    EXPECT_EQ(times.percentile(50), 127u);
-    EXPECT_EQ(times.percentile(90), 127u);
-    EXPECT_EQ(times.percentile(91), 1000u);  // at most the maximum
+    const std::map<unsigned, std::uint64_t> ends{{20, 0},   {21, 7},   {40, 7}, {50, 127},
+                                                 {90, 127}, {91, 1000}};  // at most the maximum
+    for (const auto& [share, end] : ends) EXPECT_EQ(times.percentile(share), end) << share;
     ProfiledTimes same;
     same.add(entry(1, {9, 9}));
     EXPECT_EQ(same.percentile(50), 9u);

@@ -86,9 +86,8 @@ TEST(Varint, RoundTripsAndRefusesMoreThan64Bits) {
 }
 
 TEST(Zigzag, IsSmallForSmallMagnitudes) {
-    EXPECT_EQ(protocol::zigzag(0), 0u);
-    EXPECT_EQ(protocol::zigzag(-1), 1u);
-    EXPECT_EQ(protocol::zigzag(1), 2u);
+    for (const auto& [value, code] : {std::pair(0, 0u), {-1, 1u}, {1, 2u}})
+        EXPECT_EQ(protocol::zigzag(value), code);
     for (const std::int64_t value : {INT64_MIN, INT64_MAX, std::int64_t{-77}, std::int64_t{0}}) {
         EXPECT_EQ(protocol::unzigzag(protocol::zigzag(value)), value);
     }
@@ -104,10 +103,9 @@ TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
     Bytes copy(line, line + count - 1);
     const auto frame = protocol::parse_frame(copy.data(), copy.size());
     ASSERT_TRUE(frame.ok);
-    EXPECT_EQ(frame.header.stream, protocol::Stream::trace);
-    EXPECT_EQ(frame.header.core, 3);
-    EXPECT_EQ(frame.header.session, 0xbeef);
-    EXPECT_EQ(frame.header.sequence, 0x12345678u);
+    const protocol::FrameHeader& header = frame.header;
+    EXPECT_EQ(std::tuple(header.stream, header.core, header.session, header.sequence),
+              std::tuple(protocol::Stream::trace, 3, 0xbeef, 0x12345678u));
     EXPECT_EQ(Bytes(frame.payload, frame.payload + frame.payload_bytes),
               Bytes(builder.payload(), builder.payload() + 40));
     for (std::size_t bit = 0; bit < 8 * (count - 1); ++bit) {
@@ -123,22 +121,17 @@ TEST(Stats, RoundTripWithAndWithoutTheStateAndLaterFieldsAreSkipped) {
     protocol::Stats back;
     const std::size_t without = protocol::write_stats(stats, payload);
     ASSERT_TRUE(protocol::read_stats(payload, without, back));
-    EXPECT_EQ(back.generated, 1u << 20);
-    EXPECT_EQ(back.dropped, 77u);
-    EXPECT_EQ(back.final, 1u);
-    EXPECT_EQ(back.commands_refused, 9u);
+    EXPECT_EQ(std::tuple(back.generated, back.dropped, back.final, back.commands_refused),
+              std::tuple(1u << 20, 77u, 1u, 9u));
     EXPECT_FALSE(back.has_state);
     ASSERT_TRUE(protocol::read_stats(payload, without - 1, back))
         << "the last field may be missing";
     EXPECT_EQ(back.commands_refused, 0u);
     EXPECT_FALSE(protocol::read_stats(payload, without - 2, back));
     stats.has_state = true;
-    stats.recursions = 300;
-    stats.mode = 3;
-    stats.recorders = 6;
-    stats.since = std::uint64_t{1} << 63;
-    stats.stopped_at = ~std::uint64_t{0};
-    stats.profile = 9;
+    std::uint64_t value = ~std::uint64_t{0};
+    for (const auto field : protocol::state_fields)
+        stats.*field = std::exchange(value, value / 300);
     stats.stray_returns = 7;
     stats.undeferred = 8;
     std::size_t count = protocol::write_stats(stats, payload);

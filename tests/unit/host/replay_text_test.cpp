@@ -25,9 +25,32 @@ protected:
         sink.on_function(tracer_function, tracer);
         for (const Track& track : tracks) sink.on_track(track);
     }
+    using Event = std::function<void(EventSink&)>;
+    // Events of a track, at so many ns after 1,000 ns.
+    Event enter(std::uint32_t function, Nanoseconds at, unsigned track = 0) const {
+        return [=, this](EventSink& sink) { sink.entry(tracks[track], function, 1'000 + at); };
+    }
+    Event leave(std::uint32_t function, Nanoseconds at, Left how = Left::returned,
+                unsigned track = 0) const {
+        return [=, this](EventSink& sink) { sink.leave(tracks[track], function, 1'000 + at, how); };
+    }
+    Event point(std::uint32_t function, Nanoseconds at, unsigned track = 0) const {
+        return [=, this](EventSink& sink) { sink.point(tracks[track], function, 1'000 + at); };
+    }
+    Event whole(std::uint32_t function, Nanoseconds from, Nanoseconds to, unsigned depth) const {
+        return [=, this](EventSink& sink) {
+            sink.whole(tracks[0], function, 1'000 + from, 1'000 + to, depth);
+        };
+    }
+    Event mark(std::uint32_t id, Nanoseconds at) const {
+        return [=, this](EventSink& sink) { sink.mark(tracks[0], id, 1'000 + at); };
+    }
+    Event value(const CapturedValue& captured, Nanoseconds at) const {
+        return [=, this](EventSink& sink) { sink.value(tracks[0], captured, 1'000 + at); };
+    }
     // The lines without the head, the columns' blanks, and their newline.
     std::vector<std::string> told(unsigned levels, const CallSelection& selection,
-                                  const std::function<void(EventSink&)>& act) {
+                                  const std::vector<Event>& events) {
         std::vector<std::string> lines;
         ReplayText text(
             [&](std::string_view line) {
@@ -38,7 +61,7 @@ protected:
         SelectedCalls selected(text, selection);
         EventSink& sink = selection.all() ? static_cast<EventSink&>(text) : selected;
         begin(sink);
-        act(sink);
+        for (const Event& event : events) event(sink);
         sink.finish();
         late = text.late_lines();
         lines.erase(lines.begin());
@@ -77,26 +100,17 @@ TEST_F(Replayed, TasksByName) {
 }
 
 TEST_F(Replayed, ACallWithoutCallsIsOneLine) {
-    EXPECT_THAT(told(0, {},
-                     [&](EventSink& sink) {
-                         sink.entry(tracks[0], 1, 1'010);
-                         sink.entry(tracks[0], 2, 1'020);
-                         sink.leave(tracks[0], 2, 1'050, Left::returned);
-                         sink.leave(tracks[0], 1, 2'010, Left::unwound);
-                     }),
-                ElementsAre("0.000000010                    0  f1 {",
-                            "0.000000020       0.030 us     0    f2()",
-                            "0.000001010       1.000 us     0  } f1  [unwound]"));
+    EXPECT_THAT(
+        told(0, {}, {enter(1, 10), enter(2, 20), leave(2, 50), leave(1, 1'010, Left::unwound)}),
+        ElementsAre("0.000000010                    0  f1 {",
+                    "0.000000020       0.030 us     0    f2()",
+                    "0.000001010       1.000 us     0  } f1  [unwound]"));
 }
 
 TEST_F(Replayed, TheTracersTimeIsNotACallsTime) {
     EXPECT_THAT(told(0, {},
-                     [&](EventSink& sink) {
-                         sink.entry(tracks[0], 1, 1'000);
-                         sink.entry(tracks[0], tracer_function, 1'100);
-                         sink.leave(tracks[0], tracer_function, 1'400, Left::returned);
-                         sink.leave(tracks[0], 1, 1'500, Left::returned);
-                     }),
+                     {enter(1, 0), enter(tracer_function, 100), leave(tracer_function, 400),
+                      leave(1, 500)}),
                 ElementsAre("0.000000000                    0  f1 {",
                             "0.000000100       0.300 us     0    (tracer)()",
                             "0.000000500       0.200 us     0  } f1"));
@@ -104,13 +118,8 @@ TEST_F(Replayed, TheTracersTimeIsNotACallsTime) {
 
 TEST_F(Replayed, LinesOfAllCoresAreInOrderOfTime) {
     EXPECT_THAT(told(0, {},
-                     [&](EventSink& sink) {
-                         sink.entry(tracks[0], 1, 1'000);
-                         sink.leave(tracks[0], 1, 1'300, Left::returned);
-                         sink.point(tracks[1], 3, 1'400);
-                         sink.entry(tracks[2], 2, 1'100);
-                         sink.leave(tracks[2], 2, 1'350, Left::open);
-                     }),
+                     {enter(1, 0), leave(1, 300), point(3, 400, 1), enter(2, 100, 2),
+                      leave(2, 350, Left::open, 2)}),
                 ElementsAre("0.000000000       0.300 us     0  f1()",
                             "0.000000100       0.250 us     1  f2()  [open]",
                             "0.000000400                  0/7  f3"));
@@ -118,20 +127,16 @@ TEST_F(Replayed, LinesOfAllCoresAreInOrderOfTime) {
 }
 
 TEST_F(Replayed, OtherEventsAreComments) {
+    const auto others = [this](EventSink& sink) {
+        sink.counter(tracks[0], 2, -3, 1'002);
+        sink.value(tracks[0], {1, 8, 9}, 1'003);
+        const std::uint32_t path[] = {1, 2};
+        sink.sample(tracks[0], path, 1'004);
+        sink.console("a\nb", 1'005);
+        sink.absence(0, {1'005, 1'006, 1, 0, 2});
+    };
     EXPECT_THAT(
-        told(0, {},
-             [&](EventSink& sink) {
-                 sink.entry(tracks[0], 1, 1'000);
-                 sink.mark(tracks[0], 5, 1'001);
-                 sink.counter(tracks[0], 2, -3, 1'002);
-                 sink.value(tracks[0], {1, 8, 9}, 1'003);
-                 const std::uint32_t path[] = {1, 2};
-                 sink.sample(tracks[0], path, 1'004);
-                 sink.console("a\nb", 1'005);
-                 sink.absence(0, {1'005, 1'006, 1, 0, 2});
-                 sink.leave(tracks[0], 1, 1'007, Left::gap);
-                 sink.whole(tracks[0], 2, 1'007, 1'009, 1);
-             }),
+        told(0, {}, {enter(1, 0), mark(5, 1), others, leave(1, 7, Left::gap), whole(2, 7, 9, 1)}),
         ElementsAre("0.000000000                    0  f1 {",
                     "0.000000001                    0    # marker 5",
                     "0.000000002                    0    # counter 2 = -3",
@@ -146,36 +151,19 @@ TEST_F(Replayed, OtherEventsAreComments) {
 }
 
 TEST_F(Replayed, DeeperCallsThanTheLevelsAreLeftOut) {
-    EXPECT_THAT(told(1, {},
-                     [&](EventSink& sink) {
-                         sink.entry(tracks[0], 1, 1'000);
-                         sink.entry(tracks[0], 2, 1'010);
-                         sink.leave(tracks[0], 2, 1'020, Left::returned);
-                         sink.leave(tracks[0], 1, 1'030, Left::returned);
-                     }),
+    EXPECT_THAT(told(1, {}, {enter(1, 0), enter(2, 10), leave(2, 20), leave(1, 30)}),
                 ElementsAre("0.000000000                    0  f1 {",
                             "0.000000030       0.030 us     0  } f1"));
 }
 
+// The second call of f2 takes 30 ns without the tracer. The time of a point is not known. The last
+// call ends with the recording.
 TEST_F(Replayed, CallsThatTakeLongEnough) {
     EXPECT_THAT(told(0, {.function = {}, .least_time = 50},
-                     [&](EventSink& sink) {
-                         sink.entry(tracks[0], 1, 1'000);
-                         sink.entry(tracks[0], 2, 1'010);
-                         sink.mark(tracks[0], 1, 1'015);
-                         sink.leave(tracks[0], 2, 1'020, Left::returned);
-                         sink.entry(tracks[0], 2, 1'030);
-                         sink.entry(tracks[0], tracer_function, 1'040);
-                         sink.leave(tracks[0], tracer_function, 1'140, Left::returned);
-                         sink.leave(tracks[0], 2, 1'160, Left::returned);  // 30 without the tracer
-                         sink.entry(tracks[0], 3, 1'170);
-                         sink.leave(tracks[0], 3, 1'220, Left::returned);
-                         sink.leave(tracks[0], 1, 1'230, Left::returned);
-                         sink.point(tracks[0], 1, 1'240);  // its time is not known
-                         sink.whole(tracks[0], 1, 1'241, 1'290, 0);
-                         sink.entry(tracks[0], 1, 1'300);  // it ends with the recording
-                         sink.leave(tracks[0], 1, 1'340, Left::open);
-                     }),
+                     {enter(1, 0), enter(2, 10), mark(1, 15), leave(2, 20), enter(2, 30),
+                      enter(tracer_function, 40), leave(tracer_function, 140), leave(2, 160),
+                      enter(3, 170), leave(3, 220), leave(1, 230), point(1, 240),
+                      whole(1, 241, 290, 0), enter(1, 300), leave(1, 340, Left::open)}),
                 ElementsAre("0.000000000                    0  f1 {",
                             "0.000000015                    0    # marker 1",
                             "0.000000040       0.100 us     0    (tracer)()",
@@ -184,18 +172,10 @@ TEST_F(Replayed, CallsThatTakeLongEnough) {
 }
 
 TEST_F(Replayed, CallsOfFunctions) {
-    EXPECT_THAT(told(0, {.function = "f[23]*", .least_time = 0}, [](EventSink&) {}), ElementsAre());
+    EXPECT_THAT(told(0, {.function = "f[23]*", .least_time = 0}, {}), ElementsAre());
     EXPECT_THAT(told(0, {.function = "f2", .least_time = 0},
-                     [&](EventSink& sink) {
-                         sink.entry(tracks[0], 1, 1'000);
-                         sink.entry(tracks[0], 2, 1'010);
-                         sink.value(tracks[0], {1, 0, 9}, 1'011);
-                         sink.value(tracks[0], {2, 0, 8}, 1'012);
-                         sink.leave(tracks[0], 2, 1'020, Left::returned);
-                         sink.leave(tracks[0], 1, 1'030, Left::returned);
-                         sink.point(tracks[0], 1, 1'040);
-                         sink.point(tracks[0], 2, 1'050);
-                     }),
+                     {enter(1, 0), enter(2, 10), value({1, 0, 9}, 11), value({2, 0, 8}, 12),
+                      leave(2, 20), leave(1, 30), point(1, 40), point(2, 50)}),
                 ElementsAre("0.000000010                    0  f2 {",
                             "0.000000012                    0    # x0 of f2 = 8",
                             "0.000000020       0.010 us     0  } f2",

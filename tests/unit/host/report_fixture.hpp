@@ -14,6 +14,14 @@
 
 namespace nopscope::host::test {
 
+template <typename Row>
+const Row& named(const std::vector<Row>& rows, const std::string& name) {
+    for (const Row& row : rows) {
+        if (row.name == name) return row;
+    }
+    throw std::out_of_range(name);
+}
+
 class StreamReport : public testing::Test {
 protected:
     // Ends the recording. Without `symbols`, a function's name is its address.
@@ -52,13 +60,6 @@ protected:
     const Report& report() {
         const Symbols names = symbols();
         return StreamReport::report(&names);
-    }
-    template <typename Row>
-    static const Row& named(const std::vector<Row>& rows, const std::string& name) {
-        for (const Row& row : rows) {
-            if (row.name == name) return row;
-        }
-        throw std::out_of_range(name);
     }
     static const FunctionRow& row(const Report& report, const std::string& name) {
         return named(report.functions, name);

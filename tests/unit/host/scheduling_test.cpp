@@ -38,11 +38,15 @@ protected:
         if (made.sessions == 0) report();
         return profile.scheduling().tasks().at({session, context, 0});
     }
+    // Each context runs for 10 ticks. How a context was left is told after the next one begins.
+    void run_each(std::initializer_list<std::pair<std::uint32_t, Left>> all) {
+        for (const auto& [context, how] : all) run(context, how);
+    }
     void expect(std::uint32_t context, std::uint64_t runs, Ticks ready, Ticks blocked) {
         const TaskWaits& waits = of(context);
-        EXPECT_EQ(waits.runs, runs) << context;
-        EXPECT_EQ(waits.ready_ticks, ready) << context;
-        EXPECT_EQ(waits.blocked_ticks, blocked) << context;
+        EXPECT_EQ(std::tuple(waits.runs, waits.ready_ticks, waits.blocked_ticks),
+                  std::tuple(runs, ready, blocked))
+            << context;
     }
     // "10 ended at 30 on core 0 behind 2"
     std::string longest(std::uint32_t context) {
@@ -61,10 +65,8 @@ protected:
 };
 
 TEST_F(SchedulingTest, APreemptedTaskIsReady) {
-    run(1);                   // at 10, the recording's begin
-    run(2, Left::preempted);  // 20
-    run(1, Left::gave_way);   // 30
-    run(2, Left::unknown);    // 40
+    // At 10, the recording's begin, 20, 30 and 40.
+    run_each({{1, {}}, {2, Left::preempted}, {1, Left::gave_way}, {2, {}}});
     expect(1, 2, 10, 0);
     expect(2, 2, 10, 0);
     EXPECT_EQ(longest(1), "10 ended at 20 on core 0 behind 2");
@@ -88,23 +90,17 @@ TEST_F(SchedulingTest, ABlockedTaskIsReadyWhenSomebodySaysSo) {
 
 // The one that ran longest while it waited, not the last one.
 TEST_F(SchedulingTest, BehindWhom) {
-    run(1);
-    run(2, Left::preempted);  // 20
-    run(3, Left::preempted);  // 30: of 2, 10
+    run_each({{1, {}}, {2, Left::preempted}, {3, Left::preempted}});  // 30: of 2, 10
     target.clock += 40;
-    run(4, Left::preempted);  // 80: of 3, 50
-    run(2, Left::preempted);  // 90
-    run(1, Left::preempted);  // 100: of 2, 20
-    EXPECT_EQ(longest(1), "80 ended at 90 on core 0 behind 3");
+    run_each({{4, Left::preempted}, {2, Left::preempted}, {1, Left::preempted}});
+    EXPECT_EQ(longest(1), "80 ended at 90 on core 0 behind 3");  // of 3, 50; of 2, 20
     EXPECT_EQ(longest(2), "60 ended at 80 on core 0 behind 3");
 }
 
 TEST_F(SchedulingTest, WhatRanBeforeTheWaitIsNotInFront) {
     run(3);
     target.clock += 1000;
-    run(1, Left::blocked);
-    run(2, Left::preempted);
-    run(1, Left::preempted);
+    run_each({{1, Left::blocked}, {2, Left::preempted}, {1, Left::preempted}});
     EXPECT_EQ(longest(1), "10 ended at 1030 on core 0 behind 2");
 }
 
@@ -120,48 +116,37 @@ TEST_F(SchedulingTest, AnotherCoreSaysThatATaskIsReady) {
 }
 
 TEST_F(SchedulingTest, WhatAGapMayHideCountsNowhere) {
-    run(1);
-    run(2, Left::preempted);
+    run_each({{1, {}}, {2, Left::preempted}});
     target.flush();
     run(3, Left::preempted);
     target.lose();
-    run(1, Left::preempted);
-    run(2, Left::preempted);
-    run(1, Left::preempted);
+    run_each({{1, Left::preempted}, {2, Left::preempted}, {1, Left::preempted}});
     expect(1, 3, 10, 0);
     // It was left in the gap, or not.
     expect(2, 2, 0, 0);
 }
 
 TEST_F(SchedulingTest, SessionsAreApart) {
-    run(1);
-    run(2, Left::preempted);
+    run_each({{1, {}}, {2, Left::preempted}});
     target.finish();
     target.reset();
     target.hello();
-    run(1);
-    run(2, Left::preempted);
-    run(1, Left::preempted);
+    run_each({{1, {}}, {2, Left::preempted}, {1, Left::preempted}});
     EXPECT_EQ(of(1, 0).runs, 1u);
     EXPECT_EQ(of(1, 1).runs, 2u);
     EXPECT_EQ(of(1, 1).ready_ticks, 10u);
 }
 
 TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
-    run(1);                   // 10: the recording's begin
-    run(2, Left::preempted);  // 20
-    run(1, Left::preempted);  // 30
-    run(2, Left::preempted);  // 40
+    run_each({{1, {}}, {2, Left::preempted}, {1, Left::preempted}, {2, Left::preempted}});
     target.finish();
     const Symbols symbols = symbols_of(target, {});
     Profile shown;
     Part part;
-    part.time.from = TimePoint{.ns = 12};
+    part.time.from = TimePoint{.ns = 12};  // the recording begins at 10
     PartStream stream(
         shown, part, [&] { return &symbols; }, "x.nsc");
-    SessionReader reader(stream);
-    reader.feed(target.bytes);
-    reader.finish();
+    read_line(target, stream);
     const auto& tasks = shown.scheduling().tasks();
     EXPECT_EQ(tasks.at({0, 1, 0}).runs, 1u);
     EXPECT_EQ(tasks.at({0, 1, 0}).ready_ticks, 0u) << "it began to wait before the part";
@@ -172,10 +157,8 @@ TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
 // More events than wait for each other.
 TEST_F(SchedulingTest, ManySwitches) {
     constexpr std::uint64_t rounds = 100'000;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        run(1, Left::preempted);
-        run(2, Left::preempted);
-    }
+    for (std::uint64_t round = 0; round < rounds; ++round)
+        run_each({{1, Left::preempted}, {2, Left::preempted}});
     expect(1, rounds, 10 * (rounds - 1), 0);
     expect(2, rounds, 10 * (rounds - 1), 0);
 }
@@ -222,15 +205,10 @@ TEST_F(TaskLines, TasksOfOneNameAreOne) {
     const TaskTable made_of = table();
     ASSERT_GE(made_of.tasks.size(), 2u);
     const TaskLine& worker = made_of.tasks[0];
-    EXPECT_EQ(worker.name, "worker");
-    EXPECT_EQ(worker.tasks, 2u);
-    EXPECT_EQ(worker.cpu_ns, 20u + 10u + 10u);
-    EXPECT_EQ(worker.runs, 3u);
-    EXPECT_EQ(worker.priority, 3u);
-    EXPECT_EQ(worker.stack_used, 128u);
-    EXPECT_EQ(worker.ready_ns, 10u);
-    EXPECT_EQ(worker.blocked_ns, 20u);
-    EXPECT_EQ(worker.behind, "idle");
+    const auto figures =
+        std::tuple(worker.name, worker.tasks, worker.cpu_ns, worker.runs, worker.priority,
+                   worker.stack_used, worker.ready_ns, worker.blocked_ns, worker.behind);
+    EXPECT_EQ(figures, std::tuple("worker", 2u, 20u + 10 + 10, 3u, 3u, 128u, 10u, 20u, "idle"));
     ASSERT_EQ(worker.waited_for.size(), 1u);
     EXPECT_EQ(worker.waited_for[0].name, "mutex");
     EXPECT_EQ(worker.waited_for[0].blocked_ns, 20u);
@@ -242,16 +220,11 @@ TEST_F(TaskLines, TasksOfOneNameAreOne) {
 }
 
 TEST_F(TaskLines, TasksWithoutANameAreOne) {
-    run(7);
-    run(8);
-    run(0);
+    run_each({{7, {}}, {8, {}}, {0, {}}});
     const TaskTable made_of = table();
-    const auto unnamed =
-        std::find_if(made_of.tasks.begin(), made_of.tasks.end(),
-                     [](const auto& line) { return line.name == "(tasks without a name)"; });
-    ASSERT_NE(unnamed, made_of.tasks.end());
-    EXPECT_EQ(unnamed->tasks, 2u);
-    EXPECT_EQ(unnamed->cpu_ns, 20u);
+    const TaskLine& unnamed = named(made_of.tasks, "(tasks without a name)");
+    EXPECT_EQ(unnamed.tasks, 2u);
+    EXPECT_EQ(unnamed.cpu_ns, 20u);
 }
 
 TEST_F(TaskLines, OfEachTask) {

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -94,13 +93,24 @@ protected:
     std::string get(const std::string& path, const std::string& more = "") const {
         return raw("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + more + "\r\n");
     }
-    std::string post(const std::string& body,
-                     const std::string& more = "Content-Type: application/json\r\n") const {
+    std::string post(const std::string& body, const std::string& more = is_json) const {
         return raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\n" + more +
                    "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     }
+    std::unique_ptr<Client> follow() const {
+        auto client = std::make_unique<Client>(server->at().port);
+        client->send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        return client;
+    }
+    // Requests with a header that a page of this kind sends.
+    std::string get_from(const std::string& site, const char* mode, const std::string& path) const {
+        return get(path, "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: " + mode + "\r\n");
+    }
     static constexpr const char* ok = "HTTP/1.1 200 ";
+    static constexpr const char* bad = "HTTP/1.1 400 ";
     static constexpr const char* forbidden = "HTTP/1.1 403 ";
+    static constexpr const char* mark = R"({"words":["mark"]})";
+    static inline const std::string is_json = "Content-Type: application/json\r\n";
 
     Fake shown;
     std::string host;
@@ -110,23 +120,19 @@ protected:
 TEST_F(ServeTest, ItsOwnPageIsAnswered) {
     serve();
     EXPECT_EQ(server->urls().front(), "http://" + host + "/");
-    const std::string page = get("/");
-    EXPECT_THAT(page, StartsWith(ok));
-    EXPECT_THAT(page, HasSubstr("<!doctype html>"));
-    EXPECT_THAT(page, HasSubstr("connect-src 'self'; frame-ancestors 'none'\r\n"));
-    EXPECT_THAT(page, Not(HasSubstr("http-equiv")))
-        << "two policies: the stricter one forbids what the page needs";
+    EXPECT_THAT(get("/"),
+                AllOf(StartsWith(ok), HasSubstr("<!doctype html>"),
+                      HasSubstr("connect-src 'self'; frame-ancestors 'none'\r\n"),
+                      // Of two policies, the stricter one would forbid what the page needs.
+                      Not(HasSubstr("http-equiv"))));
     EXPECT_THAT(get("/view"),
                 AllOf(StartsWith(ok), HasSubstr("X-View: 3\r\n"), testing::EndsWith("{\"n\":1}")));
     EXPECT_THAT(get("/view", "Accept-Encoding: gzip, deflate\r\n"),
                 AllOf(HasSubstr("Content-Encoding: gzip\r\n"), testing::EndsWith("packed")));
-    EXPECT_THAT(post(R"({"words":["mark"]})",
-                     "Content-Type: application/json\r\nOrigin: http://" + host + "\r\n"),
+    EXPECT_THAT(post(mark, is_json + "Origin: http://" + host + "\r\n"),
                 AllOf(StartsWith(ok), HasSubstr(R"({"status":0,"text":"mark"})")));
-    EXPECT_THAT(get("/", "Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok));
-    EXPECT_THAT(get("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"),
-                StartsWith(ok))
-        << "a link";
+    for (const char* const site : {"none", "cross-site"})  // typed, and a link
+        EXPECT_THAT(get_from(site, "navigate", "/"), StartsWith(ok)) << site;
     host = "localhost:1";  // another port, as ssh forwards it
     EXPECT_THAT(get("/view", "Origin: http://LOCALHOST:1\r\nSec-Fetch-Site: same-origin\r\n"),
                 StartsWith(ok));
@@ -154,27 +160,21 @@ TEST_F(ServeTest, ByAnotherNameNoRequestIsAnswered) {
 
 TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
     serve();
-    const std::string type = "Content-Type: application/json\r\n";
     for (const std::string& origin :
          std::vector<std::string>{"http://evil.example", "null", "https://" + host,
                                   "http://127.0.0.1:1", "http://localhost"}) {
         EXPECT_THAT(get("/view", "Origin: " + origin + "\r\n"), StartsWith(forbidden)) << origin;
-        EXPECT_THAT(post(R"({"words":["mark"]})", type + "Origin: " + origin + "\r\n"),
-                    StartsWith(forbidden))
+        EXPECT_THAT(post(mark, is_json + "Origin: " + origin + "\r\n"), StartsWith(forbidden))
             << origin;
     }
     for (const std::string site : {"cross-site", "same-site"}) {
-        for (const char* path : {"/view", "/events"}) {
-            EXPECT_THAT(get(path, "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"),
-                        StartsWith(forbidden));
-        }
-        EXPECT_THAT(post("{}", type + "Sec-Fetch-Site: " + site + "\r\n"), StartsWith(forbidden));
-        EXPECT_THAT(get("/", "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"),
+        for (const char* path : {"/view", "/events", "/"})
+            EXPECT_THAT(get_from(site, "no-cors", path), StartsWith(forbidden)) << site << path;
+        EXPECT_THAT(post("{}", is_json + "Sec-Fetch-Site: " + site + "\r\n"),
                     StartsWith(forbidden));
     }
     // A form: browsers send it without asking first.
-    EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: text/plain\r\n"),
-                StartsWith("HTTP/1.1 415 "));
+    EXPECT_THAT(post(mark, "Content-Type: text/plain\r\n"), StartsWith("HTTP/1.1 415 "));
     EXPECT_EQ(shown.asked, 0);
 }
 
@@ -193,7 +193,7 @@ TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
             EXPECT_THAT(get("/" + path + wrong), StartsWith(forbidden)) << path << wrong;
         }
     }
-    EXPECT_THAT(post(R"({"words":["mark"]})"), StartsWith(forbidden));
+    EXPECT_THAT(post(mark), StartsWith(forbidden));
     host = "evil.example";
     EXPECT_THAT(get("/view?token=" + token), StartsWith(forbidden));
 }
@@ -227,8 +227,8 @@ TEST_F(ServeTest, ARequestThatMakesNoSenseIsToldSo) {
 TEST_F(ServeTest, ARequestThatIsTooLongIsNotRead) {
     serve();
     const std::string much(std::size_t{1} << 17, ' ');
-    EXPECT_THAT(post(R"({"words":["mark"]})" + much.substr(0, 60'000)), StartsWith(ok));
-    EXPECT_THAT(post(R"({"words":["mark"]})" + much), Not(StartsWith(ok)));
+    EXPECT_THAT(post(mark + much.substr(0, 60'000)), StartsWith(ok));
+    EXPECT_THAT(post(mark + much), Not(StartsWith(ok)));
     EXPECT_EQ(shown.asked, 1);
     EXPECT_THAT(get("/view", "X: " + much.substr(0, 7000) + "\r\n"), StartsWith(ok));
     EXPECT_THAT(get("/view", "X: " + much.substr(0, 9000) + "\r\n"), Not(StartsWith(ok)));
@@ -238,22 +238,19 @@ TEST_F(ServeTest, ARequestThatIsTooLongIsNotRead) {
     // A short request whose answer would be very long, or whose parsing would take very long.
     std::string ranges = "Range: bytes=0-";
     for (int n = 0; n < 1500; ++n) ranges += ",0-";
-    EXPECT_THAT(get("/view", ranges + "\r\n"), StartsWith("HTTP/1.1 400 "));
-    EXPECT_THAT(raw("POST /request HTTP/1.1\r\nHost: " + host +
-                    "\r\nContent-Type: application/json\r\n"
+    EXPECT_THAT(get("/view", ranges + "\r\n"), StartsWith(bad));
+    EXPECT_THAT(raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\n" + is_json +
                     "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n"),
-                StartsWith("HTTP/1.1 400 "));
-    EXPECT_THAT(post("x", "Content-Type: application/json\r\ncontent-ENCODING: gzip\r\n"),
-                StartsWith("HTTP/1.1 400 "));
+                StartsWith(bad));
+    EXPECT_THAT(post("x", is_json + "content-ENCODING: gzip\r\n"), StartsWith(bad));
 }
 
 TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
     serve();
-    const Client client(server->at().port);
-    client.send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    const auto client = follow();
     std::string text;
     while (text.find("data: {\"console\":1}\n\n") == text.npos) {
-        const std::string more = client.some();
+        const std::string more = client->some();
         ASSERT_FALSE(more.empty()) << text;
         text += more;
     }
@@ -268,20 +265,15 @@ TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
 TEST_F(ServeTest, ManyFollowersAndOthersAreStillAnswered) {
     serve();
     std::vector<std::unique_ptr<Client>> clients;
-    for (std::size_t n = 0; n < Server::most_followers; ++n) {
-        const auto& client = clients.emplace_back(std::make_unique<Client>(server->at().port));
-        client->send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
-        EXPECT_THAT(client->some(), StartsWith(ok));
-    }
+    for (std::size_t n = 0; n < Server::most_followers; ++n)
+        EXPECT_THAT(clients.emplace_back(follow())->some(), StartsWith(ok));
     EXPECT_THAT(get("/events"), StartsWith("HTTP/1.1 503 "));
     EXPECT_THAT(get("/view"), StartsWith(ok));
     clients.clear();
     std::string answer;
     for (int n = 0; n < 100 && !answer.starts_with(ok); ++n) {
         std::this_thread::sleep_for(50ms);
-        const Client client(server->at().port);
-        client.send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
-        answer = client.some();
+        answer = follow()->some();
     }
     EXPECT_THAT(answer, StartsWith(ok)) << "a page that was closed makes room";
 }
@@ -305,13 +297,10 @@ TEST_F(ServeTest, TwoServersDoNotShareAPort) {
 }
 
 TEST(ServeAddress, IsAnAddressAndAPort) {
-    EXPECT_TRUE(listen_address("127.0.0.1:0").is_loopback);
-    EXPECT_TRUE(listen_address("127.1.2.3:1").is_loopback);
-    EXPECT_TRUE(listen_address("[::1]:8000").is_loopback);
-    EXPECT_TRUE(listen_address("LocalHost:8000").is_loopback);
-    EXPECT_FALSE(listen_address("0.0.0.0:8000").is_loopback);
-    EXPECT_FALSE(listen_address("[::]:8000").is_loopback);
-    EXPECT_FALSE(listen_address("lab.example:8000").is_loopback);
+    for (const char* own : {"127.0.0.1:0", "127.1.2.3:1", "[::1]:8000", "LocalHost:8000"})
+        EXPECT_TRUE(listen_address(own).is_loopback) << own;
+    for (const char* other : {"0.0.0.0:8000", "[::]:8000", "lab.example:8000"})
+        EXPECT_FALSE(listen_address(other).is_loopback) << other;
     EXPECT_EQ(listen_address("[::1]:8000").urls().front(), "http://[::1]:8000/");
     // No browser can open 0.0.0.0.
     EXPECT_THAT(listen_address("0.0.0.0:8000").urls(),

@@ -2,8 +2,10 @@
 // A line's bytes from a simulated target, and what a SessionReader makes of them.
 #pragma once
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
+
+#include <sstream>
 
 #include "host-tools/target/stream/session.hpp"
 #include "tests/unit/host/target_stream.hpp"
@@ -45,6 +47,32 @@ protected:
         EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
         EXPECT_EQ(counters.delivered, sink.indices.size());
     }
+    // Reads what the target has made since the last time.
+    StreamCounters counted() {
+        reader.feed(std::exchange(target.bytes, {}));
+        return reader.counters();
+    }
+    // The counters that are not zero. Without those that others add up to, and of one session that
+    // is complete: "delivered 8, lost 2, gaps 1".
+    std::string told() const {
+        std::istringstream names(
+            "generated delivered dropped overwritten aggregated filtered lost gaps lost_frames "
+            "duplicate_frames repeated_records undecoded_frames malformed_frames unknown_frames "
+            "frames_without_hello other_image_sessions inconsistent shadow_stack_full off_stack "
+            "console_dropped sessions unfinished_sessions commands_refused recovered_sessions "
+            "stray_returns generated_at_least undeferred");
+        EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost +
+                                          counters.overwritten + counters.filtered);
+        std::string text, name;
+        for (const auto field : stream_fields) {
+            names >> name;
+            const std::uint64_t usual = name == "sessions" ? 1 : 0;
+            if (name != "generated" && counters.*field != usual)
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, counters.*field);
+        }
+        EXPECT_EQ(name, "undeferred");
+        return text + (counters.complete ? "" : ", not complete");
+    }
     void four_calls() {
         for (std::uint32_t i = 0; i < 4; ++i) target.ret(target.entry(i));
     }
@@ -63,10 +91,6 @@ protected:
     void two_megabytes() {
         for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);
         target.flush();
-    }
-    void malformed(protocol::Stream stream, const test::Bytes& payload) {
-        std::copy(payload.begin(), payload.end(), target.payload());
-        target.frame(stream, 0, payload.size());
     }
 
     test::TargetStream target;

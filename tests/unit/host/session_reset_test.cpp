@@ -22,13 +22,16 @@ protected:
         for (unsigned i = 0; i < count; ++i)
             target.call(site_of(target.next_index(core)), 10 + i % 3, core);
     }
+    void frames_of_calls(unsigned count, std::uint8_t core = 0) {
+        for (unsigned frames = 0; frames < count; ++frames) {
+            calls(20, core);
+            target.flush();
+        }
+    }
     // Some frames of each stream of a session without a profile.
     void some_frames() {
         for (std::uint8_t core = 0; core < target.cores; ++core) {
-            for (unsigned frames = 0; frames < 3; ++frames) {
-                calls(20, core);
-                target.flush();
-            }
+            frames_of_calls(3, core);
             target.stats(false, core);
         }
         target.console("text");
@@ -40,6 +43,14 @@ protected:
         out.fixed(std::uint8_t{0});
         out.fixed(std::uint8_t{0});
         target.frame(Stream::reply, 0, protocol::reply_head_bytes);
+    }
+    void boot() {
+        target.hello();
+        some_frames();
+    }
+    void reset(std::uint32_t from = 4096) {
+        target.warm_reset(from);
+        target.hello();
     }
     // Loses the last frame.
     void take_last() {
@@ -55,111 +66,76 @@ protected:
         }
         EXPECT_EQ(invented, 0u);
     }
-    void expect_nothing_lost() {
-        EXPECT_EQ(counters.lost, 0u);
-        EXPECT_EQ(counters.lost_frames, 0u);
-        EXPECT_EQ(counters.gaps, 0u);
-        EXPECT_EQ(counters.duplicate_frames, 0u);
-        EXPECT_EQ(counters.undecoded_frames, 0u);
-        EXPECT_EQ(counters.malformed_frames, 0u);
-        EXPECT_EQ(counters.inconsistent, 0u);
-    }
 };
 
 TEST_F(ResetSession, TheJumpIsNoLossInAnyStream) {
     target.cores = 2;
-    target.hello();
-    some_frames();
-    target.warm_reset(4096);
-    target.hello();
+    boot();
+    reset();
     some_frames();
     target.hello();
     finish_and_read();
-    expect_nothing_lost();
-    EXPECT_EQ(counters.delivered, 240u);
-    EXPECT_EQ(counters.recovered_sessions, 1u);
-    EXPECT_TRUE(counters.complete);
+    EXPECT_EQ(told(), "delivered 240, recovered_sessions 1");
 }
 
 TEST_F(ResetSession, ASecondResetIsAnotherJump) {
-    target.hello();
-    some_frames();
+    boot();
     for (const std::uint32_t from : {4096u, 4101u, 1u << 30}) {
-        target.warm_reset(from);
-        target.hello();
+        reset(from);
         some_frames();
     }
     finish_and_read();
-    expect_nothing_lost();
-    EXPECT_EQ(counters.delivered, 240u);
-    EXPECT_EQ(counters.recovered_sessions, 1u);
+    EXPECT_EQ(told(), "delivered 240, recovered_sessions 1");
 }
 
 TEST_F(ResetSession, TheRestMayBeAllThatIsHeard) {
     some_frames();
     target.bytes.clear();
-    target.warm_reset(4096);
-    target.hello();
+    reset();
     some_frames();
     finish_and_read();
-    EXPECT_EQ(counters.lost_frames, 0u);
-    EXPECT_EQ(counters.lost, 60u);
-    EXPECT_EQ(counters.delivered, 60u);
-    EXPECT_EQ(counters.recovered_sessions, 1u);
+    EXPECT_EQ(told(), "delivered 60, lost 60, gaps 1, recovered_sessions 1");
 }
 
 TEST_F(ResetSession, FramesFromBeforeTheResetWaitForTheHelloToo) {
     some_frames();
-    target.warm_reset(4096);
-    target.hello();
+    reset();
     some_frames();
     finish_and_read();
-    expect_nothing_lost();
-    EXPECT_EQ(counters.delivered, 120u);
+    EXPECT_EQ(told(), "delivered 120, recovered_sessions 1");
 }
 
 TEST_F(ResetSession, FramesLostBeforeTheResetAreCountedByRecords) {
-    target.hello();
-    some_frames();
+    boot();
     calls(30);
     target.flush();
     take_last();
-    target.warm_reset(4096);
-    target.hello();
+    reset();
     some_frames();
     finish_and_read();
-    EXPECT_EQ(counters.lost, 30u);
-    EXPECT_EQ(counters.gaps, 1u);
-    EXPECT_EQ(counters.delivered, 120u);
+    EXPECT_EQ(told(), "delivered 120, lost 30, gaps 1, recovered_sessions 1");
 }
 
 TEST_F(ResetSession, FramesLostAfterTheResetAreLost) {
-    target.hello();
-    some_frames();
-    target.warm_reset(4096);
-    target.hello();
-    calls(20);
-    target.flush();
+    boot();
+    reset();
+    frames_of_calls(1);
     take_last();  // the key frame
-    calls(20);
-    target.flush();
+    frames_of_calls(1);
     target.console("one");
     take_last();
     target.console("two");
     finish_and_read();
-    EXPECT_EQ(counters.lost_frames, 2u);
-    EXPECT_EQ(counters.lost, 40u);
-    EXPECT_EQ(counters.undecoded_frames, 1u);
-    EXPECT_EQ(counters.gaps, 2u);
+    EXPECT_EQ(
+        told(),
+        "delivered 60, lost 40, gaps 2, lost_frames 2, undecoded_frames 1, recovered_sessions 1");
 }
 
 // The first hello after the reset is lost. Until the next one arrives, the jump looks like a loss.
 TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     target.cores = 2;
-    target.hello();
-    some_frames();
-    target.warm_reset(4096);
-    target.hello();
+    boot();
+    reset();
     take_last();
     some_frames();
     target.console("one");
@@ -170,58 +146,42 @@ TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     target.bytes.clear();
     target.hello();
     finish_and_read();
-    EXPECT_EQ(counters.lost_frames, 2u);  // a hello and a console frame
-    EXPECT_EQ(counters.gaps, 2u);
-    EXPECT_EQ(counters.lost, 0u);
-    EXPECT_EQ(counters.delivered, 240u);
-    EXPECT_EQ(counters.recovered_sessions, 1u);
+    EXPECT_EQ(told(), "delivered 240, gaps 2, lost_frames 2, recovered_sessions 1");
 }
 
 TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
-    target.hello();
-    some_frames();
-    target.warm_reset(4096);
-    target.hello();
+    boot();
+    reset();
     take_last();
-    calls(20);
-    target.flush();
+    frames_of_calls(1);
     take_last();  // the key frame is lost, too
     some_frames();
     finish_and_read();
-    EXPECT_GT(counters.lost_frames, 4000u);
-    EXPECT_EQ(counters.undecoded_frames, 3u);
-    EXPECT_EQ(counters.lost, 80u);
+    EXPECT_EQ(told(), "delivered 60, lost 80, gaps 4, lost_frames 16379, undecoded_frames 3");
 }
 
 // The limit may be the next number by chance. Then there is no jump, but a new group begins.
 TEST_F(ResetSession, ANumberThatGoesOnIsAResetToo) {
     target.hello();
-    for (unsigned frames = 0; frames < 5; ++frames) calls(20), target.flush();
-    target.warm_reset(5);
-    target.hello();
-    calls(20);
-    target.flush();
-    calls(20);
-    target.flush();
+    frames_of_calls(5);
+    reset(5);
+    frames_of_calls(2);
     read();
-    EXPECT_EQ(counters.delivered, 140u);
-    EXPECT_EQ(counters.undecoded_frames, 0u);
-    EXPECT_EQ(counters.duplicate_frames, 0u);
+    EXPECT_EQ(told(),
+              "delivered 140, unfinished_sessions 1, recovered_sessions 1, generated_at_least 1, "
+              "not complete");
 }
 
 TEST_F(ResetSession, AFrameThatComesTwiceCostsNothing) {
     target.hello();
     for (unsigned frames = 0; frames < 6; ++frames) {
         const auto begin = static_cast<long>(target.bytes.size());
-        calls(20);
-        target.flush();
+        frames_of_calls(1);
         const Bytes again(target.bytes.begin() + begin, target.bytes.end());
         target.bytes.insert(target.bytes.end(), again.begin(), again.end());
     }
     finish_and_read();
-    EXPECT_EQ(counters.duplicate_frames, 6u);
-    EXPECT_EQ(counters.undecoded_frames, 0u);
-    EXPECT_EQ(counters.delivered, 120u);
+    EXPECT_EQ(told(), "delivered 120, duplicate_frames 6");
 }
 
 // Older targets lack this field: the boot after the reset uses the same numbers again.
@@ -229,10 +189,10 @@ class OldTarget : public ResetSession, public testing::WithParamInterface<unsign
 protected:
     void run(bool hello_comes) {
         target.hello();
-        for (unsigned frames = 0; frames < 6; ++frames) calls(20), target.flush();
+        frames_of_calls(6);
         target.warm_reset(6 - GetParam(), false);
         if (hello_comes) target.hello();
-        for (unsigned frames = 0; frames < 6; ++frames) calls(20), target.flush();
+        frames_of_calls(6);
         target.finish();
         read();
         EXPECT_EQ(counters.duplicate_frames, GetParam());

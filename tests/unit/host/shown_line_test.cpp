@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page receives of a line: a new view if there is one, and its status, for any bytes.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 

@@ -22,29 +22,23 @@ namespace nopscope::host::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-class TargetStream {
+// The fields of a hello are those that it sends next.
+class TargetStream : public protocol::Hello {
 public:
     static constexpr std::uint64_t text_base = 0x40080000;
 
+    TargetStream() {
+        clock_hz = 1'000'000'000;
+        site_count = 100;
+        site_table_crc = 0x1234;
+        line_bytes_per_second = 300000;
+    }
+
     std::uint16_t session = 7;
-    std::uint16_t version = protocol::format_version;
-    std::uint8_t cores = 1;
-    std::uint64_t clock_hz = 1'000'000'000;
-    std::uint64_t load_bias = 0;
-    std::uint32_t site_count = 100;
-    std::uint32_t site_table_crc = 0x1234;
     std::string build_id = "\x01\x02\x03\x04";
     std::string board = "virt";
     std::string image = "demo";
     protocol::Clock clock_source = protocol::Clock::timer;
-    bool calibrated = false;
-    bool recovered = false;
-    bool lossless = false;
-    std::uint32_t sequences_from = 0;
-    std::int32_t landing_pad = 0;
-    std::array<protocol::Overhead, protocol::overhead_count> overheads{};
-    protocol::RefusedSites refused_sites;
-    protocol::EventCosts event_costs;
     protocol::Stats state;  // the target's state in stats frames, if it sends one
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
@@ -54,27 +48,12 @@ public:
     std::vector<std::size_t> frame_ends;  // offsets in `bytes` after each delimiter
 
     void hello() {
-        protocol::Hello hello;
-        hello.version = version;
-        hello.cores = cores;
-        hello.clock_hz = clock_hz;
+        protocol::Hello hello = *this;
         hello.text_base = text_base + load_bias;
-        hello.load_bias = load_bias;
-        hello.site_count = site_count;
-        hello.site_table_crc = site_table_crc;
-        hello.line_bytes_per_second = 300000;
-        hello.refused_sites = refused_sites;
-        hello.event_costs = event_costs;
         hello.build_id = as_text(build_id);
         hello.board = as_text(board);
         hello.image = as_text(image);
         hello.clock = clock_source;
-        hello.calibrated = calibrated;
-        hello.recovered = recovered;
-        hello.lossless = lossless;
-        hello.sequences_from = sequences_from;
-        hello.landing_pad = landing_pad;
-        hello.overheads = overheads;
         frame(protocol::Stream::hello, 0, protocol::write_hello(hello, builder_.payload()));
     }
 
@@ -124,9 +103,9 @@ public:
                    std::uint8_t core = 0) {
         std::uint32_t wide = 0;
         std::vector<std::uint64_t> data{site};
-        std::size_t at = 0;
+        auto value = values.begin();
         for (unsigned n = 0; n < 8; ++n) {
-            if ((mask >> n & 1) != 0) wide |= add_value(data, values.at(at++)) << n;
+            if ((mask >> n & 1) != 0) wide |= add_value(data, *value++) << n;
         }
         with_data(protocol::Extended::arguments, mask | wide << 8, data, core);
     }
@@ -232,6 +211,11 @@ public:
 
     void raw(std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
 
+    // A frame with this payload.
+    void frame(protocol::Stream stream, const Bytes& payload, std::uint8_t core = 0) {
+        std::copy(payload.begin(), payload.end(), builder_.payload());
+        frame(stream, core, payload.size());
+    }
     // A frame whose payload the caller has written to payload().
     protocol::Byte* payload() { return builder_.payload(); }
     void frame(protocol::Stream stream, std::uint8_t core, std::size_t payload_bytes) {

@@ -64,6 +64,10 @@ protected:
     void run(std::uint32_t context, std::uint8_t core = 0) {
         target.argument(Extended::context, context, 10, core);
     }
+    void switch_to(std::uint32_t context, protocol::Left how, std::uint8_t core = 0) {
+        run(context, core);
+        target.left(how, core);
+    }
     json told() { return json::parse(json_report(report())); }
     // Of a part of the finished stream.
     json told_of(const Part& part, Tasks known = {}) {
@@ -75,16 +79,11 @@ protected:
         stream.check();
         return told_by(profile_of_part);
     }
-    void read(SessionSink& sink) {
-        SessionReader reader(sink);
-        reader.feed(target.bytes);
-        reader.finish();
-    }
+    void read(SessionSink& sink) { read_line(target, sink); }
     // A frame of these bytes.
     void raw_tasks(const Bytes& bytes) {
         target.flush();
-        std::copy(bytes.begin(), bytes.end(), target.payload());
-        target.frame(protocol::Stream::tasks, 0, bytes.size());
+        target.frame(protocol::Stream::tasks, bytes);
     }
 };
 

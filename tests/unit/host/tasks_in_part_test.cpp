@@ -14,16 +14,13 @@ class TasksInAPart : public TasksTest {
 protected:
     TasksInAPart() {
         target.clock = 0;
-        target.entry(1);  // at 10: the origin
-        run(1);           // 20
-        target.left(protocol::Left::gave_way);
-        target.task_fact(TaskFact::takes, 5);  // 30
-        run(2);                                // 40
-        target.left(protocol::Left::blocked);
-        target.task_fact(TaskFact::takes, 5);  // 50
-        target.task_fact(TaskFact::gives, 5);  // 60
-        run(1);                                // 70
-        target.left(protocol::Left::ended);
+        target.entry(1);                         // at 10: the origin
+        switch_to(1, protocol::Left::gave_way);  // 20
+        target.task_fact(TaskFact::takes, 5);    // 30
+        switch_to(2, protocol::Left::blocked);   // 40
+        target.task_fact(TaskFact::takes, 5);    // 50
+        target.task_fact(TaskFact::gives, 5);    // 60
+        switch_to(1, protocol::Left::ended);     // 70
         run(0);
         target.finish();
         target.tasks(facts(1, "one"), facts(2, "two"), ObjectName{5, name("mutex")});
@@ -75,15 +72,12 @@ protected:
         target.clock = 0;
         run(2);
         const std::uint64_t in_two = target.entry(2);
-        run(1);
-        target.left(protocol::Left::preempted);
+        switch_to(1, protocol::Left::preempted);
         const std::uint64_t in_one = target.entry(1);
         target.ret(in_two, 100);
-        run(2);
-        target.left(protocol::Left::blocked);
+        switch_to(2, protocol::Left::blocked);
         target.entry(2, 10);
-        run(1);
-        target.left(protocol::Left::gave_way);
+        switch_to(1, protocol::Left::gave_way);
         target.ret(in_one, 7);
         target.finish();
     }

@@ -32,7 +32,11 @@ protected:
     }
     Json json() const { return timeline.json(by_address); }
     using Told = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, duration, function
-    static std::vector<Told> calls(const Json& row) {
+    using Calls = std::vector<Told>;
+    static Calls calls(const Json& track, std::size_t depth = 0) {
+        return calls_of(track["rows"][depth]);
+    }
+    static Calls calls_of(const Json& row) {
         std::vector<Told> all;
         std::int64_t from = 0;
         for (std::size_t at = 0; at < row["from"].size(); ++at) {
@@ -85,10 +89,8 @@ TEST_F(TimelineTest, WhichTaskEachCoreRan) {
     const Json& scheduler = shown["scheduler"];
     EXPECT_EQ(scheduler["tasks"], (Json{"worker", "idle"}));
     EXPECT_EQ(scheduler["since"], 100);
-    EXPECT_EQ(calls(scheduler["tracks"][0]["rows"][0]),
-              (std::vector<Told>{{0, 200, 0}, {200, 50, 1}}));
-    // Still runs.
-    EXPECT_EQ(calls(scheduler["tracks"][1]["rows"][0]), (std::vector<Told>{{50, 0, 1}}));
+    EXPECT_EQ(calls(scheduler["tracks"][0]), (Calls{{0, 200, 0}, {200, 50, 1}}));
+    EXPECT_EQ(calls(scheduler["tracks"][1]), (Calls{{50, 0, 1}})) << "it still runs";
 }
 
 // Of a line: the target tells names while it runs.
@@ -145,38 +147,36 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     const Json shown = json();
     const Json& tracks = shown["tracks"];
     ASSERT_EQ(tracks.size(), 3u);
-    EXPECT_EQ(calls(tracks[0]["rows"][0]), (std::vector<Told>{{10, 100, 1}, {120, 10, 99}}));
+    EXPECT_EQ(calls(tracks[0]), (Calls{{10, 100, 1}, {120, 10, 99}}));
     EXPECT_EQ(shown["interrupts"], Json({99}));
     EXPECT_EQ(tracks[0]["rows"][0]["left"], Json({{0, "gap"}}));
-    EXPECT_EQ(calls(tracks[0]["rows"][1]), (std::vector<Told>{{20, 10, 2}, {40, 20, -3}}));
+    EXPECT_EQ(calls(tracks[0], 1), (Calls{{20, 10, 2}, {40, 20, -3}}));
     EXPECT_EQ(tracks[1]["context"], 5);
     EXPECT_EQ(tracks[1]["rows"][0]["left"], Json({{0, "unwound"}}));
     EXPECT_EQ(tracks[1]["marks"], Json({{"at", {160}}, {"id", {42}}}));
-    EXPECT_EQ(calls(tracks[2]["rows"][0]), (std::vector<Told>{{0, 0, 4}}));
-    EXPECT_EQ(calls(tracks[2]["rows"][1]), (std::vector<Told>{{-10, 320, 5}}));
+    EXPECT_EQ(calls(tracks[2]), (Calls{{0, 0, 4}}));
+    EXPECT_EQ(calls(tracks[2], 1), (Calls{{-10, 320, 5}}));
     EXPECT_FALSE(tracks[0]["rows"][0].contains("slot"));
-    const Json& bands = shown["bands"];
-    EXPECT_EQ(bands["kind"], Json({"gap", "dropped"}));
-    EXPECT_EQ(bands["from"], Json({310, 10}));
-    EXPECT_EQ(bands["to"], Json({410, 410}));
-    EXPECT_EQ(bands["what"][0], "7 records lost, 2 records overwritten");
-    EXPECT_EQ(bands["what"][1], "1,234 calls and records dropped");
+    EXPECT_EQ(shown["bands"], Json::parse(R"({
+        "core": [0, 1], "kind": ["gap", "dropped"], "from": [310, 10], "to": [410, 410],
+        "what": ["7 records lost, 2 records overwritten", "1,234 calls and records dropped"]})"));
     EXPECT_EQ(shown["calls"], 6);
     EXPECT_EQ(shown["drawn"], 6);
     EXPECT_EQ(shown["duration"], 310);
 }
 
 TEST_F(TimelineTest, OpenCallsAreShownUpToNowAndLaterWhole) {
+    const auto rows = [&] { return json()["tracks"][0]["rows"]; };
     timeline.entry(core0, 1, 100);
     timeline.entry(core0, 2, 200);
     call(core0, 3, 250, 300);
-    EXPECT_EQ(calls(json()["tracks"][0]["rows"][0]), (std::vector<Told>{{0, 200, 1}}));
-    EXPECT_EQ(json()["tracks"][0]["rows"][1]["left"], Json({{0, "open"}}));
+    EXPECT_EQ(calls_of(rows()[0]), (Calls{{0, 200, 1}}));
+    EXPECT_EQ(rows()[1]["left"], Json({{0, "open"}}));
     EXPECT_EQ(json()["calls"], 3);
     timeline.leave(core0, 2, 400, Left::returned);
     timeline.leave(core0, 1, 500, Left::returned);
-    EXPECT_EQ(calls(json()["tracks"][0]["rows"][0]), (std::vector<Told>{{0, 400, 1}}));
-    EXPECT_EQ(json()["tracks"][0]["rows"][0]["left"], Json::array());
+    EXPECT_EQ(calls_of(rows()[0]), (Calls{{0, 400, 1}}));
+    EXPECT_EQ(rows()[0]["left"], Json::array());
     EXPECT_EQ(json()["calls"], 3);
 }
 
@@ -219,7 +219,7 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     const std::int64_t sure = durations[Timeline::most_longest / 2];  // ties may be missing
     for (const auto& [depth, list] : all) {
         const Json& row = shown["tracks"][0]["rows"][depth];
-        const std::vector<Told> drawn = calls(row);
+        const Calls drawn = calls_of(row);
         const std::set<Told> told(list.begin(), list.end());
         const std::set<Told> kept(drawn.begin(), drawn.end());
         EXPECT_EQ(kept.size(), drawn.size()) << "twice";
@@ -299,12 +299,9 @@ TEST_F(TimelineTest, AnyInputGivesABoundedTimeline) {
     EXPECT_LE(shown["bands"]["what"].size(), Timeline::max_absences);
     EXPECT_GT(shown["bands"]["what"].size(), Timeline::max_absences / 4);
     for (const Json& what : shown["bands"]["what"]) {
-        std::string digits;
-        for (const char letter :
-             what.get<std::string>().substr(0, what.get<std::string>().find(' '))) {
-            if (letter != ',') digits += letter;
-        }
-        lost += std::stoull(digits);
+        std::string text = what;
+        std::erase(text, ',');
+        lost += std::stoull(text);
     }
     EXPECT_EQ(lost, 100'000u);
     EXPECT_EQ(shown["tracks"][2]["rows"][0]["function"].back(), -5)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text that `top` shows, without a terminal.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <clocale>
 #include <nlohmann/json.hpp>
@@ -24,16 +23,19 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(TopText, NamesAreCutSensibly) {
-    EXPECT_EQ(short_name("main", 10), "main");
-    EXPECT_EQ(short_name("luaV_execute", 8), "luaV_e..");
-    EXPECT_EQ(short_name("std::map<int, std::vector<int>>::find", 20), "std::map<>::find");
-    EXPECT_EQ(short_name("lib::detail::Parser::next_token", 20), "..Parser::next_token");
-    EXPECT_EQ(short_name("lib::detail::Parser::next_token", 19), "..next_token");
-    EXPECT_EQ(short_name("lib::detail::Parser::next_token", 8), "next_t..");
-    EXPECT_EQ(short_name("lib::Number<int, 7>::operator<", 25), "lib::Number<>::operator<");
-    EXPECT_EQ(short_name("lib::Number<int, 7>::operator<<", 25), "lib::Number<>::operator<<");
-    EXPECT_EQ(short_name("abc", 2), "ab");
-    EXPECT_EQ(short_name("abc", 0), "");
+    const std::string parser = "lib::detail::Parser::next_token", number = "lib::Number<int, 7>::";
+    const std::tuple<std::string, std::size_t, const char*> cases[] = {
+        {"main", 10, "main"},
+        {"luaV_execute", 8, "luaV_e.."},
+        {"std::map<int, std::vector<int>>::find", 20, "std::map<>::find"},
+        {parser, 20, "..Parser::next_token"},
+        {parser, 19, "..next_token"},
+        {parser, 8, "next_t.."},
+        {number + "operator<", 25, "lib::Number<>::operator<"},
+        {number + "operator<<", 25, "lib::Number<>::operator<<"},
+        {"abc", 2, "ab"},
+        {"abc", 0, ""}};
+    for (const auto& [name, width, expected] : cases) EXPECT_EQ(short_name(name, width), expected);
 }
 
 TEST(TopText, NumbersAreShort) {
@@ -120,7 +122,11 @@ protected:
         lines.tree = tree_lines(now, ui.toggled);
     }
     std::string drawn(Size size = {24, 110}) { return text_of(draw(ui, lines, now, rates, size)); }
-    std::vector<std::string> names() const {
+    // The functions in this order.
+    std::vector<std::string> sorted(Column by, bool reversed = false) {
+        ui.sort = by;
+        ui.reversed = reversed;
+        list();
         std::vector<std::string> names;
         for (const FunctionLine& line : lines.functions) names.push_back(line.name);
         return names;
@@ -148,29 +154,21 @@ TEST_F(Top, FunctionsHaveTheReportsNumbersAndRates) {
     EXPECT_NEAR(idle.now, 0.59, 1e-9);
     EXPECT_GE(*idle.p50_ns, 590u);
     EXPECT_LE(*idle.p50_ns, 590u * 5 / 4);
-    const auto main = std::find_if(lines.functions.begin(), lines.functions.end(),
-                                   [](const auto& line) { return line.name == "main"; });
-    EXPECT_EQ(main->open, 1u);
-    EXPECT_EQ(main->total_ns, 40u * 1000);
-    EXPECT_FALSE(main->p50_ns) << "it never returned";
+    const FunctionLine& main = test::named(lines.functions, "main");
+    EXPECT_EQ(main.open, 1u);
+    EXPECT_EQ(main.total_ns, 40u * 1000);
+    EXPECT_FALSE(main.p50_ns) << "it never returned";
 }
 
 TEST_F(Top, AnyColumnSorts) {
     see();
-    ui.sort = Column::total;
-    list();
-    EXPECT_THAT(names(), testing::ElementsAre("main", "idle", "app::work", "app::part"));
-    ui.reversed = true;
-    list();
-    EXPECT_THAT(names(), testing::ElementsAre("app::part", "app::work", "idle", "main"));
-    ui.reversed = false;
-    ui.sort = Column::name;
-    list();
-    EXPECT_THAT(names(), testing::ElementsAre("app::part", "app::work", "idle", "main"));
-    ui.sort = Column::p99;
-    list();
-    EXPECT_EQ(names().front(), "idle");
-    EXPECT_EQ(names().back(), "main");
+    const std::vector<std::string> by_name{"app::part", "app::work", "idle", "main"};
+    EXPECT_THAT(sorted(Column::total),
+                testing::ElementsAre("main", "idle", "app::work", "app::part"));
+    EXPECT_EQ(sorted(Column::total, true), by_name);
+    EXPECT_EQ(sorted(Column::name), by_name);
+    EXPECT_EQ(sorted(Column::p99).front(), "idle");
+    EXPECT_EQ(sorted(Column::p99).back(), "main");
     EXPECT_EQ(column_named("CALLS/S"), Column::rate);
     EXPECT_THROW(column_named("weight"), Error);
 }
@@ -217,17 +215,14 @@ TEST_F(Top, AFrameHasEverything) {
 }
 
 TEST_F(Top, TheTasks) {
-    const auto named = [](std::uint32_t number, const char* name) {
-        protocol::TaskFacts facts;
-        facts.number = number;
-        facts.name = test::TargetStream::task_name(name);
-        return facts;
-    };
-    protocol::TaskFacts worker = named(1, "worker");
-    worker.stack_bytes = 4096;
-    worker.stack_used = 1024;
+    using protocol::TaskFacts;
+    using test::TargetStream;
     target.hello();
-    target.tasks(worker, named(2, "idle"));
+    target.tasks(TaskFacts{.number = 1,
+                           .stack_bytes = 4096,
+                           .stack_used = 1024,
+                           .name = TargetStream::task_name("worker")},
+                 TaskFacts{.number = 2, .name = TargetStream::task_name("idle")});
     const auto switches = [&](std::uint32_t to, std::uint32_t after) {
         target.argument(protocol::Extended::context, to, after);
         target.left(protocol::Left::preempted);

@@ -17,8 +17,9 @@ struct Wire {
     std::mutex mutex;
     Bytes bytes;
     bool closed = false;
-    bool absent = false;                   // it cannot be opened
-    std::chrono::milliseconds closing{0};  // the time that closing takes
+    bool absent = false;  // it cannot be opened
+    // While it `stays_open`, closing takes time: at most 20 s.
+    std::atomic<bool> is_closing = false, stays_open = false;
     std::atomic<unsigned> opened = 0;
 
     void send(const Bytes& more) {
@@ -56,7 +57,9 @@ public:
         return {};
     }
     std::optional<int> close() override {
-        std::this_thread::sleep_for(wire_.closing);
+        wire_.is_closing = true;
+        for (int n = 0; wire_.stays_open && n < 20'000; ++n)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         return std::nullopt;
     }
 

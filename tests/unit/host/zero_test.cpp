@@ -8,6 +8,7 @@
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/target/stream/moves_in_order.hpp"
+#include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/random_tasks.hpp"
 #include "tests/unit/host/random_trace.hpp"
@@ -17,9 +18,9 @@
 namespace nopscope::host {
 namespace {
 
-using test::Bytes;
 using test::RandomTasks;
 using test::RandomTrace;
+using test::read_line;
 using test::TargetStream;
 
 // Passes a line's contents on, and calls `then` after so many records.
@@ -53,19 +54,12 @@ private:
     std::function<void()> then_;
 };
 
-void feed(SessionSink& sink, const Bytes& bytes) {
-    MovesInOrder in_order(sink);
-    SessionReader line(in_order);
-    line.feed(bytes);
-    line.finish();
-}
-
-std::size_t records_of(const Bytes& bytes) {
+std::size_t records_of(const TargetStream& target) {
     struct : SessionSink {
         void on_trace(unsigned, const TraceBatch& batch) override { all += batch.records.size(); }
         std::size_t all = 0;
     } count;
-    feed(count, bytes);
+    read_line(target, count);
     return count.all;
 }
 
@@ -78,18 +72,14 @@ std::string shown(const Profile& profile, const Symbols& symbols) {
 // The clock from which a part's times count.
 template <typename Trace>
 std::uint64_t origin_of(const Trace& trace) {
-    struct : EventSink {
+    struct : test::BalancedChecker {
         void on_origin(Nanoseconds at) override { origin = at; }
-        void on_function(std::uint32_t, const FunctionPlace&) override {}
-        void on_track(const Track&) override {}
-        void entry(const Track&, std::uint32_t, Nanoseconds) override {}
-        void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
-        void finish() override {}
         Nanoseconds origin = 0;
     } sink;
+    sink.quiet = true;
     BalancedStream events(
         sink, [&] { return &trace.symbols; }, "trace", std::nullopt);
-    feed(events, trace.target.bytes);
+    read_line(trace.target, events);
     return sink.origin;
 }
 
@@ -101,7 +91,7 @@ std::string zeroed(const Trace& trace, std::size_t records, std::uint64_t& at_ns
         profile.zero();
         at_ns = profile.zero_clock().value() - origin_of(trace);
     });
-    feed(sink, trace.target.bytes);
+    read_line(trace.target, sink);
     return shown(profile, trace.symbols);
 }
 
@@ -113,13 +103,13 @@ std::string part_from(const Trace& trace, std::uint64_t ns) {
     part.time.from = TimePoint{.ns = ns};
     PartStream stream(
         profile, part, [&] { return &trace.symbols; }, "trace");
-    feed(stream, trace.target.bytes);
+    read_line(trace.target, stream);
     return shown(profile, trace.symbols);
 }
 
 template <typename Trace>
 void expect_zero_equals_part(const Trace& trace, unsigned seed) {
-    const std::size_t all = records_of(trace.target.bytes);
+    const std::size_t all = records_of(trace.target);
     std::mt19937 random(seed);
     for (unsigned n = 0; n < 4; ++n) {
         const std::size_t records = 10 + random() % (all - 10);  // any calls
@@ -170,27 +160,6 @@ protected:
     TargetStream target;
     test::LineProfile profile;
 };
-
-TEST_F(ZeroOfALine, AnOpenCallCountsWithItsRest) {
-    target.hello();
-    const std::uint64_t outer = target.entry(1);
-    target.ret(target.entry(2, 100), 1000);
-    send();
-    profile.zero();
-    EXPECT_EQ(times_of(1).total_ticks, 0u);
-    EXPECT_EQ(times_of(2).calls, 0u);
-    target.ret(target.entry(2, 101), 50);
-    send();
-    EXPECT_EQ(times_of(1).calls, 0u);
-    EXPECT_EQ(times_of(1).total_ticks, 150u);
-    EXPECT_EQ(times_of(1).self_ticks, 100u);
-    EXPECT_EQ(times_of(2).calls, 1u);
-    target.ret(outer, 50);
-    send();
-    EXPECT_EQ(times_of(1).total_ticks, 200u);
-    EXPECT_EQ(times_of(1).cut, 1u);
-    EXPECT_EQ(times_of(1).timed, 0u) << "min and max are of whole calls";
-}
 
 TEST_F(ZeroOfALine, TwiceAndBeforeACoreSendsMore) {
     target.cores = 2;
@@ -258,9 +227,7 @@ TEST_F(ZeroOfALine, TheTargetsOwnSumsAreTakenOff) {
     read_out(2, 3);
     send();
     const ProfiledTimes of = sums().at(8);
-    EXPECT_EQ(of.calls, 2u);
-    EXPECT_EQ(of.total_ticks, 200u);
-    EXPECT_EQ(of.self_ticks, 180);
+    EXPECT_EQ(std::tuple(of.calls, of.total_ticks, of.self_ticks), std::tuple(2u, 200u, 180));
     EXPECT_EQ(of.min_ticks, 64u) << "the bin's end: the least of all calls was before";
     EXPECT_EQ(of.max_ticks, 100u);
     EXPECT_EQ(of.bins[3], 0u);
@@ -285,9 +252,7 @@ TEST(Zero, TheTargetsEventsAreTakenOff) {
     read_out(7);
     events.on_session_end(budget);
     const EventSums sums = events.functions().at(8).at(0x11);
-    EXPECT_EQ(sums.calls, 2u);
-    EXPECT_EQ(sums.total, 20u);
-    EXPECT_EQ(sums.self, 8u);
+    EXPECT_EQ(std::tuple(sums.calls, sums.total, sums.self), std::tuple(2u, 20u, 8u));
 }
 
 }  // namespace

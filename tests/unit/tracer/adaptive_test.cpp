@@ -6,10 +6,9 @@
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <memory>
+#include <set>
 
 namespace nopscope {
 namespace {
@@ -174,16 +173,16 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
 
 // ---- which functions are demoted ----
 
-std::map<std::uint32_t, bool> chosen_of(LeafSample& sample, std::uint64_t excess) {
+using Chosen = std::set<std::uint32_t>;
+
+Chosen chosen_of(LeafSample& sample, std::uint64_t excess) {
     std::uint32_t chosen[8];
     const std::size_t count =
         sample.choose(excess, chosen, [](std::uint32_t site) { return std::optional(site); });
-    std::map<std::uint32_t, bool> all;
-    for (std::size_t i = 0; i < count; ++i) all[chosen[i]] = true;
-    return all;
+    return {chosen, chosen + count};
 }
 
-class Leaves : public ::testing::Test, public testing::CoreUnderTest {
+class Leaves : public testing::CoreTest {
 protected:
     void call(std::uint32_t site, std::uint32_t inside = 0) {
         ASSERT_TRUE(enter(site, 0x9000));
@@ -201,15 +200,14 @@ TEST_F(Leaves, AreCallsWithNothingInside) {
     for (unsigned n = 0; n < 20; ++n) call(0x1000, 0x2000);
     for (unsigned n = 0; n < 5; ++n) call(0x3000);
     scan();
-    EXPECT_EQ(chosen_of(sample, 1024),
-              (std::map<std::uint32_t, bool>{{0x2000, true}, {0x3000, true}}));
+    EXPECT_EQ(chosen_of(sample, 1024), (Chosen{0x2000, 0x3000}));
 }
 
 TEST_F(Leaves, GoNoFurtherThanTheExcess) {
     for (unsigned n = 0; n < 30; ++n) call(0x1000);
     for (unsigned n = 0; n < 20; ++n) call(0x2000);
     scan();
-    EXPECT_EQ(chosen_of(sample, 512), (std::map<std::uint32_t, bool>{{0x1000, true}}));
+    EXPECT_EQ(chosen_of(sample, 512), Chosen{0x1000});
 }
 
 TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {

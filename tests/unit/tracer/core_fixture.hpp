@@ -5,10 +5,14 @@
 #include "tests/verification/simulator/sim_machine.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <vector>
 
 namespace nopscope::testing {
+
+inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
 struct CoreUnderTest {
     static constexpr std::uint64_t stack_high = 0x10000;
@@ -30,10 +34,24 @@ struct CoreUnderTest {
 
     // The functions below act on the running core: machine.current, by default 0.
     Core& here() { return cores[machine.current]; }
+    bool put(const protocol::Record& record, std::uint64_t limit = no_limit) {
+        return ring_put(machine, here(), record, limit);
+    }
     bool call(std::uint32_t site) {
-        return ring_put(machine, here(), protocol::make_record(protocol::Kind::call, site >> 3, 0),
-                        here().limit) ||
+        return put(protocol::make_record(protocol::Kind::call, site >> 3, 0), here().limit) ||
                refuse();
+    }
+    void calls(unsigned count, std::uint32_t site = 0x2000) {
+        while (count-- > 0) (void)call(site);
+    }
+    // The record with this index, which must be written.
+    protocol::Record at(std::uint64_t index) const {
+        return ring_peek(core, ring_bytes + index * record_bytes).value();
+    }
+    // Starts the core again where there is room for entries.
+    void start() {
+        here().limit = 1;
+        ring_set_limit(machine, here());
     }
     // Makes calls until there is no room for another one.
     void fill() {
@@ -48,8 +66,7 @@ struct CoreUnderTest {
         if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
         const std::uint64_t position = here().cursor;
-        if (!ring_put(machine, here(), protocol::make_record(protocol::Kind::entry, site >> 3, 0),
-                      here().limit)) {
+        if (!put(protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit)) {
             return refuse();
         }
         push({return_address, sp, hook_address(Hook::graph), position, {}});
@@ -60,8 +77,7 @@ struct CoreUnderTest {
         const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;
         here().top = reinterpret_cast<std::uintptr_t>(frame);
-        (void)ring_put(machine, here(), protocol::make_record(protocol::Kind::ret, entry << 1, 0),
-                       no_limit);
+        (void)put(protocol::make_record(protocol::Kind::ret, entry << 1, 0));
     }
     std::size_t depth() const {
         return static_cast<std::size_t>(top_frame(core) - memory[0].frames.data());
@@ -82,6 +98,11 @@ private:
         if (here().limit != 0 && here().lossless == 0) ++here().dropped;
         return false;
     }
+};
+
+class CoreTest : public ::testing::Test, public CoreUnderTest {
+protected:
+    using CoreUnderTest::CoreUnderTest;
 };
 
 }  // namespace nopscope::testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room in the pool. Which sets share a list: random_requests_test.cpp.
 #include "tracer/patching/ops_list_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -24,19 +25,6 @@ protected:
 };
 
 std::uint64_t slot(const OpsList* list) { return reinterpret_cast<std::uintptr_t>(list); }
-
-TEST_F(OpsListPoolTest, SameMembersShareAListAndOrderMatters) {
-    OpsListPool<64> lists;
-    OpsList* ab = lists.get(std::vector{&ops[0], &ops[1]});
-    OpsList* ba = lists.get(std::vector{&ops[1], &ops[0]});
-    OpsList* abc = lists.get(std::vector{&ops[0], &ops[1], &ops[2]});
-    EXPECT_NE(ab, ba);
-    EXPECT_NE(ab, abc);
-    EXPECT_EQ(lists.get(std::vector{&ops[0], &ops[1]}), ab);
-    EXPECT_EQ(lists.in_use(), 3u);
-    EXPECT_EQ(ab->all().size(), 2u);
-    EXPECT_EQ(ab->func, nopscope_walk_list);
-}
 
 TEST_F(OpsListPoolTest, CollectFreesWhatNoSlotHolds) {
     OpsListPool<64> lists;

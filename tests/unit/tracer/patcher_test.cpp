@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/tracer/text_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
-
-using namespace testing;
 
 TEST(Initialise, BothLayoutsBecomeIdle) {
     Text text;
@@ -53,82 +51,13 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     EXPECT_EQ(text.patcher.enabled(), 1u);
 }
 
-TEST(Change, EnablesChangesAndDisables) {
-    Text text;
-    text.add_many(40);
-    text.initialise();
-    const struct {
-        Ops* add;
-        Ops* remove;
-        std::uint32_t enabled;
-    } steps[] = {{&text.function_ops, nullptr, 40},
-                 {&text.graph_ops, &text.function_ops, 40},
-                 {&text.graph_ops, nullptr, 40},
-                 {nullptr, &text.graph_ops, 0}};
-    for (const auto& step : steps) {
-        ASSERT_EQ(text.change(step.add, step.remove), Status::ok);
-        EXPECT_EQ(text.patcher.enabled(), step.enabled);
-        const Ops& object = step.add != nullptr ? *step.add : text.none;
-        for (const PatchSite& site : text.placed) {
-            const std::uint32_t word =
-                object.direct == 0 ? arch::idle_word : *arch::call_at(site.toggle(), object.direct);
-            EXPECT_EQ(text.machine.read_slot(site.slot()), slot_of(object));
-            EXPECT_EQ(text.machine.fetch(0, site.toggle()), word);
-            EXPECT_EQ(text.machine.fetch(1, site.toggle()), word);
-            EXPECT_EQ(text.machine.fetch(1, site.setup()), arch::save_link);
-        }
-    }
-    EXPECT_TRUE(text.machine.torn_slots.empty());
-}
-
-// Each kind of unexpected word at the last of ten sites. The first nine must not change.
-TEST(Change, SurpriseChangesNothing) {
-    struct Surprise {
-        Address (PatchSite::*where)() const;
-        std::uint32_t found;
-    };
-    for (const Surprise& surprise :
-         {Surprise{&PatchSite::toggle, 0xd4200000},  // brk: a debugger's
-          Surprise{&PatchSite::setup, arch::idle_word}, Surprise{&PatchSite::slot, 0x12345678},
-          Surprise{&PatchSite::slot, 0}}) {
-        Text text;
-        text.add_many(10);
-        text.initialise();
-        const Address at = (text.placed.back().*surprise.where)();
-        text.machine.load(at, surprise.found);
-        if (at == text.placed.back().slot()) text.machine.load(at + 4, 0);
-        const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-        EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::unexpected_text);
-        EXPECT_EQ(text.patcher.last_error().address, at);
-        EXPECT_EQ(text.patcher.last_error().found, surprise.found);
-        EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
-        EXPECT_EQ(text.patcher.enabled(), 0u);
-    }
-}
-
-// The patcher verifies all runs of a request before its first write.
-TEST(Change, SurpriseInALaterRunChangesNothing) {
-    Text text;
-    text.add_many(10);
-    text.initialise();
-    text.machine.load(text.placed.back().toggle(), 0xd4200000);
-    const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-    const auto runs = [](auto visit) { (void)(visit(0, 3) && visit(5, 10)); };
-    const auto at_once = [] { return true; };
-    const Change change{.add = PerSiteOps::of(text.graph_ops)};
-    EXPECT_EQ(text.patcher.change(change, runs, at_once), Status::unexpected_text);
-    EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
-}
-
 // Not even the trampoline is in reach.
 TEST(Change, OutOfReachChangesNothing) {
-    Text text;
-    text.add_many(2);
-    text.initialise();
-    const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
+    IdleSites text(2);
+    const unsigned writes = text.writes();
     text.patcher.set_trampolines({callback_trampoline, unguarded_trampoline, far_entry});
     EXPECT_EQ(text.change(&text.far_ops, nullptr), Status::out_of_reach);
-    EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
+    EXPECT_EQ(text.writes(), writes);
     EXPECT_EQ(text.far_ops.sites, 0u);
     EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
 }
@@ -136,9 +65,7 @@ TEST(Change, OutOfReachChangesNothing) {
 // The entry is in reach of either the upper or the lower half of the sites only.
 TEST(Change, SomeThroughTheFarTrampoline) {
     for (const bool upper : {true, false}) {
-        Text text;
-        text.add_many(40);
-        text.initialise();
+        IdleSites text(40);
         const Address border = text.placed[20].toggle();
         text.far_ops.direct = upper ? border + arch::call_reach - 4 : border - arch::call_reach;
         ASSERT_EQ(text.change(&text.far_ops, nullptr), Status::ok);
@@ -155,29 +82,20 @@ TEST(Change, SomeThroughTheFarTrampoline) {
 // A machine that reports a core which took no interrupt. The request takes effect and names the
 // core. Nothing that this core may still use is reused before the core was seen outside.
 TEST(Change, ACoreThatDoesNotComeIsSaid) {
-    Text text;
-    text.add_many(4);
-    text.initialise();
+    IdleSites text(4);
     text.machine.loses_calls = true;
-    unsigned waits = 0;
-    const auto change = [&](PerSiteOps add) {
-        return text.patcher.change(
-            {.add = add}, [](auto visit) { (void)visit(0, 4); }, [&] { return ++waits != 0; });
-    };
-    EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::timeout);
-    const unsigned before = waits;
+    EXPECT_EQ(text.change(&text.function_ops, nullptr), Status::timeout);
+    const unsigned before = text.synchronized;
     text.machine.loses_calls = false;
-    EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
-    EXPECT_EQ(waits, before + 1)
-        << "a request that changes nothing, and waits for the core all the same";
-    EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
-    EXPECT_EQ(waits, before + 1);
+    for (const unsigned request : {1u, 2u}) {
+        EXPECT_EQ(text.change(&text.function_ops, nullptr), Status::ok);
+        EXPECT_EQ(text.synchronized, before + 1)
+            << "request " << request << " changes nothing; the first waits for the core";
+    }
 }
 
 TEST(Maintenance, ACoreThatDoesNotComeIsSaidForAllBatches) {
-    Text text;
-    text.add_many(4);
-    text.initialise();
+    IdleSites text(4);
     Maintenance<sim::SimMachine> maintenance(text.machine);
     text.machine.loses_calls = true;
     maintenance.note(text.placed[0].toggle());
@@ -191,9 +109,7 @@ TEST(Maintenance, ACoreThatDoesNotComeIsSaidForAllBatches) {
 TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
     for (const std::size_t line : {16u, 32u, 64u, 128u}) {
         for (const std::size_t icache_line : {16u, 64u, 128u}) {
-            Text text({.line_bytes = line, .icache_line_bytes = icache_line});
-            text.add_many(100);
-            text.initialise();
+            IdleSites text(100, {.line_bytes = line, .icache_line_bytes = icache_line});
             text.machine.cleans.clear();
             text.machine.invalidates.clear();
             ASSERT_EQ(text.change(&text.function_ops, nullptr), Status::ok);
@@ -211,19 +127,10 @@ TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
             };
             expect_touched(text.machine.cleans, line);
             expect_touched(text.machine.invalidates, icache_line);
+            // One batch cannot hold the ranges of short lines. All changes must still be visible.
+            for (std::uint32_t i = 0; i < 100; ++i)
+                EXPECT_EQ(text.word(i), text.bl(i, function_entry)) << i;
         }
-    }
-}
-
-// The sites are far apart, so one batch cannot hold all ranges. All changes must still be visible.
-TEST(Maintenance, SeveralBatches) {
-    Text text;
-    for (unsigned i = 0; i < 90; ++i)
-        text.placed.push_back(text.add(text_base + 0x40 + 0x80 * i, i % 3 == 0));
-    text.initialise();
-    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
-    for (const PatchSite& site : text.placed) {
-        EXPECT_EQ(text.machine.fetch(1, site.toggle()), *arch::call_at(site.toggle(), graph_entry));
     }
 }
 
@@ -231,9 +138,7 @@ TEST(Maintenance, SeveralBatches) {
 TEST(Maintenance, OnlyOfTheSidesThatTheCpuNeeds) {
     for (const bool idc : {false, true}) {
         for (const bool dic : {false, true}) {
-            Text text({.cores = 3, .idc = idc, .dic = dic});
-            text.add_many(20);
-            text.initialise();
+            IdleSites text(20, {.cores = 3, .idc = idc, .dic = dic});
             ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
             EXPECT_EQ(text.machine.cleans.empty(), idc);
             EXPECT_EQ(text.machine.invalidates.empty(), dic);
@@ -248,4 +153,4 @@ TEST(Maintenance, OnlyOfTheSidesThatTheCpuNeeds) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

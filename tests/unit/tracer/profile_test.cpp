@@ -6,10 +6,8 @@
 
 #include <functional>
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
-
-using namespace testing;
 
 constexpr std::uint64_t entry_address = 0x4000;
 
@@ -111,7 +109,7 @@ TEST(TracerWork, TimeIsInNobodysSelf) {
     EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // once, as the tracer's time
 }
 
-class ProfileUnwind : public ::testing::Test, public CoreUnderTest {
+class ProfileUnwind : public CoreTest {
 protected:
     void profiled(std::uint32_t site, std::uint64_t sp) {
         const auto cell = reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total);
@@ -192,6 +190,14 @@ protected:
         return result;
     }
     static Found found() { return found_in(receive()); }
+    Found flushed() {
+        profiling.flush();
+        return found();
+    }
+    Found requested() {
+        sender.request();
+        return flushed();
+    }
     std::vector<std::uint64_t> entries;
     SiteTable sites;
     Cells cells{count, core_count};
@@ -209,11 +215,8 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     open_all();
     for (std::uint32_t site = 0; site < count; site += 3) add(0, site, 1000 + site);
     for (std::uint32_t site = 5; site < count; ++site) add(1, site, site);
-    profiling.flush();
-    EXPECT_TRUE(found().parts.empty());  // nothing was requested
-    sender.request();
-    profiling.flush();
-    const Found all = found();
+    EXPECT_TRUE(flushed().parts.empty());  // nothing was requested
+    const Found all = requested();
     EXPECT_EQ(all.entries.size(), (count + 2) / 3 + count - 5);
     EXPECT_EQ(all.times, all.entries.size());
     for (const auto& [key, entry] : all.entries) {
@@ -250,9 +253,7 @@ TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
         const double exact = 5000.0 - 100.0 * static_cast<double>(cost) / protocol::overhead_unit;
         EXPECT_NEAR(static_cast<double>(cell.self_ticks(7, cost)), exact, 0.5) << cost;
         open_all();
-        sender.request();
-        profiling.flush();
-        const Found all = found();
+        const Found all = requested();
         EXPECT_EQ((all.entries.at({0, 0}).self), cell.self_ticks(7, cost)) << cost;
         EXPECT_EQ((all.entries.at({0, 0}).calls()), 7u);
     }
@@ -266,9 +267,7 @@ TEST_F(ReadOut, AFunctionWithAllBinsFits) {
         cell.total = cell.self = cell.max = ~std::uint64_t{0};
         for (std::uint64_t& bin : cell.bins) bin = ~std::uint64_t{0};
     }
-    sender.request();
-    profiling.flush();
-    EXPECT_EQ(found().entries.size(), count);
+    EXPECT_EQ(requested().entries.size(), count);
 }
 
 TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
@@ -278,9 +277,7 @@ TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
     protocol::Byte payload[protocol::max_payload_bytes];
     ASSERT_TRUE(sender.waits());
     (void)sender.next(machine.now, payload);
-    sender.request();
-    profiling.flush();
-    const Found rest = found();
+    const Found rest = requested();
     ASSERT_FALSE(rest.parts.empty());
     EXPECT_EQ(rest.parts.front().second.number, 1u);
     EXPECT_EQ(rest.parts.back().second.number, 2u);
@@ -291,20 +288,19 @@ TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
 TEST_F(ReadOut, ComesByItselfWhenThePeriodIsOver) {
     open_all(1000);
     add(0, 3, 4);
-    profiling.run();
-    EXPECT_TRUE(found().parts.empty());
-    machine.now += 1000;
-    profiling.run();
-    EXPECT_EQ(found().parts.size(), core_count);
-    profiling.run();
-    EXPECT_TRUE(found().parts.empty());
+    const auto parts = [&](std::uint64_t after) {
+        machine.now += after;
+        profiling.run();
+        return found().parts.size();
+    };
+    EXPECT_EQ(parts(0), 0u);
+    EXPECT_EQ(parts(1000), core_count);
+    EXPECT_EQ(parts(0), 0u);
     // A flush that takes longer than the period still ends.
     machine.now += 1000;
     machine.ticks_per_read = 600;
-    profiling.flush();
-    EXPECT_TRUE(found().parts.empty());
-    profiling.run();
-    EXPECT_EQ(found().parts.size(), core_count);
+    EXPECT_TRUE(flushed().parts.empty());
+    EXPECT_EQ(parts(0), core_count);
 }
 
 TEST_F(ReadOut, IsTheLastButTheStats) {
@@ -313,15 +309,12 @@ TEST_F(ReadOut, IsTheLastButTheStats) {
     profiling.finish();
     const Received all = receive();
     EXPECT_EQ(found_in(all).entries.size(), 1u);
-    const std::size_t final_stats = all.headers.size() - core_count;
-    unsigned before = 0;
     for (std::size_t i = 0; i < all.headers.size(); ++i) {
-        if (all.headers[i].stream != protocol::Stream::profile) continue;
-        EXPECT_LT(i, final_stats);
-        ++before;
+        const bool is_final = i >= all.headers.size() - core_count;
+        const bool is_profile = i >= all.headers.size() - 2 * core_count && !is_final;
+        EXPECT_EQ(all.headers[i].stream == protocol::Stream::profile, is_profile) << i;
     }
-    EXPECT_EQ(before, core_count);
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

@@ -4,12 +4,11 @@
 
 #include <random>
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
 
 using protocol::Extended;
 using protocol::Kind;
-using namespace testing;
 using Words = std::vector<std::string>;
 
 class PumpContexts : public PumpTest {
@@ -23,16 +22,27 @@ protected:
         }
     }
     // Lists switches and brackets: "context number clock", "begin clock", "end".
-    static std::vector<std::string> switches_and_brackets(const Received& received) {
-        std::vector<std::string> list;
+    static Words switches_and_brackets(const Received& received) {
+        Words list;
         for (const protocol::Event& event : received.events) {
-            const std::string clock = " " + std::to_string(event.clock);
-            if (is(event, Extended::context))
-                list.push_back("context " + std::to_string(event.argument) + clock);
-            if (is(event, Extended::tracer_begin)) list.push_back("begin" + clock);
+            if (is(event, Extended::context)) list.push_back(a_switch(event.argument, event.clock));
+            if (is(event, Extended::tracer_begin)) list.push_back(a_begin(event.clock));
             if (is(event, Extended::tracer_end)) list.push_back("end");
         }
         return list;
+    }
+    static std::string a_switch(std::uint32_t number, std::uint64_t clock) {
+        return "context " + std::to_string(number) + " " + std::to_string(clock);
+    }
+    static std::string a_begin(std::uint64_t clock) { return "begin " + std::to_string(clock); }
+    // Expects that the core's last switch, to this context, is the first on the list, and then a
+    // bracket. Returns when that began.
+    std::uint64_t expect_bracket_behind_switch(const Received& received, std::uint32_t number) {
+        const Words list = switches_and_brackets(received);
+        if (list.size() != 3) return ADD_FAILURE() << list.size(), 0;
+        EXPECT_EQ(list[0], a_switch(number, core.entered_context_clock));
+        EXPECT_EQ(list[1].substr(0, 6), "begin ");
+        return std::stoull(list[1].substr(6));
     }
     // The context that ran at this time, and when the core left it.
     std::pair<std::uint32_t, std::uint64_t> truth(std::uint64_t clock) const {
@@ -65,10 +75,8 @@ protected:
         std::vector<std::uint32_t> list;
         std::uint32_t now = 0;
         for (const protocol::Event& event : received.events) {
-            if (event.kind != Kind::extended)
-                list.push_back(now);
-            else if (event.extended == Extended::context)
-                now = event.argument;
+            if (event.kind != Kind::extended) list.push_back(now);
+            if (is(event, Extended::context)) now = event.argument;
         }
         return list;
     }
@@ -82,8 +90,7 @@ TEST_F(PumpContexts, ASwitchIsARecordAndAFrameBeginsWithIt) {
     pump.flush();
     machine.now += 3 * hz;  // time for a key frame
     call(0x2010);
-    pump.flush();
-    const Received received = receive();
+    const Received received = flushed();
     EXPECT_EQ(contexts_of(received), (std::vector<std::uint32_t>{0, 9, 9}));
     ASSERT_EQ(received.traces.size(), 2u);
     EXPECT_EQ(received.traces[0].context, 0u);
@@ -102,8 +109,7 @@ TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
     pump.flush();
     EXPECT_EQ(core.context_record_pending, 0u);
     ASSERT_TRUE(call(0x4000));
-    pump.flush();
-    const Received received = receive();
+    const Received received = flushed();
     EXPECT_EQ(contexts_of(received).back(), 999u);
     EXPECT_EQ(received.events.back().site_offset, 0x3000u);
 }
@@ -120,8 +126,7 @@ TEST_F(PumpContexts, NoEntryComesBeforeASwitchOfSeveralRecords) {
     EXPECT_FALSE(call(0x3000)) << "no room has come";
     pump.flush();
     ASSERT_TRUE(call(0x4000));
-    pump.flush();
-    EXPECT_EQ(contexts_of(receive()).back(), 9u);
+    EXPECT_EQ(contexts_of(flushed()).back(), 9u);
 }
 
 TEST_F(PumpContexts, StoppedRecordingSaysItAtTheStart) {
@@ -130,11 +135,9 @@ TEST_F(PumpContexts, StoppedRecordingSaysItAtTheStart) {
     switch_to(3);
     switch_to(4);
     EXPECT_EQ(core.cursor, ring_bytes);
-    core.limit = 1;
-    ring_set_limit(machine, core);
+    start();
     ASSERT_TRUE(call(0x2000));
-    pump.flush();
-    EXPECT_EQ(contexts_of(receive()), (std::vector<std::uint32_t>{4}));
+    EXPECT_EQ(contexts_of(flushed()), (std::vector<std::uint32_t>{4}));
 }
 
 TEST_F(PumpContexts, TheyAreNotTheTracersOwnRecords) {
@@ -151,16 +154,11 @@ TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
     fill();
     switch_to(9);
     EXPECT_EQ(core.context_record_pending, 1u);
-    const std::uint64_t switched = core.entered_context_clock;
     machine.now += 1000;
     const Moment began = moment(machine, core);
     machine.now += 50;
     ASSERT_TRUE(pump.make_room(began, 21));
-    pump.finish();
-    const auto list = switches_and_brackets(receive());
-    ASSERT_EQ(list.size(), 3u);
-    EXPECT_EQ(list[0], "context 9 " + std::to_string(switched));
-    EXPECT_EQ(list[1], "begin " + std::to_string(began.clock));
+    EXPECT_EQ(expect_bracket_behind_switch(finished(), 9), began.clock);
 }
 
 TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
@@ -168,11 +166,7 @@ TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
     fill();
     switch_to(9);
     pump.run(moment(machine, core));
-    pump.flush();
-    const auto list = switches_and_brackets(receive());
-    ASSERT_EQ(list.size(), 3u);
-    EXPECT_EQ(list[0], "context 9 " + std::to_string(core.entered_context_clock));
-    EXPECT_EQ(list[1].substr(0, 5), "begin");
+    expect_bracket_behind_switch(flushed(), 9);
 }
 
 // If the switch's record comes after the work began, the work's begin must not come before it.
@@ -184,11 +178,7 @@ TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
     switch_to(3);
     machine.now += 100;
     pump.charge_to_tracer([] {}, began);
-    pump.flush();
-    const auto list = switches_and_brackets(receive());
-    ASSERT_EQ(list.size(), 3u);
-    EXPECT_EQ(list[0], "context 3 " + std::to_string(core.entered_context_clock));
-    EXPECT_GT(std::stoull(list[1].substr(6)), core.entered_context_clock);
+    EXPECT_GT(expect_bracket_behind_switch(flushed(), 3), core.entered_context_clock);
 }
 
 TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
@@ -198,15 +188,12 @@ TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
     const std::uint64_t left = core.entered_context_clock;
     machine.now += 100;
     switch_to(4);
-    const std::uint64_t entered = core.entered_context_clock;
     machine.now += 100;
     pump.charge_to_tracer([] {});
-    pump.flush();
-    const auto list = switches_and_brackets(receive());
+    const auto list = switches_and_brackets(flushed());
     ASSERT_EQ(list.size(), 4u);
-    EXPECT_EQ(list[0],
-              "context " + std::to_string(protocol::several_contexts) + " " + std::to_string(left));
-    EXPECT_EQ(list[1], "context 4 " + std::to_string(entered));
+    EXPECT_EQ(list[0], a_switch(protocol::several_contexts, left));
+    EXPECT_EQ(list[1], a_switch(4, core.entered_context_clock));
 }
 
 // A return has no limit. The record of the switch comes after it.
@@ -219,10 +206,8 @@ TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
     leave();
     const std::uint64_t left = machine.now;
     machine.now += 100;
-    core.limit = 1;
-    ring_set_limit(machine, core);
-    pump.flush();
-    const Received received = receive();
+    start();
+    const Received received = flushed();
     ASSERT_EQ(switches_and_brackets(received).size(), 1u);
     EXPECT_TRUE(is(received.events.back(), Extended::context));
     EXPECT_GT(received.events.back().clock, left);
@@ -234,7 +219,6 @@ TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
     fill();
     fill_own();
     switch_to(9);
-    const std::uint64_t switched = core.entered_context_clock;
     const std::uint64_t cursor = core.cursor;
     EXPECT_FALSE(put_own(machine, core, Extended::tracer_begin));
     EXPECT_FALSE(call(0x2000));
@@ -243,9 +227,8 @@ TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
     pump.flush();
     EXPECT_EQ(core.context_record_pending, 0u);
     ASSERT_TRUE(call(0x3000));
-    pump.flush();
-    const Received received = receive();
-    EXPECT_EQ(switches_and_brackets(received), Words{"context 9 " + std::to_string(switched)});
+    const Received received = flushed();
+    EXPECT_EQ(switches_and_brackets(received), Words{a_switch(9, core.entered_context_clock)});
     EXPECT_EQ(received.events.back().site_offset, 0x2000u);
     EXPECT_GT(core.dropped, 0u);
 }
@@ -282,9 +265,8 @@ TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
         if (HasFatalFailure()) return;
     }
     start_core(machine, core, stopped_by_request);
-    transmitter_room = ~std::size_t{0};
-    pump.finish();
-    expect_true(receive());
+    transmitter_room = any_number;
+    expect_true(finished());
     EXPECT_GT(several, 0u);
     EXPECT_GT(brackets, 100u);
 }
@@ -315,4 +297,4 @@ TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

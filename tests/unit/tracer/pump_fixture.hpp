@@ -6,8 +6,6 @@
 #include "tracer/protocol/event.hpp"
 #include "tracer/stream/pump.hpp"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +13,7 @@
 namespace nopscope::testing {
 
 inline std::vector<protocol::Byte> line_bytes;
+inline constexpr std::size_t any_number = ~std::size_t{0};
 inline std::size_t transmitter_room = 0;
 // One decoder for each core. Each test begins with new ones.
 inline std::map<unsigned, std::unique_ptr<protocol::TraceDecoder>> decoders;
@@ -40,6 +39,9 @@ struct Received {
     unsigned bad = 0;
 };
 
+inline bool adds_up(const protocol::Stats& of) {
+    return of.generated == of.delivered + of.dropped + of.overwritten + of.aggregated + of.filtered;
+}
 inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
     const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
     if (!frame.ok || frame.header.session != 7) {
@@ -58,6 +60,7 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
         received.bad +=
             !protocol::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
         received.stats_of[frame.header.core].push_back(received.stats.back());
+        received.bad += !adds_up(received.stats.back());
         break;
     case protocol::Stream::console:
         received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
@@ -127,18 +130,34 @@ protected:
     explicit PumpTest(unsigned count = 1) : CoreUnderTest(count) {
         line_bytes.clear();
         decoders.clear();
-        transmitter_room = ~std::size_t{0};
+        transmitter_room = any_number;
         hello.clock_hz = hz;
         hello.text_base = 0x1000;
     }
-    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0) {
-        config.output.try_write = try_write;
+    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0,
+              bool (*write)(std::uint8_t) = try_write) {
+        config.output.try_write = write;
         config.cores = static_cast<unsigned>(cores.size());
         config.clock_hz = hz;
         config.mode = mode;
         config.line_bytes_per_second = bytes_per_second;
         for (Core& one : cores) one.lossless = mode == Mode::lossless;
         pump.open(config, hello, 7);
+    }
+    Received flushed() {
+        pump.flush();
+        return receive();
+    }
+    Received finished() {
+        pump.finish();
+        return receive();
+    }
+    // Writes a record into a slot that was claimed.
+    void write_late(std::uint64_t position, const protocol::Record& record) {
+        *ring_slot(core, position) = (record.word + recorder_excess(record)) ^ lap_mask(position);
+    }
+    void write_late(std::uint64_t position, std::uint32_t site) {
+        write_late(position, protocol::make_record(protocol::Kind::call, site >> 3, machine.now));
     }
     // Switches as tracer/recorders/contexts.cpp does.
     void switch_to(std::uint32_t number) {

@@ -2,11 +2,10 @@
 // The pump when an interrupt or a panic interrupts it.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
 
 using protocol::Kind;
-using namespace testing;
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
@@ -16,7 +15,7 @@ struct Interrupted : PumpTest {
     bool interrupted_at(unsigned n, Work work) {
         bool came = false;
         open();
-        for (int i = 0; i < 300; ++i) call(0x2000);
+        calls(300);
         machine.on_restore = [&] {
             if (came || n-- != 0) return;
             came = true;
@@ -40,8 +39,7 @@ struct Interrupted : PumpTest {
     // send.
     std::optional<std::string> brackets_at(unsigned n) {
         if (!interrupted_at(n, [&] { pump.send_hello(), pump.run(); })) return {};
-        pump.flush();
-        return brackets(receive());
+        return brackets(flushed());
     }
 };
 TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
@@ -71,8 +69,7 @@ TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
 TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     open();
     for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));
-    pump.flush();
-    EXPECT_EQ(without_own(receive().events).size(), 300u);
+    EXPECT_EQ(without_own(flushed().events).size(), 300u);
     for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
     protocol::Byte payload[protocol::max_payload_bytes];
     encoders[0].begin(payload, {.index = record_index(core.tail),
@@ -104,17 +101,16 @@ TEST_F(PumpTest, ConsoleKeepsItsOrderAndLength) {
         said += words;
         if (i % 7 == 0) pump.run();
     }
-    pump.flush();
-    EXPECT_EQ(receive().console, said);
+    EXPECT_EQ(flushed().console, said);
 }
 
 TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
     open(Mode::stream, 1000);
-    for (int i = 0; i < 200; ++i) call(0x2000);
+    calls(200);
     transmitter_room = 50;
     machine.now += hz;
     pump.run();  // stuck in the middle of a frame
-    transmitter_room = ~std::size_t{0};
+    transmitter_room = any_number;
     pump.enter_panic();
     pump.console("dead\n", 5);
     const Received received = receive();
@@ -123,4 +119,4 @@ TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

@@ -2,24 +2,21 @@
 // Lossless mode: code that finds the ring full pumps until there is room, or waits for it.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
 
 using protocol::Extended;
 using protocol::Kind;
-using namespace testing;
 
 using PumpRoom = PumpTest;
 
 TEST_F(PumpRoom, LosslessMakesRoom) {
     open(Mode::lossless);
-    unsigned made = 0;
-    for (; made < 5000; ++made) {
+    for (unsigned made = 0; made < 5000; ++made) {
         while (!call(0x2000)) ASSERT_TRUE(pump.make_room());
     }
-    pump.finish();
-    const Received received = receive();
-    EXPECT_EQ(without_own(received.events).size(), made);
+    const Received received = finished();
+    EXPECT_EQ(without_own(received.events).size(), 5000u);
     EXPECT_EQ(received.stats.back().dropped, 0u);
     EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
 }
@@ -28,8 +25,7 @@ TEST_F(PumpRoom, AFullRingHasRoomForMarks) {
     for (const Mode mode : {Mode::stream, Mode::lossless, Mode::adaptive}) {
         for (const std::uint32_t pace : {0u, 5'000u, 300'000u}) {
             open(mode, pace);
-            while (call(0x2000)) {
-            }
+            fill();
             for (unsigned id = 0; id < 32; ++id) ASSERT_TRUE(mark(id)) << pace;
             pump.finish();
         }
@@ -40,11 +36,8 @@ TEST_F(PumpRoom, AFullRingHasRoomForMarks) {
 TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
     static Pump<sim::SimMachine>* the_pump;
     the_pump = &pump;
-    open(Mode::lossless);
-    config.output.try_write = [](std::uint8_t) {
-        return the_pump->set_mode(Mode::flight);
-    };  // as on another core
-    pump.open(config, hello, 7);
+    // As on another core.
+    open(Mode::lossless, 0, [](std::uint8_t) { return the_pump->set_mode(Mode::flight); });
     fill();
     EXPECT_TRUE(pump.make_room());
     EXPECT_TRUE(call(0x2000));
@@ -74,10 +67,8 @@ unsigned waits;
 bool write_if_waited_for(std::uint8_t byte) { return waits % 3 == 0 && try_write(byte); }
 
 TEST_F(PumpRoom, TheFirmwareIsToldOfEachWait) {
-    open(Mode::lossless);
-    config.output.try_write = write_if_waited_for;
     config.while_waiting = [] { ++waits; };
-    pump.open(config, hello, 7);
+    open(Mode::lossless, 0, write_if_waited_for);
     waits = 1;
     fill();
     EXPECT_TRUE(pump.make_room());
@@ -88,8 +79,7 @@ TEST_F(PumpRoom, TheFirmwareIsToldOfEachWait) {
     pump.console(text.data(), text.size());
     const unsigned for_the_console = waits;
     EXPECT_GT(for_the_console, for_room);
-    pump.finish();
-    const Received received = receive();
+    const Received received = finished();
     EXPECT_EQ(received.console, text);
     EXPECT_EQ(received.stats.back().dropped, 0u);
 }
@@ -101,8 +91,6 @@ TEST_F(PumpRoom, WorkInStepsGoesOnBehindAnInterrupt) {
     static sim::SimMachine* on;
     interrupted = &core;
     on = &machine;
-    open(Mode::lossless);
-    config.output.try_write = write_if_waited_for;
     config.while_waiting = [] {
         if (++waits != 8) return;
         EXPECT_EQ(interrupted->tracer_marked, 2u);
@@ -115,13 +103,12 @@ TEST_F(PumpRoom, WorkInStepsGoesOnBehindAnInterrupt) {
         }
         EXPECT_EQ(interrupted->tracer_marked, 0u);
     };
-    pump.open(config, hello, 7);
+    open(Mode::lossless, 0, write_if_waited_for);
     waits = 1;
     fill();
     EXPECT_TRUE(pump.make_room());
     EXPECT_GT(waits, 8u);
-    pump.finish();
-    const Received received = receive();
+    const Received received = finished();
     EXPECT_EQ(brackets(received), "<><><>");
     std::vector<std::uint32_t> before;
     for (const protocol::Event& event : received.events) {
@@ -139,4 +126,4 @@ TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

@@ -2,21 +2,10 @@
 // The pump with a line in memory, which the wire format's own reader reads back.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
 
 using protocol::Kind;
-using namespace testing;
-
-TEST_F(PumpTest, HelloComesFirst) {
-    open();
-    call(0x2000);
-    pump.flush();
-    ASSERT_GT(line_bytes.size(), 0u);
-    const Received received = receive();
-    ASSERT_EQ(received.hellos.size(), 1u);
-    EXPECT_EQ(received.hellos[0].clock_hz, hz);
-}
 
 TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
     open(Mode::stream, 2000);
@@ -32,8 +21,10 @@ TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
     EXPECT_LE(received.stats.size(), 4u);
 }
 
+// The transmitter is full most of the time.
 TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     open();
+    transmitter_room = 0;
     std::vector<std::uint64_t> clocks;
     const auto stamp = [&] { clocks.push_back(machine.now); };
     call(0x2000), stamp();
@@ -42,9 +33,17 @@ TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     leave(), stamp();
     machine.now += 1000;
     leave(), stamp();
-    pump.flush();
-    const Received received = receive();
-    ASSERT_EQ(received.events.size(), 5u);
+    calls(200);
+    for (int i = 0; i < 5000; ++i) {
+        pump.run();
+        transmitter_room = 1;
+    }
+    transmitter_room = any_number;
+    const Received received = flushed();
+    EXPECT_EQ(received.headers.at(0).stream, protocol::Stream::hello);
+    EXPECT_EQ(received.hellos.at(0).clock_hz, hz);
+    EXPECT_EQ(received.hellos.size(), 1u);
+    ASSERT_EQ(without_own(received.events).size(), 205u);
     const Kind kinds[] = {Kind::call, Kind::entry, Kind::entry, Kind::ret, Kind::ret};
     for (unsigned i = 0; i < 5; ++i) {
         EXPECT_EQ(received.events[i].index, i);
@@ -61,8 +60,7 @@ TEST_F(PumpTest, BackwardStepsOfTheClockAreNoWrap) {
     call(0x2000);
     machine.now -= 40;
     call(0x2000);
-    pump.flush();
-    const Received received = receive();
+    const Received received = flushed();
     ASSERT_EQ(received.events.size(), 2u);
     EXPECT_EQ(received.events[1].clock, received.events[0].clock - 39);
 }
@@ -73,13 +71,10 @@ TEST_F(PumpTest, StopsAtARecordThatIsNotWrittenYet) {
     const std::uint64_t claimed = core.cursor;
     core.cursor += record_bytes;
     call(0x3000);
-    pump.flush();
-    EXPECT_EQ(receive().events.size(), 1u);
+    EXPECT_EQ(flushed().events.size(), 1u);
     EXPECT_EQ(core.tail, claimed);
-    const auto word = protocol::make_record(Kind::call, 0x2100 >> 3, machine.now);
-    *ring_slot(core, claimed) = (word.word + recorder_excess(word)) ^ lap_mask(claimed);
-    pump.flush();
-    const Received rest = receive();
+    write_late(claimed, 0x2100);
+    const Received rest = flushed();
     ASSERT_EQ(rest.events.size(), 2u);
     EXPECT_EQ(rest.events[0].index, 1u);
     EXPECT_EQ(rest.events[0].site_offset, 0x1100u);
@@ -99,12 +94,13 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     core.undeferred = 6;
     in_force.set_stopped_at(machine.now + 1);
     (void)receive();
-    line_bytes.clear();
-    telling.run();  // none is due
-    EXPECT_TRUE(receive().stats.empty());
+    const auto stats = [&] {
+        telling.run();
+        return receive().stats;
+    };
+    EXPECT_TRUE(stats().empty());  // none is due
     telling.send_stats();
-    telling.run();
-    protocol::Stats last = receive().stats.back();
+    protocol::Stats last = stats().back();
     EXPECT_TRUE(last.has_state);
     EXPECT_EQ(last.recursions, 3u);
     EXPECT_EQ(last.mode, 0u);
@@ -116,17 +112,13 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     EXPECT_EQ(last.profile, 0u);
     // A change of mode is sent at once.
     machine.now += 500;
-    line_bytes.clear();
     telling.set_mode(Mode::lossless);
-    telling.run();
-    last = receive().stats.back();
+    last = stats().back();
     EXPECT_EQ(last.mode, 1u);
     EXPECT_GT(last.since, in_force.since());
     // A pump without this information (for the session before a reset) sends none.
-    line_bytes.clear();
     pump.send_stats();
-    pump.flush();
-    EXPECT_FALSE(receive().stats.back().has_state);
+    EXPECT_FALSE(flushed().stats.back().has_state);
 }
 
 TEST_F(PumpTest, PacesItselfToTheLine) {
@@ -152,13 +144,10 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
 TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
     static sim::SimMachine* clock;
     clock = &machine;
-    open(Mode::stream, 1'000'000);
-    config.output.try_write = [](std::uint8_t byte) {
+    open(Mode::stream, 1'000'000, [](std::uint8_t byte) {
         clock->now += 10;
-        line_bytes.push_back(byte);
-        return true;
-    };
-    pump.open(config, hello, 7);
+        return try_write(byte);
+    });
     const std::string said(2000, '.');
     pump.console(said.data(), said.size());
     const std::uint64_t before = machine.now += hz;  // a full credit
@@ -177,33 +166,17 @@ TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
         machine.now += 100;
         pump.run();
     }
-    transmitter_room = ~std::size_t{0};
-    pump.flush();
-    const Received received = receive();
+    transmitter_room = any_number;
+    const Received received = flushed();
     EXPECT_EQ(without_own(received.events).size(), 1000u - core.dropped);
     EXPECT_LT(received.events.size() - without_own(received.events).size(), 1000u);
 }
 
-TEST_F(PumpTest, AFullTransmitterLosesNothing) {
-    open();
-    transmitter_room = 0;
-    for (int i = 0; i < 200; ++i) call(0x2000);
-    for (int i = 0; i < 5000; ++i) {
-        pump.run();
-        transmitter_room = 1;
-    }
-    transmitter_room = ~std::size_t{0};
-    pump.flush();
-    const Received received = receive();
-    EXPECT_EQ(without_own(received.events).size(), 200u);
-}
-
 TEST_F(PumpTest, ItsTimeIsBracketed) {
     open();
-    for (int i = 0; i < 300; ++i) call(0x2000);
+    calls(300);
     pump.run();
-    pump.flush();
-    EXPECT_EQ(brackets(receive()), "<>");
+    EXPECT_EQ(brackets(flushed()), "<>");
 }
 
 TEST_F(PumpTest, AnIdlePumpFallsSilent) {
@@ -225,7 +198,7 @@ TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
         machine.now += hz / 1000;
         pump.run();
     }
-    transmitter_room = ~std::size_t{0};
+    transmitter_room = any_number;
     pump.run();
     EXPECT_LE(line_bytes.size(), rate / 20 + 1);
     EXPECT_GT(line_bytes.size(), 0u);
@@ -236,10 +209,7 @@ TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
     core.filtered = 5;
     core.calls_skipped = 7;
     call(0x2000);
-    pump.finish();
-    const protocol::Stats last = receive().stats.back();
-    EXPECT_EQ(last.filtered, 12u);
-    EXPECT_EQ(last.generated, last.delivered + 12);
+    EXPECT_EQ(finished().stats.back().filtered, 12u);
 }
 
 // The pump's own records never take the room of the firmware's records, and never keep it sending.
@@ -268,4 +238,4 @@ TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

@@ -3,14 +3,8 @@
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/core/flight.hpp"
 
-#include <gtest/gtest.h>
-
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
-
-using testing::CoreUnderTest;
-
-constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
 struct Overwriting : CoreUnderTest {
     Overwriting() { overwrite(machine, core, true); }
@@ -41,12 +35,11 @@ TEST(Settle, ProducersAreKeptOff) {
 TEST(Settle, BeginsWithAWholeRecord) {
     for (unsigned more = 0; more < 3; ++more) {
         Overwriting t;
-        const protocol::Record head = protocol::make_record(
-            protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::duration), 0);
+        const auto head = protocol::make_extended(protocol::Extended::duration, 0);
         const std::uint64_t data[] = {5, 6};
         for (unsigned i = 0; i < slots; ++i)
             ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
-        for (unsigned i = 0; i < more; ++i) ASSERT_TRUE(t.call(0x2000));
+        t.calls(more);
         settle(t.machine, t.core);
         ASSERT_TRUE(ring_peek(t.core, t.core.tail));
         EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(protocol::Extended::data)) << more;
@@ -55,4 +48,4 @@ TEST(Settle, BeginsWithAWholeRecord) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

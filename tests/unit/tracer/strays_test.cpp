@@ -2,8 +2,6 @@
 // Calls that return while another context runs.
 #include "tests/unit/tracer/core_fixture.hpp"
 
-#include <gtest/gtest.h>
-
 namespace nopscope {
 namespace {
 
@@ -13,7 +11,7 @@ ShadowFrame frame_of(std::uint64_t sp, std::uint64_t return_address, std::uint64
     return {return_address, sp, of, 0, {}};
 }
 
-class Strays : public ::testing::Test, public testing::CoreUnderTest {
+class Strays : public testing::CoreTest {
 protected:
     Strays() { core.graves = reinterpret_cast<std::uintptr_t>(graves.data()); }
     std::vector<Grave> graves = std::vector<Grave>(max_graves);

@@ -3,14 +3,11 @@
 #include "tracer/recorders/task_sender.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
 
-#include <gtest/gtest.h>
 #include <map>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
-
-using namespace testing;
 
 constexpr std::uint64_t hz = 1'000'000;
 
@@ -19,9 +16,9 @@ struct Told {
     std::string name;
 };
 
-class TaskSenderTest : public ::testing::Test, public CoreUnderTest {
+class TaskSenderTest : public CoreTest {
 protected:
-    TaskSenderTest() : CoreUnderTest(2) {
+    TaskSenderTest() : CoreTest(2) {
         sender.open(hz, cores, all);
         cores[1].stops = stopped_absent;
         core.stack_low = 0x1000;
@@ -216,4 +213,4 @@ TEST_F(TaskSenderTest, WaitsForNobody) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace nopscope::testing {
 
 inline constexpr Address text_base = 0x40200000;
@@ -44,6 +48,7 @@ struct TextOn {
         entries.push_back(function - slot_bytes);
         return site;
     }
+    unsigned writes() const { return machine.word_writes + machine.slot_writes; }
     // Adds `count` functions, 32 bytes apart. Every other one has a landing pad.
     void add_many(unsigned count) {
         for (unsigned i = 0; i < count; ++i)
@@ -61,9 +66,13 @@ struct TextOn {
         return this->change(change, first, count);
     }
     Status change(const Change& change, std::uint32_t first = 0, std::uint32_t count = ~0u) {
-        const std::uint32_t size = sites.size();
+        return this->change(change, Runs{{first, first + std::min(count, sites.size() - first)}});
+    }
+    using Runs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // first site, end
+    Status change(const Change& change, const Runs& runs) {
         const auto for_each_run = [&](auto visit) {
-            if (first < size) visit(first, count < size - first ? first + count : size);
+            std::all_of(runs.begin(), runs.end(),
+                        [&](const auto& run) { return visit(run.first, run.second); });
         };
         return patcher.change(change, for_each_run, [&] {
             ++synchronized;
@@ -98,6 +107,14 @@ struct TextOn {
     Patcher<M> patcher{machine, sites, none};
 };
 using Text = TextOn<sim::SimMachine>;
+
+// Sites that are idle.
+struct IdleSites : Text {
+    explicit IdleSites(unsigned count = 10, sim::Options options = {}) : Text(options) {
+        add_many(count);
+        initialise();
+    }
+};
 
 inline std::uint64_t slot_of(const Ops& object) {
     return reinterpret_cast<std::uintptr_t>(&object);

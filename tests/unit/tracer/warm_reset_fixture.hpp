@@ -4,12 +4,10 @@
 
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-#include <memory>
 #include <set>
 
 namespace nopscope::testing {
 
-inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
 inline constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
 
 // The site of the call with this record index. As in an image, distances are irregular.
@@ -33,6 +31,11 @@ protected:
             call(site_of_call(index));
         }
     }
+    // A second passes, and the pump runs: it writes the header.
+    void keep() {
+        machine.now += hz;
+        pump.run();
+    }
     // Whether the line of `address` was cleaned since the test cleared `poc_cleans`.
     bool is_cleaned(std::uint64_t address) {
         return machine.poc_cleans.contains(address & ~std::uint64_t{63});
@@ -50,11 +53,14 @@ protected:
         }
         return receive();
     }
-    void send_what_is_left() {
+    Recovered recovered(const WarmResetImage& by) {
         clear(next);
-        const auto ring_of = [&](unsigned) { return core.ring; };
-        found = recover(kept, image, &next, ring_of,
-                        [this](std::uint32_t low) { return sites.contains(low); });
+        return recover(
+            kept, by, &next, [&](unsigned) { return core.ring; },
+            [this](std::uint32_t low) { return sites.contains(low); });
+    }
+    void send_what_is_left() {
+        found = recovered(image);
         if (found.records == 0) return;
         const auto its_encoder = std::make_unique<protocol::TraceEncoder>();
         Pump<sim::SimMachine> booted{machine, {&next, 1}, its_encoder.get()};
@@ -73,7 +79,6 @@ protected:
         const protocol::Stats last = received.stats.back();
         EXPECT_EQ(last.final, 1u);
         EXPECT_EQ(last.generated, end + holes);
-        EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
         EXPECT_EQ(last.delivered, received.events.size());
     }
 

@@ -5,12 +5,9 @@
 
 #include <new>
 #include <random>
-#include <set>
 
-namespace nopscope {
+namespace nopscope::testing {
 namespace {
-
-using namespace testing;
 
 // ---- sequence numbers ----
 
@@ -49,7 +46,6 @@ protected:
         make(100);
         pump.send_hello();
         pump.send_stats();
-        const auto reply = std::make_unique<Replies::Reply>();
         replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
         pump.console("text", 4);
         pump.flush();
@@ -181,10 +177,7 @@ TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
     some_frames();
     make(50);
     line_bytes.clear();
-    clear(next);
-    (void)recover(
-        kept, image, &next, [&](unsigned) { return core.ring; },
-        [](std::uint32_t) { return true; });
+    (void)recovered(image);
     Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get(), nullptr, replies.get()};
     replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
     booted.send_recovered(config, hello, kept);
@@ -256,4 +249,4 @@ TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::testing

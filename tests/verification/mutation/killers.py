@@ -15,6 +15,7 @@ A killer's run passes (None), fails (a few words say what failed), or the mutant
 """
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -97,11 +98,14 @@ class Units:
         self.timed = Timed()
 
     def compile(self, source, overlay):
-        overlay.mkdir(parents=True, exist_ok=True)
-        made = overlay / f"{source.stem}.o"
-        build([self.compiler, "-std=c++20", *self.includes(overlay), *self.includes(ROOT), *self.OPTIONS, "-c", str(source),
-               "-o", str(made)])
-        return made
+        """Returns the object file. All killers of a mutant use the same one."""
+        def made():
+            overlay.mkdir(parents=True, exist_ok=True)
+            to = overlay / f"{source.stem}.o"
+            build([self.compiler, "-std=c++20", *self.includes(overlay), *self.includes(ROOT), *self.OPTIONS, "-c", str(source),
+                   "-o", str(to)])
+            return to
+        return self.once((source, overlay), made)
 
     @staticmethod
     def includes(root):
@@ -116,21 +120,22 @@ class Units:
                 self.programs[key] = make()
         return self.programs[key]
 
-    def stubs(self):
-        return self.once("stubs", lambda: self.compile(self.test_source("stubs"), self.directory / "unmutated"))
+    def test_object(self, name):
+        return self.compile(self.test_source(name), self.directory / "unmutated")
 
     def link(self, name, objects, directory):
         build([self.compiler, "-o", str(directory / name), *map(str, objects), "-lgtest_main", "-lgtest", "-pthread"])
         return directory / name
 
     def unmutated(self, name):
-        overlay = self.directory / "unmutated"
-        return self.once(name, lambda: self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()],
-                                                 overlay))
+        return self.once(name, lambda: self.link(name, self.objects(name), self.directory / "unmutated"))
+
+    def objects(self, name):
+        return [self.test_object(name), self.test_object("stubs")]
 
     def mutated(self, name, mutant, _sources):
         overlay = self.overlay(mutant)
-        return self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()], overlay)
+        return self.link(name, [self.compile(self.test_source(name), overlay), self.test_object("stubs")], overlay)
 
     def overlay(self, mutant):
         """Returns a directory that contains only the mutated file."""
@@ -140,13 +145,15 @@ class Units:
         changed.write_text(mutant.source(), encoding="utf-8")
         return overlay
 
+    def forget(self, mutant):
+        """Removes what was built for the mutant."""
+        shutil.rmtree(self.directory / mutant.name, ignore_errors=True)
+
     def run(self, mutant, words):
         name, tests, *sources = words
         program = self.mutated(name, mutant, sources) if mutant else self.unmutated(name)
         status, output = self.timed.run(
             (name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
-        if mutant:
-            shutil.rmtree(program.parent)
         started = re.findall(r"\[ RUN      \] (\S+)", output)
         if not started:
             raise CannotBuild(f"no test of {name} is {tests}")
@@ -158,51 +165,59 @@ class Units:
 
 
 class HostUnits(Units):
-    """The host's unit tests, with the host build's library. The mutant's object files come first,
-    so the linker takes them instead of the library's."""
+    """The host's unit tests, with the host build's library. The mutant's object files come first, so the linker takes their
+    functions. A floor of the library is one object, in which calls are inlined. So the mutant's own floor is linked
+    without optimization (CMakeLists.txt)."""
 
     TESTS = "tests/unit/host"
 
     def __init__(self, directory, compiler, host):
         super().__init__(directory, compiler)
         self.host = host
+        self.ninja = threading.Lock()  # one at a time in a directory
         commands = {"COMMAND": "bin/nopscope", "CODEC_BENCH": "bin/nopscope-codec-bench"}
         self.OPTIONS = ["-O0", "-w", f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED",
                         *(f'-DNOPSCOPE_{name}="{host / path}"' for name, path in commands.items())]
 
+    def make(self, *targets):
+        with self.ninja:
+            build(["cmake", "--build", str(self.host), "--target", *targets])
+
     def libraries(self):
-        """The libraries that the host build links its own unit tests with."""
+        """The libraries that a unit test of the host is linked with (CMakeLists.txt)."""
         def found():
-            build(["cmake", "--build", str(self.host), "--target", "nopscope_host", "nopscope_codec_bench",
-                   "nopscope_test_main"])
-            status, output = run(["ninja", "-C", str(self.host), "-t", "commands", "host_test"], 60)
-            lines = [line for line in output.splitlines() if " -o bin/host_test " in line]
+            self.make("nopscope_host", "nopscope_codec_bench", "nopscope_test_main")
+            status, output = run(["ninja", "-C", str(self.host), "-t", "commands", "mutant_test"], 60)
+            lines = [line for line in output.splitlines() if " -o bin/mutant_test " in line]
             if status != 0 or not lines:
-                raise CannotBuild(f"{self.host} does not build host_test: {output[-300:]}")
-            words = lines[-1].partition(" -o bin/host_test ")[2].partition(" && ")[0].split()
+                raise CannotBuild(f"{self.host} does not build mutant_test: {output[-300:]}")
+            words = lines[-1].partition(" -o bin/mutant_test ")[2].partition(" && ")[0].split()
             return [str(self.host / word) if not word.startswith(("/", "-")) else word for word in words]
         return self.once("libraries", found)
 
+    def plain_floor(self, source):
+        """The floor that has this source (a path in host-tools/), not optimized."""
+        target = f"nopscope_plain_{pathlib.PurePath(source).parts[0]}"
+        self.once(target, lambda: self.make(target))
+        return self.host / f"tests/verification/mutation/lib{target}.a"
+
     def link(self, name, objects, directory):
-        build([self.compiler, "-o", str(directory / name), *map(str, objects), *self.libraries(), "-pthread"])
+        build([self.compiler, "-o", str(directory / name), *map(str, objects), *self.libraries(), "-pthread",
+               "-Wl,--allow-multiple-definition"])
         return directory / name
 
-    def test_object(self, name):
-        return self.once(f"{name}.o", lambda: self.compile(self.test_source(name), self.directory / "unmutated"))
-
-    def unmutated(self, name):
-        return self.once(name, lambda: self.link(name, [self.test_object(name)], self.directory / "unmutated"))
+    def objects(self, name):
+        return [self.test_object(name)]
 
     def mutated(self, name, mutant, sources):
         overlay = self.overlay(mutant)
         if mutant.file.endswith(".cpp"):
-            sources = [overlay / mutant.file]
-        elif sources:
-            sources = [ROOT / "host-tools" / source for source in sources]
-        else:
+            sources = [str(pathlib.PurePath(mutant.file).relative_to("host-tools"))]
+        elif not sources:
             return self.link(name, [self.compile(self.test_source(name), overlay)], overlay)
-        return self.link(name, [*(self.compile(source, overlay) for source in sources), self.test_object(name)],
-                         overlay)
+        paths = [overlay / mutant.file if mutant.file.endswith(".cpp") else ROOT / "host-tools" / source for source in sources]
+        floors = sorted({self.plain_floor(source) for source in sources})
+        return self.link(name, [*(self.compile(path, overlay) for path in paths), self.test_object(name), *floors], overlay)
 
 
 class Images:
@@ -304,3 +319,7 @@ class Killers:
         if words[0] == "host":
             return self.host_units.run(mutant, words[1:])
         return self.images.run(mutant, words)
+
+    def forget(self, mutant):
+        self.units.forget(mutant)
+        self.host_units.forget(mutant)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of mutants: mutants/*.toml, one for each part of the protocol; host_*.toml: the host's.
 
-    file = "tracer/patching/patcher.hpp"         # for all mutants here that name no other file
-    killed_by = ["unit transition_planner_test *"]  # the same; tried in this order (killers.py)
+    [files]                                      # from the repository's root, each with what kills its mutants
+    "tracer/patching/patcher.hpp" = ["unit transition_planner_test *"]   # tried in this order (killers.py)
 
     [name-of-the-mutant]
     step = "What the tracer does, and this mutant does not."
-    text = '''...'''                             # exactly once in the file, with any line breaks
-    by = '''...'''                               # the replacement; nothing if absent
+    text = "..."                                 # exactly once in one of the files, with any line breaks
+    by = "..."                                   # the replacement; nothing if absent
+    file = "..."                                 # only if the text is in several of the files
+    killed_by = [...]                            # only if other killers than the file's
 """
 
 import dataclasses
@@ -41,32 +43,42 @@ class Mutant:
     killed_by: tuple
     short: bool      # it is in the short run, too
 
+    def places(self):
+        """Returns how often the text is in the file."""
+        return len(anyhow_spaced(self.text).findall(content_of(self)))
+
     def source(self):
         """Returns the whole file with the mutation."""
-        try:
-            whole = (ROOT / self.file).read_text(encoding="utf-8")
-        except OSError as error:
-            raise Wrong(f"{self.part}.toml: {self.name}: there is no file {self.file}") from error
-        there = anyhow_spaced(self.text)
-        times = len(there.findall(whole))
-        if times != 1:
-            raise Wrong(f"{self.part}.toml: {self.name}: its text occurs {times} times in {self.file}, not once: "
-                        "make it again what the step is there")
-        if self.by == self.text:
-            raise Wrong(f"{self.part}.toml: {self.name}: nothing is changed")
-        return there.sub(lambda _: self.by.strip(), whole)
+        return anyhow_spaced(self.text).sub(lambda _: self.by.strip(), content_of(self))
 
 
-def mutant_of(part, defaults, name, entry):
+def content_of(mutant):
+    try:
+        return (ROOT / mutant.file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Wrong(f"{mutant.part}.toml: {mutant.name}: there is no file {mutant.file}") from error
+
+
+def mutant_of(part, files, name, entry):
     unknown = set(entry) - {"step", "text", "by", "file", "killed_by", "short"}
     if unknown:
         raise Wrong(f"{part}.toml: {name}: no such key: {', '.join(sorted(unknown))}")
-    entry = {**defaults, "by": "", "short": False, **entry}
-    missing = [key for key in ("step", "text", "file", "killed_by") if not entry.get(key)]
+    missing = [key for key in ("step", "text") if not entry.get(key)]
     if missing:
         raise Wrong(f"{part}.toml: {name}: it has no {', '.join(missing)}")
-    return Mutant(name, part, entry["step"], entry["file"], entry["text"], entry["by"],
-                  tuple(entry["killed_by"]), entry["short"])
+    candidates = [entry["file"]] if "file" in entry else list(files)
+    found = {mutant: mutant.places() for mutant in (
+        Mutant(name, part, entry["step"], file, entry["text"], entry.get("by", ""),
+               tuple(entry.get("killed_by") or files.get(file, ())), entry.get("short", False)) for file in candidates)}
+    if sum(found.values()) != 1:
+        raise Wrong(f"{part}.toml: {name}: its text occurs {sum(found.values())} times in {', '.join(candidates)}, not once: "
+                    "make it again what the step is there")
+    mutant = max(found, key=found.get)
+    if not mutant.killed_by:
+        raise Wrong(f"{part}.toml: {name}: it has no killed_by")
+    if mutant.by == mutant.text:
+        raise Wrong(f"{part}.toml: {name}: nothing is changed")
+    return mutant
 
 
 def load(directory=HERE / "mutants"):
@@ -77,13 +89,13 @@ def load(directory=HERE / "mutants"):
             content = tomllib.loads(file.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise Wrong(f"{file.name}: {error}") from error
-        defaults = {key: value for key, value in content.items() if not isinstance(value, dict)}
-        mutants += [mutant_of(file.stem, defaults, name, entry)
-                    for name, entry in content.items() if isinstance(entry, dict)]
+        files = content.pop("files", {})
+        stray = [name for name, entry in content.items() if not isinstance(entry, dict)]
+        if stray:
+            raise Wrong(f"{file.name}: no such key: {', '.join(stray)}")
+        mutants += [mutant_of(file.stem, files, name, entry) for name, entry in content.items()]
     names = [mutant.name for mutant in mutants]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise Wrong(f"two mutants of one name: {', '.join(twice)}")
-    for mutant in mutants:
-        mutant.source()
     return mutants

@@ -53,6 +53,8 @@ def try_mutant(killers, mutant, to):
                 break
     except CannotBuild as error:
         raise Wrong(f"{mutant.part}.toml: {mutant.name} does not compile, so nothing was tried: {error}") from error
+    finally:
+        killers.forget(mutant)
     seconds = time.monotonic() - began
     say(f"{mutant.name}: " + (f"killed by {failed} [{seconds:.0f} s]" if failed else
                               f"SURVIVED {', '.join(mutant.killed_by)}: {mutant.step}"), to)

@@ -11,8 +11,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-KILLER = 'killed_by = ["unit request_lock_test *"]\n'
-HEAD = 'file = "tracer/patching/request_lock.hpp"\n' + KILLER
+HEAD = '[files]\n"tracer/patching/request_lock.hpp" = ["unit request_lock_test *"]\n'
 STEP = 'step = "Something."\n'
 
 
@@ -42,7 +41,11 @@ class List(unittest.TestCase):
         self.refused(HEAD + "[a]\n" + 'text = "depth - 1"\n', "it has no step")
         self.refused(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\nkilled_bye = 1\n', "no such key: killed_bye")
         self.refused("[a", "part.toml:")
-        self.refused(HEAD.replace("request_lock", "nowhere") + "[a]\n" + STEP + 'text = "x"\n', "there is no file")
+        self.refused('file = "tracer/core/ring.hpp"\n' + HEAD, "no such key: file")
+        self.refused(HEAD + '"tracer/core/ring.hpp" = ["unit ring_test *"]\n[a]\n' + STEP + 'text = "#pragma once"\n',
+                     "occurs 2 times in tracer/patching/request_lock.hpp, tracer/core/ring.hpp, not once")
+        self.refused(HEAD.replace('["unit request_lock_test *"]', "[]") + "[a]\n" + STEP + 'text = "depth - 1"\n', "it has no killed_by")
+        self.refused(HEAD.replace("request_lock.hpp", "nowhere.hpp") + "[a]\n" + STEP + 'text = "x"\n', "there is no file")
 
     def test_no_such_mutant(self):
         status, output = run(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\n', "--list", "--only", "b")

@@ -30,6 +30,7 @@
 #pragma once
 
 #include "tests/verification/oracle/a64.hpp"
+#include "tests/verification/oracle/addresses.hpp"
 #include "tests/verification/oracle/shadow_time.hpp"
 
 #include <algorithm>
@@ -88,12 +89,8 @@ struct Counted {
     Reasons below;                  // in it and its callees, of the outermost call
 };
 
+using ::Range;
 using a64::Branch;
-
-struct Range {
-    std::uint64_t low = 0, high = 0;
-    bool has(std::uint64_t address) const { return address >= low && address < high; }
-};
 
 // A function of the tracer, by what the program tells with it.
 enum class Tells : std::uint8_t { other, interrupt_begins, interrupt_ends, switches, destroys };
@@ -335,12 +332,7 @@ private:
     bool is_foreign(std::uint64_t sp) const {
         return stack_.high != 0 && !(sp > stack_.low && sp <= stack_.high);
     }
-    bool in_tracer(std::uint64_t address) const {
-        for (const Range& range : tracer_) {
-            if (range.has(address)) return true;
-        }
-        return false;
-    }
+    bool in_tracer(std::uint64_t address) const { return any_has(tracer_, address); }
     bool is_tail(std::uint64_t sp, std::uint64_t lr, bool hooked) const {
         return frames_.size() > base() && frames_.back().sp == sp &&
                (hooked || frames_.back().return_address == lr);

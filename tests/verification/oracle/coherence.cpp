@@ -2,13 +2,14 @@
 // The coherence oracle: a QEMU plugin that watches a real image change its own text. It reports
 // what would go wrong on a CPU with caches. QEMU itself executes new text at once.
 //
-//     qemu-system-aarch64 ... -plugin libcoherence.so,image=IMAGE,out=OUT
+//     qemu-system-aarch64 ... -plugin libcoherence.so,image=IMAGE,text=TEXT,out=OUT
 //
-// coherence_files.hpp describes IMAGE and OUT. This file selects what the oracle watches;
-// coherence_model.hpp and coherence_rows.hpp say what it means. The oracle watches all stores, by
-// physical address; instructions that order or maintain; entries of exception vectors (as VBAR_EL1
-// was written); the first instruction of each request function, and those behind calls (requests
-// return there); and words of text that are sites or were modified.
+// coherence_files.hpp describes IMAGE and OUT. TEXT has the bytes of the image's text. This file
+// selects what the oracle watches; coherence_model.hpp and coherence_rows.hpp say what it means.
+// The oracle watches all stores, by physical address; instructions that order or maintain; entries
+// of exception vectors (as VBAR_EL1 was written); the first instruction of each request function,
+// and those behind calls (requests return there); and words of text that are sites or were
+// modified.
 #include "tests/verification/oracle/coherence_events.hpp"
 
 int qemu_plugin_version = 4;
@@ -22,12 +23,6 @@ using plugin::call_before;
 bool is_vector(Address address) {
     for (const Address base : oracle.vectors) {
         if (address - base < 0x800 && address % 0x80 == 0) return true;
-    }
-    return false;
-}
-bool reads_slots(Address address) {
-    for (const Range& reader : oracle.image.readers) {
-        if (reader.has(address)) return true;
     }
     return false;
 }
@@ -46,12 +41,12 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
     if (Word* const known = model.find(address)) call_before(instruction, on_word, known);
     if (address == oracle.image.made) call_before(instruction, on_callback_made);
     const Range& switching = oracle.image.switching;
-    if (switching.begin != 0 && address == switching.begin)
+    if (switching.low != 0 && address == switching.low)
         call_before(instruction, on_stack_left, nullptr, QEMU_PLUGIN_CB_R_REGS);
-    if (switching.begin != 0 && address == switching.end - 4)
+    if (switching.low != 0 && address == switching.high - 4)
         call_before(instruction, on_stack_taken, nullptr, QEMU_PLUGIN_CB_R_REGS);
     const bool holds = oracle.image.holder.has(address);
-    if (holds || reads_slots(address)) {
+    if (holds || any_has(oracle.image.readers, address)) {
         qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_R, holds ? &oracle : nullptr);
     }
@@ -71,6 +66,47 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         });
 }
 
+using Numbers = std::vector<std::uint64_t>;
+constexpr plugin::MapLine lines[] = {
+    {"text", 2,
+     [](const Numbers& is) {
+         oracle.image.text = {is[0], is[1]};
+     }},
+    {"alias", 1, [](const Numbers& is) { oracle.image.alias = is[0]; }},
+    {"site", 2, [](const Numbers& is) { oracle.image.sites.emplace_back(is[0], is[1]); }},
+    {"request", 1, [](const Numbers& is) { oracle.image.requests.insert(is[0]); }},
+    {"reader", 2,
+     [](const Numbers& is) {
+         oracle.image.readers.push_back({is[0], is[1]});
+     }},
+    {"holder", 3,
+     [](const Numbers& is) {
+         oracle.image.holder = {is[0], is[1]};
+         oracle.image.made = is[2];
+     }},
+    {"switch", 2,
+     [](const Numbers& is) {
+         oracle.image.switching = {is[0], is[1]};
+     }},
+    {"lists", 2,
+     [](const Numbers& is) {
+         oracle.image.lists = {is[0], is[1]};
+     }},
+    {"ops", 6,
+     [](const Numbers& is) { oracle.image.ops = {is[0], is[1], is[2], is[3], is[4], is[5]}; }},
+};
+
+// Returns the bytes of the text; empty: the files are not as they should be.
+std::vector<std::uint8_t> read_image(const std::string& path, const std::string& text_path) {
+    const Range& text = oracle.image.text;
+    if (!plugin::read_map(path, lines) || text.low >= text.high || text.low % 8 != 0) return {};
+    if (oracle.image.requests.empty()) return {};
+    std::vector<std::uint8_t> bytes(text.high - text.low);
+    std::ifstream file(text_path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return file ? bytes : std::vector<std::uint8_t>();
+}
+
 void on_exit(qemu_plugin_id_t, void*) {
     std::string unknown;
     if (!oracle.knows_caches) unknown = "CTR_EL0 could not be read. ";
@@ -83,19 +119,18 @@ void on_exit(qemu_plugin_id_t, void*) {
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
-    const std::string path = plugin::argument(argc, argv, "image");
     oracle.out = plugin::argument(argc, argv, "out");
-    std::vector<std::uint8_t> text;
-    if (oracle.out.empty() || !read_image(path, oracle.image) || !read_text(oracle.image, text)) {
-        std::fputs("coherence: needs out=FILE and image=FILE, as coherence.py makes it\n", stderr);
+    auto text =
+        read_image(plugin::argument(argc, argv, "image"), plugin::argument(argc, argv, "text"));
+    if (oracle.out.empty() || text.empty()) {
+        std::fputs("coherence: needs out=FILE, and image= and text= as coherence.py makes them\n",
+                   stderr);
         return -1;
     }
-    oracle.model = std::make_unique<Model>(oracle.image.text.begin, std::move(text));
+    oracle.model = std::make_unique<Model>(oracle.image.text.low, std::move(text));
     for (const auto& [word, function] : oracle.image.sites) oracle.model->add_site(word, function);
     oracle.rows = std::make_unique<Rows>(*oracle.model, oracle.image.ops, plugin::read_memory);
     if (oracle.image.ops.none != 0) oracle.rows->watch();
-    qemu_plugin_register_vcpu_init_cb(id, on_core);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    plugin::watch(id, on_core, on_translation, on_exit);
     return 0;
 }

@@ -44,14 +44,14 @@ def arguments_of(argv):
     return parser.parse_intermixed_args(argv)
 
 
-def qemu_command(arguments, description, out):
+def qemu_command(arguments, directory, out):
     words = "".join(f",arg={word}" for word in [arguments.elf.stem, *arguments.words])
     pace = ["-accel", "tcg,thread=multi"] if arguments.threads else ["-icount", "shift=0,sleep=off"]
     return ["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", CPUS[arguments.machine], "-m", "256M",
             "-smp", str(arguments.cores), *pace, "-nic", "none", "-display", "none", "-monitor", "none",
             "-serial", "stdio", "-semihosting-config", "enable=on,target=native" + words,
             "-kernel", str(arguments.elf),
-            "-plugin", f"{arguments.plugin.resolve()},image={description},out={out}"]
+            "-plugin", f"{arguments.plugin.resolve()},image={directory / 'image'},text={directory / 'text'},out={out}"]
 
 
 def symbol_of(names, address):
@@ -72,13 +72,13 @@ def too_few(events, wanted):
 
 def observe(arguments, directory):
     """Returns (the plugin's result or None, the error of the run or '')."""
-    description, out = directory / "image", directory / "out.json"
+    out = directory / "out.json"
     try:
-        names = coherence_image.describe(arguments.elf, description, directory / "text")
+        names = coherence_image.describe(arguments.elf, directory / "image", directory / "text")
     except (OSError, ValueError, KeyError, coherence_image.Unknown) as error:
         return None, f"{arguments.elf}: cannot be watched: {error}"
     try:
-        done = subprocess.run(qemu_command(arguments, description, out), capture_output=True, text=True,
+        done = subprocess.run(qemu_command(arguments, directory, out), capture_output=True, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, timeout=arguments.seconds)
     except OSError as error:
         return None, f"cannot start QEMU: {error}"

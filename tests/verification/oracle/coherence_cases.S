@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An image that does on two cores what the tracer does to one patch site, with one wrong step.
-// coherence_cases.py tests the coherence oracle with it. A macro selects the wrong step. Without a
-// macro, all steps are right.
+// coherence_cases.py tests the coherence oracle with it. WRONG is the name of the wrong step. All steps
+// are right if no step has this name.
 //
 // Core 0 makes the site (init), starts core 1, and traces the site (enable). Both cores call it.
 // Core 0 stops tracing it (disable), and both call it again. Core 1 synchronises or calls, as told.
@@ -16,9 +16,6 @@
 #define TELL_CALL 2
 
 #define LIST_COUNT 56
-#if defined(IN_USE) || defined(LIST_CHANGED)
-#define DELAYED
-#endif
 
 #define request_init _ZN8nopscope4initE
 #define request_enable _ZN8nopscope6enableE
@@ -27,6 +24,17 @@
 #define patcher _ZN8nopscope12_GLOBAL__N_17patcherE
 #define guarded _ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE
 
+// Assembles the instruction only if \step is the wrong one, or if it is not.
+.macro when step, instruction:vararg
+    .ifc    \step, WRONG
+    \instruction
+    .endif
+.endm
+.macro unless step, instruction:vararg
+    .ifnc   \step, WRONG
+    \instruction
+    .endif
+.endm
 // In: x1 the value. Writes it to the word or slot at \at (executable address), by the alias.
 .macro write register, at
     adr     x2, \at
@@ -67,37 +75,20 @@ _start:
     bl      tell
 
     bl      request_enable
-#ifdef STRAY
-    ldr     w1, =NOP
-    write   w1, site_word
-    bl      maintain
-    mov     w0, #TELL_SYNCHRONISE
-    bl      tell
-    make_bl nopscope_callback
-    write   w1, site_word
-    bl      maintain
-    mov     w0, #TELL_SYNCHRONISE
-    bl      tell
-#endif
-#ifdef FREED
+    when    STRAY, bl change_site
     address x0, traced_ops
-    str     xzr, [x0]
-#endif
+    when    FREED, str xzr, [x0]
 #ifdef DELAYED
     // Core 1 has read the slot. It synchronises again and again while core 0 continues.
     address x1, told
     mov     w0, #TELL_CALL
     stlr    w0, [x1]
     bl      see_rounds
-#ifdef LIST_CHANGED
     address x0, traced_list
-    str     wzr, [x0, #LIST_COUNT]
     mov     w2, #2
-    str     w2, [x0, #LIST_COUNT]
-#endif
-#ifdef IN_USE
-    bl      request_disable
-#endif
+    when    LIST_CHANGED, str wzr, [x0, #LIST_COUNT]
+    when    LIST_CHANGED, str w2, [x0, #LIST_COUNT]
+    when    IN_USE, bl request_disable
     address x0, leave
     mov     w2, #1
     stlr    w2, [x0]
@@ -105,8 +96,7 @@ _start:
     address x1, told
     ldar    w0, [x1]
     cbnz    w0, 1b
-#endif
-#ifndef DELAYED
+#else
     bl      function
     mov     w0, #TELL_CALL
     bl      tell
@@ -116,14 +106,21 @@ _start:
     mov     w0, #TELL_CALL
     bl      tell
 
-    adr     x1, exit_block
-    mov     w0, #0x18               // SYS_EXIT
-    hlt     #0xf000
-    b       .
-    .balign 8
-exit_block:
-    .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
+    exit_image
 
+// Removes the site's BL and writes it again, and tells core 1 each time.
+change_site:
+    mov     x19, x30
+    ldr     w1, =NOP
+    bl      change_word
+    make_bl nopscope_callback
+    mov     x30, x19
+change_word:
+    mov     x20, x30
+    write   w1, site_word
+    bl      maintain
+    mov     x30, x20
+    mov     w0, #TELL_SYNCHRONISE
 // In: w0 core 1's work. Returns when it is done. No barrier: the test is about barriers.
 tell:
     address x1, told
@@ -177,114 +174,59 @@ request_init:
 
 request_enable:
     stp     x29, x30, [sp, #-16]!
-#ifdef BL_FIRST
     make_bl nopscope_callback
-    write   w1, site_word
-#endif
-#if defined(STALE)
-    bl      maintain
-#endif
+    when    BL_FIRST, write w1, site_word
+    when    STALE, bl maintain
     address x1, traced_ops
-#ifdef LIST_CHANGED
-    address x1, traced_list
-#endif
-#ifdef BAD_OBJECT
-    address x1, told
-#endif
-#ifdef TORN_SLOT
-    write   w1, site
-    lsr     x1, x1, #32
-    write   w1, site + 4
-#else
-    write   x1, site
-#endif
-#ifdef MISALIGNED_SLOT
+    when    LIST_CHANGED, address x1, traced_list
+    when    BAD_OBJECT, address x1, told
+    unless  TORN_SLOT, write x1, site
+    when    TORN_SLOT, write w1, site
+    lsr     x3, x1, #32
+    when    TORN_SLOT, write w3, site + 4
     lsl     x1, x1, #32
-    write   x1, site - 4
-#endif
-#ifndef NO_DSB_AFTER_SLOT
-    dsb     ish
-#endif
-#ifdef WORD_CLASS
+    when    MISALIGNED_SLOT, write x1, site - 4
+    unless  NO_DSB_AFTER_SLOT, dsb ish
     ldr     w1, =NOP
-    write   w1, site_mov
-    bl      maintain
+    when    WORD_CLASS, write w1, site_mov
+    when    WORD_CLASS, bl maintain
     ldr     w1, =MOV_X9_LR
-    write   w1, site_mov
-#endif
+    when    WORD_CLASS, write w1, site_mov
     make_bl nopscope_callback
-#ifdef WRONG_BL
-    make_bl nopscope_far
-#endif
-#ifdef TORN_WORD
+    when    WRONG_BL, make_bl nopscope_far
     write   w1, site_word
-    strb    w1, [x2, x28]
-#else
-    write   w1, site_word
-#endif
+    when    TORN_WORD, strb w1, [x2, x28]
 
     adr     x0, site_word
     mrs     x3, ctr_el0
-#ifdef CLEAN_ANYWAY
-    dc      cvau, x0
-#else
-    tbnz    x3, #28, 1f             // IDC
-#ifdef OTHER_LINE
-    sub     x4, x0, #256
-    dc      cvau, x4
-#elif !defined(NO_CLEAN) && !defined(STALE)
-    dc      cvau, x0
-#endif
-1:
-#endif
-#ifdef LOADS_DSB
-    dsb     ishld
-#elif !defined(NO_DSB_AFTER_CLEAN) && !defined(NO_DSB)
-    dsb     ish
-#endif
-#ifdef INVALIDATE_ANYWAY
-    ic      ivau, x0
-#else
-    tbnz    x3, #29, 2f             // DIC
-#ifdef INVALIDATE_ALIAS
-    add     x4, x0, x28
-    ic      ivau, x4
-#elif !defined(NO_INVALIDATE) && !defined(STALE)
-    ic      ivau, x0
-#endif
-2:
-#endif
-#ifdef NARROW_DSB
-    dsb     nsh
-#elif !defined(NO_DSB_AFTER_INVALIDATE) && !defined(NO_DSB)
-    dsb     ish
-#endif
-#ifdef TWICE
-    bl      maintain
-#endif
-#ifndef NO_ISB
-    isb
-#endif
-#ifndef NO_SYNCHRONISATION
+    mov     x4, x0
+    when    OTHER_LINE, sub x4, x0, #256
+    unless  CLEAN_ANYWAY, tbnz x3, #28, 1f      // IDC
+    unless  NO_CLEAN, unless STALE, dc cvau, x4
+1:  when    LOADS_DSB, dsb ishld
+    unless  LOADS_DSB, unless NO_DSB_AFTER_CLEAN, unless NO_DSB, dsb ish
+    mov     x4, x0
+    when    INVALIDATE_ALIAS, add x4, x0, x28
+    unless  INVALIDATE_ANYWAY, tbnz x3, #29, 2f // DIC
+    unless  NO_INVALIDATE, unless STALE, ic ivau, x4
+2:  when    NARROW_DSB, dsb nsh
+    unless  NARROW_DSB, unless NO_DSB_AFTER_INVALIDATE, unless NO_DSB, dsb ish
+    when    TWICE, bl maintain
+    unless  NO_ISB, isb
     mov     w0, #TELL_SYNCHRONISE
-    bl      tell
-#endif
+    unless  NO_SYNCHRONISATION, bl tell
     ldp     x29, x30, [sp], #16
     ret
 
 request_disable:
     stp     x29, x30, [sp, #-16]!
     address x3, none_ops
-#ifdef NONE_FIRST
-    write   x3, site
-#endif
+    when    NONE_FIRST, write x3, site
     ldr     w1, =NOP
     write   w1, site_word
     bl      maintain
-#ifdef NONE_EARLY
     address x3, none_ops
-    write   x3, site
-#endif
+    when    NONE_EARLY, write x3, site
 #ifdef DELAYED
     bl      see_rounds
 #else

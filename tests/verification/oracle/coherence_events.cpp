@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/verification/oracle/coherence_events.hpp"
 
-#include "tests/verification/oracle/this_core.hpp"
-
 namespace coherence {
 
 using a64::Op;
@@ -33,7 +31,8 @@ void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, 
     if (where == nullptr) return;
     const Address physical =
         qemu_plugin_hwaddr_is_io(where) ? 0 : qemu_plugin_hwaddr_phys_addr(where);
-    if (!oracle.image.text.meets_page_of(physical) && !oracle.image.lists.meets_page_of(physical)) {
+    if (!meets_page_of(oracle.image.text, physical) &&
+        !meets_page_of(oracle.image.lists, physical)) {
         known.store(page, std::memory_order_relaxed);
         return;
     }

@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/verification/oracle/coherence_files.hpp"
 
-#include <fstream>
-#include <sstream>
+#include "tests/verification/oracle/plugin.hpp"
 
 namespace coherence {
 
-bool read_image(const std::string& path, Image& image) {
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line)) {
-        std::istringstream fields(line);
-        std::string what;
-        Address first = 0, second = 0;
-        fields >> what >> std::hex;
-        if (what == "text") {
-            fields >> image.text.begin >> image.text.end >> image.bytes;
-        } else if (what == "alias") {
-            fields >> image.alias;
-        } else if (what == "ops") {
-            OpsOf& ops = image.ops;
-            fields >> ops.none >> ops.walk_list >> ops.guarded >> ops.callback >> ops.unguarded >>
-                ops.far;
-        } else if (what == "holder") {
-            fields >> image.holder.begin >> image.holder.end >> image.made;
-        } else if (what == "lists") {
-            fields >> image.lists.begin >> image.lists.end;
-        } else if (what == "switch") {
-            fields >> image.switching.begin >> image.switching.end;
-        } else if (what == "request") {
-            fields >> first;
-            image.requests.insert(first);
-        } else if (what == "site" && fields >> first >> second) {
-            image.sites.emplace_back(first, second);
-        } else if (what == "reader" && fields >> first >> second) {
-            image.readers.push_back({first, second});
-        } else {
-            return false;
-        }
-        if (!fields) return false;
-    }
-    return image.text.begin < image.text.end && image.text.begin % 8 == 0 &&
-           !image.requests.empty();
-}
-
-bool read_text(const Image& image, std::vector<std::uint8_t>& text) {
-    std::ifstream file(image.bytes, std::ios::binary);
-    text.resize(image.text.end - image.text.begin);
-    file.read(reinterpret_cast<char*>(text.data()), static_cast<std::streamsize>(text.size()));
-    return static_cast<bool>(file);
-}
+using plugin::Json;
 
 bool write_result(const std::string& path, const Model& model, const std::string& unknown) {
-    std::ofstream out(path);
     const Events& events = model.events;
     std::uint64_t most_cleans = 0, most_invalidates = 0;
     for (const auto& [address, line] : model.lines) {
@@ -61,12 +16,12 @@ bool write_result(const std::string& path, const Model& model, const std::string
     }
     unsigned seen = 0;
     for (const Core& core : model.cores) seen += core.barrier != 0;
-    out << std::boolalpha << "{\"unknown\": \"" << unknown << "\", \"cores\": " << seen
-        << ", \"needs\": {\"clean\": " << model.caches().clean
-        << ", \"invalidate\": " << model.caches().invalidate
-        << ", \"dcache_line_bytes\": " << model.caches().dcache_line_bytes
-        << ", \"icache_line_bytes\": " << model.caches().icache_line_bytes << "},\n\"events\": {";
-    const std::pair<const char*, std::uint64_t> figures[] = {
+    const Caches& caches = model.caches();
+    const Json::Members needs = {{"clean", caches.clean},
+                                 {"invalidate", caches.invalidate},
+                                 {"dcache_line_bytes", caches.dcache_line_bytes},
+                                 {"icache_line_bytes", caches.icache_line_bytes}};
+    const Json::Members figures = {
         {"requests", events.requests},
         {"word_stores", events.word_stores},
         {"stores_outside_requests", events.outside_requests},
@@ -87,33 +42,25 @@ bool write_result(const std::string& path, const Model& model, const std::string
         {"isbs", events.isbs},
         {"exceptions", events.exceptions},
         {"erets", events.erets},
-        {"executions", events.executions},
-        {"executions_meanwhile", events.meanwhile},
-        {"executions_checked", events.checked},
+        {"executions", events.executions.load()},
+        {"executions_meanwhile", events.meanwhile.load()},
+        {"executions_checked", events.checked.load()},
     };
-    const char* comma = "";
-    for (const auto& [name, figure] : figures) {
-        out << comma << "\n\"" << name << "\": " << figure;
-        comma = ",";
-    }
-    out << "},\n\"lines\": [";
-    comma = "";
+    std::vector<Json> lines, faults;
     for (const auto& [address, line] : model.lines) {
         if (line.cleans == 0 && line.invalidates == 0) continue;
-        out << comma << "\n[\"0x" << std::hex << address << std::dec << "\", " << line.cleans
-            << ", " << line.invalidates << "]";
-        comma = ",";
+        lines.push_back(std::vector<Json>{hex(address), line.cleans, line.invalidates});
     }
-    out << "],\n\"faults\": [";
-    comma = "";
     for (const Fault& fault : model.faults) {
-        out << comma << "\n{\"kind\": \"" << fault.kind << "\", \"core\": " << fault.core
-            << ", \"address\": \"0x" << std::hex << fault.address << std::dec
-            << "\", \"times\": " << fault.times << ", \"sentence\": \"" << fault.sentence << "\"}";
-        comma = ",";
+        faults.push_back(Json::Members{{"kind", std::string(fault.kind)},
+                                       {"core", fault.core},
+                                       {"address", hex(fault.address)},
+                                       {"times", fault.times},
+                                       {"sentence", fault.sentence}});
     }
-    out << "\n]}\n";
-    return static_cast<bool>(out.flush());
+    const Json::Members all = {{"unknown", unknown}, {"cores", seen},  {"needs", needs},
+                               {"events", figures},  {"lines", lines}, {"faults", faults}};
+    return Json(all).write(path);
 }
 
 }  // namespace coherence

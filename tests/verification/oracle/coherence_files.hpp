@@ -6,17 +6,13 @@
 
 namespace coherence {
 
-struct Range {
-    Address begin, end;
-    bool has(Address address) const { return address >= begin && address < end; }
-    bool meets_page_of(Address address) const {
-        return (address | 0xfff) >= begin && (address & ~Address{0xfff}) < end;
-    }
-};
+inline bool meets_page_of(const Range& range, Address address) {
+    return (address | 0xfff) >= range.low && (address & ~Address{0xfff}) < range.high;
+}
 
 // The file that coherence.py makes from the ELF, numbers hex:
 //
-//     text BEGIN END PATH      executable and physical addresses; a file with the bytes there
+//     text BEGIN END           executable and physical addresses
 //     alias OFFSET             distance of the writable mapping above the text
 //     site WORD FUNCTION
 //     request ADDRESS          a function that changes text, and then returns
@@ -27,7 +23,6 @@ struct Range {
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {
     Range text{};
-    std::string bytes;
     Address alias = 0;
     std::vector<std::pair<Address, Address>> sites;
     std::unordered_set<Address> requests;
@@ -37,9 +32,6 @@ struct Image {
     OpsOf ops;
 };
 
-// Returns false if it is not such a file.
-bool read_image(const std::string& path, Image& image);
-bool read_text(const Image& image, std::vector<std::uint8_t>& text);
 // Writes JSON; docs/proof.md describes its names. `unknown`: a sentence about what the oracle could
 // not find out of the machine, or empty. Returns false if the file cannot be written.
 bool write_result(const std::string& path, const Model& model, const std::string& unknown);

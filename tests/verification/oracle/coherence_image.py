@@ -63,7 +63,7 @@ def describe(elf, description, text_path):
     image = sites.Image(elf)
     begin, text = text_of(image)
     text_path.write_bytes(text)
-    lines = [f"text {begin:x} {begin + len(text):x} {text_path}", f"alias {ALIAS:x}"]
+    lines = [f"text {begin:x} {begin + len(text):x}", f"alias {ALIAS:x}"]
     lines += [f"site {word:x} {function:x}" for word, function in usable_sites(image)]
     requests = {address for name, address in image.symbols.items() if name.startswith(tuple(REQUESTS))}
     if not requests:

@@ -3,16 +3,9 @@
 
 #include "tests/verification/oracle/a64.hpp"
 
-#include <cstdio>
 #include <cstring>
 
 namespace coherence {
-
-std::string hex(std::uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 Model::Model(Address begin, std::vector<std::uint8_t> text)
     : begin_(begin), text_(std::move(text)), words_(text_.size() / 4) {}

@@ -15,15 +15,14 @@
 // old word or the new one. Single-threaded: the caller holds a lock.
 #pragma once
 
+#include "tests/verification/oracle/addresses.hpp"
+
 #include <atomic>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_set>
-#include <vector>
 
 namespace coherence {
 
@@ -31,7 +30,6 @@ using Address = std::uint64_t;
 
 constexpr unsigned max_cores = 8;
 
-std::string hex(std::uint64_t value);
 inline std::string core_name(unsigned core) { return "core " + std::to_string(core); }
 
 // CTR_EL0.

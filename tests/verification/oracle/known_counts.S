@@ -66,10 +66,7 @@ _start:
 3:  subs    x20, x20, #1
     b.ne    1b
 
-    adr     x1, exit_block
-    mov     w0, #0x18               // SYS_EXIT
-    hlt     #0xf000
-    b       .
+    exit_image
 
 enable_first:
     adr     x0, first_word
@@ -139,8 +136,6 @@ never:
 __nopscope_sites_start:
     .quad   never_site, first_site, 0, second_site, first_site
 __nopscope_sites_end:
-exit_block:
-    .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
 
     .section .bss, "aw", %nobits
     .balign 4096

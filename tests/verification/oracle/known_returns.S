@@ -4,6 +4,8 @@
 //
 // It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine.
 
+#include "map_twice.S"
+
     .equ    bl_to_trampoline, 0x94000000
 
 // A function with a frame, which calls another one.
@@ -19,8 +21,11 @@
 
 // \rounds calls of \function, in a separate row.
 .macro row name, function, rounds
+    .pushsection .data
+8:  .asciz  "\name"
+    .popsection
     bl      drain
-    adr     x0, \name
+    adr     x0, 8b
     bl      chain_mark
     mov     x20, #\rounds
 1:
@@ -51,12 +56,12 @@ _start:
     row     short, over_hook_2, 10
     row     mended, over_mended_2, 10
     row     jumped, over_jumped_2, 10
-    row     two_callers, alternate, 10
+    row     "two callers", alternate, 10
     row     interrupted, over_svc, 10
     row     signed, with_pac, 10
-    row     other_register, over_x9, 10
+    row     "other register", over_x9, 10
     row     path, over_hook_1, 51
-    row     idle_site, over_site, 5
+    row     "idle site", over_site, 5
     adr     x0, site_word
     ldr     w1, bl_word
     str     w1, [x0]
@@ -65,12 +70,9 @@ _start:
     ic      ivau, x0
     dsb     ish
     isb
-    row     live_site, over_site, 5
+    row     "live site", over_site, 5
 
-    adr     x1, exit_block
-    mov     w0, #0x18               // SYS_EXIT
-    hlt     #0xf000
-    b       .
+    exit_image
 
 // Makes more returns than any stack has entries.
 drain:
@@ -219,21 +221,6 @@ vectors:
 __nopscope_sites_start:
     .quad   site_start
 __nopscope_sites_end:
-exit_block:
-    .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
-balanced:       .asciz "balanced"
-deep:           .asciz "deep"
-recursive:      .asciz "recursive"
-short:          .asciz "short"
-mended:         .asciz "mended"
-jumped:         .asciz "jumped"
-two_callers:    .asciz "two callers"
-interrupted:    .asciz "interrupted"
-signed:         .asciz "signed"
-other_register: .asciz "other register"
-path:           .asciz "path"
-idle_site:      .asciz "idle site"
-live_site:      .asciz "live site"
 
     .section .bss, "aw", %nobits
     .balign 4096

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory map of the oracles' test images, on QEMU's virt at EL1. RAM is at its own address and
-// again MAP_TWICE_ALIAS higher, writable and never executable, like text on the tracer's boards.
+// What the oracles' test images share, on QEMU's virt at EL1: their end, and a memory map. RAM is at
+// its own address and again MAP_TWICE_ALIAS higher, writable and never executable, like text on the
+// tracer's boards.
 
 #define MAP_TWICE_ALIAS 0x4000000000
+
+// Ends QEMU with status 0.
+.macro exit_image
+    adr     x1, 1f
+    mov     w0, #0x18               // SYS_EXIT
+    hlt     #0xf000
+    b       .
+    .balign 8
+1:  .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
+.endm
 
 // In: \table: a page of zeros. Turns on MMU and caches of this core. Free: x0-x2.
 .macro map_twice table

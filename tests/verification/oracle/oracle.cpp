@@ -40,17 +40,14 @@
 
 #include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/plugin.hpp"
-#include "tests/verification/oracle/this_core.hpp"
 
 #include <atomic>
 #include <cinttypes>
 #include <cstdlib>
 #include <deque>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -58,6 +55,8 @@
 int qemu_plugin_version = 4;
 
 namespace {
+
+using plugin::Json;
 
 struct Site {
     std::uint64_t word = 0;
@@ -119,7 +118,7 @@ struct Oracle {
     Counter instructions = 0;
     std::uint64_t stop = 0;  // address; 0: none
     std::atomic<bool> stopped = false;
-    std::vector<std::uint64_t> switching;   // begins and ends; empty: tasks are not told apart
+    std::vector<Range> switching;           // empty: tasks are not told apart
     std::set<std::uint64_t> behind_switch;  // addresses
     Tasks tasks;
     plugin::Registers registers[this_core::most];
@@ -167,13 +166,11 @@ void watch_switch(qemu_plugin_insn* instruction, std::uint64_t address, std::uin
     const auto note = [&](auto* callback) {
         plugin::call_before(instruction, callback, nullptr, QEMU_PLUGIN_CB_R_REGS);
     };
-    for (std::size_t i = 0; i + 1 < oracle.switching.size(); i += 2) {
-        if (address < oracle.switching[i] || address >= oracle.switching[i + 1]) continue;
-        if (oracle.behind_switch.contains(address)) note(note_taking);
-        if (!a64::is_mov_to_sp(word)) continue;
-        note(note_leaving);
-        oracle.behind_switch.insert(address + 4);
-    }
+    if (!any_has(oracle.switching, address)) return;
+    if (oracle.behind_switch.contains(address)) note(note_taking);
+    if (!a64::is_mov_to_sp(word)) return;
+    note(note_leaving);
+    oracle.behind_switch.insert(address + 4);
 }
 
 // If the target has one core, nothing else runs meanwhile.
@@ -206,42 +203,27 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     });
 }
 
-void print_tasks(std::FILE* file) {
-    std::fputs(", \"tasks\": [", file);
-    const char* between_tasks = "";
-    for (const auto& task : oracle.tasks.calls()) {
-        std::fprintf(file, "%s\n{", std::exchange(between_tasks, ","));
-        const char* between = "";
-        for (const auto& [site, calls] : task) {
-            std::fprintf(file, "%s\"0x%" PRIx64 "\": %" PRIu64, std::exchange(between, ", "),
-                         oracle.sites[site].function, calls);
-        }
-        std::fputs("}", file);
-    }
-    std::fputs("\n]", file);
-}
-
 void on_exit(qemu_plugin_id_t, void*) {
-    std::FILE* file = std::fopen(oracle.out.c_str(), "w");
-    if (file == nullptr) {
-        qemu_plugin_outs("oracle: cannot write the file named by out=\n");
-        return;
-    }
-    std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"sites\": [", oracle.instructions.load());
+    std::vector<Json> sites, tasks;
     for (std::size_t i = 0; i < oracle.sites.size(); ++i) {
-        std::fprintf(file,
-                     "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
-                     ", \"own\": %" PRIu64 "%s",
-                     i == 0 ? "" : ",", oracle.sites[i].function, oracle.counted[i].bl.load(),
-                     oracle.counted[i].other.load(), oracle.counted[i].own.load(),
-                     oracle.stopped ? "" : "}");
-        if (oracle.stopped)
-            std::fprintf(file, ", \"before\": %" PRIu64 "}", oracle.counted[i].before.load());
+        const auto& [bl, other, own, before] = oracle.counted[i];
+        Json::Members site = {{"address", hex(oracle.sites[i].function)},
+                              {"bl", bl.load()},
+                              {"other", other.load()},
+                              {"own", own.load()}};
+        if (oracle.stopped) site.emplace_back("before", before.load());
+        sites.emplace_back(site);
     }
-    std::fputs("\n]", file);
-    if (!oracle.switching.empty()) print_tasks(file);
-    std::fputs("}\n", file);
-    std::fclose(file);
+    for (const auto& task : oracle.tasks.calls()) {
+        Json::Members counts;
+        for (const auto& [site, calls] : task)
+            counts.emplace_back(hex(oracle.sites[site].function), calls);
+        tasks.emplace_back(counts);
+    }
+    Json::Members all = {{"instructions", oracle.instructions.load()}, {"sites", sites}};
+    if (!oracle.switching.empty()) all.emplace_back("tasks", tasks);
+    if (!Json(all).write(oracle.out))
+        qemu_plugin_outs("oracle: cannot write the file named by out=\n");
 }
 
 void on_core(qemu_plugin_id_t, unsigned core) {
@@ -256,8 +238,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     oracle.out = plugin::argument(argc, argv, "out");
     oracle.stop = std::strtoull(plugin::argument(argc, argv, "stop").c_str(), nullptr, 16);
     std::istringstream switching(plugin::argument(argc, argv, "switch"));
-    for (std::string one; std::getline(switching, one, ':');)
-        oracle.switching.push_back(std::strtoull(one.c_str(), nullptr, 16));
+    char colon = ':';
+    for (Range one; switching >> std::hex >> one.low >> colon >> one.high; switching >> colon)
+        oracle.switching.push_back(one);
     if (oracle.out.empty() || !read_sites(plugin::argument(argc, argv, "sites"))) {
         std::fputs(
             "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION [END]\", hex, each word "
@@ -265,8 +248,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
             stderr);
         return -1;
     }
-    qemu_plugin_register_vcpu_init_cb(id, on_core);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    plugin::watch(id, on_core, on_translation, on_exit);
     return 0;
 }

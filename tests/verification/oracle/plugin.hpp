@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the oracles' plugins share: their arguments, the instructions that QEMU translates, and the
-// registers and memory of the core that a callback runs for.
+// What the oracles' plugins share: their arguments, maps and results, the instructions that QEMU
+// translates, and the registers and memory of the core that a callback runs for.
 #pragma once
 
+#include "tests/verification/oracle/addresses.hpp"
 #include "tests/verification/oracle/qemu_plugin.hpp"
+#include "tests/verification/oracle/this_core.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace plugin {
 
@@ -22,6 +31,57 @@ inline std::string argument(int argc, char** argv, std::string_view name) {
     }
     return {};
 }
+
+// A kind of line in a map: its word, how many hexadecimal numbers follow, and what reads them.
+struct MapLine {
+    std::string_view word;
+    std::size_t numbers;
+    void (*read)(const std::vector<std::uint64_t>& numbers);
+};
+
+// Returns false if a line of the file is of none of these kinds.
+inline bool read_map(const std::string& path, std::span<const MapLine> kinds) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream fields(line);
+        std::string word;
+        fields >> word >> std::hex;
+        std::vector<std::uint64_t> numbers;
+        for (std::uint64_t number = 0; fields >> number;) numbers.push_back(number);
+        const auto kind = std::ranges::find(kinds, word, &MapLine::word);
+        if (kind == kinds.end() || kind->numbers != numbers.size() || !fields.eof()) return false;
+        kind->read(numbers);
+    }
+    return true;
+}
+
+// A value of JSON, as its text.
+struct Json {
+    using Members = std::vector<std::pair<std::string, Json>>;
+    template <std::integral Number>
+    Json(Number value) : text(std::to_string(value)) {}
+    Json(bool value) : text(value ? "true" : "false") {}
+    Json(const char* value) : text('"' + std::string(value) + '"') {}
+    Json(const std::string& value) : Json(value.c_str()) {}
+    Json(const std::vector<Json>& values) : text("[") {
+        for (const Json& value : values) add(value.text);
+        text += ']';
+    }
+    Json(const Members& members) : text("{") {
+        for (const auto& [name, value] : members) add(Json(name).text + ": " + value.text);
+        text += '}';
+    }
+    // Returns false if the file cannot be written.
+    bool write(const std::string& path) const {
+        std::ofstream out(path);
+        return static_cast<bool>((out << text << '\n').flush());
+    }
+
+    std::string text;
+
+private:
+    void add(const std::string& more) { text += (text.size() == 1 ? "" : ",\n") + more; }
+};
 
 // Calls visit(instruction, address, word) for each instruction of a block, in order.
 template <typename Visit>
@@ -78,6 +138,32 @@ private:
     qemu_plugin_register* sp_ = nullptr;
     qemu_plugin_register* cache_type_ = nullptr;
 };
+
+// What a plugin keeps for each core.
+template <typename Core>
+class Cores {
+public:
+    // Only for the callback that reports a new core.
+    template <typename... Of>
+    Core& add(unsigned core, Of&&... of) {
+        this_core::is_there(core);
+        if (cores_.size() <= core) cores_.resize(core + 1);
+        return *(cores_[core] = std::make_unique<Core>(std::forward<Of>(of)...));
+    }
+    // `told`: the core that QEMU names.
+    Core& operator[](unsigned told) { return *cores_[this_core::number(told)]; }
+
+private:
+    std::vector<std::unique_ptr<Core>> cores_;
+};
+
+// Has QEMU call these: for a new core, for code that it translates, and at its end.
+inline void watch(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t on_core,
+                  qemu_plugin_vcpu_tb_trans_cb_t on_translation, qemu_plugin_udata_cb_t on_exit) {
+    qemu_plugin_register_vcpu_init_cb(id, on_core);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+}
 
 // Reads memory as the core that runs the callback sees it. Returns false if nothing is mapped.
 inline bool read_memory(std::uint64_t address, void* to, std::size_t bytes) {

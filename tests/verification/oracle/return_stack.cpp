@@ -28,14 +28,9 @@
 #include "tests/verification/oracle/return_stack.hpp"
 
 #include "tests/verification/oracle/plugin.hpp"
-#include "tests/verification/oracle/this_core.hpp"
 
-#include <cinttypes>
 #include <deque>
-#include <fstream>
 #include <map>
-#include <memory>
-#include <sstream>
 #include <unordered_map>
 
 int qemu_plugin_version = 4;
@@ -45,6 +40,7 @@ namespace {
 using namespace nopscope::host::returns;
 using a64::Branch;
 using plugin::call_before;
+using plugin::Json;
 
 constexpr std::uint64_t round_written = 50;
 
@@ -52,11 +48,6 @@ struct Core {
     plugin::Registers registers = plugin::Registers::of_this_core();
     ReturnStacks stacks;
     bool writes = false;  // it writes each instruction to the path
-};
-
-struct Range {
-    std::uint64_t low, high;
-    bool has(std::uint64_t address) const { return address >= low && address < high; }
 };
 
 struct Site {
@@ -88,40 +79,36 @@ struct Model {
     std::deque<Instruction> instructions;
     std::deque<Row> rows;
     Row* row = nullptr;  // the open row
-    std::vector<std::unique_ptr<Core>> cores;
+    plugin::Cores<Core> cores;
     std::string out;
 };
 
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Model& model = *new Model;
 
+using Numbers = std::vector<std::uint64_t>;
+constexpr plugin::MapLine lines[] = {
+    {"mark", 1, [](const Numbers& is) { model.mark = is[0]; }},
+    {"head", 1, [](const Numbers& is) { model.head = is[0]; }},
+    {"hook", 2,
+     [](const Numbers& is) {
+         model.hooks.push_back({is[0], is[1]});
+     }},
+    {"tracer", 2,
+     [](const Numbers& is) {
+         model.tracer.push_back({is[0], is[1]});
+     }},
+    {"site", 3,
+     [](const Numbers& is) {
+         Site& site = model.sites.emplace_back(Site{is[0], is[1], is[2]});
+         model.site_at.emplace(is[0], &site);
+         model.function_at.emplace(is[1], &site);
+     }},
+};
+
 bool read_map(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line)) {
-        std::istringstream fields(line);
-        std::string what;
-        std::uint64_t first = 0, second = 0, third = 0;
-        if (!(fields >> what >> std::hex >> first)) return false;
-        if (what == "mark") {
-            model.mark = first;
-        } else if (what == "head") {
-            model.head = first;
-        } else if (!(fields >> second)) {
-            return false;
-        } else if (what == "hook") {
-            model.hooks.push_back({first, second});
-        } else if (what == "tracer") {
-            model.tracer.push_back({first, second});
-        } else if (what == "site" && fields >> third) {
-            Site& site = model.sites.emplace_back(Site{first, second, third});
-            if (!model.site_at.emplace(first, &site).second) return false;
-            model.function_at.emplace(second, &site);
-        } else {
-            return false;
-        }
-    }
-    return !model.sites.empty() && !model.hooks.empty();
+    return plugin::read_map(path, lines) && !model.sites.empty() && !model.hooks.empty() &&
+           model.site_at.size() == model.sites.size();
 }
 
 const Site* site_around(std::uint64_t address) {
@@ -131,24 +118,13 @@ const Site* site_around(std::uint64_t address) {
     return address < site->end ? site : nullptr;
 }
 
-bool in_any(const std::vector<Range>& ranges, std::uint64_t address) {
-    for (const Range& range : ranges) {
-        if (range.has(address)) return true;
-    }
-    return false;
-}
-
 Class class_of(const Indirect& branch, std::uint64_t target) {
     if (branch.in != unhooked) return branch.in;
-    for (const Range& range : model.hooks) {
-        if (range.low == target) return own;
-    }
+    if (std::ranges::count(model.hooks, target, &Range::low) != 0) return own;
     return branch.site != nullptr && branch.site->traced ? traced : unhooked;
 }
 
 // ---- callbacks just before each execution ----
-
-Core& core_of(unsigned vcpu) { return *model.cores[this_core::number(vcpu)]; }
 
 void count(Core& core, Counted& counted, Missed missed) {
     counted.add(missed);
@@ -156,7 +132,7 @@ void count(Core& core, Counted& counted, Missed missed) {
 }
 
 void on_call(unsigned vcpu, void* behind) {
-    core_of(vcpu).stacks.push(reinterpret_cast<std::uintptr_t>(behind));
+    model.cores[vcpu].stacks.push(reinterpret_cast<std::uintptr_t>(behind));
 }
 
 std::uint64_t target_of(Core& core, const Indirect& branch) {
@@ -166,7 +142,7 @@ std::uint64_t target_of(Core& core, const Indirect& branch) {
 
 void on_return(unsigned vcpu, void* data) {
     const auto& branch = *static_cast<const Indirect*>(data);
-    Core& core = core_of(vcpu);
+    Core& core = model.cores[vcpu];
     const std::uint64_t target = target_of(core, branch);
     const Missed missed = core.stacks.pop(target);
     if (model.row != nullptr) count(core, model.row->returns[class_of(branch, target)], missed);
@@ -174,7 +150,7 @@ void on_return(unsigned vcpu, void* data) {
 
 void on_jump(unsigned vcpu, void* data) {
     auto& branch = *static_cast<Indirect*>(data);
-    Core& core = core_of(vcpu);
+    Core& core = model.cores[vcpu];
     const std::uint64_t target = target_of(core, branch);
     std::uint64_t& last = branch.last[this_core::number(vcpu) % this_core::most];
     const Missed missed = last == target ? 0 : (1u << depths.size()) - 1;
@@ -189,7 +165,7 @@ void on_site(unsigned, void* data) {
 }
 
 void on_mark(unsigned vcpu, void*) {
-    Core& core = core_of(vcpu);
+    Core& core = model.cores[vcpu];
     const std::uint64_t name = core.registers.x(0);
     core.writes = false;
     model.row = nullptr;
@@ -201,11 +177,11 @@ void on_mark(unsigned vcpu, void*) {
 }
 
 void on_head(unsigned vcpu, void*) {
-    if (model.row != nullptr) core_of(vcpu).writes = ++model.row->heads == round_written;
+    if (model.row != nullptr) model.cores[vcpu].writes = ++model.row->heads == round_written;
 }
 
 void on_instruction(unsigned vcpu, void* data) {
-    if (!core_of(vcpu).writes) return;
+    if (!model.cores[vcpu].writes) return;
     const auto& instruction = *static_cast<const Instruction*>(data);
     model.row->path.push_back({instruction.address, instruction.word, 0});
 }
@@ -213,9 +189,9 @@ void on_instruction(unsigned vcpu, void* data) {
 // ---- translation ----
 
 void* indirect_at(std::uint64_t address, std::uint32_t word) {
-    const Class in = in_any(model.hooks, address)    ? hook
-                     : in_any(model.tracer, address) ? tracer
-                                                     : unhooked;
+    const Class in = any_has(model.hooks, address)    ? hook
+                     : any_has(model.tracer, address) ? tracer
+                                                      : unhooked;
     return &model.indirect.emplace_back(Indirect{address, word, in, site_around(address)});
 }
 
@@ -246,49 +222,39 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
-    this_core::is_there(vcpu);
-    if (model.cores.size() <= vcpu) model.cores.resize(vcpu + 1);
-    model.cores[vcpu] = std::make_unique<Core>();
-    if (!model.cores[vcpu]->registers.known()) {
+    if (!model.cores.add(vcpu).registers.known()) {
         qemu_plugin_outs("return_stack: this QEMU gives no x0 and x30: no return can be told\n");
     }
 }
 
 // ---- the result ----
 
-void print(std::FILE* file, const char* name, const std::array<Counted, classes>& counts) {
-    std::fprintf(file, ", \"%s\": {", name);
+Json json_of(const std::array<Counted, classes>& counts) {
+    Json::Members all;
     for (unsigned i = 0; i < classes; ++i) {
-        const Counted& of = counts[i];
-        std::fprintf(file,
-                     "%s\"%s\": {\"executed\": %" PRIu64 ", \"missed\": [%" PRIu64 ", %" PRIu64
-                     ", %" PRIu64 "]}",
-                     i == 0 ? "" : ", ", class_names[i], of.executed, of.missed[0], of.missed[1],
-                     of.missed[2]);
+        const auto& [executed, missed] = counts[i];
+        const std::vector<Json> by_depth(missed.begin(), missed.end());
+        all.emplace_back(class_names[i],
+                         Json::Members{{"executed", executed}, {"missed", by_depth}});
     }
-    std::fputs("}", file);
+    return all;
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
-    std::FILE* const file = std::fopen(model.out.c_str(), "w");
-    if (file == nullptr)
-        return qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
-    std::fprintf(file, "{\"depths\": [%u, %u, %u], \"rows\": [", depths[0], depths[1], depths[2]);
+    std::vector<Json> rows;
     for (const Row& row : model.rows) {
-        std::fprintf(file, "%s\n{\"name\": \"%s\", \"calls\": %" PRIu64,
-                     &row == &model.rows.front() ? "" : ",", row.name.c_str(), row.calls);
-        print(file, "returns", row.returns);
-        print(file, "branches", row.branches);
-        std::fputs(", \"path\": [", file);
-        for (const Step& step : row.path) {
-            std::fprintf(file, "%s[\"0x%" PRIx64 "\", \"0x%08" PRIx32 "\", %u]",
-                         &step == &row.path.front() ? "" : ", ", step.address, step.word,
-                         step.missed);
-        }
-        std::fputs("]}", file);
+        std::vector<Json> path;
+        for (const auto& [address, word, missed] : row.path)
+            path.push_back(std::vector<Json>{hex(address), hex(word), missed});
+        rows.push_back(Json::Members{{"name", row.name},
+                                     {"calls", row.calls},
+                                     {"returns", json_of(row.returns)},
+                                     {"branches", json_of(row.branches)},
+                                     {"path", path}});
     }
-    std::fputs("\n]}\n", file);
-    std::fclose(file);
+    const std::vector<Json> by_depth(depths.begin(), depths.end());
+    if (!Json(Json::Members{{"depths", by_depth}, {"rows", rows}}).write(model.out))
+        qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
 }
 
 }  // namespace
@@ -306,8 +272,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
         model.row = &model.rows.emplace_back();
         model.row->name = "all";
     }
-    qemu_plugin_register_vcpu_init_cb(id, on_core);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    plugin::watch(id, on_core, on_translation, on_exit);
     return 0;
 }

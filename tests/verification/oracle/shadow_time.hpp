@@ -23,20 +23,14 @@ struct Time {
 
     // What a tracer sees that the program tells of its interrupts.
     std::uint64_t seen() const { return own + others + asked + edges; }
+    static constexpr std::uint64_t Time::*all[] = {&Time::own, &Time::others, &Time::asked,
+                                                   &Time::edges, &Time::interrupts};
     Time& operator+=(const Time& more) {
-        own += more.own;
-        others += more.others;
-        asked += more.asked;
-        edges += more.edges;
-        interrupts += more.interrupts;
+        for (const auto part : all) this->*part += more.*part;
         return *this;
     }
     Time& operator-=(const Time& less) {
-        own -= less.own;
-        others -= less.others;
-        asked -= less.asked;
-        edges -= less.edges;
-        interrupts -= less.interrupts;
+        for (const auto part : all) this->*part -= less.*part;
         return *this;
     }
     friend Time operator+(Time to, const Time& more) { return to += more; }

@@ -34,17 +34,11 @@
 // and this call's address.
 #include "tests/verification/oracle/call_shadow.hpp"
 #include "tests/verification/oracle/plugin.hpp"
-#include "tests/verification/oracle/this_core.hpp"
 
-#include <cinttypes>
 #include <deque>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
-#include <string_view>
 #include <unordered_map>
 
 int qemu_plugin_version = 4;
@@ -53,6 +47,7 @@ namespace {
 
 using namespace nopscope::host::truth;
 using plugin::call_before;
+using plugin::Json;
 
 struct Core {
     Core(std::uint64_t& all_instructions, CallShadow& first)
@@ -89,7 +84,7 @@ struct Truth {
     std::deque<Stack> stacks;                      // elements never move
     std::uint64_t instructions = 0;
     std::deque<Place> places;  // elements never move
-    std::vector<std::unique_ptr<Core>> cores;
+    plugin::Cores<Core> cores;
     std::string out;
     CallPaths paths;
     bool keeps_paths = false;
@@ -98,55 +93,50 @@ struct Truth {
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Truth& truth = *new Truth;
 
-Tells tells_of(std::string_view what) {
-    if (what == "interrupt_begins") return Tells::interrupt_begins;
-    if (what == "interrupt_ends") return Tells::interrupt_ends;
-    if (what == "destroys") return Tells::destroys;
-    return what == "switches" ? Tells::switches : Tells::other;
+using Numbers = std::vector<std::uint64_t>;
+template <Tells what>
+void read_tells(const Numbers& is) {
+    truth.tells.emplace(is[0], what);
 }
+constexpr plugin::MapLine lines[] = {
+    {"site", 2,
+     [](const Numbers& is) {
+         const auto index = static_cast<std::uint32_t>(truth.sites.size());
+         truth.site_at.emplace(is[0], index);
+         truth.function_at.emplace(is[1], index);
+         truth.sites.push_back({is[0], is[1]});
+     }},
+    {"tracer", 2,
+     [](const Numbers& is) {
+         truth.tracer.push_back({is[0], is[1]});
+     }},
+    {"service", 1, [](const Numbers& is) { truth.services.push_back(is[0]); }},
+    {"longjmp", 1, [](const Numbers& is) { truth.longjmp = is[0]; }},
+    {"boot", 1, [](const Numbers& is) { truth.boots.push_back(is[0]); }},
+    {"makes_room", 1, [](const Numbers& is) { truth.makes_room = is[0]; }},
+    {"interrupt_begins", 1, read_tells<Tells::interrupt_begins>},
+    {"interrupt_ends", 1, read_tells<Tells::interrupt_ends>},
+    {"switches", 1, read_tells<Tells::switches>},
+    {"destroys", 1, read_tells<Tells::destroys>},
+    {"switch", 2,
+     [](const Numbers& is) {
+         truth.switching.push_back({is[0], is[1]});
+     }},
+    {"vectors", 1,
+     [](const Numbers& is) {
+         truth.vectors = {is[0], is[0] + 0x800};
+     }},
+    {"stack", 2,
+     [](const Numbers& is) {
+         truth.stack = {is[0], is[1]};
+     }},
+};
 
 bool read_map(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line)) {
-        std::istringstream fields(line);
-        std::string what;
-        std::uint64_t first = 0, second = 0;
-        if (!(fields >> what >> std::hex >> first)) return false;
-        if (what == "vectors") {
-            truth.vectors = {first, first + 0x800};
-        } else if (what == "longjmp") {
-            truth.longjmp = first;
-        } else if (what == "boot") {
-            truth.boots.push_back(first);
-        } else if (what == "service") {
-            truth.services.push_back(first);
-        } else if (what == "makes_room") {
-            truth.makes_room = first;
-        } else if (const auto tells = tells_of(what); tells != Tells::other) {
-            truth.tells.emplace(first, tells);
-        } else if (!(fields >> second)) {
-            return false;
-        } else if (what == "site") {
-            const auto index = static_cast<std::uint32_t>(truth.sites.size());
-            truth.site_at.emplace(first, index);
-            truth.function_at.emplace(second, index);
-            truth.sites.push_back({first, second});
-        } else if (what == "tracer") {
-            truth.tracer.push_back({first, second});
-        } else if (what == "stack") {
-            truth.stack = {first, second};
-        } else if (what == "switch") {
-            truth.switching.push_back({first, second});
-        } else {
-            return false;
-        }
-    }
-    return !truth.sites.empty() && !truth.tracer.empty();
+    return plugin::read_map(path, lines) && !truth.sites.empty() && !truth.tracer.empty();
 }
 
-Core& core_of(unsigned vcpu) { return *truth.cores[this_core::number(vcpu)]; }
-CallShadow& shadow_of(unsigned vcpu) { return *core_of(vcpu).shadow; }
+CallShadow& shadow_of(unsigned vcpu) { return *truth.cores[vcpu].shadow; }
 CallShadow& new_stack() {
     Stack& stack = truth.stacks.emplace_back();
     stack.functions.resize(truth.sites.size());
@@ -155,12 +145,12 @@ CallShadow& new_stack() {
 }
 
 void on_block(unsigned vcpu, void* place) {
-    Core& core = core_of(vcpu);
+    Core& core = truth.cores[vcpu];
     core.shadow->begin_block(*static_cast<const Place*>(place), core.registers);
 }
 void on_function(unsigned vcpu, void*) { shadow_of(vcpu).at_function(); }
 void on_call(unsigned vcpu, void* index) {
-    Core& core = core_of(vcpu);
+    Core& core = truth.cores[vcpu];
     core.shadow->call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)),
                       core.registers);
 }
@@ -168,35 +158,32 @@ template <Branch kind>
 void on_branch(unsigned vcpu, void*) {
     shadow_of(vcpu).branch(kind);
 }
-void on_instruction(unsigned vcpu, void*) { core_of(vcpu).clock.executed(); }
+void on_instruction(unsigned vcpu, void*) { truth.cores[vcpu].clock.executed(); }
 void on_eret(unsigned vcpu, void*) { shadow_of(vcpu).interrupt_ends(); }
 void on_clock(unsigned vcpu, void*) { shadow_of(vcpu).reads_clock(); }
 void on_wait(unsigned vcpu, void*) { shadow_of(vcpu).waits(); }
 // A task that ended has left its stack to another, which may stop at the same SP.
 void on_leaving(unsigned vcpu, void*) {
-    Core& core = core_of(vcpu);
+    Core& core = truth.cores[vcpu];
     core.passed = core.shadow->stop();
     truth.stopped[core.registers.sp()] = core.shadow;
 }
 void on_taking(unsigned vcpu, void*) {
-    Core& core = core_of(vcpu);
+    Core& core = truth.cores[vcpu];
     const auto found = truth.stopped.find(core.registers.sp());
     core.shadow = found == truth.stopped.end() ? &new_stack() : found->second;
     if (found != truth.stopped.end()) truth.stopped.erase(found);
     core.shadow->go_on(core.clock, core.passed);
 }
 bool switches_stacks(std::uint64_t address, std::uint32_t word) {
-    return a64::is_mov_to_sp(word) && std::ranges::any_of(truth.switching, [&](const Range& range) {
-               return range.has(address);
-           });
+    return a64::is_mov_to_sp(word) && any_has(truth.switching, address);
 }
 
 Place& place_at(std::uint64_t address) {
     Place& place = truth.places.emplace_back(Place{.address = address});
-    for (const Range& range : truth.tracer) place.tracer = place.tracer || range.has(address);
+    place.tracer = any_has(truth.tracer, address);
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
-    for (const std::uint64_t service : truth.services)
-        place.service = place.service || service == address;
+    place.service = std::ranges::count(truth.services, address) != 0;
     place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
     place.boot = std::ranges::count(truth.boots, address) != 0;
     place.body = truth.site_at.contains(address - 4);
@@ -237,10 +224,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
-    this_core::is_there(vcpu);
-    if (truth.cores.size() <= vcpu) truth.cores.resize(vcpu + 1);
-    truth.cores[vcpu] = std::make_unique<Core>(truth.instructions, new_stack());
-    if (!truth.cores[vcpu]->registers.known())
+    if (!truth.cores.add(vcpu, truth.instructions, new_stack()).registers.known())
         qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
 }
 
@@ -269,21 +253,18 @@ constexpr struct {
 };
 
 // Functions without a call are left out.
-void print_functions(std::FILE* file, const std::vector<Counted>& functions) {
-    const char* before = "";
+Json functions_of(const std::vector<Counted>& functions) {
+    std::vector<Json> all;
     for (std::size_t i = 0; i < functions.size(); ++i) {
         const Counted& of = functions[i];
         if (of.calls == 0) continue;
-        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", std::exchange(before, ","),
-                     truth.sites[i].function);
-        for (const auto& [name, value] : fields) {
-            std::fprintf(file, ", \"%s\": %" PRIu64, name, of.*value);
-        }
-        for (const auto& [name, value] : Reasons::all) {
-            std::fprintf(file, ", \"%s_below\": %" PRIu64, name, of.below.*value);
-        }
-        std::fputs("}", file);
+        Json::Members function = {{"address", hex(truth.sites[i].function)}};
+        for (const auto& [name, value] : fields) function.emplace_back(name, of.*value);
+        for (const auto& [name, value] : Reasons::all)
+            function.emplace_back(std::string(name) + "_below", of.below.*value);
+        all.emplace_back(function);
     }
+    return all;
 }
 
 void add(std::vector<Counted>& to, const std::vector<Counted>& more) {
@@ -294,19 +275,7 @@ void add(std::vector<Counted>& to, const std::vector<Counted>& more) {
     }
 }
 
-void print_paths(std::FILE* file) {
-    std::fputs(", \"paths\": [", file);
-    const auto& paths = truth.paths.paths();
-    for (std::size_t i = 1; i < paths.size(); ++i) {
-        std::fprintf(file, "%s\n[%" PRIu32 ", \"0x%" PRIx64 "\"]", i == 1 ? "" : ",",
-                     paths[i].around, truth.sites[paths[i].function].function);
-    }
-    std::fputs("\n]", file);
-}
-
 void on_exit(qemu_plugin_id_t, void*) {
-    std::FILE* const file = std::fopen(truth.out.c_str(), "w");
-    if (file == nullptr) return qemu_plugin_outs("truth: cannot write the file named by out=\n");
     std::uint64_t program = 0, foreign = 0, unexplained = 0, stacks = 0;
     std::vector<Counted> functions;
     for (auto& [of_stack, shadow] : truth.stacks) {
@@ -317,25 +286,24 @@ void on_exit(qemu_plugin_id_t, void*) {
         unexplained += shadow->unexplained;
         add(functions, of_stack);
     }
-    std::fprintf(file,
-                 "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
-                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"stacks\": %" PRIu64
-                 ", \"functions\": [",
-                 truth.instructions, program, foreign, unexplained,
-                 truth.longjmp != 0 ? "true" : "false", stacks);
-    print_functions(file, functions);
-    std::fputs("\n], \"tasks\": [", file);
-    const char* before = "";
+    std::vector<Json> tasks, paths;
     for (const Stack& stack : truth.stacks) {
-        if (stacks < 2 || !stack.shadow->has_called()) continue;
-        std::fprintf(file, "%s\n[", std::exchange(before, ","));
-        print_functions(file, stack.functions);
-        std::fputs("]", file);
+        if (stacks >= 2 && stack.shadow->has_called())
+            tasks.push_back(functions_of(stack.functions));
     }
-    std::fputs("\n]", file);
-    if (truth.keeps_paths) print_paths(file);
-    std::fputs("}\n", file);
-    std::fclose(file);
+    for (const auto& [around, function] : std::span(truth.paths.paths()).subspan(1))
+        paths.push_back(std::vector<Json>{around, hex(truth.sites[function].function)});
+    Json::Members all = {{"instructions", truth.instructions},
+                         {"program", program},
+                         {"foreign", foreign},
+                         {"unexplained", unexplained},
+                         {"told_of_longjmp", truth.longjmp != 0},
+                         {"stacks", stacks},
+                         {"functions", functions_of(functions)},
+                         {"tasks", tasks}};
+    if (truth.keeps_paths) all.emplace_back("paths", paths);
+    if (!Json(all).write(truth.out))
+        qemu_plugin_outs("truth: cannot write the file named by out=\n");
 }
 
 }  // namespace
@@ -350,8 +318,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
             stderr);
         return -1;
     }
-    qemu_plugin_register_vcpu_init_cb(id, on_core);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    plugin::watch(id, on_core, on_translation, on_exit);
     return 0;
 }

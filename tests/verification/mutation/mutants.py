@@ -41,7 +41,6 @@ class Mutant:
     text: str
     by: str
     killed_by: tuple
-    short: bool      # it is in the short run, too
 
     def places(self):
         """Returns how often the text is in the file."""
@@ -60,7 +59,7 @@ def content_of(mutant):
 
 
 def mutant_of(part, files, name, entry):
-    unknown = set(entry) - {"step", "text", "by", "file", "killed_by", "short"}
+    unknown = set(entry) - {"step", "text", "by", "file", "killed_by"}
     if unknown:
         raise Wrong(f"{part}.toml: {name}: no such key: {', '.join(sorted(unknown))}")
     missing = [key for key in ("step", "text") if not entry.get(key)]
@@ -69,7 +68,7 @@ def mutant_of(part, files, name, entry):
     candidates = [entry["file"]] if "file" in entry else list(files)
     found = {mutant: mutant.places() for mutant in (
         Mutant(name, part, entry["step"], file, entry["text"], entry.get("by", ""),
-               tuple(entry.get("killed_by") or files.get(file, ())), entry.get("short", False)) for file in candidates)}
+               tuple(entry.get("killed_by") or files.get(file, ()))) for file in candidates)}
     if sum(found.values()) != 1:
         raise Wrong(f"{part}.toml: {name}: its text occurs {sum(found.values())} times in {', '.join(candidates)}, not once: "
                     "make it again what the step is there")

@@ -3,7 +3,7 @@
 """Mutation tests. Each mutant leaves out or swaps one step of the tracer's protocol, or makes a
 number of the host wrong. The script builds each mutant separately, and some test must fail for it.
 
-    run.py [--short] [--only NAME]... [--part PART]... [--format json]
+    run.py [--only NAME]... [--part PART]... [--format json]
     run.py --list [--format json]      lists the mutants; each one's text must be in the source once
     run.py --table                     prints the table for docs/proof.md
 
@@ -75,7 +75,7 @@ def try_all(killers, mutants, jobs, to):
 def listed(mutants, as_json):
     if as_json:
         return json.dumps([{"name": m.name, "part": m.part, "file": m.file, "step": m.step,
-                            "killed_by": m.killed_by, "short": m.short} for m in mutants], indent=1)
+                            "killed_by": m.killed_by} for m in mutants], indent=1)
     lines = [f"{m.name}: {m.step} ({m.file}; {', '.join(m.killed_by)})" for m in mutants]
     return "\n".join([*lines, f"mutants: {len(mutants)}, each with a text that is in the source once"])
 
@@ -96,8 +96,6 @@ def chosen(mutants, arguments):
     for name in [*arguments.only, *arguments.part]:
         if name not in names:
             raise Wrong(f"there is no mutant and no part {name} (--list)")
-    if arguments.short:
-        mutants = [mutant for mutant in mutants if mutant.short]
     if arguments.only or arguments.part:
         mutants = [mutant for mutant in mutants if mutant.name in arguments.only or mutant.part in arguments.part]
     return mutants
@@ -107,7 +105,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("--short", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
     parser.add_argument("--part", action="append", default=[], metavar="PART")
     parser.add_argument("--format", choices=("text", "json"), default="text")

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# npm_packages(SOURCE BUILD): rule for BUILD/packages.stamp and BUILD/node_modules/, from SOURCE's
-# package-lock.json. npm fetches them from its registry once for a build tree. None of their scripts
-# runs by itself.
+# npm_packages(SOURCE BUILD): rule for BUILD/packages.stamp and BUILD/node_modules/, from SOURCE's package-lock.json.
 function(npm_packages source build)
-    find_program(NPM npm REQUIRED)
-    set(files package.json package-lock.json .npmrc)
-    list(TRANSFORM files PREPEND "${source}/")
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(script "${PROJECT_SOURCE_DIR}/cmake/npm_packages.py")
+    set(files "${source}/package.json" "${source}/package-lock.json")
     add_custom_command(
         OUTPUT "${build}/packages.stamp"
         COMMAND "${CMAKE_COMMAND}" -E make_directory "${build}"
         COMMAND "${CMAKE_COMMAND}" -E copy ${files} "${build}"
-        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NPM}" ci --ignore-scripts --prefer-offline --no-progress --loglevel=error
+        COMMAND Python3::Interpreter -B "${script}" "${source}/package-lock.json" "${build}"
         COMMAND "${CMAKE_COMMAND}" -E touch "${build}/packages.stamp"
-        DEPENDS ${files}
+        DEPENDS ${files} "${script}"
         COMMENT "Fetching the packages of ${source}"
         VERBATIM)
 endfunction()

@@ -25,8 +25,8 @@ missing_packages() {
     done < <(dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' | sed -n 's/^installed //p')
     while read -r package; do
         version=${installed[$package]:-}
-        # npm may be installed with node, without a package.
-        if [ "$package" = npm ] && command -v npm >/dev/null; then continue; fi
+        # node may be installed without a package.
+        if [ "$package" = nodejs ] && command -v node >/dev/null; then continue; fi
         if [ -z "$version" ] || { [ "$package" = "$qemu_package" ] && ! qemu_new_enough "$version"; }; then
             echo "$package"
         fi

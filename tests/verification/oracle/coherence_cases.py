@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import coherence  # noqa: E402
-import known_counts  # noqa: E402
+import images  # noqa: E402
 
 # On a CPU that needs all maintenance.
 WRONG = {
@@ -67,7 +67,7 @@ CORE = {"NO_ISB": 0, "NO_SYNCHRONISATION": 1}
 
 def build(directory, macro):
     elf = directory / f"{macro or 'right'}.elf"
-    known_counts.build("coherence_cases.S", elf, f"-DWRONG={macro or 'none'}", *(["-DDELAYED"] if macro in DELAYED else []))
+    images.build("coherence_cases.S", elf, f"-DWRONG={macro or 'none'}", *(["-DDELAYED"] if macro in DELAYED else []))
     return elf
 
 
@@ -131,5 +131,5 @@ class Cases(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PLUGIN = known_counts.plugin_of_arguments()
+    PLUGIN = images.plugin_of_arguments()
     unittest.main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes an image for the coherence oracle (coherence_files.hpp), from its ELF alone."""
+"""Describes an image for the coherence oracle (coherence.cpp), from its ELF alone."""
 
 import struct
 
@@ -76,7 +76,7 @@ def describe(elf, description, text_path):
         lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
         begin = image.symbols["nopscope_callback"]
         end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
-        lines.append(f"holder {begin:x} {end:x} {made:x}")
+        lines += [f"holder {begin:x} {end:x}", f"made {made:x}"]
         patcher = find(image, PATCHER)
         if patcher is None:
             raise Unknown(f"it has no symbol {PATCHER}")

@@ -86,28 +86,18 @@ struct Model {
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Model& model = *new Model;
 
-using Numbers = std::vector<std::uint64_t>;
-constexpr plugin::MapLine lines[] = {
-    {"mark", 1, [](const Numbers& is) { model.mark = is[0]; }},
-    {"head", 1, [](const Numbers& is) { model.head = is[0]; }},
-    {"hook", 2,
-     [](const Numbers& is) {
-         model.hooks.push_back({is[0], is[1]});
-     }},
-    {"tracer", 2,
-     [](const Numbers& is) {
-         model.tracer.push_back({is[0], is[1]});
-     }},
-    {"site", 3,
-     [](const Numbers& is) {
-         Site& site = model.sites.emplace_back(Site{is[0], is[1], is[2]});
-         model.site_at.emplace(is[0], &site);
-         model.function_at.emplace(is[1], &site);
-     }},
-};
-
 bool read_map(const std::string& path) {
-    return plugin::read_map(path, lines) && !model.sites.empty() && !model.hooks.empty() &&
+    const auto add_site = [](const plugin::Numbers& is) {
+        Site& site = model.sites.emplace_back(Site{is[0], is[1], is[2]});
+        model.site_at.emplace(is[0], &site);
+        model.function_at.emplace(is[1], &site);
+    };
+    return plugin::read_map(path, {{"mark", model.mark},
+                                   {"head", model.head},
+                                   {"hook", model.hooks},
+                                   {"tracer", model.tracer},
+                                   {"site", 3, add_site}}) &&
+           !model.sites.empty() && !model.hooks.empty() &&
            model.site_at.size() == model.sites.size();
 }
 
@@ -253,25 +243,20 @@ void on_exit(qemu_plugin_id_t, void*) {
                                      {"path", path}});
     }
     const std::vector<Json> by_depth(depths.begin(), depths.end());
-    if (!Json(Json::Members{{"depths", by_depth}, {"rows", rows}}).write(model.out))
-        qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
+    Json(Json::Members{{"depths", by_depth}, {"rows", rows}}).write(model.out);
 }
 
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
     model.out = plugin::argument(argc, argv, "out");
-    if (model.out.empty() || !read_map(plugin::argument(argc, argv, "map"))) {
-        std::fputs(
-            "return_stack: needs out=FILE and map=FILE, with sites and hooks, as "
-            "tests/bench/returns.py writes it\n",
-            stderr);
-        return -1;
-    }
+    const bool is_ready = !model.out.empty() && read_map(plugin::argument(argc, argv, "map"));
     if (model.mark == 0) {
         model.row = &model.rows.emplace_back();
         model.row->name = "all";
     }
-    plugin::watch(id, on_core, on_translation, on_exit);
-    return 0;
+    return plugin::start(id, is_ready,
+                         "return_stack: needs out=FILE and map=FILE, with sites and hooks, as "
+                         "tests/bench/returns.py writes it\n",
+                         on_core, on_translation, on_exit);
 }

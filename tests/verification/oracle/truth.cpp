@@ -222,24 +222,11 @@ void on_core(qemu_plugin_id_t, unsigned vcpu) {
 constexpr struct {
     const char* name;
     std::uint64_t Counted::*value;
-} fields[] = {{"calls", &Counted::calls},
-              {"self", &Counted::self},
-              {"inclusive", &Counted::inclusive},
-              {"interrupted", &Counted::interrupted},
-              {"asked", &Counted::asked},
-              {"struck", &Counted::struck},
-              {"cut", &Counted::cut},
-              {"lowest", &Counted::lowest},
-              {"destroys", &Counted::destroys},
-              {"waits", &Counted::waits},
-              {"interrupts", &Counted::interrupts},
-              {"made", &Counted::made},
-              {"jumps", &Counted::jumps},
-              {"unwound", &Counted::unwound},
-              {"thrown", &Counted::thrown},
-              {"landings", &Counted::landings},
-              {"pumps", &Counted::pumps},
-              {"open", &Counted::open}};
+} fields[] = {{"calls", &Counted::calls},         {"self", &Counted::self},
+              {"inclusive", &Counted::inclusive}, {"interrupted", &Counted::interrupted},
+              {"asked", &Counted::asked},         {"interrupts", &Counted::interrupts},
+              {"made", &Counted::made},           {"unwound", &Counted::unwound},
+              {"landings", &Counted::landings}};
 
 // Functions without a call are left out.
 Json functions_of(const std::vector<Counted>& functions) {
@@ -249,8 +236,10 @@ Json functions_of(const std::vector<Counted>& functions) {
         if (of.calls == 0) continue;
         Json::Members function = {{"address", hex(truth.sites[i].function)}};
         for (const auto& [name, value] : fields) function.emplace_back(name, of.*value);
-        for (const auto& [name, value] : Reasons::all)
+        for (const auto& [name, value] : Reasons::all) {
+            function.emplace_back(name, of.*value);
             function.emplace_back(std::string(name) + "_below", of.below.*value);
+        }
         all.emplace_back(function);
     }
     return all;
@@ -260,6 +249,7 @@ void add(std::vector<Counted>& to, const std::vector<Counted>& more) {
     to.resize(more.size());
     for (std::size_t i = 0; i < more.size(); ++i) {
         for (const auto& [name, value] : fields) to[i].*value += more[i].*value;
+        to[i] += more[i];
         to[i].below += more[i].below;
     }
 }

@@ -137,7 +137,7 @@ class Row:
         longjmp_ns = 0 if self.told_of_longjmp else LONGJMP_NS
         where = "" if key == "self" else "_below"
         tasks_ns = sum(each * of[what + where] for what, each in TASK_NS.items()) if self.tasks else 0
-        longjmps = of["thrown"] + of["landings"] if key == "self" else of["longjmps_below"]
+        longjmps = of["longjmps"] + of["landings"] if key == "self" else of["longjmps_below"]
         return longjmp_ns * longjmps + PUMP_NS * of["pumps" + where] + tail_ns * of["jumps" + where] + tasks_ns
 
     def is_explained(self):

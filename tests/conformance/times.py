@@ -306,6 +306,18 @@ def begun_and_ended(data):
     return begun, ended
 
 
+def faults_of_contexts(who, contexts, rows):
+    """Checks the contexts of one number, on one core or, if its task moves, on all. `rows`: of the report."""
+    if any(context.whole for context in contexts):
+        return
+    said = {name: sum(row[name] for row in rows) for name in ("self_ticks", "tracer_ticks")}
+    ran, own, tracer, nothing, gaps = (sum(getattr(context, name) for context in contexts)
+                                       for name in ("ran", "own", "tracer", "nothing", "gaps"))
+    if said != {"self_ticks": own, "tracer_ticks": tracer} or own + tracer + nothing + gaps != ran:
+        yield (f"{who}: self {own} + tracer {tracer} + no call {nothing} + gaps {gaps}, and it ran for {ran}; "
+               f"the report says {said}")
+
+
 def faults_of(name, core, theirs, is_whole):
     """Checks one core. `theirs`: {context: what the report says}. `is_whole`: no record is
     missing."""
@@ -318,23 +330,13 @@ def faults_of(name, core, theirs, is_whole):
     for number in core.contexts.keys() | theirs.keys():
         of, said = core.contexts[number], theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
         who = f"{name}, context {number}"
-        counted = of.tracer + of.nothing + of.gaps
         ran += said["ran_ticks"]
         if said["ran_ticks"] != of.ran:
             found.append(f"{who}: it ran for {of.ran} ticks, and the report says {said['ran_ticks']}")
-        if of.whole:
-            if said["self_ticks"] > of.ran:
-                found.append(f"{who}: {said['self_ticks']} ticks self, and it ran for {of.ran}")
-            continue
-        if of.moved:
-            continue
-        if said["self_ticks"] != of.own:
-            found.append(f"{who}: self {said['self_ticks']}, here {of.own}")
-        if said["tracer_ticks"] != of.tracer:
-            found.append(f"{who}: {of.tracer} ticks were the tracer's, and the report says {said['tracer_ticks']}")
-        if said["self_ticks"] + counted != of.ran:
-            found.append(f"{who}: self {said['self_ticks']} + tracer {of.tracer} + no call {of.nothing} + gaps {of.gaps} = "
-                         f"{said['self_ticks'] + counted}, and it ran for {of.ran}")
+        if of.whole and said["self_ticks"] > of.ran:
+            found.append(f"{who}: {said['self_ticks']} ticks self, and it ran for {of.ran}")
+        if not of.moved:
+            found += faults_of_contexts(who, [of], [said])
     if ran + core.gaps != core.clock - core.first:
         found.append(f"{name}: contexts {ran} + gaps {core.gaps}, and it has {core.clock - core.first}")
     return found
@@ -342,19 +344,10 @@ def faults_of(name, core, theirs, is_whole):
 
 def faults_of_moved(session, cores, rows):
     """Checks the contexts of a session that ran on several cores. `rows`: of the report."""
-    found = []
-    numbers = {number for core in cores for number, context in core.contexts.items() if context.moved}
-    for number in numbers:
-        here = [core.contexts[number] for core in cores if number in core.contexts]
-        said = {name: sum(row[name] for row in rows if row["context"] == number) for name in ("self_ticks", "tracer_ticks")}
-        if any(context.whole for context in here):
-            continue
-        ran, own, tracer, nothing, gaps = (sum(getattr(context, name) for context in here)
-                                           for name in ("ran", "own", "tracer", "nothing", "gaps"))
-        if said != {"self_ticks": own, "tracer_ticks": tracer} or own + tracer + nothing + gaps != ran:
-            found.append(f"session {session}, context {number}, which moves: self {own} + tracer {tracer} + no call {nothing} + "
-                         f"gaps {gaps}, and it ran for {ran}; the report says {said}")
-    return found
+    for number in {number for core in cores for number, context in core.contexts.items() if context.moved}:
+        yield from faults_of_contexts(f"session {session}, context {number}, which moves",
+                                      [core.contexts[number] for core in cores if number in core.contexts],
+                                      [row for row in rows if row["context"] == number])
 
 
 def faults_of_rows(report):

@@ -28,8 +28,7 @@ class Bench(unittest.TestCase):
         self.assertTrue(self.header["counted"])
 
     def test_every_figure_is_the_baseline_s(self):
-        self.assertEqual(self.different(self.rows), [],
-                         "if this is meant: ./dev bench --update-baseline")
+        self.assertEqual(self.different(self.rows), [], "if this is meant: ./dev bench --update-baseline")
 
     def test_a_call_s_figure_is_a_whole_number(self):
         for row in self.rows:
@@ -39,8 +38,7 @@ class Bench(unittest.TestCase):
     def test_an_instruction_is_a_nanosecond(self):
         # The clock of `max` counts at 1 GHz. That row excludes its callee's instructions.
         for row in self.rows:
-            if MACHINE == "virt-max" and row.get("per") == bench.CALLS and \
-                    "direct" not in row["case"]:
+            if MACHINE == "virt-max" and row.get("per") == bench.CALLS and "direct" not in row["case"]:
                 self.assertEqual(row["ns_per_call"] * bench.CALLS, row["instructions"], row)
 
     def test_one_instruction_more_or_less_in_any_call_is_noticed(self):

@@ -107,8 +107,7 @@ class Measured(unittest.TestCase):
     def test_a_board_s_rows_are_read(self):
         with tempfile.TemporaryDirectory() as directory:
             rows = measured.read(self.write(directory, self.rows))
-        self.assertEqual(measured.figures(rows)["graph"],
-                         {"cycles": (150, 16), "instructions": (0, 0), "mispredicted": (None, None)})
+        self.assertEqual(measured.figures(rows)["graph"], {"cycles": (150, 16), "instructions": (0, 0), "mispredicted": (None, None)})
 
     def test_rows_that_are_missing_or_cut_are_refused(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that time goes to the call that spent it. A third reader, written from
-docs/trace-format.md, "What a reader does": it assigns each interval between two records of a core
-to one context, and there to a call, to the tracer, to nothing or to a gap.
+"""Checks that time goes to the call that spent it. A third reader, written from docs/trace-format.md, "What a reader does": it assigns each
+interval between two records of a core to one context, and there to a call, to the tracer, to nothing or to a gap.
 
     times.py NOPSCOPE RECORDING.nsc     prints what was checked; 1: `nopscope report` disagrees
 
@@ -15,9 +14,8 @@ Two sums must hold, in ticks:
 
 All but the self time is counted here; nothing is computed as a difference.
 
-A task may go on on another core, in the middle of a call. The first sum then holds for all cores'
-contexts of that number together. If records are missing besides, readers need not agree on whose a
-time without a record of the switch is: then neither sum is checked.
+A task may go on on another core, in the middle of a call. The first sum then holds for all cores' contexts of that number together. If
+records are missing besides, readers need not agree on whose a time without a record of the switch is: then neither sum is checked.
 """
 import json
 import pathlib
@@ -274,8 +272,7 @@ def trace_chunks(data):
 
 
 def read(data):
-    """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged
-    or too large."""
+    """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged or too large."""
     sessions, count = defaultdict(lambda: defaultdict(list)), 0
     try:
         parts = trace_chunks(data)
@@ -319,8 +316,7 @@ def faults_of_contexts(who, contexts, rows):
 
 
 def faults_of(name, core, theirs, is_whole):
-    """Checks one core. `theirs`: {context: what the report says}. `is_whole`: no record is
-    missing."""
+    """Checks one core. `theirs`: {context: what the report says}. `is_whole`: no record is missing."""
     if core.backwards:
         return []
     found, ran = [], 0
@@ -376,8 +372,7 @@ def faults_of_rows(report):
 
 
 def faults(data, report):
-    """Returns a sentence for each fault in the report's times. None: the recording is too large to
-    check."""
+    """Returns a sentence for each fault in the report's times. None: the recording is too large to check."""
     cores = read(data)
     found = faults_of_rows(report)
     if cores is None:
@@ -398,15 +393,13 @@ def faults(data, report):
 
 
 def check(nopscope, recording):
-    """Checks every recording that a test makes. Ignores a file that cannot be read, because the
-    test itself must notice."""
+    """Checks every recording that a test makes. Ignores a file that cannot be read, because the test itself must notice."""
     path = pathlib.Path(recording)
     data = path.read_bytes()
     with tempfile.NamedTemporaryFile(suffix=".nsc") as copy:  # the recording may still grow
         copy.write(data)
         copy.flush()
-        done = subprocess.run([nopscope, "report", copy.name, "--format", "json"], capture_output=True, text=True,
-                              timeout=300, check=False)
+        done = subprocess.run([nopscope, "report", copy.name, "--format", "json"], capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         return "it has no report"
     found = faults(data, json.loads(done.stdout))

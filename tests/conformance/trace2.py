@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames, hellos, and the packed records of trace frames, of formats 2 and 3: written from docs/trace-format.md, sharing
-no code with the first reader. For the second readers in tests/conformance and tests/e2e, and for lines that
-tests make. Short, not fast.
+"""Frames, hellos, and the packed records of trace frames, of formats 2 and 3: written from docs/trace-format.md, sharing no code with the
+first reader. For the second readers in tests/conformance and tests/e2e, and for lines that tests make. Short, not fast.
 """
 import struct
 import sys
@@ -78,8 +77,7 @@ def frame(stream, session, payload, sequence=0, core=0):
 
 
 def frames(line):
-    """Yields for each chunk of the line that is not empty: (stream, core, session, sequence,
-    payload), or None if it is corrupt."""
+    """Yields for each chunk of the line that is not empty: (stream, core, session, sequence, payload), or None if it is corrupt."""
     for chunk in line.split(b"\0")[:-1]:
         if chunk:
             raw = cobs_decode(chunk)
@@ -279,8 +277,7 @@ class TraceDecoder:
         self.index, self.clock = first, self.base
 
     def _settle(self):
-        self.code = self.code << 32 & CLOCK | int.from_bytes(
-            self.bytes[self.at:self.at + 4].ljust(4, b"\0"), "big")
+        self.code = self.code << 32 & CLOCK | int.from_bytes(self.bytes[self.at:self.at + 4].ljust(4, b"\0"), "big")
         self.at += 4
         self.range <<= 32
 
@@ -436,8 +433,7 @@ class TraceDecoder:
             self._pop()
         elif token & ~UNWOUND == NAMED_RET:
             entry, key = self.named_entry - (self._size(self.entry_rest) - 1) & IDENTITY, token
-            while self.stack[self.top][INDEX] is not NO_ENTRY and (
-                    self.stack[self.top][INDEX] - entry & IDENTITY) < 1 << 27:
+            while self.stack[self.top][INDEX] is not NO_ENTRY and (self.stack[self.top][INDEX] - entry & IDENTITY) < 1 << 27:
                 self._pop()
             self.named_entry = entry
         else:

@@ -78,16 +78,14 @@ def qemu(machine, image, words, more=()):
     cpu, _, cores = machine.partition("-smp")
     options = ["-M", "virt,gic-version=3", "-cpu", CPUS[cpu], *(["-smp", cores] if cores else [])]
     arguments = ",".join("arg=" + word for word in words)
-    return [*QEMU, *options, *more, "-kernel", str(image),
-            "-semihosting-config", f"enable=on,target=native,{arguments}"]
+    return [*QEMU, *options, *more, "-kernel", str(image), "-semihosting-config", f"enable=on,target=native,{arguments}"]
 
 
 class Units:
     """The tracer's unit tests. Each test file is a separate program."""
 
     TESTS = "tests/unit/tracer"
-    OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
-               f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+    OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
 
     def __init__(self, directory, compiler):
         self.directory = directory
@@ -152,8 +150,7 @@ class Units:
     def run(self, mutant, words):
         name, tests, *sources = words
         program = self.mutated(name, mutant, sources) if mutant else self.unmutated(name)
-        status, output = self.timed.run(
-            (name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
+        status, output = self.timed.run((name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
         started = re.findall(r"\[ RUN      \] (\S+)", output)
         if not started:
             raise CannotBuild(f"no test of {name} is {tests}")

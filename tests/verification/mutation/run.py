@@ -34,8 +34,7 @@ def say(text):
 def check_killers(killers, mutants, pool):
     """Each killer must pass without a mutant."""
     used = sorted({killer for mutant in mutants for killer in mutant.killed_by})
-    tried = list(pool.map(lambda killer: (killer, killers.run(None, killer)),
-                          [killer for killer in used if Killers.is_unit(killer)]))
+    tried = list(pool.map(lambda killer: (killer, killers.run(None, killer)), [killer for killer in used if Killers.is_unit(killer)]))
     tried += [(killer, killers.run(None, killer)) for killer in used if not Killers.is_unit(killer)]
     for killer, failed in tried:
         if failed:

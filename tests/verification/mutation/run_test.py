@@ -72,8 +72,7 @@ class List(unittest.TestCase):
 
 class Document(unittest.TestCase):
     def test_it_has_the_table(self):
-        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--table"], stdout=subprocess.PIPE, text=True,
-                              check=True)
+        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--table"], stdout=subprocess.PIPE, text=True, check=True)
         document = (HERE.parents[2] / "docs/proof.md").read_text(encoding="utf-8")
         self.assertIn(done.stdout, document, "docs/proof.md should have what tests/verification/mutation/run.py --table prints")
 

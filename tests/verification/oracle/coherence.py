@@ -5,10 +5,9 @@
     coherence.py PLUGIN --elf IMAGE.elf [--machine virt-a72] [--cores N] [--threads] [--json FILE]
                  [--running N] [--at-least EVENT=N]... [--expect KIND]... [--seconds N] [WORD]...
 
-PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably
-(-icount). With --threads each has its own thread. Exit status 0: no fault, and at least as many
-events as --at-least says. 1: faults, each reported in a sentence. With --expect: the kinds of fault
-are not exactly these. 2: the run failed, the image failed, or there were too few events.
+PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably (-icount). With --threads each has its own
+thread. Exit status 0: no fault, and at least as many events as --at-least says. 1: faults, each reported in a sentence. With --expect: the
+kinds of fault are not exactly these. 2: the run failed, the image failed, or there were too few events.
 """
 
 import argparse

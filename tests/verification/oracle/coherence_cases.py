@@ -4,8 +4,7 @@
 
     coherence_cases.py LIBCOHERENCE.so    exit status 0: all passed
 
-coherence_cases.S is correct but for the step that WRONG names. For each step, the oracle must report
-exactly these kinds of fault.
+coherence_cases.S is correct but for the step that WRONG names. For each step, the oracle must report exactly these kinds of fault.
 """
 
 import pathlib
@@ -99,8 +98,7 @@ class Cases(unittest.TestCase):
     def test_all_events_are_seen(self):
         found = self.observe("", "virt-a72")
         self.assertEqual(found["cores"], 2)
-        self.assertEqual(found["needs"], {"clean": True, "invalidate": True, "dcache_line_bytes": 64,
-                                          "icache_line_bytes": 64})
+        self.assertEqual(found["needs"], {"clean": True, "invalidate": True, "dcache_line_bytes": 64, "icache_line_bytes": 64})
         events = found["events"]
         for name, number in {"requests": 3, "word_stores": 3, "slot_stores": 3, "slot_reads": 2, "uses": 2,
                              "uses_ended": 2, "cleans": 3, "invalidates": 3, "executions": 8,

@@ -77,11 +77,9 @@ class KnownReturns(unittest.TestCase):
         self.assertEqual(list(self.rows), list(EXPECTED))
         for name, (calls, wanted, branches) in EXPECTED.items():
             row = self.rows[name]
-            executed = {kind: {whose: of for whose, of in row[kind].items() if of["executed"]}
-                        for kind in ("returns", "branches")}
+            executed = {kind: {whose: of for whose, of in row[kind].items() if of["executed"]} for kind in ("returns", "branches")}
             executed["returns"]["unhooked"]["executed"] -= 1  # the return of the row's mark
-            self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]),
-                             (name, calls, wanted, branches))
+            self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]), (name, calls, wanted, branches))
 
     def test_a_round_is_written_down(self):
         names = self.image.names_by_address()

@@ -5,11 +5,10 @@ in the same deterministic run (-icount shift=0: an instruction takes a nanosecon
 
     truth.py MACHINE IMAGE [WORD]... [--format json] [--all] [--known]
 
-Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1:
-a number of calls differs, or a function's self or inclusive time is out of tolerance. The tolerance
-is 2 %, or one tick of the clock for each measured time: one for each call of the function, and for
-its self time one for each call that it made. With --known, known errors (docs/accuracy.md) do not
-count. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE and NOPSCOPE_TRUTH.
+Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1: a number of calls differs, or a
+function's self or inclusive time is out of tolerance. The tolerance is 2 %, or one tick of the clock for each measured time: one for each
+call of the function, and for its self time one for each call that it made. With --known, known errors (docs/accuracy.md) do not count. From
+the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE and NOPSCOPE_TRUTH.
 """
 
 import argparse
@@ -29,9 +28,8 @@ import sites  # noqa: E402
 
 PART = 0.02  # of the true time
 MEMORY = "4GB"  # a hundred thousand switches have more paths than a report keeps otherwise
-# The errors that are known to stay in the times (docs/accuracy.md), at most. The call that longjmp
-# leaves, and the one it goes to, in an image that does not tell the tracer: the former ends where
-# the next record shows it.
+# The errors that are known to stay in the times (docs/accuracy.md), at most. The call that longjmp leaves, and the one it goes to, in an
+# image that does not tell the tracer: the former ends where the next record shows it.
 LONGJMP_NS = 150
 # For a call that emptied its ring: the tracer's error for its instructions after the pump's end. It
 # is 0 for our boards. A package that asks its firmware for the core has four more.
@@ -286,8 +284,7 @@ def record(directory, machine, image, words, elf=None, plausible=True):
     build's. `plausible` False: the recording is known to be wrong."""
     import machines
     elf = elf or machines.elf_of(machine, image)
-    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf,
-                               plausible=plausible)
+    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf, plausible=plausible)
     if finished.status != 0:
         raise ValueError(f"{image} on {machine}: exit status {finished.status}\n{finished.console}{finished.errors}")
     counted = json.loads((directory / "truth").read_text())

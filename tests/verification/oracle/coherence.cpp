@@ -63,7 +63,7 @@ struct Oracle {
     std::string out;
     plugin::Cores<plugin::Registers> cores;
     bool knows_caches = false;
-    bool knows_core = false;              // not needed with a thread for each core: this_core.hpp
+    bool knows_core = false;              // not needed with a thread for each core: plugin.hpp
     std::unordered_set<Address> vectors;  // values that VBAR_EL1 had
     std::atomic<unsigned> requests[max_cores] = {};  // open requests
     // Pages of virtual memory that contain neither text nor lists, by number; 0: unknown.
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> read_image(const std::string& path, const std::string&
     return file ? bytes : std::vector<std::uint8_t>();
 }
 
-// `told`: the core that QEMU names (this_core.hpp).
+// `told`: the core that QEMU names (plugin.hpp).
 
 // ---- memory ----
 

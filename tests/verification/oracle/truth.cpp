@@ -75,9 +75,7 @@ struct Truth {
     std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
-    std::set<std::uint64_t> services, boots;
-    std::unordered_map<std::uint64_t, Tells> tells;  // by a function's address
-    std::uint64_t longjmp = 0, makes_room = 0;
+    std::map<std::uint64_t, Place> known;  // what the map says of functions, by address
     Range stack, vectors;
     std::vector<Range> switching;
     std::set<std::uint64_t> behind_switch;         // addresses behind a MOV SP
@@ -97,12 +95,13 @@ Truth& truth = *new Truth;
 using plugin::Numbers;
 
 bool read_map(const std::string& path) {
+    const auto is_a = [](std::string_view word, bool Place::*role) {
+        return plugin::MapLine(word, 1,
+                               [=](const Numbers& is) { truth.known[is[0]].*role = true; });
+    };
     const auto tells = [](std::string_view word, Tells what) {
         return plugin::MapLine(word, 1,
-                               [what](const Numbers& is) { truth.tells.emplace(is[0], what); });
-    };
-    const auto set = [](std::string_view word, std::set<std::uint64_t>& to) {
-        return plugin::MapLine(word, 1, [&to](const Numbers& is) { to.insert(is[0]); });
+                               [=](const Numbers& is) { truth.known[is[0]].tells = what; });
     };
     const auto add_site = [](const Numbers& is) {
         const auto index = static_cast<std::uint32_t>(truth.sites.size());
@@ -113,10 +112,10 @@ bool read_map(const std::string& path) {
     const auto take_vectors = [](const Numbers& is) { truth.vectors = {is[0], is[0] + 0x800}; };
     return plugin::read_map(path, {{"site", 2, add_site},
                                    {"tracer", truth.tracer},
-                                   set("service", truth.services),
-                                   {"longjmp", truth.longjmp},
-                                   set("boot", truth.boots),
-                                   {"makes_room", truth.makes_room},
+                                   is_a("service", &Place::service),
+                                   is_a("longjmp", &Place::longjmp),
+                                   is_a("boot", &Place::boot),
+                                   is_a("makes_room", &Place::makes_room),
                                    tells("interrupt_begins", Tells::interrupt_begins),
                                    tells("interrupt_ends", Tells::interrupt_ends),
                                    tells("switches", Tells::switches),
@@ -171,16 +170,12 @@ bool switches_stacks(std::uint64_t address, std::uint32_t word) {
 }
 
 Place& place_at(std::uint64_t address) {
-    Place& place = truth.places.emplace_back(Place{.address = address});
+    const auto known = truth.known.find(address);
+    Place& place = truth.places.emplace_back(known == truth.known.end() ? Place{} : known->second);
+    place.address = address;
     place.tracer = any_has(truth.tracer, address);
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
-    place.service = truth.services.contains(address);
-    place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
-    place.boot = truth.boots.contains(address);
     place.body = truth.site_at.contains(address - 4);
-    place.makes_room = truth.makes_room != 0 && address == truth.makes_room;
-    if (const auto tells = truth.tells.find(address); tells != truth.tells.end())
-        place.tells = tells->second;
     return place;
 }
 
@@ -272,11 +267,13 @@ void on_exit(qemu_plugin_id_t, void*) {
     }
     for (const auto& [around, function] : std::span(truth.paths.paths()).subspan(1))
         paths.push_back(std::vector<Json>{around, hex(truth.sites[function].function)});
+    const bool told_of_longjmp =
+        std::ranges::any_of(truth.known, [](const auto& known) { return known.second.longjmp; });
     Json::Members all = {{"instructions", truth.instructions},
                          {"program", program},
                          {"foreign", foreign},
                          {"unexplained", unexplained},
-                         {"told_of_longjmp", truth.longjmp != 0},
+                         {"told_of_longjmp", told_of_longjmp},
                          {"stacks", stacks},
                          {"functions", functions_of(functions)},
                          {"tasks", tasks}};

@@ -79,16 +79,11 @@ def as_json(header, rows):
     off = next(row["instructions"] / row["per"] for row in rows if row["case"] == "off")
     out = []
     for row in rows:
-        one = {key: row[key] for key in ("case", "strategy", "relevant", "irrelevant")}
-        if "missing" in row:
-            one["missing"] = row["missing"]
-        else:
-            one["instructions_per_call"] = tidy(row["instructions"] / row["per"])
-            one["ns_per_call"] = row["ns_per_call"]
-            one["cycles_per_call"] = row["cycles_per_call"]
-        one["off"] = tidy(off)
-        one["machine"], one["compiler"] = header["machine"], header["compiler"]
-        out.append(one)
+        figure = {"missing": row["missing"]} if "missing" in row else {
+            "instructions_per_call": tidy(row["instructions"] / row["per"]), "ns_per_call": row["ns_per_call"],
+            "cycles_per_call": row["cycles_per_call"]}
+        out.append({key: row[key] for key in ("case", "strategy", "relevant", "irrelevant")} | figure | {
+            "off": tidy(off), "machine": header["machine"], "compiler": header["compiler"]})
     return out
 
 
@@ -136,24 +131,17 @@ def figures_of(rows):
     return {key_of(row): None if "missing" in row else row["instructions"] / row["per"] for row in rows}
 
 
-def against_targets(rows):
+def against_targets(figures):
     """Yields (label, Linux, target, figure or None, verdict) for each row of the issue's table."""
-    figures = figures_of(rows)
     for label, key, linux, target in TARGETS:
         figure = figures.get(key)
-        if figure is None:
-            verdict = "missing"
-        else:
-            verdict = "ok" if figure <= target else f"MISSES by {number(figure - target)}"
+        verdict = "missing" if figure is None else "ok" if figure <= target else f"MISSES by {number(figure - target)}"
         yield label, linux, target, figure, verdict
     for relevant in SIZES:
         grid = [figures.get(GRID.format(relevant, i)) for i in SIZES]
         known = [figure for figure in grid if figure is not None]
-        even = len(set(known)) == 1
-        verdict = ("ok" if even else "MISSES") if len(known) == len(SIZES) else "missing for some"
-        spread = max(known) - min(known)
-        linux = "39" if relevant else "0"
-        yield f"each of I irrelevant ops, R = {relevant}", linux, 0, spread, verdict
+        verdict = "missing for some" if len(known) < len(SIZES) else "ok" if len(set(known)) == 1 else "MISSES"
+        yield f"each of I irrelevant ops, R = {relevant}", "39" if relevant else "0", 0, max(known) - min(known), verdict
 
 
 def number(figure):
@@ -175,11 +163,11 @@ def format_table(head, body, markdown):
 def print_tables(header, rows, markdown=False):
     print(f"instructions per call, above the same loop with tracing off; {header['machine']}, "
           f"GCC {header['compiler']}, counted under -icount shift=0\n")
+    figures = figures_of(rows)
     body = [(label, linux, f"<= {target}" if target else "0", number(figure), verdict)
-            for label, linux, target, figure, verdict in against_targets(rows)]
+            for label, linux, target, figure, verdict in against_targets(figures)]
     print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body, markdown))
 
-    figures = figures_of(rows)
     print("\nrelevant (R) and irrelevant (I) ops on one function, four strategies; Linux with "
           "CALL_OPS: 42 for one, else 98 + 50 R + 39 I\n")
     body = [(strategy, str(r), *(number(figures.get(f"grid/{strategy}/{r}/{i}")) for i in SIZES))
@@ -303,14 +291,8 @@ README_ROWS = (
 
 def readme_table(baseline):
     compiler, machine = README_FROM
-    stored = baseline[compiler][machine]
-    rows = []
-    for key, figure in stored.items():
-        case, strategy, relevant, irrelevant = key.split("/")
-        row = {"case": case, "strategy": strategy, "relevant": relevant, "irrelevant": irrelevant}
-        row |= {"instructions": figure[0], "per": figure[1]} if isinstance(figure, list) else {"missing": figure}
-        rows.append(row)
-    by_label = {label: (linux, figure) for label, linux, _, figure, _ in against_targets(rows)}
+    figures = {key: figure[0] / figure[1] if isinstance(figure, list) else None for key, figure in baseline[compiler][machine].items()}
+    by_label = {label: (linux, figure) for label, linux, _, figure, _ in against_targets(figures)}
     body = [(label, by_label[label][0], number(by_label[label][1])) for label in README_ROWS if by_label[label][1] is not None]
     return format_table(("instructions", "Linux 6.12 ftrace", "nopscope"), body, True) + "\n"
 

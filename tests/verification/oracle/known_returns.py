@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "bench"))
 import returns  # noqa: E402
 import sites  # noqa: E402
-from images import QEMU, build, plugin_of_arguments  # noqa: E402
+from images import build, plugin_of_arguments  # noqa: E402
 
 NONE, ALL = [0, 0, 0], lambda n: [n, n, n]
 
@@ -60,9 +60,7 @@ def run_image():
     with tempfile.TemporaryDirectory() as directory:
         elf = pathlib.Path(directory) / "known.elf"
         build("known_returns.S", elf)
-        command = [QEMU, "-M", "virt,gic-version=3", "-cpu", "max", "-m", "64M", "-nic", "none", "-display", "none", "-monitor", "none",
-                   "-serial", "none", "-icount", "shift=0,sleep=off", "-semihosting-config", "enable=on,target=native", "-kernel", elf]
-        rows, said = returns.run(command, returns.plugin_map(elf, tracer=tracer_of))
+        rows, said = returns.run(returns.qemu_command("virt-max", "known", elf=elf), returns.plugin_map(elf, tracer=tracer_of))
         if rows is None:
             raise AssertionError(said)
         return rows, sites.Image(elf)

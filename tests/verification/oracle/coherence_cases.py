@@ -19,44 +19,32 @@ sys.path.insert(0, str(HERE))
 import coherence  # noqa: E402
 import images  # noqa: E402
 
-# On a CPU that needs all maintenance.
+# By the kinds of fault that the oracle must report: the wrong steps. On a CPU that needs all maintenance.
 WRONG = {
-    "": set(),
-    "NO_CLEAN": {"no-clean"},
-    "OTHER_LINE": {"no-clean", "needless-clean"},
-    "NO_DSB_AFTER_CLEAN": {"no-dsb-after-clean"},
-    "LOADS_DSB": {"no-dsb-after-clean"},
-    "NO_INVALIDATE": {"no-invalidate"},
-    "INVALIDATE_ALIAS": {"no-invalidate"},
-    "NO_DSB_AFTER_INVALIDATE": {"no-dsb-after-invalidate"},
-    "NARROW_DSB": {"no-dsb-after-invalidate"},
-    "NO_ISB": {"no-synchronisation"},
-    "NO_SYNCHRONISATION": {"no-synchronisation"},
-    "STALE": {"no-clean", "needless-clean", "needless-invalidate"},
-    "TWICE": {"needless-clean", "needless-invalidate"},
-    "WORD_CLASS": {"word-class"},
-    "TORN_WORD": {"torn-word"},
-    "TORN_SLOT": {"torn-slot"},
-    "MISALIGNED_SLOT": {"torn-slot"},
-    "STRAY": {"stray"},
-    "BL_FIRST": {"order"},
-    "NO_DSB_AFTER_SLOT": {"order"},
-    "NONE_FIRST": {"order"},
-    "NONE_EARLY": {"order"},
-    "WRONG_BL": {"row"},
-    "BAD_OBJECT": {"row"},
-    "FREED": {"row"},
-    "IN_USE": {"in-use"},
-    "LIST_CHANGED": {"in-use"},
+    "": ("",),
+    "no-clean": ("NO_CLEAN",),
+    "needless-clean no-clean": ("OTHER_LINE",),
+    "no-dsb-after-clean": ("NO_DSB_AFTER_CLEAN", "LOADS_DSB"),
+    "no-invalidate": ("NO_INVALIDATE", "INVALIDATE_ALIAS"),
+    "no-dsb-after-invalidate": ("NO_DSB_AFTER_INVALIDATE", "NARROW_DSB"),
+    "no-synchronisation": ("NO_ISB", "NO_SYNCHRONISATION"),
+    "needless-clean needless-invalidate no-clean": ("STALE",),
+    "needless-clean needless-invalidate": ("TWICE",),
+    "word-class": ("WORD_CLASS",),
+    "torn-word": ("TORN_WORD",),
+    "torn-slot": ("TORN_SLOT", "MISALIGNED_SLOT"),
+    "stray": ("STRAY",),
+    "order": ("BL_FIRST", "NO_DSB_AFTER_SLOT", "NONE_FIRST", "NONE_EARLY"),
+    "row": ("WRONG_BL", "BAD_OBJECT", "FREED"),
+    "in-use": ("IN_USE", "LIST_CHANGED"),
 }
 # On a CPU that needs none.
 WRONG_WITHOUT_CACHES = {
-    "": set(),
-    "NO_DSB": {"no-dsb-after-store"},
-    "NO_ISB": {"no-synchronisation"},
-    "NO_SYNCHRONISATION": {"no-synchronisation"},
-    "CLEAN_ANYWAY": {"needless-clean"},
-    "INVALIDATE_ANYWAY": {"needless-invalidate"},
+    "": ("",),
+    "no-dsb-after-store": ("NO_DSB",),
+    "no-synchronisation": ("NO_ISB", "NO_SYNCHRONISATION"),
+    "needless-clean": ("CLEAN_ANYWAY",),
+    "needless-invalidate": ("INVALIDATE_ANYWAY",),
 }
 # Core 1 stays in the trampoline meanwhile.
 DELAYED = ("IN_USE", "LIST_CHANGED")
@@ -82,10 +70,10 @@ class Cases(unittest.TestCase):
         return found
 
     def check(self, cases, machine):
-        for macro, kinds in cases.items():
+        for kinds, macro in [(kinds, macro) for kinds, macros in cases.items() for macro in macros]:
             with self.subTest(macro=macro, machine=machine):
                 found = self.observe(macro, machine)
-                self.assertEqual({fault["kind"] for fault in found["faults"]}, kinds, found["faults"])
+                self.assertEqual({fault["kind"] for fault in found["faults"]}, set(kinds.split()), found["faults"])
                 if macro in CORE:
                     self.assertEqual({fault["core"] for fault in found["faults"]}, {CORE[macro]})
 

@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the functions that lose their patch site, for each installed compiler, -O level and remedy,
-and the text that a site takes.
+"""Finds the functions that lose their patch site, for each installed compiler, -O level and remedy, and the text that a site takes.
 
     alignment.py [--lua DIR --newlib DIR] [--out FILE]
 
-Compiles cold.c and part of Lua (with newlib's headers) with -fpatchable-function-entry=4,2, links
-them, and reads the ELF. A site is misaligned if its function is not at a multiple of 8. It is lost
-if the function has a site's instructions but no entry in the table.
+Compiles cold.c and part of Lua (with newlib's headers) with -fpatchable-function-entry=4,2, links them, and reads the ELF. A site is
+misaligned if its function is not at a multiple of 8. It is lost if the function has a site's instructions but no entry in the table.
 """
 
 import argparse
@@ -114,8 +112,7 @@ def compile_all(compiler, level, flags, sources, into):
 def link(compiler, objects, subalign, collect, into):
     script, out = into / "script.ld", into / "image.elf"
     # KEEP would keep everything, because a table's section is linked to its function's.
-    script.write_text(SCRIPT.format(subalign=f"SUBALIGN({subalign})" if subalign else "",
-                                    keep_open="" if collect else "KEEP(",
+    script.write_text(SCRIPT.format(subalign=f"SUBALIGN({subalign})" if subalign else "", keep_open="" if collect else "KEEP(",
                                     keep_close="" if collect else ")"))
     roots = ["--gc-sections"]
     for name in ("lua_pcallk", "luaC_fullgc", "luaH_resize", "luaS_newlstr"):
@@ -166,8 +163,7 @@ def table(lua, newlib):
     sources = [HERE / "cold.c"]
     if lua:
         sources += [lua / "src" / f"{name}.c" for name in LUA]
-    result = {"levels": LEVELS, "rows": [], "sizes": [],
-              "sources": "cold.c and " + ", ".join(LUA) + " of Lua" if lua else "cold.c"}
+    result = {"levels": LEVELS, "rows": [], "sizes": [], "sources": "cold.c and " + ", ".join(LUA) + " of Lua" if lua else "cold.c"}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for compiler in compilers():
             done = [pool.submit(one_level, compiler, level, sources, newlib) for level in LEVELS]
@@ -175,10 +171,8 @@ def table(lua, newlib):
             for number, remedy in enumerate(REMEDIES):
                 result["rows"].append({"compiler": version(compiler), "remedy": remedy[0],
                                        "cells": [cells[number] for cells, _ in columns]})
-            result["sizes"].append({"compiler": version(compiler),
-                                    "text_bytes_per_site": [size for _, size in columns]})
-    result["functions"] = max((cell["functions"] for row in result["rows"] for cell in row["cells"]
-                               if cell), default=0)
+            result["sizes"].append({"compiler": version(compiler), "text_bytes_per_site": [size for _, size in columns]})
+    result["functions"] = max((cell["functions"] for row in result["rows"] for cell in row["cells"] if cell), default=0)
     return result
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The known ways to lose a site still lose it, and the project's remedy still helps: with cold.c
-and every installed compiler.
+"""The known ways to lose a site still lose it, and the project's remedy still helps: with cold.c and every installed compiler.
 
     alignment_test.py
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the bench under QEMU and writes bench.json. Prints the results beside Linux's figures and
-the targets.
+"""Runs the bench under QEMU and writes bench.json. Prints the results beside Linux's figures and the targets.
 
     bench.py [--machine virt-max|virt-a72|rpi4|rpi3|zcu102] [--out FILE] [--alignment FILE] [--markdown]
              [--update-baseline]
@@ -39,13 +38,11 @@ def run_image(machine, image):
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run(
             [os.environ["NOPSCOPE"], "record", "--from", "exec:" + shlex.join(command), "--image",
-             str(elf_of(machine, image)), "-o", str(pathlib.Path(directory) / "line.nsc")],
-            capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS,
-            stdin=subprocess.DEVNULL)
+            str(elf_of(machine, image)), "-o", str(pathlib.Path(directory) / "line.nsc")], capture_output=True, text=True, errors="replace",
+            timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
     if done.returncode != 0 or "bench: done" not in done.stdout:
         sys.exit(f"the bench failed on {machine}:\n{done.stdout}{done.stderr}")
-    lines = [json.loads(line.removeprefix("@bench ")) for line in done.stdout.splitlines()
-             if line.startswith("@bench ")]
+    lines = [json.loads(line.removeprefix("@bench ")) for line in done.stdout.splitlines() if line.startswith("@bench ")]
     return lines[0], lines[1:]
 
 
@@ -58,8 +55,7 @@ def init_row(rows):
 
 
 def measure(machine):
-    """Returns the header and the rows of a machine. Instructions are whole numbers for `per` calls,
-    sites or requests together."""
+    """Returns the header and the rows of a machine. Instructions are whole numbers for `per` calls, sites or requests together."""
     header, rows = run_image(machine, "bench")
     _, boot = run_image(machine, "bench-boot")
     _, tasks = run_image(machine, "bench-tasks")
@@ -68,8 +64,7 @@ def measure(machine):
     more, fewer = init_row(rows), init_row(boot)
     rows.remove(more)
     per = more["per"] - fewer["per"]
-    row = {**more, "case": "boot", "per": per,
-           "instructions": more["instructions"] - fewer["instructions"]}
+    row = {**more, "case": "boot", "per": per, "instructions": more["instructions"] - fewer["instructions"]}
     for unit in ("ns_per_call", "cycles_per_call"):
         row[unit] = round((more[unit] * more["per"] - fewer[unit] * fewer["per"]) / per, 3)
     rows.append(row)
@@ -84,16 +79,11 @@ def as_json(header, rows):
     off = next(row["instructions"] / row["per"] for row in rows if row["case"] == "off")
     out = []
     for row in rows:
-        one = {key: row[key] for key in ("case", "strategy", "relevant", "irrelevant")}
-        if "missing" in row:
-            one["missing"] = row["missing"]
-        else:
-            one["instructions_per_call"] = tidy(row["instructions"] / row["per"])
-            one["ns_per_call"] = row["ns_per_call"]
-            one["cycles_per_call"] = row["cycles_per_call"]
-        one["off"] = tidy(off)
-        one["machine"], one["compiler"] = header["machine"], header["compiler"]
-        out.append(one)
+        figure = {"missing": row["missing"]} if "missing" in row else {
+            "instructions_per_call": tidy(row["instructions"] / row["per"]), "ns_per_call": row["ns_per_call"],
+            "cycles_per_call": row["cycles_per_call"]}
+        out.append({key: row[key] for key in ("case", "strategy", "relevant", "irrelevant")} | figure | {
+            "off": tidy(off), "machine": header["machine"], "compiler": header["compiler"]})
     return out
 
 
@@ -138,28 +128,20 @@ SIZES = (0, 1, 2, 10, 100)
 
 def figures_of(rows):
     """Returns instructions per call by key, or None if the tracer refused."""
-    return {key_of(row): None if "missing" in row else row["instructions"] / row["per"]
-            for row in rows}
+    return {key_of(row): None if "missing" in row else row["instructions"] / row["per"] for row in rows}
 
 
-def against_targets(rows):
+def against_targets(figures):
     """Yields (label, Linux, target, figure or None, verdict) for each row of the issue's table."""
-    figures = figures_of(rows)
     for label, key, linux, target in TARGETS:
         figure = figures.get(key)
-        if figure is None:
-            verdict = "missing"
-        else:
-            verdict = "ok" if figure <= target else f"MISSES by {number(figure - target)}"
+        verdict = "missing" if figure is None else "ok" if figure <= target else f"MISSES by {number(figure - target)}"
         yield label, linux, target, figure, verdict
     for relevant in SIZES:
         grid = [figures.get(GRID.format(relevant, i)) for i in SIZES]
         known = [figure for figure in grid if figure is not None]
-        even = len(set(known)) == 1
-        verdict = ("ok" if even else "MISSES") if len(known) == len(SIZES) else "missing for some"
-        spread = max(known) - min(known)
-        linux = "39" if relevant else "0"
-        yield f"each of I irrelevant ops, R = {relevant}", linux, 0, spread, verdict
+        verdict = "missing for some" if len(known) < len(SIZES) else "ok" if len(set(known)) == 1 else "MISSES"
+        yield f"each of I irrelevant ops, R = {relevant}", "39" if relevant else "0", 0, max(known) - min(known), verdict
 
 
 def number(figure):
@@ -181,11 +163,11 @@ def format_table(head, body, markdown):
 def print_tables(header, rows, markdown=False):
     print(f"instructions per call, above the same loop with tracing off; {header['machine']}, "
           f"GCC {header['compiler']}, counted under -icount shift=0\n")
+    figures = figures_of(rows)
     body = [(label, linux, f"<= {target}" if target else "0", number(figure), verdict)
-            for label, linux, target, figure, verdict in against_targets(rows)]
+            for label, linux, target, figure, verdict in against_targets(figures)]
     print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body, markdown))
 
-    figures = figures_of(rows)
     print("\nrelevant (R) and irrelevant (I) ops on one function, four strategies; Linux with "
           "CALL_OPS: 42 for one, else 98 + 50 R + 39 I\n")
     body = [(strategy, str(r), *(number(figures.get(f"grid/{strategy}/{r}/{i}")) for i in SIZES))
@@ -194,8 +176,7 @@ def print_tables(header, rows, markdown=False):
     print(format_table(("strategy", "R", *(f"I = {i}" for i in SIZES)), body, markdown))
 
     print("\none change of one function's ops, instructions\n")
-    changes = (("add", 1, "none to one"), ("add", 2, "one to two"), ("remove", 1, "two to one"),
-               ("remove", 0, "one to none"))
+    changes = (("add", 1, "none to one"), ("add", 2, "one to two"), ("remove", 1, "two to one"), ("remove", 0, "one to none"))
     body = [(strategy, *(number(figures.get(f"change: {verb}/{strategy}/{n}/0"))
                          for verb, n, _ in changes))
             for strategy in ("list", "call_ops", "dynamic", "direct")]
@@ -218,8 +199,7 @@ def print_alignment(result, markdown=False):
             for row in result["rows"]]
     print(format_table(("compiler, remedy", *(f"-{level}" for level in levels)), body, markdown))
     print("\ntext bytes a site, and bytes of the table\n")
-    body = [(row["compiler"], *(number(cell) for cell in row["text_bytes_per_site"]), "8")
-            for row in result["sizes"]]
+    body = [(row["compiler"], *(number(cell) for cell in row["text_bytes_per_site"]), "8") for row in result["sizes"]]
     print(format_table(("compiler", *(f"-{level}" for level in levels), "table"), body, markdown))
 
 
@@ -229,8 +209,7 @@ def print_alignment(result, markdown=False):
 def is_assembly(key):
     case, strategy, relevant, _ = key.split("/")
     if case == "grid":
-        return int(relevant) == 0 or strategy == "direct" or (
-            strategy in ("call_ops", "dynamic") and int(relevant) == 1)
+        return int(relevant) == 0 or strategy == "direct" or (strategy in ("call_ops", "dynamic") and int(relevant) == 1)
     return case in ("off", "function", "function, stopped", "graph", "graph, stopped",
                     "direct in range", "direct out of range", "profile", "profile, stopped",
                     "table bytes")
@@ -243,8 +222,7 @@ def is_compared(machine, key):
 
 
 def figures_for_baseline(rows):
-    return {key_of(row): row["missing"] if "missing" in row else [row["instructions"], row["per"]]
-            for row in rows}
+    return {key_of(row): row["missing"] if "missing" in row else [row["instructions"], row["per"]] for row in rows}
 
 
 def differences(header, rows, baseline):
@@ -313,17 +291,9 @@ README_ROWS = (
 
 def readme_table(baseline):
     compiler, machine = README_FROM
-    stored = baseline[compiler][machine]
-    rows = []
-    for key, figure in stored.items():
-        case, strategy, relevant, irrelevant = key.split("/")
-        row = {"case": case, "strategy": strategy, "relevant": relevant, "irrelevant": irrelevant}
-        row |= {"instructions": figure[0], "per": figure[1]} if isinstance(figure, list) else {
-            "missing": figure}
-        rows.append(row)
-    by_label = {label: (linux, figure) for label, linux, _, figure, _ in against_targets(rows)}
-    body = [(label, by_label[label][0], number(by_label[label][1])) for label in README_ROWS
-            if by_label[label][1] is not None]
+    figures = {key: figure[0] / figure[1] if isinstance(figure, list) else None for key, figure in baseline[compiler][machine].items()}
+    by_label = {label: (linux, figure) for label, linux, _, figure, _ in against_targets(figures)}
+    body = [(label, by_label[label][0], number(by_label[label][1])) for label in README_ROWS if by_label[label][1] is not None]
     return format_table(("instructions", "Linux 6.12 ftrace", "nopscope"), body, True) + "\n"
 
 

@@ -18,10 +18,10 @@ ABOVE = 4  # untraced functions above the traced one, for the cost of each ances
 COUNTS = ("instructions", "cycles", "mispredicted")
 
 
-def read(path):
-    """Returns the rows that the image printed, by "RECORDER/ANCESTORS"."""
+def read(sent, path):
+    """Returns the rows that the image printed, by "RECORDER/ANCESTORS". `sent`: the content of `path`."""
     rows = {}
-    for line in path.read_bytes().split(b"@chain ")[1:]:
+    for line in sent.split(b"@chain ")[1:]:
         try:
             row = json.loads(line.splitlines()[0])
             rows[row["row"]] = {key: row[key] for key in ("calls", *COUNTS)}
@@ -56,7 +56,7 @@ def main():
     if not options.file.is_file():
         sys.exit(f"{options.file}: no such file")
     body = [(recorder, *("-" if figure is None else f"{figure:.1f}" for key in COUNTS for figure in of[key]))
-            for recorder, of in figures(read(options.file)).items()]
+            for recorder, of in figures(read(options.file.read_bytes(), options.file)).items()]
     print("measured by a PMU: what recording one call adds\n")
     head = ("recorder", *(f"{key}{which}" for key in COUNTS for which in ("", ", each untraced ancestor")))
     print(bench.format_table(head, body, options.markdown))

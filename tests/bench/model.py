@@ -4,11 +4,10 @@
 
     model.py [--machine MACHINE]... [--out FILE] [--markdown] [--no-demo] [--gate] [--update-baseline]
 
-A call's cycles are the sum of three parts: llvm-mca's figure for its instructions (mca.py),
-constants for what llvm-mca does not know (cycles_constants.json), and a penalty for each return
-that a model of a return predictor mispredicts (returns.py). docs/bench.md says how good each part
-is. --gate: exit status 1 if a recorder makes the predictor miss returns of untraced functions.
---update-baseline: this run becomes returns_expected.json.
+A call's cycles are the sum of three parts: llvm-mca's figure for its instructions (mca.py), constants for what llvm-mca does not know
+(cycles_constants.json), and a penalty for each return that a model of a return predictor mispredicts (returns.py). docs/bench.md says how
+good each part is. --gate: exit status 1 if a recorder makes the predictor miss returns of untraced functions. --update-baseline: this run
+becomes returns_expected.json.
 
 Exit status: 0; 1: the counts are not the expected ones, --gate, or it could not run; 2: wrong usage. From the
 environment: NOPSCOPE_BUILD_ROOT, NOPSCOPE_RETURN_STACK (the plugin).
@@ -58,8 +57,7 @@ class Range:
 def load_constants():
     """By core and name."""
     cores = json.loads(CONSTANTS.read_text())["cores"]
-    return {core: {name: Range(of["value"], of["low"], of["high"]) for name, of in named.items()}
-            for core, named in cores.items()}
+    return {core: {name: Range(of["value"], of["low"], of["high"]) for name, of in named.items()} for core, named in cores.items()}
 
 
 # ---- cycles ---------------------------------------------------------------------------------------
@@ -160,9 +158,8 @@ def differences(machine, counts, expected):
 
 
 def surplus(machine, counts):
-    """Returns a sentence for each row where a recorder makes the predictor miss returns of untraced
-    ancestors although the stack is deep enough. In a full stack, even the function recorder's BL,
-    which has no hook, replaces an entry."""
+    """Returns a sentence for each row where a recorder makes the predictor miss returns of untraced ancestors although the stack is deep
+    enough. In a full stack, even the function recorder's BL, which has no hook, replaces an entry."""
     whose = "returns of unhooked"
     for row, of in counts.items():
         without_hook = counts[f"function/{row.split('/')[1]}"].get(whose, [0, 0, 0])
@@ -222,10 +219,8 @@ def print_counts(machine, counts, markdown):
     for whose, label in (("own", "the function's"), ("hook", "the hook's"), ("unhooked", "all ancestors'")):
         cells = {}
         for recorder in recorders:
-            kinds = [[counts[f"{recorder}/{n}"].get(f"{kind} of {whose}", [0, 0, 0]) for n in above]
-                     for kind in ("returns", "branches")]
-            cells[recorder] = [" / ".join(bench.number(returned + branched) for returned, branched in zip(*pair))
-                               for pair in zip(*kinds)]
+            kinds = [[counts[f"{recorder}/{n}"].get(f"{kind} of {whose}", [0, 0, 0]) for n in above] for kind in ("returns", "branches")]
+            cells[recorder] = [" / ".join(bench.number(returned + branched) for returned, branched in zip(*pair)) for pair in zip(*kinds)]
         body += [(f"{group}: {label}", *of) for group, of in grouped(cells, recorders)]
     print(bench.format_table(("recorder: whose", *(f"{n} above" for n in above)), body, markdown))
 
@@ -240,8 +235,7 @@ def print_demo(machine, rows, markdown):
              str(missed(row, "hook") - missed(off, "hook")),  # without those of calibration
              str(sum(returns.missed(row, whose, 1) for whose in ("unhooked", "traced"))))
             for label, row in rows.items()]
-    print(bench.format_table(("run", "recorded calls", "missed: their own", "their hooks'",
-                              "all others of the program"), body, markdown))
+    print(bench.format_table(("run", "recorded calls", "missed: their own", "their hooks'", "all others of the program"), body, markdown))
 
 
 def measure(machine):
@@ -292,8 +286,7 @@ def main():
         options.out.write_text(json.dumps(written, indent=1) + "\n")
     if options.update_baseline:
         update_expected({machine: counts for machine, (counts, _) in results.items()})
-    faults = [line for machine, (counts, _) in results.items()
-              for line in differences(machine, counts, load_expected())]
+    faults = [line for machine, (counts, _) in results.items() for line in differences(machine, counts, load_expected())]
     if options.gate:
         faults += [line for machine, (counts, _) in results.items() for line in surplus(machine, counts)]
     if faults:

@@ -7,9 +7,7 @@
 
 import copy
 import json
-import pathlib
 import sys
-import tempfile
 import unittest
 
 import bench
@@ -98,33 +96,21 @@ class Measured(unittest.TestCase):
                     for recorder, of_call, of_each, missed in (("off", 0, 0, 0), ("graph", 150, 16, None))
                     for above in (0, measured.ABOVE)}
 
-    def write(self, directory, rows):
-        path = pathlib.Path(directory) / "sent"
-        path.write_bytes(b"\x00\xff noise\n" + b"".join(
-            b"@chain " + json.dumps({"row": name} | row).encode() + b"\r\n" for name, row in rows.items()))
-        return path
+    def sent(self, without=None):
+        return b"\x00\xff noise\n" + b"".join(b"@chain " + json.dumps({"row": name} | row).encode() + b"\r\n"
+                                              for name, row in self.rows.items() if name != without)
 
     def test_a_board_s_rows_are_read(self):
-        with tempfile.TemporaryDirectory() as directory:
-            rows = measured.read(self.write(directory, self.rows))
-        self.assertEqual(measured.figures(rows)["graph"],
+        self.assertEqual(measured.figures(measured.read(self.sent(), "sent"))["graph"],
                          {"cycles": (150, 16), "instructions": (0, 0), "mispredicted": (None, None)})
 
     def test_rows_that_are_missing_or_cut_are_refused(self):
-        with tempfile.TemporaryDirectory() as directory:
-            for without in self.rows:
-                path = self.write(directory, {name: row for name, row in self.rows.items() if name != without})
-                with self.assertRaisesRegex(SystemExit, "no row"):
-                    measured.read(path)
-            path.write_bytes(self.write(directory, self.rows).read_bytes()[:-9])
-            with self.assertRaisesRegex(SystemExit, "not whole"):
-                measured.read(path)
+        for sent, said in (*((self.sent(name), "no row") for name in self.rows), (self.sent()[:-9], "not whole")):
+            with self.assertRaisesRegex(SystemExit, said):
+                measured.read(sent, "sent")
 
     def test_the_image_sends_them(self):
-        with tempfile.TemporaryDirectory() as directory:
-            path = pathlib.Path(directory) / "sent"
-            path.write_bytes(returns.said_by(MACHINE, "chain").encode())
-            figures = measured.figures(measured.read(path))
+        figures = measured.figures(measured.read(returns.said_by(MACHINE, "chain").encode(), "sent"))
         for recorder, of in figures.items():
             self.assertEqual(of["instructions"][1], 0, recorder)
         for recorder, instructions in bench_instructions().items():

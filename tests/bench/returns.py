@@ -38,8 +38,7 @@ def hooks_of(image):
 def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
     """The plugin's description of an image."""
     image = sites.Image(elf)
-    lines = [f"site {word:x} {function:x} {image.ends.get(function, function):x}"
-             for word, function in sites.patch_sites(image)]
+    lines = [f"site {word:x} {function:x} {image.ends.get(function, function):x}" for word, function in sites.patch_sites(image)]
     lines += [f"hook {low:x} {high:x}" for low, high in hooks(image)]
     lines += [f"tracer {low:x} {high:x}" for low, high in tracer(elf)]
     for what, name in (("mark", "chain_mark"), ("head", "chain_head")):
@@ -53,9 +52,8 @@ def run(command, map_text):
     with tempfile.TemporaryDirectory() as directory:
         map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
         map_path.write_text(map_text)
-        done = subprocess.run([*command, "-plugin", f"{setting('NOPSCOPE_RETURN_STACK')},map={map_path},out={out}"],
-                              capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS,
-                              stdin=subprocess.DEVNULL)
+        done = subprocess.run([*command, "-plugin", f"{setting('NOPSCOPE_RETURN_STACK')},map={map_path},out={out}"], capture_output=True,
+                              text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
         if done.returncode != 0 or not out.exists():
             return None, done.stdout + done.stderr
         written = json.loads(out.read_text())
@@ -104,8 +102,7 @@ def counts(rows):
         added = {}
         for kind in ("returns", "branches"):
             for whose in row[kind]:
-                difference = [(now - then) / CHAIN_CALLS for now, then in
-                              zip(row[kind][whose]["missed"], off[kind][whose]["missed"])]
+                difference = [(now - then) / CHAIN_CALLS for now, then in zip(row[kind][whose]["missed"], off[kind][whose]["missed"])]
                 if any(difference):
                     added[f"{kind} of {whose}"] = difference
         out[name] = added

@@ -53,8 +53,7 @@ class Captured:
         if len(data) < sum(1 + wide for _, wide in slots) + (what != COUNTER):
             return False
         for name, wide in slots:
-            value = signed(next(numbers), 57) if not wide else signed(
-                next(numbers) | next(numbers) << 57, 64)
+            value = signed(next(numbers), 57) if not wide else signed(next(numbers) | next(numbers) << 57, 64)
             self.series[name if what == COUNTER else (data[0], name)].append((when, value))
         return True
 

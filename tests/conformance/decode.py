@@ -5,9 +5,8 @@ first. It is short, not fast. Frames and records: trace2.py.
 
     decode.py LINE [REPORT.json]
 
-Prints calls, total and self ticks of each site, from records and profile, facts and counts of tasks
-and objects, and the sums. Fails (1)
-if a report by `nopscope report --format json` of the same line differs.
+Prints calls, total and self ticks of each site, from records and profile, facts and counts of tasks and objects, and the sums. Fails (1) if
+a report by `nopscope report --format json` of the same line differs.
 """
 import json
 import sys
@@ -27,8 +26,7 @@ SEVERAL = (1 << 25) - 1   # stands for contexts that the target could not name
 class Context:
     """One context of a core: the stack of open calls, and their times.
 
-    The stack holds calls [index, site, begin, child ticks, total before] and, with site None, markers
-    of gaps.
+    The stack holds calls [index, site, begin, child ticks, total before] and, with site None, markers of gaps.
     """
 
     def __init__(self, functions):
@@ -270,8 +268,7 @@ class Core:
         return self.cores.get(data >> 4 & 0xFF), data >> 12
 
     def waits(self):
-        """Whether a move comes next, and the other core has not come to its switch. The pump's
-        records may come before that."""
+        """Whether a move comes next, and the other core has not come to its switch. The pump's records may come before that."""
         _, kind, value, _, _ = self.steps[self.at]
         is_switch = kind == EXTENDED and value & 15 == CONTEXT
         core, after = self.moved(self.at + is_switch) or (None, 0)
@@ -478,8 +475,7 @@ def decode(line):
         elif stream in (TRACE, STATS):
             core = cores.get(number)
             if core is None:
-                core = cores[number] = Core(functions, captured.reader(session), cores,
-                                            tasks.OfCore(told, sessions, number))
+                core = cores[number] = Core(functions, captured.reader(session), cores, tasks.OfCore(told, sessions, number))
             if stream == STATS:
                 core.stats = stats(payload)
                 continue
@@ -491,8 +487,7 @@ def decode(line):
     # An interrupt has a name, a function's site has a number.
     rows = {site if isinstance(site, tuple) else base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
             for site, of in functions.items()}
-    values = {key if isinstance(key, int) else (base + 8 * key[0], key[1]): summary(series)
-              for key, series in captured.series.items()}
+    values = {key if isinstance(key, int) else (base + 8 * key[0], key[1]): summary(series) for key, series in captured.series.items()}
     return (rows, {base + 8 * site: of for site, of in profile.items()}, sums, hello["clock_hz"],
             values, captured.marks, [(base + 4 * where, ticks) for where, ticks in captured.masked], told)
 
@@ -526,18 +521,15 @@ def main():
             return own == other
         return own[0] == other[0] and all(abs(a - b) <= own[0] for a, b in zip(own[1:], other[1:]))
 
-    theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"])
-              for f in report["functions"]}
-    theirs |= {("interrupt", row["interrupt"]): (row["calls"], row["total_ns"], row["self_ns"])
-               for row in report.get("interrupts", [])}
+    theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"]) for f in report["functions"]}
+    theirs |= {("interrupt", row["interrupt"]): (row["calls"], row["total_ns"], row["self_ns"]) for row in report.get("interrupts", [])}
     mine = {address: (calls, ns(total), ns(own)) for address, (calls, total, own) in rows.items()}
     for f in report.get("profile", {"functions": []})["functions"]:
         theirs["profile", int(f["address"], 16)] = (
             f["calls"], f["total_ns"], f["self_ns"], f["min_ns"], f["max_ns"],
             [tuple(pair) for pair in f["bins"]])
     for address, (calls, total, own, least, most, bins) in profile.items():
-        mine["profile", address] = (calls, ns(total), ns(max(own, 0)), ns(least), ns(most),
-                                    sorted(bins.items()))
+        mine["profile", address] = (calls, ns(total), ns(max(own, 0)), ns(least), ns(most), sorted(bins.items()))
     mine |= {("values", name): series for name, series in values.items()}
     for row in report.get("captured", []) + report.get("counters", []):
         name = row["id"] if "id" in row else (int(row["address"], 16), row["what"])

@@ -175,8 +175,7 @@ class Spoken:
 
 def check_clock_pairs(told):
     """Checks the clock pairs: a one-way pair has the clock of a stats frame of core 0."""
-    clocks = {(session, Varints(item).next()) for session, kind, core, item in told.items
-              if kind == ITEM_OF[STATS] and core == 0}
+    clocks = {(session, Varints(item).next()) for session, kind, core, item in told.items if kind == ITEM_OF[STATS] and core == 0}
     for session, kind, _, item in told.items:
         if kind != CLOCK_PAIR:
             continue

@@ -4,7 +4,7 @@
 It was written from the text in tracer/protocol/tasks.hpp and tracer/protocol/record.hpp."""
 from collections import Counter, defaultdict
 
-from trace2 import CONTEXT, DATA, EXTENDED, TASK, Malformed
+from trace2 import CONTEXT, DATA, EXTENDED, TASK, Malformed, Varints
 
 LEFT, READY, TAKES, GIVES, WAITS = 1, 2, 3, 4, 5
 HOW_LEFT = ("unknown", "preempted", "blocked", "gave_way", "ended")
@@ -14,52 +14,26 @@ FIELDS = ("number", "core", "flags", "priority", "id", "stack_low", "stack_bytes
 INTERRUPTS, ENDED = 1, 2  # flags
 
 
-class Numbers:
-    """Reads bytes strictly: Malformed at the end of the bytes, and for a number of more than 64 bits."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, count):
-        if count > len(self.data) - self.at:
-            raise Malformed("a tasks frame ends within an item")
-        self.at += count
-        return self.data[self.at - count:self.at]
-
-    def next(self):
-        value = shift = 0
-        while True:
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            if value >> 64 or shift > 63:
-                raise Malformed("a number of more than 64 bits")
-            if byte < 0x80:
-                return value
-            shift += 7
-
-    def name(self):
-        count = self.next()
-        if count > MOST_NAME_BYTES:
-            raise Malformed(f"a name of {count} bytes")
-        return self.take(count)
-
-    def more(self):
-        return self.at < len(self.data)
+def name_in(item):
+    count = item.next()
+    if count > MOST_NAME_BYTES:
+        raise Malformed(f"a name of {count} bytes")
+    return item.take(count)
 
 
 def read_frame(payload):
     """Returns [fields of a context] and [(id, name) of an object]."""
-    contexts, objects, numbers = [], [], Numbers(payload)
+    contexts, objects, numbers = [], [], Varints(payload)
     while numbers.more():
         what = numbers.take(1)[0]
-        item = Numbers(numbers.take(numbers.next()))
+        item = Varints(numbers.take(numbers.next()))
         if what == 0:
-            fields = {name: item.next() for name in FIELDS} | {"name": item.name()}
+            fields = {name: item.next() for name in FIELDS} | {"name": name_in(item)}
             if fields["number"] > SEVERAL or fields["core"] > MOST_CORES:
                 raise Malformed(f"context {fields['number']} of core {fields['core']} - 1")
             contexts.append(fields)
         elif what == 1:
-            objects.append((item.next(), item.name()))
+            objects.append((item.next(), name_in(item)))
     return contexts, objects
 
 

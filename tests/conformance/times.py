@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that time goes to the call that spent it. A third reader, written from
-docs/trace-format.md, "What a reader does": it assigns each interval between two records of a core
-to one context, and there to a call, to the tracer, to nothing or to a gap.
+"""Checks that time goes to the call that spent it. A third reader, written from docs/trace-format.md, "What a reader does": it assigns each
+interval between two records of a core to one context, and there to a call, to the tracer, to nothing or to a gap.
 
     times.py NOPSCOPE RECORDING.nsc     prints what was checked; 1: `nopscope report` disagrees
 
@@ -15,9 +14,8 @@ Two sums must hold, in ticks:
 
 All but the self time is counted here; nothing is computed as a difference.
 
-A task may go on on another core, in the middle of a call. The first sum then holds for all cores'
-contexts of that number together. If records are missing besides, readers need not agree on whose a
-time without a record of the switch is: then neither sum is checked.
+A task may go on on another core, in the middle of a call. The first sum then holds for all cores' contexts of that number together. If
+records are missing besides, readers need not agree on whose a time without a record of the switch is: then neither sum is checked.
 """
 import json
 import pathlib
@@ -274,8 +272,7 @@ def trace_chunks(data):
 
 
 def read(data):
-    """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged
-    or too large."""
+    """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged or too large."""
     sessions, count = defaultdict(lambda: defaultdict(list)), 0
     try:
         parts = trace_chunks(data)
@@ -306,9 +303,20 @@ def begun_and_ended(data):
     return begun, ended
 
 
+def faults_of_contexts(who, contexts, rows):
+    """Checks the contexts of one number, on one core or, if its task moves, on all. `rows`: of the report."""
+    if any(context.whole for context in contexts):
+        return
+    said = {name: sum(row[name] for row in rows) for name in ("self_ticks", "tracer_ticks")}
+    ran, own, tracer, nothing, gaps = (sum(getattr(context, name) for context in contexts)
+                                       for name in ("ran", "own", "tracer", "nothing", "gaps"))
+    if said != {"self_ticks": own, "tracer_ticks": tracer} or own + tracer + nothing + gaps != ran:
+        yield (f"{who}: self {own} + tracer {tracer} + no call {nothing} + gaps {gaps}, and it ran for {ran}; "
+               f"the report says {said}")
+
+
 def faults_of(name, core, theirs, is_whole):
-    """Checks one core. `theirs`: {context: what the report says}. `is_whole`: no record is
-    missing."""
+    """Checks one core. `theirs`: {context: what the report says}. `is_whole`: no record is missing."""
     if core.backwards:
         return []
     found, ran = [], 0
@@ -318,23 +326,13 @@ def faults_of(name, core, theirs, is_whole):
     for number in core.contexts.keys() | theirs.keys():
         of, said = core.contexts[number], theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
         who = f"{name}, context {number}"
-        counted = of.tracer + of.nothing + of.gaps
         ran += said["ran_ticks"]
         if said["ran_ticks"] != of.ran:
             found.append(f"{who}: it ran for {of.ran} ticks, and the report says {said['ran_ticks']}")
-        if of.whole:
-            if said["self_ticks"] > of.ran:
-                found.append(f"{who}: {said['self_ticks']} ticks self, and it ran for {of.ran}")
-            continue
-        if of.moved:
-            continue
-        if said["self_ticks"] != of.own:
-            found.append(f"{who}: self {said['self_ticks']}, here {of.own}")
-        if said["tracer_ticks"] != of.tracer:
-            found.append(f"{who}: {of.tracer} ticks were the tracer's, and the report says {said['tracer_ticks']}")
-        if said["self_ticks"] + counted != of.ran:
-            found.append(f"{who}: self {said['self_ticks']} + tracer {of.tracer} + no call {of.nothing} + gaps {of.gaps} = "
-                         f"{said['self_ticks'] + counted}, and it ran for {of.ran}")
+        if of.whole and said["self_ticks"] > of.ran:
+            found.append(f"{who}: {said['self_ticks']} ticks self, and it ran for {of.ran}")
+        if not of.moved:
+            found += faults_of_contexts(who, [of], [said])
     if ran + core.gaps != core.clock - core.first:
         found.append(f"{name}: contexts {ran} + gaps {core.gaps}, and it has {core.clock - core.first}")
     return found
@@ -342,19 +340,10 @@ def faults_of(name, core, theirs, is_whole):
 
 def faults_of_moved(session, cores, rows):
     """Checks the contexts of a session that ran on several cores. `rows`: of the report."""
-    found = []
-    numbers = {number for core in cores for number, context in core.contexts.items() if context.moved}
-    for number in numbers:
-        here = [core.contexts[number] for core in cores if number in core.contexts]
-        said = {name: sum(row[name] for row in rows if row["context"] == number) for name in ("self_ticks", "tracer_ticks")}
-        if any(context.whole for context in here):
-            continue
-        ran, own, tracer, nothing, gaps = (sum(getattr(context, name) for context in here)
-                                           for name in ("ran", "own", "tracer", "nothing", "gaps"))
-        if said != {"self_ticks": own, "tracer_ticks": tracer} or own + tracer + nothing + gaps != ran:
-            found.append(f"session {session}, context {number}, which moves: self {own} + tracer {tracer} + no call {nothing} + "
-                         f"gaps {gaps}, and it ran for {ran}; the report says {said}")
-    return found
+    for number in {number for core in cores for number, context in core.contexts.items() if context.moved}:
+        yield from faults_of_contexts(f"session {session}, context {number}, which moves",
+                                      [core.contexts[number] for core in cores if number in core.contexts],
+                                      [row for row in rows if row["context"] == number])
 
 
 def faults_of_rows(report):
@@ -383,8 +372,7 @@ def faults_of_rows(report):
 
 
 def faults(data, report):
-    """Returns a sentence for each fault in the report's times. None: the recording is too large to
-    check."""
+    """Returns a sentence for each fault in the report's times. None: the recording is too large to check."""
     cores = read(data)
     found = faults_of_rows(report)
     if cores is None:
@@ -405,15 +393,13 @@ def faults(data, report):
 
 
 def check(nopscope, recording):
-    """Checks every recording that a test makes. Ignores a file that cannot be read, because the
-    test itself must notice."""
+    """Checks every recording that a test makes. Ignores a file that cannot be read, because the test itself must notice."""
     path = pathlib.Path(recording)
     data = path.read_bytes()
     with tempfile.NamedTemporaryFile(suffix=".nsc") as copy:  # the recording may still grow
         copy.write(data)
         copy.flush()
-        done = subprocess.run([nopscope, "report", copy.name, "--format", "json"], capture_output=True, text=True,
-                              timeout=300, check=False)
+        done = subprocess.run([nopscope, "report", copy.name, "--format", "json"], capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         return "it has no report"
     found = faults(data, json.loads(done.stdout))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames, hellos, and the packed records of trace frames, of formats 2 and 3: written from docs/trace-format.md, sharing
-no code with the first reader. For the second readers in tests/conformance and tests/e2e, and for lines that
-tests make. Short, not fast.
+"""Frames, hellos, and the packed records of trace frames, of formats 2 and 3: written from docs/trace-format.md, sharing no code with the
+first reader. For the second readers in tests/conformance and tests/e2e, and for lines that tests make. Short, not fast.
 """
 import struct
 import sys
@@ -78,8 +77,7 @@ def frame(stream, session, payload, sequence=0, core=0):
 
 
 def frames(line):
-    """Yields for each chunk of the line that is not empty: (stream, core, session, sequence,
-    payload), or None if it is corrupt."""
+    """Yields for each chunk of the line that is not empty: (stream, core, session, sequence, payload), or None if it is corrupt."""
     for chunk in line.split(b"\0")[:-1]:
         if chunk:
             raw = cobs_decode(chunk)
@@ -90,15 +88,24 @@ def frames(line):
 
 
 class Varints:
+    """Reads numbers strictly: Malformed at the end of the bytes, and for a number of more than 64 bits."""
+
     def __init__(self, data, at=0):
         self.data, self.at = data, at
+
+    def take(self, count):
+        if count > len(self.data) - self.at:
+            raise Malformed("it ends within an item")
+        self.at += count
+        return self.data[self.at - count:self.at]
 
     def next(self):
         value = shift = 0
         while True:
-            byte = self.data[self.at]
-            self.at += 1
+            byte = self.take(1)[0]
             value |= (byte & 0x7F) << shift
+            if value >> 64 or shift > 63:
+                raise Malformed("a number of more than 64 bits")
             if byte < 0x80:
                 return value
             shift += 7
@@ -144,41 +151,34 @@ def hello(payload):
     """The fields that a second reader needs; those that a hello does not have are empty or 0."""
     fields = dict(zip(HELLO_HEAD_FIELDS, HELLO_HEAD.unpack_from(payload)))
     fields |= {name: b"" for name in HELLO_TEXTS.values()} | {name: 0 for name in HELLO_NUMBERS.values()}
+    rest = Varints(payload, HELLO_HEAD.size)
     if fields["version"] == 2:
-        return fields | _rest_of_hello_2(payload)
+        return fields | _rest_of_hello_2(rest)
     if fields["version"] != 3:
         raise Malformed(f"a hello of format {fields['version']}")
-    at = HELLO_HEAD.size
     last = 0
-    while at < len(payload):
-        tag, size = payload[at], payload[at + 1]
-        value = payload[at + 2:at + 2 + size]
-        if tag <= last or len(value) < size:
+    while rest.more():
+        tag, size = rest.take(2)
+        value = rest.take(size)
+        if tag <= last:
             raise Malformed(f"extension {tag} of a hello")
         if tag in HELLO_TEXTS:
             fields[HELLO_TEXTS[tag]] = value
         elif tag in HELLO_NUMBERS:
             fields[HELLO_NUMBERS[tag]] = Varints(value).next()
         last = tag
-        at += 2 + size
     return fields
 
 
-def _rest_of_hello_2(payload):
-    at = HELLO_HEAD.size
-    fields = {"line_bytes_per_second": struct.unpack_from("<I", payload, at)[0]}
-    at += 4
-    for name in HELLO_TEXTS.values():
-        fields[name] = payload[at + 1:at + 1 + payload[at]]
-        at += 1 + payload[at]
-    if at == len(payload):
-        return fields
-    overheads = payload[at + 1]
-    numbers = Varints(payload, at + 2)
-    for _ in range((1 + 2 * overheads if overheads else 0) + 5 + 3):
-        if numbers.more():
-            numbers.next()
-    return fields | ({"sequences_from": numbers.next()} if numbers.more() else {})
+def _rest_of_hello_2(rest):
+    fields = {"line_bytes_per_second": int.from_bytes(rest.take(4), "little")}
+    fields |= {name: rest.take(rest.take(1)[0]) for name in HELLO_TEXTS.values()}
+    if rest.more():
+        _, overheads = rest.take(2)
+        for _ in range((1 + 2 * overheads if overheads else 0) + 5 + 3):
+            if rest.more():
+                rest.next()
+    return fields | ({"sequences_from": rest.next()} if rest.more() else {})
 
 
 def hello_payload(extensions=None, **head):
@@ -224,7 +224,7 @@ class TraceDecoder:
         """Returns False if no key frame came since the start or lose(). `count` records are lost."""
         try:
             numbers = self._header(payload)
-        except (IndexError, struct.error):
+        except (IndexError, struct.error, Malformed):
             self.in_group = False
             raise Malformed from None
         if not self.in_group:
@@ -277,8 +277,7 @@ class TraceDecoder:
         self.index, self.clock = first, self.base
 
     def _settle(self):
-        self.code = self.code << 32 & CLOCK | int.from_bytes(
-            self.bytes[self.at:self.at + 4].ljust(4, b"\0"), "big")
+        self.code = self.code << 32 & CLOCK | int.from_bytes(self.bytes[self.at:self.at + 4].ljust(4, b"\0"), "big")
         self.at += 4
         self.range <<= 32
 
@@ -434,8 +433,7 @@ class TraceDecoder:
             self._pop()
         elif token & ~UNWOUND == NAMED_RET:
             entry, key = self.named_entry - (self._size(self.entry_rest) - 1) & IDENTITY, token
-            while self.stack[self.top][INDEX] is not NO_ENTRY and (
-                    self.stack[self.top][INDEX] - entry & IDENTITY) < 1 << 27:
+            while self.stack[self.top][INDEX] is not NO_ENTRY and (self.stack[self.top][INDEX] - entry & IDENTITY) < 1 << 27:
                 self._pop()
             self.named_entry = entry
         else:

@@ -194,7 +194,7 @@ TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     registers.sp_ += 0x20;
     leave(0x2000);
     EXPECT_EQ(functions[2].self, 25u);
-    EXPECT_EQ(functions[2].thrown, 1u);
+    EXPECT_EQ(functions[2].longjmps, 1u);
     EXPECT_EQ(functions[1].self, 7u);
     EXPECT_EQ(functions[1].unwound, 1u);
     EXPECT_EQ(functions[0].self, 14u);
@@ -214,7 +214,7 @@ TEST_F(Shadow, AReportedLongjmpWorksForItsDestination) {
     registers.sp_ += 0x20;
     leave(0x2000);
     EXPECT_EQ(functions[1].self, 7u);
-    EXPECT_EQ(functions[1].thrown, 1u);
+    EXPECT_EQ(functions[1].longjmps, 1u);
     EXPECT_EQ(functions[0].self, 34u);
     EXPECT_EQ(functions[0].inclusive, 41u);
 }

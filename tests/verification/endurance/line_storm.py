@@ -186,29 +186,25 @@ class Storm:
         kind = dice.choices(("trace", "untrace", "mode", "mark", "filter", "run", "reset", "pull", "kill", "wait"),
                             (6, 4, 3, 3, 4, 2, 1, 1, 2, 4))[0]
         self.counts[kind] += 1
-        if kind == "trace":
-            more = ["--also"] if dice.random() < 0.3 else []
-            self.ctl("trace", *more, *dice.choice(self.globs).split(), "--recorder", dice.choice(("graph", "function", "sampled")))
-        elif kind == "untrace":
-            self.ctl("untrace", *dice.choice(self.globs).split())
-        elif kind == "mode":
-            self.ctl("mode", dice.choice(("stream", "lossless", "flight")))
-            if dice.random() < 0.5:
-                self.ctl("snapshot", str(dice.randrange(1000)))
-        elif kind == "mark":
-            self.ctl("mark", str(dice.randrange(1000)))
-        elif kind == "filter":
-            self.ctl(*dice.choice((("depth", str(dice.randrange(1, 20))), ("sample", f"1/{dice.randrange(1, 9)}"),
-                                   ("only", self.one), ("only",), ("min-duration", "5us"))))
-        elif kind == "run":
-            self.ctl(dice.choice(("stop", "start")))
-        elif kind == "reset":
-            self.ctl("reset")
+        commands = {
+            "trace": lambda: ("trace", *(["--also"] if dice.random() < 0.3 else []), *dice.choice(self.globs).split(), "--recorder",
+                              dice.choice(("graph", "function", "sampled"))),
+            "untrace": lambda: ("untrace", *dice.choice(self.globs).split()),
+            "mode": lambda: ("mode", dice.choice(("stream", "lossless", "flight"))),
+            "mark": lambda: ("mark", str(dice.randrange(1000))),
+            "filter": lambda: dice.choice((("depth", str(dice.randrange(1, 20))), ("sample", f"1/{dice.randrange(1, 9)}"),
+                                           ("only", self.one), ("only",), ("min-duration", "5us"))),
+            "run": lambda: (dice.choice(("stop", "start")),),
+            "reset": lambda: ("reset",)}
+        if kind in commands:
+            self.ctl(*commands[kind]())
+        if kind == "mode" and dice.random() < 0.5:
+            self.ctl("snapshot", str(dice.randrange(1000)))
         elif kind == "pull":
             self.reset()
         elif kind == "kill":
             self.kill()
-        else:
+        elif kind == "wait":
             time.sleep(dice.random() / 2)
 
     def must(self, *words):

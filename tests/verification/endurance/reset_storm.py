@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Unannounced resets at any moment, in every mode, on one core and on four, over perfect and
-damaged lines. Whatever a reset cuts off, a recording must contain no call that the target did not
-make. docs/proof.md ("Storm") lists the checks.
+"""Unannounced resets at any moment, in every mode, on one core and on four, over perfect and damaged lines. Whatever a reset cuts off, a
+recording must contain no call that the target did not make. docs/proof.md ("Storm") lists the checks.
 
     reset_storm.py [--resets N] [--seed N] [--only TEXT] [--keep DIRECTORY]
 
@@ -55,8 +54,7 @@ def plugin(elf, directory):
 
 
 def record(directory, run, resets, seed):
-    """Returns the recording and the plugin's counts. The recording is None if a damaged line
-    carried no hello, which is no fault."""
+    """Returns the recording and the plugin's counts. The recording is None if a damaged line carried no hello, which is no fault."""
     machine, mode, well = run
     image = image_of(machine)
     words, options, *_ = IMAGES[image]
@@ -72,8 +70,7 @@ def record(directory, run, resets, seed):
         waited(lambda: line.host is not None, "the recorder's connection")
         monitor.sendall(b"cont\n")
         for _ in range(resets):
-            # Many resets come early: the boot is still sending the rest of the last session, or has
-            # not begun.
+            # Many resets come early: the boot is still sending the rest of the last session, or has not begun.
             before, most = line.sent, dice.choice((1, 500, 20_000, MOST_BYTES, MOST_BYTES))
             if most > 1:
                 waited(lambda: line.sent > before, "a boot's first byte")
@@ -106,8 +103,7 @@ def record(directory, run, resets, seed):
 
 
 class Seen:
-    """The plugin's calls by function, and its pairs of a callee and a call around it: only the next
-    one (`next`), or any (`around`)."""
+    """The plugin's calls by function, and its pairs of a callee and a call around it: only the next one (`next`), or any (`around`)."""
 
     def __init__(self, plugins):
         self.calls = {int(row["address"], 16): row["calls"] for row in plugins["functions"]}

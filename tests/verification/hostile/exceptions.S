@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hostile stub's vectors, its answers to PSCI calls, and its report of unexpected exceptions.
 
-.macro unexpected level
-    .balign 0x80
-    adr     x2, .
+.macro go_to_report level
     mov     x3, #\level
     mrs     x4, esr_el\level
     mrs     x5, elr_el\level
     mrs     x6, far_el\level
     b       report
+.endm
+.macro unexpected level
+    .balign 0x80
+    adr     x2, .
+    go_to_report \level
 .endm
 
 .macro all_unexpected level
@@ -34,6 +37,11 @@ el3_vectors:
     unexpected 3
     .endr
 
+.macro on_call width, number, to
+    ldr     \width\()9, =\number
+    cmp     \width\()0, \width\()9
+    b.eq    \to
+.endm
 // Answers PSCI only. As SMCCC 1.0 allows, it destroys x4-x17, which hold garbage afterwards.
 smc_from_below:
     mrs     x9, esr_el3
@@ -41,29 +49,12 @@ smc_from_below:
     cmp     x9, #0x17                   // SMC, AArch64
     b.eq    1f
     mov     x2, xzr
-    mov     x3, #3
-    mrs     x4, esr_el3
-    mrs     x5, elr_el3
-    mrs     x6, far_el3
-    b       report
-1:  ldr     x9, =PSCI_CPU_ON
-    cmp     x0, x9
-    b.eq    cpu_on
-    ldr     x9, =PSCI_AFFINITY_INFO
-    cmp     x0, x9
-    b.eq    affinity_info
-    mov     w9, w0
-    ldr     w10, =PSCI_CPU_OFF
-    cmp     w9, w10
-    b.eq    cpu_off
-    ldr     w10, =PSCI_SYSTEM_OFF
-    cmp     w9, w10
-    b.eq    system_off
-    ldr     w10, =PSCI_VERSION
-    cmp     w9, w10
-    mov     x0, #0x10000                // 1.0
-    b.eq    answer
-not_supported:
+    go_to_report 3
+1:  on_call x, PSCI_CPU_ON, cpu_on
+    on_call x, PSCI_AFFINITY_INFO, affinity_info
+    on_call w, PSCI_CPU_OFF, cpu_off
+    on_call w, PSCI_SYSTEM_OFF, system_off
+    on_call w, PSCI_VERSION, version
     mov     w0, #-1                     // the upper half is not sign-extended: it is UNKNOWN
 answer:
     ldr     x17, =GARBAGE
@@ -71,6 +62,10 @@ answer:
     mov     x\n, x17
 .endr
     eret
+
+version:
+    mov     x0, #0x10000                // 1.0
+    b       answer
 
 // In: x1 an affinity. Out: x11 the core's state, or to invalid_parameters. Changes x9, x10.
 .macro state_of_affinity
@@ -124,6 +119,13 @@ system_off:
     mov     x5, #0
     b       exit
 
+// In: x7 `said`.
+.macro say register, where
+    mov     x8, \register
+    add     x9, x7, #(\where - said)
+    bl      put_hex
+.endm
+
 // In: x2 an address in the vector table, x3 the level, x4 ESR, x5 ELR, x6 FAR. Reports them by
 // semihosting (SYS_WRITE0) and ends QEMU.
 report:
@@ -141,15 +143,9 @@ report:
     b.ne    1b
     add     w8, w3, #'0'
     strb    w8, [x7, #(said_level - said)]
-    mov     x8, x4
-    add     x9, x7, #(said_esr - said)
-    bl      put_hex
-    mov     x8, x5
-    add     x9, x7, #(said_elr - said)
-    bl      put_hex
-    mov     x8, x6
-    add     x9, x7, #(said_far - said)
-    bl      put_hex
+    say     x4, said_esr
+    say     x5, said_elr
+    say     x6, said_far
     mov     w0, #4                      // SYS_WRITE0
     mov     x1, x7
     hlt     #0xf000

@@ -13,10 +13,8 @@ COMPILERS = ("aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc")
 
 MIB = 1 << 20
 # Keys are the stub's names of these numbers. `at`: the stub's address, outside the image's memory.
-VIRT = {"at": 0x4E00_0000, "GIC": 3, "GIC_BASE": 0x0800_0000, "GIC_SECOND": 0x080A_0000,
-        "GARBAGE_HIGH": 0x4800_0000}
-ZCU102 = {"at": 0x7FF8_0000, "GIC": 2, "GIC_BASE": 0xF901_0000, "GIC_SECOND": 0xF902_0000, "CORES": 4,
-          "ZYNQMP": 1}
+VIRT = {"at": 0x4E00_0000, "GIC": 3, "GIC_BASE": 0x0800_0000, "GIC_SECOND": 0x080A_0000, "GARBAGE_HIGH": 0x4800_0000}
+ZCU102 = {"at": 0x7FF8_0000, "GIC": 2, "GIC_BASE": 0xF901_0000, "GIC_SECOND": 0xF902_0000, "CORES": 4, "ZYNQMP": 1}
 # QEMU has no Raspberry Pi 5. A virt machine behind a second stage of translation has the same
 # addresses, but another interrupt for the UART.
 PI_5 = {"at": 0x7E00_0000, "GIC": 2, "GIC_BASE": 0x0800_0000, "GIC_SECOND": 0x0801_0000, "CORES": 4, "MT": 1,
@@ -26,8 +24,7 @@ PI_5_OPTIONS = ["-M", "virt,secure=on,virtualization=on,gic-version=2", "-m", "1
 PI = {"at": 0x3C00_0000, "GIC": 0, "CORES": 4, "SPIN_TABLE": 0xD8}
 VIRT_OPTIONS = ["-M", "virt,secure=on,virtualization=on,gic-version=3", "-m", "256M"]
 # A GIC-400 has five priority bits. QEMU's GICv2 has eight by default.
-ZCU102_OPTIONS = ["-M", "xlnx-zcu102,secure=on,virtualization=on", "-m", "2G", "-audio", "none",
-                  "-global", "arm_gic.num-priority-bits=5"]
+ZCU102_OPTIONS = ["-M", "xlnx-zcu102,secure=on,virtualization=on", "-m", "2G", "-audio", "none", "-global", "arm_gic.num-priority-bits=5"]
 
 # The board, QEMU's options, and the stub's numbers.
 MACHINES = {
@@ -40,8 +37,7 @@ MACHINES = {
     "hostile-rpi4": ("rpi4", ["-M", "raspi4b"], PI),
     "hostile-rpi5": ("rpi5", PI_5_OPTIONS, PI_5),
 }
-DEFAULTS = {"CORES": 1, "MT": 0, "ENTRY_LEVEL": 2, "SPIN_TABLE": 0, "ZYNQMP": 0, "GIC_BASE": 0, "GIC_SECOND": 0,
-            "SECOND_STAGE": 0}
+DEFAULTS = {"CORES": 1, "MT": 0, "ENTRY_LEVEL": 2, "SPIN_TABLE": 0, "ZYNQMP": 0, "GIC_BASE": 0, "GIC_SECOND": 0, "SECOND_STAGE": 0}
 
 
 def options(machine, elf, symbols, directory):

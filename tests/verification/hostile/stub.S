@@ -67,15 +67,17 @@
 .endif
 .endm
 
+// Changes x1.
+.macro set register, value
+    ldr     x1, =\value
+    msr     \register, x1
+.endm
+
     .section .text, "ax"
     .global _start
 _start:
-    adrp    x0, el3_vectors
-    add     x0, x0, :lo12:el3_vectors
-    msr     vbar_el3, x0
-    mov     x0, #0x30c50000             // SCTLR_EL3: RES1, MMU off
-    movk    x0, #0x0830
-    msr     sctlr_el3, x0
+    set     vbar_el3, el3_vectors
+    set     sctlr_el3, 0x30c50830       // RES1, MMU off
     isb
     core_number x20
     adrp    x0, stacks

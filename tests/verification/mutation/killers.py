@@ -26,12 +26,13 @@ import time
 
 from mutants import ROOT
 
+sys.path.append(str(ROOT / "tests/e2e"))
+from qemu import qemu_command  # noqa: E402
+
 # A run hangs if it takes this many times as long as without a mutant, and these seconds more.
 PATIENCE = 10
 PATIENCE_SECONDS = 10
 UNMUTATED_SECONDS = 300
-QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
-CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
 # The sources of the firmware.
 FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware", "tests/firmware")
 
@@ -74,20 +75,11 @@ def build(command):
         raise CannotBuild("\n".join([line for line in lines if "error" in line.lower()][:5] or lines[-5:]))
 
 
-def qemu(machine, image, words, more=()):
-    cpu, _, cores = machine.partition("-smp")
-    options = ["-M", "virt,gic-version=3", "-cpu", CPUS[cpu], *(["-smp", cores] if cores else [])]
-    arguments = ",".join("arg=" + word for word in words)
-    return [*QEMU, *options, *more, "-kernel", str(image),
-            "-semihosting-config", f"enable=on,target=native,{arguments}"]
-
-
 class Units:
     """The tracer's unit tests. Each test file is a separate program."""
 
     TESTS = "tests/unit/tracer"
-    OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
-               f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+    OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
 
     def __init__(self, directory, compiler):
         self.directory = directory
@@ -152,8 +144,7 @@ class Units:
     def run(self, mutant, words):
         name, tests, *sources = words
         program = self.mutated(name, mutant, sources) if mutant else self.unmutated(name)
-        status, output = self.timed.run(
-            (name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
+        status, output = self.timed.run((name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
         started = re.findall(r"\[ RUN      \] (\S+)", output)
         if not started:
             raise CannotBuild(f"no test of {name} is {tests}")
@@ -262,9 +253,9 @@ class Images:
     def command(self, kind, name, machine, more):
         elf = self.build / f"firmware/{self.target(kind, name)}.elf"
         if kind == "selftest":
-            return qemu(machine, elf, ["selftest", name])
+            return qemu_command(machine, "selftest", [name], icount=False, elf=elf)
         if kind == "image":
-            return qemu(machine, elf, [name, *more], ("-icount", "shift=0,sleep=off"))
+            return qemu_command(machine, name, more, elf=elf)
         if kind == "e2e":
             return ["env", f"NOPSCOPE={self.tool}", f"NOPSCOPE_BUILD_ROOT={self.build.parent}",
                     f"NOPSCOPE_ORACLE={self.host / 'tests/verification/oracle/liboracle.so'}",

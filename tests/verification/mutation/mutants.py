@@ -4,12 +4,12 @@
     [files]                                      # from the repository's root, each with what kills its mutants
     "tracer/patching/patcher.hpp" = ["unit transition_planner_test *"]   # tried in this order (killers.py)
 
-    [name-of-the-mutant]
-    step = "What the tracer does, and this mutant does not."
-    text = "..."                                 # exactly once in one of the files, with any line breaks
-    by = "..."                                   # the replacement; nothing if absent
-    file = "..."                                 # only if the text is in several of the files
-    killed_by = [...]                            # only if other killers than the file's
+    [mutants]
+    name = ["What the tracer does, and this mutant does not.", "kept [-removed-]{+added+} kept", "KILLER", ...]
+
+The second string is a change in the manner of git's word diff. What it keeps and removes must be exactly once in one of the files,
+with any line breaks. It may have more white space than the source, so that none of it looks like a mark (`at[ -1]`). What it adds
+is written as it is, and what it keeps stays as it is in the file. Killers follow only if they are other than the file's.
 """
 
 import dataclasses
@@ -25,11 +25,26 @@ class Wrong(Exception):
     """The list is wrong. The message is one sentence."""
 
 
-def anyhow_spaced(text):
-    """Finds `text`, whatever white space the formatter has put between its words and signs."""
-    tokens = re.findall(r"\w+|[^\w\s]", text)
-    spaces = (r"\s+" if left[-1].isidentifier() and right[0].isidentifier() else r"\s*" for left, right in zip(tokens, tokens[1:]))
-    return re.compile("".join(re.escape(token) + space for token, space in zip(tokens, [*spaces, ""])))
+def parsed(change):
+    """Returns a pattern of what the change keeps and removes, whatever white space the formatter has put between its words and
+    signs, and the list of what replaces each of the pattern's groups."""
+    pattern, added, before = "", [], ""
+    for token in re.findall(r"\[-|-\]|\{\+.*?\+\}|\w+|\s+|[^\w\s]", change, re.DOTALL):
+        if token == "[-":
+            pattern += "("
+            added.append("")
+        elif token == "-]":
+            pattern += ")"
+        elif token.startswith("{+") and token.endswith("+}"):
+            pattern += "()"
+            added.append(token[2:-2])
+        elif token.isspace():
+            pattern += r"\s*" if before else ""
+        else:
+            between_words = before[-1:].isidentifier() and token[0].isidentifier()
+            pattern += (r"\s*" if before else "") + (r"\b" if between_words else "") + re.escape(token)
+            before = token
+    return re.compile(pattern), added
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,17 +53,23 @@ class Mutant:
     part: str        # the list's file name
     step: str
     file: str        # from the repository's root
-    text: str
-    by: str
+    change: str
     killed_by: tuple
 
     def places(self):
-        """Returns how often the text is in the file."""
-        return len(anyhow_spaced(self.text).findall(content_of(self)))
+        """Returns how often what the change keeps and removes is in the file."""
+        return len(parsed(self.change)[0].findall(content_of(self)))
 
     def source(self):
         """Returns the whole file with the mutation."""
-        return anyhow_spaced(self.text).sub(lambda _: self.by.strip(), content_of(self))
+        content = content_of(self)
+        pattern, added = parsed(self.change)
+        match = pattern.search(content)
+        source, at = "", 0
+        for group, text in enumerate(added, 1):
+            source += content[at:match.start(group)] + text
+            at = match.end(group)
+        return source + content[at:]
 
 
 def content_of(mutant):
@@ -58,24 +79,22 @@ def content_of(mutant):
         raise Wrong(f"{mutant.part}.toml: {mutant.name}: there is no file {mutant.file}") from error
 
 
-def mutant_of(part, files, name, entry):
-    unknown = set(entry) - {"step", "text", "by", "file", "killed_by"}
-    if unknown:
-        raise Wrong(f"{part}.toml: {name}: no such key: {', '.join(sorted(unknown))}")
-    missing = [key for key in ("step", "text") if not entry.get(key)]
-    if missing:
-        raise Wrong(f"{part}.toml: {name}: it has no {', '.join(missing)}")
-    candidates = [entry["file"]] if "file" in entry else list(files)
-    found = {mutant: mutant.places() for mutant in (
-        Mutant(name, part, entry["step"], file, entry["text"], entry.get("by", ""),
-               tuple(entry.get("killed_by") or files.get(file, ()))) for file in candidates)}
+def mutant_of(part, files, name, row):
+    if not isinstance(row, list) or len(row) < 2:
+        raise Wrong(f"{part}.toml: {name}: it has no step, or no change")
+    step, change, *killed_by = row
+    try:
+        found = {mutant: mutant.places() for mutant in (
+            Mutant(name, part, step, file, change, tuple(killed_by or killers)) for file, killers in files.items())}
+    except re.error as error:
+        raise Wrong(f"{part}.toml: {name}: its marks [- and -] are not in pairs") from error
     if sum(found.values()) != 1:
-        raise Wrong(f"{part}.toml: {name}: its text occurs {sum(found.values())} times in {', '.join(candidates)}, not once: "
+        raise Wrong(f"{part}.toml: {name}: its text occurs {sum(found.values())} times in {', '.join(files)}, not once: "
                     "make it again what the step is there")
     mutant = max(found, key=found.get)
     if not mutant.killed_by:
-        raise Wrong(f"{part}.toml: {name}: it has no killed_by")
-    if mutant.by == mutant.text:
+        raise Wrong(f"{part}.toml: {name}: it has no killers")
+    if mutant.source() == content_of(mutant):
         raise Wrong(f"{part}.toml: {name}: nothing is changed")
     return mutant
 
@@ -88,11 +107,10 @@ def load(directory=HERE / "mutants"):
             content = tomllib.loads(file.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise Wrong(f"{file.name}: {error}") from error
-        files = content.pop("files", {})
-        stray = [name for name, entry in content.items() if not isinstance(entry, dict)]
+        stray = content.keys() - {"files", "mutants"}
         if stray:
-            raise Wrong(f"{file.name}: no such key: {', '.join(stray)}")
-        mutants += [mutant_of(file.stem, files, name, entry) for name, entry in content.items()]
+            raise Wrong(f"{file.name}: no such key: {', '.join(sorted(stray))}")
+        mutants += [mutant_of(file.stem, content.get("files", {}), name, row) for name, row in content.get("mutants", {}).items()]
     names = [mutant.name for mutant in mutants]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

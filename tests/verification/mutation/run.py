@@ -3,9 +3,9 @@
 """Mutation tests. Each mutant leaves out or swaps one step of the tracer's protocol, or makes a
 number of the host wrong. The script builds each mutant separately, and some test must fail for it.
 
-    run.py [--only NAME]... [--part PART]... [--format json]
-    run.py --list [--format json]      lists the mutants; each one's text must be in the source once
-    run.py --table                     prints the table for docs/proof.md
+    run.py [--only NAME]... [--part PART]...
+    run.py --list      lists the mutants; each one's text must be in the source once
+    run.py --table     prints the table for docs/proof.md
 
 Exit status 1: a mutant survived. 2: a mutant could not be tried (its text is missing, it does not
 compile, or a killer fails without any mutant); one sentence says which. Needs a C++ compiler and
@@ -15,7 +15,6 @@ GoogleTest. The images need the tools that ./dev setup installs, and the host bu
 import argparse
 import concurrent.futures
 import itertools
-import json
 import pathlib
 import sys
 import threading
@@ -27,24 +26,23 @@ from mutants import HERE, ROOT, Wrong, load
 said = threading.Lock()
 
 
-def say(text, to=None):
+def say(text):
     with said:
-        print(text, file=to, flush=True)
+        print(text, flush=True)
 
 
 def check_killers(killers, mutants, pool):
     """Each killer must pass without a mutant."""
     used = sorted({killer for mutant in mutants for killer in mutant.killed_by})
-    tried = list(pool.map(lambda killer: (killer, killers.run(None, killer)),
-                          [killer for killer in used if Killers.is_unit(killer)]))
+    tried = list(pool.map(lambda killer: (killer, killers.run(None, killer)), [killer for killer in used if Killers.is_unit(killer)]))
     tried += [(killer, killers.run(None, killer)) for killer in used if not Killers.is_unit(killer)]
     for killer, failed in tried:
         if failed:
             raise Wrong(f"{killer}: it fails without a mutant, so it proves nothing: {failed}")
 
 
-def try_mutant(killers, mutant, to):
-    """Tries a mutant. Prints the result at once for people, and returns it for JSON."""
+def try_mutant(killers, mutant):
+    """Tries a mutant. Prints the result at once. Returns what has failed, or None."""
     began = time.monotonic()
     try:
         for killer in mutant.killed_by:
@@ -57,25 +55,22 @@ def try_mutant(killers, mutant, to):
         killers.forget(mutant)
     seconds = time.monotonic() - began
     say(f"{mutant.name}: " + (f"killed by {failed} [{seconds:.0f} s]" if failed else
-                              f"SURVIVED {', '.join(mutant.killed_by)}: {mutant.step}"), to)
-    return {"name": mutant.name, "part": mutant.part, "step": mutant.step, "file": mutant.file,
-            "killed_by": failed, "seconds": round(seconds, 1)}
+                              f"SURVIVED {', '.join(mutant.killed_by)}: {mutant.step}"))
+    return failed
 
 
-def try_all(killers, mutants, jobs, to):
+def try_all(killers, mutants, jobs):
+    """Returns the mutants that survived."""
     needs_image = [mutant for mutant in mutants if not all(map(Killers.is_unit, mutant.killed_by))]
     others = [mutant for mutant in mutants if mutant not in needs_image]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         check_killers(killers, mutants, pool)
-        results = list(pool.map(lambda mutant: try_mutant(killers, mutant, to), others))
+        survived = [mutant for mutant, failed in zip(others, pool.map(lambda m: try_mutant(killers, m), others)) if not failed]
     # There is only one copy of the firmware's source. So these run in turn, file by file.
-    return results + [try_mutant(killers, mutant, to) for mutant in sorted(needs_image, key=lambda m: m.file)]
+    return survived + [mutant for mutant in sorted(needs_image, key=lambda m: m.file) if not try_mutant(killers, mutant)]
 
 
-def listed(mutants, as_json):
-    if as_json:
-        return json.dumps([{"name": m.name, "part": m.part, "file": m.file, "step": m.step,
-                            "killed_by": m.killed_by} for m in mutants], indent=1)
+def listed(mutants):
     lines = [f"{m.name}: {m.step} ({m.file}; {', '.join(m.killed_by)})" for m in mutants]
     return "\n".join([*lines, f"mutants: {len(mutants)}, each with a text that is in the source once"])
 
@@ -107,7 +102,6 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
     parser.add_argument("--part", action="append", default=[], metavar="PART")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--mutants", type=pathlib.Path, default=HERE / "mutants", help="the lists' directory")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutation")
     parser.add_argument("--cxx", default="c++")
@@ -117,23 +111,17 @@ def main():
     try:
         mutants = chosen(load(arguments.mutants), arguments)
         if arguments.table or arguments.list:
-            print(table(mutants) if arguments.table else listed(mutants, arguments.format == "json"))
+            print(table(mutants) if arguments.table else listed(mutants))
             return 0
         killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.host.resolve(), arguments.jobs)
-        # Standard output is for the JSON only.
-        to = sys.stderr if arguments.format == "json" else sys.stdout
-        results = try_all(killers, mutants, arguments.jobs, to)
+        survived = try_all(killers, mutants, arguments.jobs)
     except (Wrong, CannotBuild) as error:
         print(f"mutation: {error}", file=sys.stderr)
         return 2
-    killed = sum(result["killed_by"] is not None for result in results)
-    if arguments.format == "json":
-        print(json.dumps({"mutants": len(results), "killed": killed, "results": results}, indent=1))
-    for result in results:
-        if result["killed_by"] is None:
-            say(f"SURVIVED: {result['name']} ({result['file']})", to)
-    say(f"mutants: {killed} killed of {len(results)}", to)
-    return 0 if killed == len(results) else 1
+    for mutant in survived:
+        say(f"SURVIVED: {mutant.name} ({mutant.file})")
+    say(f"mutants: {len(mutants) - len(survived)} killed of {len(mutants)}")
+    return 1 if survived else 0
 
 
 if __name__ == "__main__":

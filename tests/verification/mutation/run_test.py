@@ -10,9 +10,15 @@ import sys
 import tempfile
 import unittest
 
+import mutants
+
 HERE = pathlib.Path(__file__).resolve().parent
-HEAD = '[files]\n"tracer/patching/request_lock.hpp" = ["unit request_lock_test *"]\n'
-STEP = 'step = "Something."\n'
+FILES = '[files]\n"tracer/patching/request_lock.hpp" = ["unit request_lock_test *"]\n'
+HEAD = FILES + "[mutants]\n"
+
+
+def row(name, change):
+    return f'{name} = ["Something.", "{change}"]\n'
 
 
 def run(content, *arguments):
@@ -35,48 +41,56 @@ class List(unittest.TestCase):
         self.assertEqual(output.count("\n"), 1, output)
 
     def test_what_is_wrong_with_it(self):
-        self.refused(HEAD + "[a]\n" + STEP + 'text = "not there"\n', "occurs 0 times in tracer/patching/request_lock.hpp, not once")
-        self.refused(HEAD + "[a]\n" + STEP + 'text = "return"\n', "times in tracer/patching/request_lock.hpp, not once")
-        self.refused(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\nby = "depth - 1"\n', "nothing is changed")
-        self.refused(HEAD + "[a]\n" + 'text = "depth - 1"\n', "it has no step")
-        self.refused(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\nkilled_bye = 1\n', "no such key: killed_bye")
+        for change, said in (
+                ("not [-there-]", "occurs 0 times in tracer/patching/request_lock.hpp, not once"),
+                ("[-return-]", "times in tracer/patching/request_lock.hpp, not once"),
+                ("depth - 1", "nothing is changed"),
+                ("depth - [-1-]{+1+}", "nothing is changed"),
+                ("depth [-- 1", "its marks [- and -] are not in pairs")):
+            with self.subTest(change):
+                self.refused(HEAD + row("a", change), said)
+        self.refused(HEAD + 'a = ["Something."]\n', "it has no step, or no change")
+        self.refused(HEAD + 'a = "depth - [-1-]"\n', "it has no step, or no change")
         self.refused("[a", "part.toml:")
         self.refused('file = "tracer/core/ring.hpp"\n' + HEAD, "no such key: file")
-        self.refused(HEAD + '"tracer/core/ring.hpp" = ["unit ring_test *"]\n[a]\n' + STEP + 'text = "#pragma once"\n',
+        self.refused(FILES + '"tracer/core/ring.hpp" = ["unit ring_test *"]\n[mutants]\n' + row("a", "#pragma [-once-]"),
                      "occurs 2 times in tracer/patching/request_lock.hpp, tracer/core/ring.hpp, not once")
-        self.refused(HEAD.replace('["unit request_lock_test *"]', "[]") + "[a]\n" + STEP + 'text = "depth - 1"\n', "it has no killed_by")
-        self.refused(HEAD.replace("request_lock.hpp", "nowhere.hpp") + "[a]\n" + STEP + 'text = "x"\n', "there is no file")
+        self.refused(HEAD.replace('["unit request_lock_test *"]', "[]") + row("a", "depth [-- 1-]"), "it has no killers")
+        self.refused(HEAD.replace("request_lock.hpp", "nowhere.hpp") + row("a", "[-x-]"), "there is no file")
 
     def test_no_such_mutant(self):
-        status, output = run(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\n', "--list", "--only", "b")
+        status, output = run(HEAD + row("a", "depth [-- 1-]"), "--list", "--only", "b")
         self.assertEqual(status, 2)
         self.assertIn("there is no mutant and no part b", output)
+
+    def test_a_change_keeps_the_file_s_own_white_space(self):
+        file = "tracer/patching/request_lock.hpp"
+        mutant = mutants.Mutant("a", "part", "Something.", file, "{+/**/ +}#pragma[- once-]{+ twice+} #include", ())
+        source = (mutants.ROOT / file).read_text(encoding="utf-8")
+        self.assertEqual(mutant.source(), source.replace("#pragma once", "/**/ #pragma twice"))
 
 
 class Document(unittest.TestCase):
     def test_it_has_the_table(self):
-        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--table"], stdout=subprocess.PIPE, text=True,
-                              check=True)
+        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--table"], stdout=subprocess.PIPE, text=True, check=True)
         document = (HERE.parents[2] / "docs/proof.md").read_text(encoding="utf-8")
         self.assertIn(done.stdout, document, "docs/proof.md should have what tests/verification/mutation/run.py --table prints")
 
 
 class Run(unittest.TestCase):
     def test_one_that_is_seen_and_one_that_is_not(self):
-        seen = "[seen]\n" + STEP + 'text = ".depth = depth - 1}"\nby = ".depth = depth}"\n'
-        unseen = "[unseen]\n" + STEP + 'text = "__ATOMIC_ACQUIRE, __ATOMIC_RELAXED"\nby = "__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE"\n'
-        status, output = run(HEAD + seen + unseen)
+        status, output = run(HEAD + row("seen", ".depth = depth [-- 1-]}") + row("unseen", "__ATOMIC_ACQUIRE, [-__ATOMIC_RELAXED-]"
+                                                                                 "{+__ATOMIC_ACQUIRE+}"))
         self.assertEqual(status, 1, output)
         self.assertIn("seen: killed by MayRequest.", output)
         self.assertIn("SURVIVED: unseen (tracer/patching/request_lock.hpp)", output)
         self.assertIn("mutants: 1 killed of 2", output)
 
     def test_what_cannot_be_tried(self):
-        status, output = run(HEAD + "[a]\n" + STEP + 'text = ".depth = depth - 1}"\nby = "x}"\n')
+        status, output = run(HEAD + row("a", "[-.depth = depth - 1-]{+x+}}"))
         self.assertEqual(status, 2, output)
         self.assertIn("a does not compile, so nothing was tried", output)
-        status, output = run(HEAD.replace("request_lock_test *", "request_lock_test Nothing.*") + "[a]\n" + STEP +
-                             'text = ".depth = depth - 1}"\nby = ".depth = depth}"\n')
+        status, output = run(HEAD.replace("request_lock_test *", "request_lock_test Nothing.*") + row("a", ".depth = depth [-- 1-]}"))
         self.assertEqual(status, 2, output)
         self.assertIn("no test of request_lock_test is Nothing.*", output)
 

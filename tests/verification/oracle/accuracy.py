@@ -69,8 +69,7 @@ def line(values, colour, dashes=""):
 def picture(by_clock):
     parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 350" font-family="sans-serif" font-size="12">',
              '<rect width="720" height="350" fill="#fff"/>']
-    for error, label in ((0.01, "0.01 % or less"), (0.1, "0.1 %"), (1, "1 %"), (2, "2 %"), (10, "10 %"), (100, "100 %"),
-                         (1000, "1000 %")):
+    for error, label in ((0.01, "0.01 % or less"), (0.1, "0.1 %"), (1, "1 %"), (2, "2 %"), (10, "10 %"), (100, "100 %"), (1000, "1000 %")):
         at = height(error)
         colour = "#c33" if error == 2 else "#ddd"
         parts.append(f'<path d="M{LEFT} {at:.1f}H{RIGHT}" stroke="{colour}"/>')

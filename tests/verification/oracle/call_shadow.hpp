@@ -31,7 +31,6 @@
 
 #include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/addresses.hpp"
-#include "tests/verification/oracle/shadow_time.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,12 +40,43 @@
 
 namespace nopscope::host::truth {
 
+// Counts the instructions of one core, and those of all cores, which take turns.
+struct CoreClock {
+    void executed() { ++own, ++all; }
+    std::uint64_t& all;
+    std::uint64_t own = 0;
+};
+
+// The time in which a stack ran, by what it was used for.
+struct Time {
+    std::uint64_t own = 0;     // the program's instructions
+    std::uint64_t others = 0;  // other cores' meanwhile: the clock that all share counts them
+    std::uint64_t asked = 0;   // the tracer's, in functions that the program itself calls
+    std::uint64_t edges = 0;   // an interrupt's, before the tracer is told of it and after its end
+    std::uint64_t interrupts = 0;  // all other time of interrupts
+
+    // What a tracer sees that the program tells of its interrupts.
+    std::uint64_t seen() const { return own + others + asked + edges; }
+    static constexpr std::uint64_t Time::*all[] = {&Time::own, &Time::others, &Time::asked,
+                                                   &Time::edges, &Time::interrupts};
+    Time& operator+=(const Time& more) {
+        for (const auto part : all) this->*part += more.*part;
+        return *this;
+    }
+    Time& operator-=(const Time& less) {
+        for (const auto part : all) this->*part -= less.*part;
+        return *this;
+    }
+    friend Time operator+(Time to, const Time& more) { return to += more; }
+    friend Time operator-(Time from, const Time& less) { return from -= less; }
+};
+
 // What makes nopscope's times differ from the counts (docs/accuracy.md).
 struct Reasons {
-    std::uint64_t longjmps = 0;  // that left a call
+    std::uint64_t longjmps = 0;  // that left calls; of a function: the innermost ones
     std::uint64_t pumps = 0;     // how often the tracer worked for long on top of it
-    std::uint64_t jumps = 0;     // tail calls
-    std::uint64_t struck = 0;    // interrupts in recorders
+    std::uint64_t jumps = 0;     // tail calls; of a function: by which it ended
+    std::uint64_t struck = 0;    // interrupts in recorders: of its call, and of its callees
     std::uint64_t cut = 0;       // interrupts while the tracer made room in a ring
     std::uint64_t lowest = 0;    // calls that were the lowest on their stack
     std::uint64_t destroys = 0;  // contexts that it has destroyed
@@ -67,7 +97,7 @@ struct Reasons {
 };
 
 // Counts of one function.
-struct Counted {
+struct Counted : Reasons {
     std::uint64_t calls = 0;
     std::uint64_t self = 0;
     std::uint64_t inclusive = 0;    // of its outermost call on the stack
@@ -75,18 +105,9 @@ struct Counted {
     std::uint64_t asked = 0;        // the tracer's instructions in functions that it called
     std::uint64_t made = 0;         // calls that it made
     std::uint64_t interrupts = 0;   // directly on top of it
-    std::uint64_t struck = 0;       // of these, in the recorders of its call and of its callees
-    std::uint64_t cut = 0;          // of these, while the tracer made room in a ring
-    std::uint64_t lowest = 0;       // calls that it made, which were the lowest on their stack
-    std::uint64_t destroys = 0;     // contexts that it has destroyed
-    std::uint64_t waits = 0;        // for interrupts: time passes without instructions
-    std::uint64_t jumps = 0;        // tail calls by which it ended
     std::uint64_t unwound = 0;      // calls that longjmp left
-    std::uint64_t thrown = 0;       // of these, the innermost ones
     std::uint64_t landings = 0;     // longjmps that went to it
-    std::uint64_t pumps = 0;        // how often the tracer worked for long on top of it
-    std::uint64_t open = 0;         // not ended at the end
-    Reasons below;                  // in it and its callees, of the outermost call
+    Reasons below{};                // in it and its callees, of the outermost call
 };
 
 using ::Range;
@@ -175,9 +196,7 @@ public:
         state_.goes_on_at = state_.readings.size() - 1;
     }
     void waits() {
-        if (!has_function()) return;
-        ++functions_[frames_.back().function].waits;
-        ++frames_.back().reasons.waits;
+        if (has_function()) note(&Reasons::waits);
     }
 
     // `read`: returns this core's current sp() and lr().
@@ -225,14 +244,9 @@ public:
         if (!tail) unwind(sp, !hooked, begin);
         tail = is_tail(sp, lr, hooked);
         if (hooked && !tail) ++unexplained;
-        if (frames_.size() > base() && has_function()) {
-            Counted& caller = functions_[frames_.back().function];
-            ++caller.made;
-            caller.jumps += tail;
-            frames_.back().reasons.jumps += tail;
-            caller.lowest += sp < lowest_sp_;
-        }
-        if (!frames_.empty()) frames_.back().reasons.lowest += sp < lowest_sp_;
+        if (has_function()) ++functions_[frames_.back().function].made;
+        if (tail) note(&Reasons::jumps);
+        if (!frames_.empty() && sp < lowest_sp_) note(&Reasons::lowest);
         lowest_sp_ = std::min(lowest_sp_, sp);
         state_.readings.clear();
         frames_.push_back({.return_address = tail ? frames_.back().return_address : lr,
@@ -261,8 +275,7 @@ public:
         if (!runs()) last_event_ = time_;
         while (!frames_.empty()) {
             if (has_function()) {
-                ++functions_[frames_.back().function].open;
-                ++frames_.back().reasons.open;
+                note(&Reasons::open);
                 close(last_event_, false);
             } else {
                 time_ = last_event_;
@@ -321,6 +334,12 @@ private:
 
     std::uint32_t path() const { return frames_.empty() ? 0 : frames_.back().path; }
     bool has_function() const { return !frames_.empty() && frames_.back().function != none; }
+    // Counts this of a call, and of its function. `above`: 1 for the innermost call.
+    void note(std::uint64_t Reasons::*reason, std::size_t above = 1) {
+        Frame& frame = frames_[frames_.size() - above];
+        ++(frame.reasons.*reason);
+        if (frame.function != none) ++(functions_[frame.function].*reason);
+    }
     void reset() {
         frames_.clear();
         levels_.clear();
@@ -468,17 +487,12 @@ private:
     // Meanwhile, the core was in the context that it has destroyed.
     void destroyed() {
         time_ -= state_.readings.back() - state_.readings.front();
-        if (!has_function()) return;
-        ++functions_[frames_.back().function].destroys;
-        ++frames_.back().reasons.destroys;
+        if (has_function()) note(&Reasons::destroys);
     }
     // A recorder's entry pumped before it read the clock. So the pump's time is its caller's.
     void count_pump(bool at_entry) {
         const std::size_t above = at_entry ? 2 : 1;
-        if (frames_.size() < above) return;
-        Frame& frame = frames_[frames_.size() - above];
-        ++frame.reasons.pumps;
-        if (frame.function != none) ++functions_[frame.function].pumps;
+        if (frames_.size() >= above) note(&Reasons::pumps, above);
     }
     void interrupt(Branch last) {
         State below = state_;
@@ -487,11 +501,8 @@ private:
             below.readings.clear();
         } else {
             for (std::size_t n = 1; n <= std::min<std::size_t>(2, frames_.size()); ++n) {
-                Frame& frame = frames_[frames_.size() - n];
-                if (frame.function == none) continue;
-                Counted& of = functions_[frame.function];
-                ++(state_.makes_room ? of.cut : of.struck);
-                ++(state_.makes_room ? frame.reasons.cut : frame.reasons.struck);
+                if (frames_[frames_.size() - n].function == none) continue;
+                note(state_.makes_room ? &Reasons::cut : &Reasons::struck, n);
             }
         }
         levels_.push_back(frames_.size());
@@ -513,10 +524,7 @@ private:
         bool any = false;
         while (frames_.size() > base() &&
                (frames_.back().sp < sp || (same_sp_too && frames_.back().sp == sp))) {
-            if (!any) {
-                ++frames_.back().reasons.longjmps;
-                ++functions_[frames_.back().function].thrown;
-            }
+            if (!any) note(&Reasons::longjmps);
             close(end, true);
             any = true;
         }

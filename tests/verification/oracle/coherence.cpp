@@ -4,13 +4,21 @@
 //
 //     qemu-system-aarch64 ... -plugin libcoherence.so,image=IMAGE,text=TEXT,out=OUT
 //
-// coherence_files.hpp describes IMAGE and OUT. TEXT has the bytes of the image's text. This file
-// selects what the oracle watches; coherence_model.hpp and coherence_rows.hpp say what it means.
-// The oracle watches all stores, by physical address; instructions that order or maintain; entries
-// of exception vectors (as VBAR_EL1 was written); the first instruction of each request function,
-// and those behind calls (requests return there); and words of text that are sites or were
-// modified.
-#include "tests/verification/oracle/coherence_events.hpp"
+// TEXT has the bytes of the image's text. This file finds out what cores do, and reports it to the
+// model; coherence_model.hpp and coherence_rows.hpp say what it means. The oracle watches all
+// stores, by physical address; instructions that order or maintain; entries of exception vectors
+// (as VBAR_EL1 was written); the first instruction of each request function, and those behind calls
+// (requests return there); and words of text that are sites or were modified.
+//
+// One lock makes one sequence of all cores' events, and keeps each core's order. A store is
+// reported just after it, all else just before it. So if two cores have communicated, the earlier
+// action of one also comes first here.
+#include "tests/verification/oracle/a64.hpp"
+#include "tests/verification/oracle/coherence_rows.hpp"
+#include "tests/verification/oracle/plugin.hpp"
+
+#include <memory>
+#include <mutex>
 
 int qemu_plugin_version = 4;
 
@@ -19,6 +27,245 @@ namespace {
 using namespace coherence;
 using a64::Op;
 using plugin::call_before;
+using plugin::Json;
+using plugin::Numbers;
+
+// The file that coherence.py makes from the ELF, numbers hex:
+//
+//     text BEGIN END           executable and physical addresses
+//     alias OFFSET             distance of the writable mapping above the text
+//     site WORD FUNCTION
+//     request ADDRESS          a function that changes text, and then returns
+//     reader BEGIN END         code that loads slots
+//     holder BEGIN END         a reader that keeps the object
+//     made ADDRESS             unguarded callbacks return there
+//     switch BEGIN END         the function that switches stacks; its last instruction returns
+//     lists BEGIN END          memory that contains lists
+//     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
+struct Image {
+    Range text{};
+    Address alias = 0;
+    std::vector<std::pair<Address, Address>> sites;
+    std::unordered_set<Address> requests;
+    std::vector<Range> readers;
+    Range holder{}, lists{}, switching{};
+    Address made = 0;
+    OpsOf ops;
+};
+
+constexpr std::size_t known_pages = 1 << 14;
+
+struct Oracle {
+    std::mutex lock;
+    Image image;
+    std::unique_ptr<Model> model;
+    std::unique_ptr<Rows> rows;
+    std::string out;
+    plugin::Cores<plugin::Registers> cores;
+    bool knows_caches = false;
+    bool knows_core = false;              // not needed with a thread for each core: plugin.hpp
+    std::unordered_set<Address> vectors;  // values that VBAR_EL1 had
+    std::atomic<unsigned> requests[max_cores] = {};  // open requests
+    // Pages of virtual memory that contain neither text nor lists, by number; 0: unknown.
+    std::atomic<std::uint64_t> elsewhere[known_pages] = {};
+};
+// Never destroyed: QEMU calls on_exit after this library's static destructors.
+Oracle& oracle = *new Oracle;
+
+// Returns the bytes of the text; empty: the files are not as they should be.
+std::vector<std::uint8_t> read_image(const std::string& path, const std::string& text_path) {
+    Image& image = oracle.image;
+    const std::vector<plugin::MapLine> lines = {
+        {"text", image.text},
+        {"alias", image.alias},
+        {"site", 2, [&](const Numbers& is) { image.sites.emplace_back(is[0], is[1]); }},
+        {"request", 1, [&](const Numbers& is) { image.requests.insert(is[0]); }},
+        {"reader", image.readers},
+        {"holder", image.holder},
+        {"made", image.made},
+        {"switch", image.switching},
+        {"lists", image.lists},
+        {"ops", 6,
+         [&](const Numbers& is) { image.ops = {is[0], is[1], is[2], is[3], is[4], is[5]}; }}};
+    const Range& text = image.text;
+    if (!plugin::read_map(path, lines) || text.low >= text.high || text.low % 8 != 0) return {};
+    if (image.requests.empty()) return {};
+    std::vector<std::uint8_t> bytes(text.high - text.low);
+    std::ifstream file(text_path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return file ? bytes : std::vector<std::uint8_t>();
+}
+
+// `told`: the core that QEMU names (plugin.hpp).
+
+// ---- memory ----
+
+bool meets_page_of(const Range& range, Address address) {
+    return (address | 0xfff) >= range.low && (address & ~Address{0xfff}) < range.high;
+}
+
+void forget_pages() {
+    for (auto& page : oracle.elsewhere) page.store(0, std::memory_order_relaxed);
+}
+
+std::uint64_t low_bytes(const qemu_plugin_mem_value& value) {
+    switch (value.type) {
+    case 0: return value.data.u8;
+    case 1: return value.data.u16;
+    case 2: return value.data.u32;
+    case 3: return value.data.u64;
+    default: return value.data.u128.low;
+    }
+}
+
+void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
+    const std::uint64_t page = address >> 12;
+    std::atomic<std::uint64_t>& known = oracle.elsewhere[page % known_pages];
+    if (known.load(std::memory_order_relaxed) == page) return;
+    const qemu_plugin_hwaddr* const where = qemu_plugin_get_hwaddr(info, address);
+    if (where == nullptr) return;
+    const Address physical =
+        qemu_plugin_hwaddr_is_io(where) ? 0 : qemu_plugin_hwaddr_phys_addr(where);
+    if (!meets_page_of(oracle.image.text, physical) &&
+        !meets_page_of(oracle.image.lists, physical)) {
+        known.store(page, std::memory_order_relaxed);
+        return;
+    }
+    const unsigned bytes = 1u << qemu_plugin_mem_size_shift(info);
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    if (oracle.image.text.has(physical)) {
+        oracle.model->store(core, physical, bytes, low_bytes(qemu_plugin_mem_get_value(info)));
+    } else if (oracle.image.lists.has(physical)) {
+        oracle.rows->list_stored(core, physical, bytes);
+    }
+}
+
+void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void* holds) {
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    if (holds != nullptr) oracle.rows->loaded(core, address);
+    if (!oracle.image.text.has(address)) return;
+    Site* const site = oracle.model->site_of_slot(address);
+    if (site == nullptr) return;
+    oracle.rows->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)),
+                           holds != nullptr);
+}
+
+// ---- instructions ----
+
+void learn_caches(unsigned told) {
+    const std::uint64_t type = oracle.cores[told].cache_type();
+    if (type != 0) oracle.model->set_caches(Caches::of(type));
+    oracle.knows_caches = type != 0;
+}
+
+// Returns the address of the text that maintenance by virtual address concerns, also for its alias.
+Address text_of(Address address, bool* by_alias) {
+    *by_alias =
+        oracle.image.text.has(address - oracle.image.alias) && !oracle.image.text.has(address);
+    return *by_alias ? address - oracle.image.alias : address;
+}
+
+void maintain(unsigned told, unsigned core, Op op, unsigned number) {
+    Model& model = *oracle.model;
+    bool by_alias = false;
+    const Address address = text_of(oracle.cores[told].x(number), &by_alias);
+    if (!oracle.image.text.has(address)) {
+        ++model.events.elsewhere;
+    } else if (op == Op::zero) {
+        model.fault("torn-word", core, address, "DC ZVA clears text");
+    } else if (op != Op::invalidate) {
+        model.clean(core, address, op == Op::clean_beyond);
+    } else if (by_alias) {
+        // A virtually indexed instruction cache keeps the other address's line: not counted.
+        ++model.events.elsewhere;
+    } else {
+        model.invalidate(core, address);
+    }
+}
+
+void on_system(unsigned told, void* what) {
+    const auto op = static_cast<Op>(reinterpret_cast<std::uintptr_t>(what) >> 8);
+    const auto number = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(what) & 31);
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    Model& model = *oracle.model;
+    if (!oracle.knows_caches) learn_caches(told);
+    constexpr std::uint32_t psci_cpu_off = 0x84000002;
+    switch (op) {
+    case Op::dsb: model.barrier(core); break;
+    case Op::weaker_dsb: ++model.events.weaker_barriers; break;
+    case Op::isb: ++model.events.isbs, model.synchronise(core); break;
+    case Op::eret: ++model.events.erets, model.synchronise(core); break;
+    case Op::clean:
+    case Op::clean_beyond:
+    case Op::zero:
+    case Op::invalidate: maintain(told, core, op, number); break;
+    case Op::invalidate_all: model.invalidate_all(core); break;
+    // It affects one core only. No other core runs during boot.
+    case Op::invalidate_all_of_core: break;
+    case Op::translation: forget_pages(); break;
+    case Op::vectors: oracle.vectors.insert(oracle.cores[told].x(number)); break;
+    case Op::firmware:
+        if (static_cast<std::uint32_t>(oracle.cores[told].x(0)) == psci_cpu_off) model.go_off(core);
+        break;
+    case Op::other: break;
+    }
+}
+
+void on_exception(unsigned told, void*) {
+    const std::lock_guard lock(oracle.lock);
+    ++oracle.model->events.exceptions;
+    oracle.model->synchronise(this_core::number(told));
+}
+
+void count_requests(unsigned core) {
+    oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
+}
+void on_request(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    oracle.model->begin_request(core, oracle.cores[told].x(30));
+    count_requests(core);
+}
+
+void on_return_address(unsigned told, void* address) {
+    const unsigned core = this_core::number(told);
+    if (oracle.requests[core].load(std::memory_order_relaxed) == 0) return;
+    const std::lock_guard lock(oracle.lock);
+    oracle.model->reach(core, reinterpret_cast<Address>(address), oracle.cores[told].x(0));
+    count_requests(core);
+}
+
+void on_callback_made(unsigned told, void*) {
+    const std::lock_guard lock(oracle.lock);
+    oracle.rows->let_go(this_core::number(told));
+}
+
+void on_stack_left(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    oracle.rows->leave_stack(core, oracle.cores[told].sp());
+    count_requests(core);
+}
+void on_stack_taken(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
+    const std::lock_guard lock(oracle.lock);
+    oracle.rows->take_stack(core, oracle.cores[told].sp());
+    count_requests(core);
+}
+
+void on_word(unsigned told, void* of) {
+    Word& word = *static_cast<Word*>(of);
+    const unsigned core = this_core::number(told);
+    oracle.model->events.executions.fetch_add(1, std::memory_order_relaxed);
+    if ((word.settled.load(std::memory_order_relaxed) >> core & 1) != 0) return;
+    const std::lock_guard lock(oracle.lock);
+    oracle.model->execute(core, word);
+}
+
+// ---- translation ----
 
 bool is_vector(Address address) {
     for (const Address base : oracle.vectors) {
@@ -52,6 +299,12 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
     }
 }
 
+// Packs an instruction: its operation, and the register of its operand.
+void* packed(Op op, std::uint32_t word) {
+    return reinterpret_cast<void*>(std::uintptr_t{static_cast<unsigned>(op)} << 8 |
+                                   a64::target_register(word));
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::lock_guard lock(oracle.lock);
     plugin::for_each_instruction(
@@ -66,71 +319,88 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         });
 }
 
-using Numbers = std::vector<std::uint64_t>;
-constexpr plugin::MapLine lines[] = {
-    {"text", 2,
-     [](const Numbers& is) {
-         oracle.image.text = {is[0], is[1]};
-     }},
-    {"alias", 1, [](const Numbers& is) { oracle.image.alias = is[0]; }},
-    {"site", 2, [](const Numbers& is) { oracle.image.sites.emplace_back(is[0], is[1]); }},
-    {"request", 1, [](const Numbers& is) { oracle.image.requests.insert(is[0]); }},
-    {"reader", 2,
-     [](const Numbers& is) {
-         oracle.image.readers.push_back({is[0], is[1]});
-     }},
-    {"holder", 3,
-     [](const Numbers& is) {
-         oracle.image.holder = {is[0], is[1]};
-         oracle.image.made = is[2];
-     }},
-    {"switch", 2,
-     [](const Numbers& is) {
-         oracle.image.switching = {is[0], is[1]};
-     }},
-    {"lists", 2,
-     [](const Numbers& is) {
-         oracle.image.lists = {is[0], is[1]};
-     }},
-    {"ops", 6,
-     [](const Numbers& is) { oracle.image.ops = {is[0], is[1], is[2], is[3], is[4], is[5]}; }},
-};
+// ---- the result ----
 
-// Returns the bytes of the text; empty: the files are not as they should be.
-std::vector<std::uint8_t> read_image(const std::string& path, const std::string& text_path) {
-    const Range& text = oracle.image.text;
-    if (!plugin::read_map(path, lines) || text.low >= text.high || text.low % 8 != 0) return {};
-    if (oracle.image.requests.empty()) return {};
-    std::vector<std::uint8_t> bytes(text.high - text.low);
-    std::ifstream file(text_path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return file ? bytes : std::vector<std::uint8_t>();
-}
-
+// docs/proof.md describes the names.
 void on_exit(qemu_plugin_id_t, void*) {
-    std::string unknown;
+    const Model& model = *oracle.model;
+    std::string unknown;  // what the oracle could not find out of the machine
     if (!oracle.knows_caches) unknown = "CTR_EL0 could not be read. ";
     if (!oracle.knows_core) unknown += "QEMU does not say which core runs: take --threads. ";
-    if (!write_result(oracle.out, *oracle.model, unknown)) {
-        std::fputs("coherence: cannot write the file named by out=\n", stderr);
+    const Events& events = model.events;
+    std::uint64_t most_cleans = 0, most_invalidates = 0;
+    for (const auto& [address, line] : model.lines) {
+        most_cleans = std::max(most_cleans, line.cleans);
+        most_invalidates = std::max(most_invalidates, line.invalidates);
     }
+    unsigned seen = 0;
+    for (const Core& core : model.cores) seen += core.barrier != 0;
+    const Caches& caches = model.caches();
+    const Json::Members needs = {{"clean", caches.clean},
+                                 {"invalidate", caches.invalidate},
+                                 {"dcache_line_bytes", caches.dcache_line_bytes},
+                                 {"icache_line_bytes", caches.icache_line_bytes}};
+    const Json::Members figures = {{"requests", events.requests},
+                                   {"word_stores", events.word_stores},
+                                   {"stores_outside_requests", events.outside_requests},
+                                   {"slot_stores", events.slot_stores},
+                                   {"slot_reads", events.slot_reads},
+                                   {"uses", events.uses},
+                                   {"uses_ended", events.uses_ended},
+                                   {"cleans", events.cleans},
+                                   {"needless_cleans", events.needless_cleans},
+                                   {"most_cleans_of_a_line", most_cleans},
+                                   {"invalidates", events.invalidates},
+                                   {"needless_invalidates", events.needless_invalidates},
+                                   {"early_invalidates", events.early_invalidates},
+                                   {"most_invalidates_of_a_line", most_invalidates},
+                                   {"maintenance_elsewhere", events.elsewhere},
+                                   {"barriers", events.barriers},
+                                   {"weaker_barriers", events.weaker_barriers},
+                                   {"isbs", events.isbs},
+                                   {"exceptions", events.exceptions},
+                                   {"erets", events.erets},
+                                   {"executions", events.executions.load()},
+                                   {"executions_meanwhile", events.meanwhile.load()},
+                                   {"executions_checked", events.checked.load()}};
+    std::vector<Json> lines, faults;
+    for (const auto& [address, line] : model.lines) {
+        if (line.cleans == 0 && line.invalidates == 0) continue;
+        lines.push_back(std::vector<Json>{hex(address), line.cleans, line.invalidates});
+    }
+    for (const Fault& fault : model.faults) {
+        faults.push_back(Json::Members{{"kind", std::string(fault.kind)},
+                                       {"core", fault.core},
+                                       {"address", hex(fault.address)},
+                                       {"times", fault.times},
+                                       {"sentence", fault.sentence}});
+    }
+    const Json::Members all = {{"unknown", unknown}, {"cores", seen},  {"needs", needs},
+                               {"events", figures},  {"lines", lines}, {"faults", faults}};
+    Json(all).write(oracle.out);
+}
+
+void on_core(qemu_plugin_id_t, unsigned core) {
+    oracle.cores.add(core, plugin::Registers::of_this_core());
+    oracle.knows_core = this_core::running() != nullptr;
 }
 
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
-    oracle.out = plugin::argument(argc, argv, "out");
-    auto text =
-        read_image(plugin::argument(argc, argv, "image"), plugin::argument(argc, argv, "text"));
-    if (oracle.out.empty() || text.empty()) {
-        std::fputs("coherence: needs out=FILE, and image= and text= as coherence.py makes them\n",
-                   stderr);
-        return -1;
+    const auto argument = [=](std::string_view name) { return plugin::argument(argc, argv, name); };
+    oracle.out = argument("out");
+    auto text = read_image(argument("image"), argument("text"));
+    const bool is_ready = !oracle.out.empty() && !text.empty();
+    if (is_ready) {
+        oracle.model = std::make_unique<Model>(oracle.image.text.low, std::move(text));
+        for (const auto& [word, function] : oracle.image.sites)
+            oracle.model->add_site(word, function);
+        oracle.rows = std::make_unique<Rows>(*oracle.model, oracle.image.ops, plugin::read_memory);
+        if (oracle.image.ops.none != 0) oracle.rows->watch();
     }
-    oracle.model = std::make_unique<Model>(oracle.image.text.low, std::move(text));
-    for (const auto& [word, function] : oracle.image.sites) oracle.model->add_site(word, function);
-    oracle.rows = std::make_unique<Rows>(*oracle.model, oracle.image.ops, plugin::read_memory);
-    if (oracle.image.ops.none != 0) oracle.rows->watch();
-    plugin::watch(id, on_core, on_translation, on_exit);
-    return 0;
+    return plugin::start(
+        id, is_ready,
+        "coherence: needs out=FILE, and image= and text= as coherence.py makes them\n", on_core,
+        on_translation, on_exit);
 }

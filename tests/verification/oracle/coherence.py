@@ -5,10 +5,9 @@
     coherence.py PLUGIN --elf IMAGE.elf [--machine virt-a72] [--cores N] [--threads] [--json FILE]
                  [--running N] [--at-least EVENT=N]... [--expect KIND]... [--seconds N] [WORD]...
 
-PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably
-(-icount). With --threads each has its own thread. Exit status 0: no fault, and at least as many
-events as --at-least says. 1: faults, each reported in a sentence. With --expect: the kinds of fault
-are not exactly these. 2: the run failed, the image failed, or there were too few events.
+PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably (-icount). With --threads each has its own
+thread. Exit status 0: no fault, and at least as many events as --at-least says. 1: faults, each reported in a sentence. With --expect: the
+kinds of fault are not exactly these. 2: the run failed, the image failed, or there were too few events.
 """
 
 import argparse
@@ -21,10 +20,10 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE))
+sys.path += [str(HERE), str(HERE.parents[1] / "e2e")]
 import coherence_image  # noqa: E402
+from qemu import qemu_command  # noqa: E402
 
-CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
 SHOWN = 20
 
 
@@ -32,7 +31,7 @@ def arguments_of(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plugin", type=pathlib.Path)
     parser.add_argument("--elf", type=pathlib.Path, required=True)
-    parser.add_argument("--machine", choices=CPUS, default="virt-a72")
+    parser.add_argument("--machine", choices=("virt-a72", "virt-max"), default="virt-a72")
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--running", type=int, help="cores that the image starts, where not all of them")
     parser.add_argument("--threads", action="store_true")
@@ -42,16 +41,6 @@ def arguments_of(argv):
     parser.add_argument("--seconds", type=int, default=240, help="a detector of hangs")
     parser.add_argument("words", nargs="*")
     return parser.parse_intermixed_args(argv)
-
-
-def qemu_command(arguments, directory, out):
-    words = "".join(f",arg={word}" for word in [arguments.elf.stem, *arguments.words])
-    pace = ["-accel", "tcg,thread=multi"] if arguments.threads else ["-icount", "shift=0,sleep=off"]
-    return ["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", CPUS[arguments.machine], "-m", "256M",
-            "-smp", str(arguments.cores), *pace, "-nic", "none", "-display", "none", "-monitor", "none",
-            "-serial", "stdio", "-semihosting-config", "enable=on,target=native" + words,
-            "-kernel", str(arguments.elf),
-            "-plugin", f"{arguments.plugin.resolve()},image={directory / 'image'},text={directory / 'text'},out={out}"]
 
 
 def symbol_of(names, address):
@@ -73,12 +62,15 @@ def too_few(events, wanted):
 def observe(arguments, directory):
     """Returns (the plugin's result or None, the error of the run or '')."""
     out = directory / "out.json"
+    command = qemu_command(f"{arguments.machine}-smp{arguments.cores}", arguments.elf.stem, arguments.words, not arguments.threads,
+                           arguments.elf)
+    plugin = f"{arguments.plugin.resolve()},image={directory / 'image'},text={directory / 'text'},out={out}"
     try:
         names = coherence_image.describe(arguments.elf, directory / "image", directory / "text")
     except (OSError, ValueError, KeyError, coherence_image.Unknown) as error:
         return None, f"{arguments.elf}: cannot be watched: {error}"
     try:
-        done = subprocess.run(qemu_command(arguments, directory, out), capture_output=True, text=True,
+        done = subprocess.run([*command, "-plugin", plugin], capture_output=True, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, timeout=arguments.seconds)
     except OSError as error:
         return None, f"cannot start QEMU: {error}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes an image for the coherence oracle (coherence_files.hpp), from its ELF alone."""
+"""Describes an image for the coherence oracle (coherence.cpp), from its ELF alone."""
 
 import struct
 
@@ -12,8 +12,7 @@ REQUESTS = ["_ZN8nopscope" + name for name in (
     "4initE", "6enableE", "7disableE", "6attachE", "6detachE", "10set_filterE", "12count_eventsE",
     "12set_recorderE", "7move_toE")]
 # Code that loads slots.
-READERS = ("nopscope_callback", "nopscope_callback_unguarded", "nopscope_far", "nopscope_profile_entry",
-           "nopscope_profile_events_entry")
+READERS = ("nopscope_callback", "nopscope_callback_unguarded", "nopscope_far", "nopscope_profile_entry", "nopscope_profile_events_entry")
 # The object of no ops, and the targets of docs/ops.md's words and lists.
 OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list",
        "_ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE", "nopscope_callback", "nopscope_callback_unguarded", "nopscope_far")
@@ -76,13 +75,12 @@ def describe(elf, description, text_path):
         lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
         begin = image.symbols["nopscope_callback"]
         end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
-        lines.append(f"holder {begin:x} {end:x} {made:x}")
+        lines += [f"holder {begin:x} {end:x}", f"made {made:x}"]
         patcher = find(image, PATCHER)
         if patcher is None:
             raise Unknown(f"it has no symbol {PATCHER}")
         lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
-        lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}"
-                  for name in READERS if name in image.symbols]
+        lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}" for name in READERS if name in image.symbols]
     if "switch_stacks" in image.symbols:
         begin = image.symbols["switch_stacks"]
         lines.append(f"switch {begin:x} {image.ends[begin]:x}")

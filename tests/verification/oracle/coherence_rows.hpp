@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of docs/ops.md, written again: what a slot may hold, and which word belongs to it
-// (coherence_rows.cpp). No core may change or release what another uses (coherence_holds.cpp).
+// The table of docs/ops.md, written again: what a slot may hold, and which word belongs to it. No
+// core may change or release what another uses.
 #pragma once
 
 #include "tests/verification/oracle/coherence_model.hpp"

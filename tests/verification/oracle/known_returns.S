@@ -10,13 +10,11 @@
 
 // A function with a frame, which calls another one.
 .macro calls name, callee
-    .type   \name, %function
 \name:
     stp     x29, x30, [sp, #-16]!
     bl      \callee
     ldp     x29, x30, [sp], #16
     ret
-    .size   \name, . - \name
 .endm
 
 // \rounds calls of \function, in a separate row.
@@ -88,27 +86,22 @@ chain_mark:
     ret
 
 // ---- the program's functions, without sites
-    .type   leaf, %function
 leaf:
     ret
-    .size   leaf, . - leaf
     calls   level_1, leaf
-    calls   level_2, level_1
-    calls   level_3, level_2
-    calls   level_4, level_3
-    calls   level_5, level_4
-    calls   level_6, level_5
-    calls   level_7, level_6
-    calls   level_8, level_7
-    calls   level_9, level_8
-    calls   level_10, level_9
-    calls   level_11, level_10
-    calls   level_12, level_11
+    .altmacro
+.macro next above, below
+    calls   level_\above, level_\below
+.endm
+    .set    number, 1
+    .rept   11
+    next    %(number + 1), %number
+    .set    number, number + 1
+    .endr
 
 // 20 deep. All but the outermost call return to the same place.
 recursive_20:
     mov     x19, #20
-    .type   again, %function
 again:
     cbz     x19, 1f
     sub     x19, x19, #1
@@ -116,7 +109,6 @@ again:
     bl      again
     ldp     x29, x30, [sp], #16
 1:  ret
-    .size   again, . - again
 
 // Returns to \hook, like a function whose call is hooked.
 .macro hooked name, hook

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "bench"))
 import returns  # noqa: E402
 import sites  # noqa: E402
-from known_counts import build, plugin_of_arguments, qemu_command  # noqa: E402
+from images import build, plugin_of_arguments  # noqa: E402
 
 NONE, ALL = [0, 0, 0], lambda n: [n, n, n]
 
@@ -60,7 +60,7 @@ def run_image():
     with tempfile.TemporaryDirectory() as directory:
         elf = pathlib.Path(directory) / "known.elf"
         build("known_returns.S", elf)
-        rows, said = returns.run(qemu_command(elf, "max"), returns.plugin_map(elf, tracer=tracer_of))
+        rows, said = returns.run(returns.qemu_command("virt-max", "known", elf=elf), returns.plugin_map(elf, tracer=tracer_of))
         if rows is None:
             raise AssertionError(said)
         return rows, sites.Image(elf)
@@ -75,11 +75,9 @@ class KnownReturns(unittest.TestCase):
         self.assertEqual(list(self.rows), list(EXPECTED))
         for name, (calls, wanted, branches) in EXPECTED.items():
             row = self.rows[name]
-            executed = {kind: {whose: of for whose, of in row[kind].items() if of["executed"]}
-                        for kind in ("returns", "branches")}
+            executed = {kind: {whose: of for whose, of in row[kind].items() if of["executed"]} for kind in ("returns", "branches")}
             executed["returns"]["unhooked"]["executed"] -= 1  # the return of the row's mark
-            self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]),
-                             (name, calls, wanted, branches))
+            self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]), (name, calls, wanted, branches))
 
     def test_a_round_is_written_down(self):
         names = self.image.names_by_address()

@@ -5,20 +5,55 @@
 
 #include "tests/verification/oracle/addresses.hpp"
 #include "tests/verification/oracle/qemu_plugin.hpp"
-#include "tests/verification/oracle/this_core.hpp"
+
+#include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <memory>
-#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+// Which core runs.
+//
+// QEMU tells each callback the core. But if one thread runs several cores in turn (-icount), QEMU
+// names the core that the code was translated for. This is wrong as soon as cores share code (seen
+// with QEMU 10.0.2). Then this reads QEMU's own variable, if the program exports it. It is
+// no part of the plugin interface. Without it, runs of several cores need a thread for each core.
+namespace this_core {
+
+inline constexpr unsigned most = 8;
+inline void* cpus[most];  // by core
+
+// The calling thread's value; null: not exported.
+inline void* running() {
+    thread_local auto* const variable = static_cast<void**>(dlsym(RTLD_DEFAULT, "current_cpu"));
+    return variable == nullptr ? nullptr : *variable;
+}
+
+// Called from the callback that reports a new core, for which QEMU names the right core.
+inline void is_there(unsigned core) {
+    if (core < most) cpus[core] = running();
+}
+// `told`: the core that QEMU names.
+inline unsigned number(unsigned told) {
+    void* const cpu = running();
+    if (cpu == nullptr || cpus[told] == cpu) return told;
+    for (unsigned core = 0; core < most; ++core) {
+        if (cpus[core] == cpu) return core;
+    }
+    return told;
+}
+
+}  // namespace this_core
 
 namespace plugin {
 
@@ -32,21 +67,36 @@ inline std::string argument(int argc, char** argv, std::string_view name) {
     return {};
 }
 
-// A kind of line in a map: its word, how many hexadecimal numbers follow, and what reads them.
+using Numbers = std::vector<std::uint64_t>;
+
+// A kind of line in a map: its word, how many hexadecimal numbers follow, and what takes them.
 struct MapLine {
+    MapLine(std::string_view of, std::size_t count, std::function<void(const Numbers&)> reader)
+        : word(of), numbers(count), read(std::move(reader)) {}
+    MapLine(std::string_view of, std::uint64_t& to)
+        : MapLine(of, 1, [&to](const Numbers& is) { to = is[0]; }) {}
+    MapLine(std::string_view of, Range& to)
+        : MapLine(of, 2, [&to](const Numbers& is) {
+              to = Range{is[0], is[1]};
+          }) {}
+    MapLine(std::string_view of, std::vector<Range>& to)
+        : MapLine(of, 2, [&to](const Numbers& is) {
+              to.push_back(Range{is[0], is[1]});
+          }) {}
+
     std::string_view word;
     std::size_t numbers;
-    void (*read)(const std::vector<std::uint64_t>& numbers);
+    std::function<void(const Numbers&)> read;
 };
 
 // Returns false if a line of the file is of none of these kinds.
-inline bool read_map(const std::string& path, std::span<const MapLine> kinds) {
+inline bool read_map(const std::string& path, const std::vector<MapLine>& kinds) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         std::istringstream fields(line);
         std::string word;
         fields >> word >> std::hex;
-        std::vector<std::uint64_t> numbers;
+        Numbers numbers;
         for (std::uint64_t number = 0; fields >> number;) numbers.push_back(number);
         const auto kind = std::ranges::find(kinds, word, &MapLine::word);
         if (kind == kinds.end() || kind->numbers != numbers.size() || !fields.eof()) return false;
@@ -71,10 +121,9 @@ struct Json {
         for (const auto& [name, value] : members) add(Json(name).text + ": " + value.text);
         text += '}';
     }
-    // Returns false if the file cannot be written.
-    bool write(const std::string& path) const {
+    void write(const std::string& path) const {
         std::ofstream out(path);
-        return static_cast<bool>((out << text << '\n').flush());
+        if (!(out << text << '\n').flush()) std::perror(path.c_str());
     }
 
     std::string text;
@@ -147,22 +196,28 @@ public:
     template <typename... Of>
     Core& add(unsigned core, Of&&... of) {
         this_core::is_there(core);
-        if (cores_.size() <= core) cores_.resize(core + 1);
-        return *(cores_[core] = std::make_unique<Core>(std::forward<Of>(of)...));
+        return *(cores_.at(core) = std::make_unique<Core>(std::forward<Of>(of)...));
     }
     // `told`: the core that QEMU names.
     Core& operator[](unsigned told) { return *cores_[this_core::number(told)]; }
 
 private:
-    std::vector<std::unique_ptr<Core>> cores_;
+    std::array<std::unique_ptr<Core>, this_core::most> cores_;
 };
 
-// Has QEMU call these: for a new core, for code that it translates, and at its end.
-inline void watch(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t on_core,
-                  qemu_plugin_vcpu_tb_trans_cb_t on_translation, qemu_plugin_udata_cb_t on_exit) {
+// The end of qemu_plugin_install(). Has QEMU call these: for a new core, for code that it
+// translates, and at its end. `needs`: what the plugin says if its arguments are wrong.
+inline int start(qemu_plugin_id_t id, bool is_ready, const char* needs,
+                 qemu_plugin_vcpu_simple_cb_t on_core,
+                 qemu_plugin_vcpu_tb_trans_cb_t on_translation, qemu_plugin_udata_cb_t on_exit) {
+    if (!is_ready) {
+        std::fputs(needs, stderr);
+        return -1;
+    }
     qemu_plugin_register_vcpu_init_cb(id, on_core);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    return 0;
 }
 
 // Reads memory as the core that runs the callback sees it. Returns false if nothing is mapped.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mispredicted returns: a QEMU plugin that gives each core a model of a return predictor
-// (return_stack.hpp). It counts the RETs that the model mispredicts, and what code they belong to.
+// (below). It counts the RETs that the model mispredicts, and what code they belong to.
 // It is a model, not a measurement: docs/bench.md.
 //
 //     qemu-system-aarch64 -icount shift=0 ... -plugin libreturn_stack.so,map=MAP,out=OUT
@@ -25,10 +25,10 @@
 //
 // A function is traced while its site's word is a BL. That word is executed right before the call
 // is recorded. So its value at that time also holds at the function's RET.
-#include "tests/verification/oracle/return_stack.hpp"
-
+#include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/plugin.hpp"
 
+#include <array>
 #include <deque>
 #include <map>
 #include <unordered_map>
@@ -37,12 +37,104 @@ int qemu_plugin_version = 4;
 
 namespace {
 
-using namespace nopscope::host::returns;
 using a64::Branch;
 using plugin::call_before;
 using plugin::Json;
 
 constexpr std::uint64_t round_written = 50;
+
+// A model of how a core predicts returns: a stack of return addresses, in three sizes.
+//
+//   BL, BLR      pushes the address behind it. A full stack overwrites its oldest entry.
+//   RET          pops, whatever its register. An empty stack predicts nothing.
+//   exceptions   They and ERET do not change the stack. All three rules are assumptions.
+constexpr std::array<unsigned, 3> depths = {8, 16, 31};
+// A bit for each of `depths` that mispredicted.
+using Missed = unsigned;
+
+class ReturnStack {
+public:
+    explicit ReturnStack(unsigned depth) : entries_(depth) {}
+
+    void push(std::uint64_t address) {
+        top_ = (top_ + 1) % entries_.size();
+        entries_[top_] = address;
+        if (used_ < entries_.size()) ++used_;
+    }
+    // Returns whether it held `target`.
+    bool pop(std::uint64_t target) {
+        if (used_ == 0) return false;
+        const bool right = entries_[top_] == target;
+        top_ = (top_ + entries_.size() - 1) % entries_.size();
+        --used_;
+        return right;
+    }
+
+private:
+    std::vector<std::uint64_t> entries_;
+    std::size_t top_ = 0, used_ = 0;
+};
+
+// The stacks of one core.
+class ReturnStacks {
+public:
+    void push(std::uint64_t address) {
+        for (ReturnStack& stack : stacks_) stack.push(address);
+    }
+    Missed pop(std::uint64_t target) {
+        Missed missed = 0;
+        for (unsigned i = 0; i < depths.size(); ++i)
+            missed |= (stacks_[i].pop(target) ? 0u : 1u) << i;
+        return missed;
+    }
+
+private:
+    std::array<ReturnStack, depths.size()> stacks_ = {
+        ReturnStack(depths[0]), ReturnStack(depths[1]), ReturnStack(depths[2])};
+};
+
+// The code that an indirect branch belongs to.
+enum Class : unsigned {
+    own,       // a hooked function's return, which goes to the hook
+    hook,      // the hook's return to the function's caller
+    unhooked,  // in a function that is not traced at the time
+    traced,    // in a traced function whose call has no hook
+    tracer,    // any other in the tracer
+    classes
+};
+constexpr std::array<const char*, classes> class_names = {"own", "hook", "unhooked", "traced",
+                                                          "tracer"};
+
+struct Counted {
+    std::uint64_t executed = 0;
+    std::array<std::uint64_t, depths.size()> missed{};
+    void add(Missed which) {
+        ++executed;
+        for (unsigned i = 0; i < depths.size(); ++i) missed[i] += which >> i & 1;
+    }
+};
+
+struct Step {
+    std::uint64_t address;
+    std::uint32_t word;
+    Missed missed;
+};
+
+// The counts from one mark to the next.
+struct Row {
+    std::string name;
+    std::uint64_t calls = 0;                  // executions of a patch site's BL
+    std::array<Counted, classes> returns{};   // RET
+    std::array<Counted, classes> branches{};  // BR
+    std::uint64_t heads = 0;
+    std::vector<Step> path;
+};
+
+// RETAA uses x30. A pointer with a PAC has it above the 48 address bits.
+constexpr bool has_pac(std::uint32_t word) { return (word & 0x800) != 0; }
+constexpr unsigned register_of(std::uint32_t word) {
+    return a64::branch_of(word) == a64::Branch::ret && has_pac(word) ? 30 : word >> 5 & 31;
+}
 
 struct Core {
     plugin::Registers registers = plugin::Registers::of_this_core();
@@ -86,28 +178,18 @@ struct Model {
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Model& model = *new Model;
 
-using Numbers = std::vector<std::uint64_t>;
-constexpr plugin::MapLine lines[] = {
-    {"mark", 1, [](const Numbers& is) { model.mark = is[0]; }},
-    {"head", 1, [](const Numbers& is) { model.head = is[0]; }},
-    {"hook", 2,
-     [](const Numbers& is) {
-         model.hooks.push_back({is[0], is[1]});
-     }},
-    {"tracer", 2,
-     [](const Numbers& is) {
-         model.tracer.push_back({is[0], is[1]});
-     }},
-    {"site", 3,
-     [](const Numbers& is) {
-         Site& site = model.sites.emplace_back(Site{is[0], is[1], is[2]});
-         model.site_at.emplace(is[0], &site);
-         model.function_at.emplace(is[1], &site);
-     }},
-};
-
 bool read_map(const std::string& path) {
-    return plugin::read_map(path, lines) && !model.sites.empty() && !model.hooks.empty() &&
+    const auto add_site = [](const plugin::Numbers& is) {
+        Site& site = model.sites.emplace_back(Site{is[0], is[1], is[2]});
+        model.site_at.emplace(is[0], &site);
+        model.function_at.emplace(is[1], &site);
+    };
+    return plugin::read_map(path, {{"mark", model.mark},
+                                   {"head", model.head},
+                                   {"hook", model.hooks},
+                                   {"tracer", model.tracer},
+                                   {"site", 3, add_site}}) &&
+           !model.sites.empty() && !model.hooks.empty() &&
            model.site_at.size() == model.sites.size();
 }
 
@@ -253,25 +335,20 @@ void on_exit(qemu_plugin_id_t, void*) {
                                      {"path", path}});
     }
     const std::vector<Json> by_depth(depths.begin(), depths.end());
-    if (!Json(Json::Members{{"depths", by_depth}, {"rows", rows}}).write(model.out))
-        qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
+    Json(Json::Members{{"depths", by_depth}, {"rows", rows}}).write(model.out);
 }
 
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
     model.out = plugin::argument(argc, argv, "out");
-    if (model.out.empty() || !read_map(plugin::argument(argc, argv, "map"))) {
-        std::fputs(
-            "return_stack: needs out=FILE and map=FILE, with sites and hooks, as "
-            "tests/bench/returns.py writes it\n",
-            stderr);
-        return -1;
-    }
+    const bool is_ready = !model.out.empty() && read_map(plugin::argument(argc, argv, "map"));
     if (model.mark == 0) {
         model.row = &model.rows.emplace_back();
         model.row->name = "all";
     }
-    plugin::watch(id, on_core, on_translation, on_exit);
-    return 0;
+    return plugin::start(id, is_ready,
+                         "return_stack: needs out=FILE and map=FILE, with sites and hooks, as "
+                         "tests/bench/returns.py writes it\n",
+                         on_core, on_translation, on_exit);
 }

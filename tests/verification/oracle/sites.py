@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the patch sites of an image, from the ELF alone.
 
-The oracle has its own reader: it deliberately uses neither the tracer's code nor the host tools',
-because they might share a mistake. The table from __nopscope_sites_start to _end holds the address
-of the first of the two NOPs before each function. The function begins 8 bytes later. The word that
-toggles is its second, or its third if the first is a BTI C.
+The oracle has its own reader: it deliberately uses neither the tracer's code nor the host tools', because they might share a mistake. The
+table from __nopscope_sites_start to _end holds the address of the first of the two NOPs before each function. The function begins 8 bytes
+later. The word that toggles is its second, or its third if the first is a BTI C.
 """
 
 import struct
@@ -23,10 +22,7 @@ class Image:
             raise ValueError(f"{path}: not a 64-bit little-endian ELF file")
         section_offset, = struct.unpack_from("<Q", self.data, 0x28)
         entry_bytes, count = struct.unpack_from("<HH", self.data, 0x3A)
-        self.sections = [
-            struct.unpack_from("<IIQQQQIIQQ", self.data, section_offset + i * entry_bytes)
-            for i in range(count)
-        ]
+        self.sections = [struct.unpack_from("<IIQQQQIIQQ", self.data, section_offset + i * entry_bytes) for i in range(count)]
         self.symbols = {name: value for name, value, _ in self._symbols()}
         self.ends = {value: value + size for _, value, size in self._symbols() if size}
 
@@ -42,8 +38,7 @@ class Image:
 
     def names_by_address(self):
         """Returns [(address, name)], ascending, without the assembler's marks and local labels."""
-        return sorted((value, name) for name, value in self.symbols.items()
-                      if value and not name.startswith(("$", ".L")))
+        return sorted((value, name) for name, value in self.symbols.items() if value and not name.startswith(("$", ".L")))
 
     def offset(self, address, count):
         """The offset in the file."""

@@ -39,6 +39,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 int qemu_plugin_version = 4;
@@ -74,9 +75,7 @@ struct Truth {
     std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
-    std::vector<std::uint64_t> services, boots;
-    std::unordered_map<std::uint64_t, Tells> tells;  // by a function's address
-    std::uint64_t longjmp = 0, makes_room = 0;
+    std::map<std::uint64_t, Place> known;  // what the map says of functions, by address
     Range stack, vectors;
     std::vector<Range> switching;
     std::set<std::uint64_t> behind_switch;         // addresses behind a MOV SP
@@ -93,47 +92,38 @@ struct Truth {
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Truth& truth = *new Truth;
 
-using Numbers = std::vector<std::uint64_t>;
-template <Tells what>
-void read_tells(const Numbers& is) {
-    truth.tells.emplace(is[0], what);
-}
-constexpr plugin::MapLine lines[] = {
-    {"site", 2,
-     [](const Numbers& is) {
-         const auto index = static_cast<std::uint32_t>(truth.sites.size());
-         truth.site_at.emplace(is[0], index);
-         truth.function_at.emplace(is[1], index);
-         truth.sites.push_back({is[0], is[1]});
-     }},
-    {"tracer", 2,
-     [](const Numbers& is) {
-         truth.tracer.push_back({is[0], is[1]});
-     }},
-    {"service", 1, [](const Numbers& is) { truth.services.push_back(is[0]); }},
-    {"longjmp", 1, [](const Numbers& is) { truth.longjmp = is[0]; }},
-    {"boot", 1, [](const Numbers& is) { truth.boots.push_back(is[0]); }},
-    {"makes_room", 1, [](const Numbers& is) { truth.makes_room = is[0]; }},
-    {"interrupt_begins", 1, read_tells<Tells::interrupt_begins>},
-    {"interrupt_ends", 1, read_tells<Tells::interrupt_ends>},
-    {"switches", 1, read_tells<Tells::switches>},
-    {"destroys", 1, read_tells<Tells::destroys>},
-    {"switch", 2,
-     [](const Numbers& is) {
-         truth.switching.push_back({is[0], is[1]});
-     }},
-    {"vectors", 1,
-     [](const Numbers& is) {
-         truth.vectors = {is[0], is[0] + 0x800};
-     }},
-    {"stack", 2,
-     [](const Numbers& is) {
-         truth.stack = {is[0], is[1]};
-     }},
-};
+using plugin::Numbers;
 
 bool read_map(const std::string& path) {
-    return plugin::read_map(path, lines) && !truth.sites.empty() && !truth.tracer.empty();
+    const auto is_a = [](std::string_view word, bool Place::*role) {
+        return plugin::MapLine(word, 1,
+                               [=](const Numbers& is) { truth.known[is[0]].*role = true; });
+    };
+    const auto tells = [](std::string_view word, Tells what) {
+        return plugin::MapLine(word, 1,
+                               [=](const Numbers& is) { truth.known[is[0]].tells = what; });
+    };
+    const auto add_site = [](const Numbers& is) {
+        const auto index = static_cast<std::uint32_t>(truth.sites.size());
+        truth.site_at.emplace(is[0], index);
+        truth.function_at.emplace(is[1], index);
+        truth.sites.push_back({is[0], is[1]});
+    };
+    const auto take_vectors = [](const Numbers& is) { truth.vectors = {is[0], is[0] + 0x800}; };
+    return plugin::read_map(path, {{"site", 2, add_site},
+                                   {"tracer", truth.tracer},
+                                   is_a("service", &Place::service),
+                                   is_a("longjmp", &Place::longjmp),
+                                   is_a("boot", &Place::boot),
+                                   is_a("makes_room", &Place::makes_room),
+                                   tells("interrupt_begins", Tells::interrupt_begins),
+                                   tells("interrupt_ends", Tells::interrupt_ends),
+                                   tells("switches", Tells::switches),
+                                   tells("destroys", Tells::destroys),
+                                   {"switch", truth.switching},
+                                   {"vectors", 1, take_vectors},
+                                   {"stack", truth.stack}}) &&
+           !truth.sites.empty() && !truth.tracer.empty();
 }
 
 CallShadow& shadow_of(unsigned vcpu) { return *truth.cores[vcpu].shadow; }
@@ -180,16 +170,12 @@ bool switches_stacks(std::uint64_t address, std::uint32_t word) {
 }
 
 Place& place_at(std::uint64_t address) {
-    Place& place = truth.places.emplace_back(Place{.address = address});
+    const auto known = truth.known.find(address);
+    Place& place = truth.places.emplace_back(known == truth.known.end() ? Place{} : known->second);
+    place.address = address;
     place.tracer = any_has(truth.tracer, address);
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
-    place.service = std::ranges::count(truth.services, address) != 0;
-    place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
-    place.boot = std::ranges::count(truth.boots, address) != 0;
     place.body = truth.site_at.contains(address - 4);
-    place.makes_room = truth.makes_room != 0 && address == truth.makes_room;
-    if (const auto tells = truth.tells.find(address); tells != truth.tells.end())
-        place.tells = tells->second;
     return place;
 }
 
@@ -231,26 +217,11 @@ void on_core(qemu_plugin_id_t, unsigned vcpu) {
 constexpr struct {
     const char* name;
     std::uint64_t Counted::*value;
-} fields[] = {
-    {"calls", &Counted::calls},
-    {"self", &Counted::self},
-    {"inclusive", &Counted::inclusive},
-    {"interrupted", &Counted::interrupted},
-    {"asked", &Counted::asked},
-    {"struck", &Counted::struck},
-    {"cut", &Counted::cut},
-    {"lowest", &Counted::lowest},
-    {"destroys", &Counted::destroys},
-    {"waits", &Counted::waits},
-    {"interrupts", &Counted::interrupts},
-    {"made", &Counted::made},
-    {"jumps", &Counted::jumps},
-    {"unwound", &Counted::unwound},
-    {"thrown", &Counted::thrown},
-    {"landings", &Counted::landings},
-    {"pumps", &Counted::pumps},
-    {"open", &Counted::open},
-};
+} fields[] = {{"calls", &Counted::calls},         {"self", &Counted::self},
+              {"inclusive", &Counted::inclusive}, {"interrupted", &Counted::interrupted},
+              {"asked", &Counted::asked},         {"interrupts", &Counted::interrupts},
+              {"made", &Counted::made},           {"unwound", &Counted::unwound},
+              {"landings", &Counted::landings}};
 
 // Functions without a call are left out.
 Json functions_of(const std::vector<Counted>& functions) {
@@ -260,8 +231,10 @@ Json functions_of(const std::vector<Counted>& functions) {
         if (of.calls == 0) continue;
         Json::Members function = {{"address", hex(truth.sites[i].function)}};
         for (const auto& [name, value] : fields) function.emplace_back(name, of.*value);
-        for (const auto& [name, value] : Reasons::all)
+        for (const auto& [name, value] : Reasons::all) {
+            function.emplace_back(name, of.*value);
             function.emplace_back(std::string(name) + "_below", of.below.*value);
+        }
         all.emplace_back(function);
     }
     return all;
@@ -271,6 +244,7 @@ void add(std::vector<Counted>& to, const std::vector<Counted>& more) {
     to.resize(more.size());
     for (std::size_t i = 0; i < more.size(); ++i) {
         for (const auto& [name, value] : fields) to[i].*value += more[i].*value;
+        to[i] += more[i];
         to[i].below += more[i].below;
     }
 }
@@ -293,17 +267,18 @@ void on_exit(qemu_plugin_id_t, void*) {
     }
     for (const auto& [around, function] : std::span(truth.paths.paths()).subspan(1))
         paths.push_back(std::vector<Json>{around, hex(truth.sites[function].function)});
+    const bool told_of_longjmp =
+        std::ranges::any_of(truth.known, [](const auto& known) { return known.second.longjmp; });
     Json::Members all = {{"instructions", truth.instructions},
                          {"program", program},
                          {"foreign", foreign},
                          {"unexplained", unexplained},
-                         {"told_of_longjmp", truth.longjmp != 0},
+                         {"told_of_longjmp", told_of_longjmp},
                          {"stacks", stacks},
                          {"functions", functions_of(functions)},
                          {"tasks", tasks}};
     if (truth.keeps_paths) all.emplace_back("paths", paths);
-    if (!Json(all).write(truth.out))
-        qemu_plugin_outs("truth: cannot write the file named by out=\n");
+    Json(all).write(truth.out);
 }
 
 }  // namespace
@@ -311,13 +286,9 @@ void on_exit(qemu_plugin_id_t, void*) {
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
     truth.out = plugin::argument(argc, argv, "out");
     truth.keeps_paths = plugin::argument(argc, argv, "paths") == "on";
-    if (truth.out.empty() || !read_map(plugin::argument(argc, argv, "map"))) {
-        std::fputs(
-            "truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, as truth.py "
-            "writes it\n",
-            stderr);
-        return -1;
-    }
-    plugin::watch(id, on_core, on_translation, on_exit);
-    return 0;
+    const bool is_ready = !truth.out.empty() && read_map(plugin::argument(argc, argv, "map"));
+    return plugin::start(id, is_ready,
+                         "truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, "
+                         "as truth.py writes it\n",
+                         on_core, on_translation, on_exit);
 }

@@ -5,11 +5,10 @@ in the same deterministic run (-icount shift=0: an instruction takes a nanosecon
 
     truth.py MACHINE IMAGE [WORD]... [--format json] [--all] [--known]
 
-Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1:
-a number of calls differs, or a function's self or inclusive time is out of tolerance. The tolerance
-is 2 %, or one tick of the clock for each measured time: one for each call of the function, and for
-its self time one for each call that it made. With --known, known errors (docs/accuracy.md) do not
-count. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE and NOPSCOPE_TRUTH.
+Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1: a number of calls differs, or a
+function's self or inclusive time is out of tolerance. The tolerance is 2 %, or one tick of the clock for each measured time: one for each
+call of the function, and for its self time one for each call that it made. With --known, known errors (docs/accuracy.md) do not count. From
+the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE and NOPSCOPE_TRUTH.
 """
 
 import argparse
@@ -29,9 +28,8 @@ import sites  # noqa: E402
 
 PART = 0.02  # of the true time
 MEMORY = "4GB"  # a hundred thousand switches have more paths than a report keeps otherwise
-# The errors that are known to stay in the times (docs/accuracy.md), at most. The call that longjmp
-# leaves, and the one it goes to, in an image that does not tell the tracer: the former ends where
-# the next record shows it.
+# The errors that are known to stay in the times (docs/accuracy.md), at most. The call that longjmp leaves, and the one it goes to, in an
+# image that does not tell the tracer: the former ends where the next record shows it.
 LONGJMP_NS = 150
 # For a call that emptied its ring: the tracer's error for its instructions after the pump's end. It
 # is 0 for our boards. A package that asks its firmware for the core has four more.
@@ -42,6 +40,8 @@ PUMP_NS = 4
 TASK_NS = {"struck": 60, "lowest": 25, "cut": 60, "pumps": 4000, "open": 600, "destroys": 20}
 # For a tail call, if the clock is too slow to recognize it and the code leaves both possible.
 TAIL_NS = 15
+# The suffix of the plugin's names that goes with a time.
+WHERE = {"self": "", "inclusive": "_below"}
 # Functions of the tracer that do the program's work: otherwise it would print elsewhere.
 SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 # The functions in which the tasks of firmware/examples/tasks begin.
@@ -118,7 +118,7 @@ class Row:
 
     def keys(self):
         """The times to compare. While a function waits for interrupts, the clock may go on without instructions."""
-        return [key for key in self.true if not self.counted["waits" if key == "self" else "waits_below"]]
+        return [key for key in self.true if not self.counted["waits" + WHERE[key]]]
 
     def error(self, key):
         return self.told[key] - self.true[key]
@@ -132,12 +132,11 @@ class Row:
         return abs(self.error(key)) / self.tolerance(key, strict)
 
     def allowance(self, key):
-        of = self.counted
+        of, where = self.counted, WHERE[key]
         tail_ns = TAIL_NS if self.tick_ns > TAIL_NS else 0
         longjmp_ns = 0 if self.told_of_longjmp else LONGJMP_NS
-        where = "" if key == "self" else "_below"
         tasks_ns = sum(each * of[what + where] for what, each in TASK_NS.items()) if self.tasks else 0
-        longjmps = of["thrown"] + of["landings"] if key == "self" else of["longjmps_below"]
+        longjmps = of["longjmps"] + of["landings"] if key == "self" else of["longjmps_below"]
         return longjmp_ns * longjmps + PUMP_NS * of["pumps" + where] + tail_ns * of["jumps" + where] + tasks_ns
 
     def is_explained(self):
@@ -168,11 +167,10 @@ class Comparison:
         def is_exact(row):
             of = row.counted
             if row.tasks:
-                return all(row.error(key) == 0 or any(of[what + where] for what in (*TASK_NS, "jumps", "waits"))
-                           for key, where in (("self", ""), ("inclusive", "_below")))
+                return all(row.error(key) == 0 or any(of[what + where] for what in (*TASK_NS, "jumps", "waits")) for key, where in WHERE.items())
             # A call that longjmp leaves does not show whether it was a tail call.
             longjmp = of["longjmps_below"] and (of["jumps_below"] or not row.told_of_longjmp)
-            exact = all(abs(row.error(key)) <= PUMP_NS * of["pumps" + where] for key, where in (("self", ""), ("inclusive", "_below")))
+            exact = all(abs(row.error(key)) <= PUMP_NS * of["pumps" + where] for key, where in WHERE.items())
             return exact or longjmp or of["interrupts"] or of["open"]
         return [row for row in self.rows if row.tick_ns <= 1 and not is_exact(row)]
 
@@ -286,8 +284,7 @@ def record(directory, machine, image, words, elf=None, plausible=True):
     build's. `plausible` False: the recording is known to be wrong."""
     import machines
     elf = elf or machines.elf_of(machine, image)
-    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf,
-                               plausible=plausible)
+    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf, plausible=plausible)
     if finished.status != 0:
         raise ValueError(f"{image} on {machine}: exit status {finished.status}\n{finished.console}{finished.errors}")
     counted = json.loads((directory / "truth").read_text())

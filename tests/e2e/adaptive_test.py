@@ -26,8 +26,7 @@ class Demo(unittest.TestCase):
         begin = time.monotonic()
         # Uses the host's clock: the line's pace follows it, and the plugin makes the target slow.
         cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, "demo",
-                                   [f"rounds={ROUNDS}", f"baud={BAUD}", "mode=adaptive", "cores=1"],
-                                   icount=False, oracle=True)
+                                   [f"rounds={ROUNDS}", f"baud={BAUD}", "mode=adaptive", "cores=1"], icount=False, oracle=True)
         cls.seconds = time.monotonic() - begin
         cls.report = cls.run_.report_json()
         cls.functions = cls.report["functions"]

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Control from the host: it changes what is traced during a recording, also over a line that loses
-commands and replies.
+"""Control from the host: it changes what is traced during a recording, also over a line that loses commands and replies.
 
     control_test.py MACHINE [TEST]...
 """
@@ -41,12 +40,10 @@ class Steered(unittest.TestCase):
         return self.enterContext(Recorder(self.directory, "exec:" + shlex.join(demo(*words)), ELF, options))
 
     def test_what_is_traced_changes_while_it_is_recorded(self):
-        recorder = self.record("--trace", "luaV_*", "--notrace", "luaV_lessthan", "--recorder", "graph",
-                               words=["recorder=none"])
+        recorder = self.record("--trace", "luaV_*", "--notrace", "luaV_lessthan", "--recorder", "graph", words=["recorder=none"])
         recorder.wait_for(lambda: recorder.generated() > 5000)
         self.assertRegex(recorder.ctl("mark", "4711"), "^ok")
-        self.assertRegex(recorder.ctl("trace", "luaH_*", "luaC_step", "--recorder", "function"),
-                         "tracing [0-9]+ functions")
+        self.assertRegex(recorder.ctl("trace", "luaH_*", "luaC_step", "--recorder", "function"), "tracing [0-9]+ functions")
         recorder.wait_for_more(1000)
         self.assertRegex(recorder.ctl("trace", "--also", "main"), "1 function more")
         self.assertRegex(recorder.ctl("untrace", "luaH_*"), "no longer")
@@ -116,8 +113,7 @@ class Steered(unittest.TestCase):
 
     def test_an_option_that_the_target_does_not_know_ends_the_recording_with_one_sentence(self):
         done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(demo()), "--image", ELF,
-                                 "-o", self.directory / "line.nsc", "--trace", "nothing_of_that_name",
-                                 status=2)
+                                 "-o", self.directory / "line.nsc", "--trace", "nothing_of_that_name", status=2)
         said = [line for line in done.stderr.splitlines() if not line.startswith("qemu-system")]
         self.assertEqual(len(said), 1, done.stderr)
         self.assertRegex(said[0], "no traceable function")
@@ -133,12 +129,10 @@ class Direct(unittest.TestCase):
     def test_ctl_speaks_to_a_target_that_nobody_records(self):
         with machines.Directory() as directory, machines.Target(directory / "target", demo):
             def ctl(*words, status=0):
-                return machines.nopscope("ctl", "--from", f"unix:{directory / 'target'}", "--image", ELF,
-                                         *words, status=status)
+                return machines.nopscope("ctl", "--from", f"unix:{directory / 'target'}", "--image", ELF, *words, status=status)
             self.assertRegex(ctl("trace", "lua_*", "--recorder", "function").stdout, "^tracing")
             self.assertRegex(ctl("stats").stdout, "[0-9]+ functions traced")
-            self.assertRegex(ctl("trace", "main", "--recorder", "profile", status=3).stderr,
-                             "Config::profile_memory")
+            self.assertRegex(ctl("trace", "main", "--recorder", "profile", status=3).stderr, "Config::profile_memory")
         with machines.Directory() as directory, socket.socket(socket.AF_UNIX) as mute:
             mute.bind(str(directory / "mute"))
             mute.listen(1)
@@ -171,8 +165,7 @@ class LossyProxy(threading.Thread):
     def run(self):
         recorder, _ = self.listener.accept()
         with recorder:
-            back = threading.Thread(target=self.quietly, args=(recorder, self.target, COMMAND),
-                                    daemon=True)
+            back = threading.Thread(target=self.quietly, args=(recorder, self.target, COMMAND), daemon=True)
             back.start()
             self.quietly(self.target, recorder, REPLY)
             back.join()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The demo as ./dev demo runs it, on all cores of MACHINE: a table of named functions, and nothing
-is lost.
+"""The demo as ./dev demo runs it, on all cores of MACHINE: a table of named functions, and nothing is lost.
 
     demo_test.py MACHINE
 """
@@ -34,8 +33,7 @@ INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps
 class Demo(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, "demo",
-                                   WORDS)
+        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, "demo", WORDS)
         cls.cores = 1 if MACHINE == "virt-max" else 4
         cls.report = cls.run_.report_json()
         cls.line = wire.Line(cls.run_.line)
@@ -163,8 +161,7 @@ class Demo(unittest.TestCase):
         self.assertAlmostEqual(timeline["duration"], program, delta=program / 100)
 
     def test_at_least_100_functions_have_a_name_and_a_place(self):
-        placed = [f for f in self.report["functions"]
-                  if re.match(r"[A-Za-z_]", f["name"]) and f["file"] and f["line"] > 0]
+        placed = [f for f in self.report["functions"] if re.match(r"[A-Za-z_]", f["name"]) and f["file"] and f["line"] > 0]
         self.assertGreaterEqual(len(placed), 100)
         names = {f["name"] for f in placed}
         self.assertLessEqual({"luaV_execute", "luaD_throw", "luaH_getshortstr"}, names)
@@ -188,8 +185,7 @@ class Demo(unittest.TestCase):
             report.write_text(json.dumps(self.report))
             done = subprocess.run([sys.executable, "-B", DECODE, line, report], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(wire.calls(self.line),
-                         {int(f["address"], 16): f["calls"] for f in self.report["functions"]})
+        self.assertEqual(wire.calls(self.line), {int(f["address"], 16): f["calls"] for f in self.report["functions"]})
         self.assertEqual(self.line.hello["build_id"].hex(), self.report["image"]["build_id"])
         self.assertEqual(self.line.hello["clock_hz"], self.report["clock_hz"])
 
@@ -212,8 +208,7 @@ class Demo(unittest.TestCase):
         for f in self.report["functions"]:
             self.assertLessEqual(f["self_ns"], f["total_ns"] or f["self_ns"], f)
             self.assertLessEqual(f["min_ns"], f["max_ns"], f)
-        self.assertLessEqual(sum(f["self_ns"] for f in self.report["functions"]),
-                             self.report["duration_ns"])
+        self.assertLessEqual(sum(f["self_ns"] for f in self.report["functions"]), self.report["duration_ns"])
 
     def test_the_json_has_the_fields_that_are_promised(self):
         for key in ("image", "clock_hz", "cores", "duration_ns", "integrity", "functions"):

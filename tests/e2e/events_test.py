@@ -173,8 +173,7 @@ class Retired(unittest.TestCase):
         functions = {f["name"]: f for f in report["functions"] if f["name"].startswith("counts_")}
         self.assertEqual(len(functions), 12)
         for name, function in functions.items():
-            self.assertGreater(abs(function["events"]["inst_retired"]["self"] - own[int(function["address"], 16)]),
-                               0, name)
+            self.assertGreater(abs(function["events"]["inst_retired"]["self"] - own[int(function["address"], 16)]), 0, name)
             if name in ("counts_catcher", "counts_thrower"):  # longjmp left calls: it takes more
                 self.assertLess(abs(self.error(function, own)), 200, name)
             else:
@@ -219,15 +218,13 @@ class Refused(unittest.TestCase):
         with machines.Directory() as directory:
             command = [*machines.endless_demo(MACHINE, *words), *cpu]
             done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
-                                     machines.elf_of(MACHINE, "demo"), "-o", directory / "line.nsc", *options,
-                                     status=status)
+                                     machines.elf_of(MACHINE, "demo"), "-o", directory / "line.nsc", *options, status=status)
         said = re.findall(r"nopscope: .*", done.stderr)  # QEMU may be in the middle of a line
         self.assertEqual(len(said), 1, done.stderr)
         return said[0]
 
     def test_what_the_cpu_does_not_count(self):
-        self.assertRegex(self.refused("--events", "l1d_cache_refill"),
-                         r"its CPU does not count l1d_cache_refill \(0x3\)")
+        self.assertRegex(self.refused("--events", "l1d_cache_refill"), r"its CPU does not count l1d_cache_refill \(0x3\)")
         self.assertRegex(self.refused("--events", "sw_incr", "--events", "0x77"), r"its CPU does not count 0x77")
         self.assertRegex(self.refused("--events", "0xc001"), r"its CPU does not count 0xc001")
 
@@ -244,8 +241,7 @@ class Refused(unittest.TestCase):
         if not MACHINE.startswith("virt"):
             self.skipTest("its CPU always has one")
         cpu = "max" if "max" in MACHINE else "cortex-a72"
-        self.assertRegex(self.refused("--events", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"]),
-                         "its CPU has no performance monitors")
+        self.assertRegex(self.refused("--events", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"]), "its CPU has no performance monitors")
 
     def test_what_the_host_does_not_know(self):
         for options, sentence in ((["--events", "cache_misses"], "no such event.*sw_incr, l1i_cache_refill"),

@@ -31,8 +31,7 @@ class OfSession(wire.Line):
 
 
 def by_index(line):
-    return {event.index: (event.kind, event.clock, event.site, event.entry, event.unwound, event.value)
-            for event in line.events}
+    return {event.index: (event.kind, event.clock, event.site, event.entry, event.unwound, event.value) for event in line.events}
 
 
 class Target(Halted):
@@ -160,8 +159,7 @@ class Pulled(unittest.TestCase):
         self.assertRegex(said[0], "was stopped, and is left so")
         self.assertRegex(said[1], "has not been initialised")
         said = target.pull(elf=machines.elf_of(MACHINE, "demo"), status=3)[2]
-        self.assertRegex(said, "demo.elf is not the image in the target's memory: its build-id is "
-                               "[0-9a-f]{40}, there at")
+        self.assertRegex(said, "demo.elf is not the image in the target's memory: its build-id is [0-9a-f]{40}, there at")
         with Debugger(target.stub) as debugger:
             self.assertIn("paused (prelaunch)", debugger.monitor("info status"))
 

@@ -60,8 +60,7 @@ checked = set()
 
 
 def check_times(*recordings):
-    """Checks the times of recordings (times.py). Every recording that a test makes or reads goes
-    through here once."""
+    """Checks the times of recordings (times.py). Every recording that a test makes or reads goes through here once."""
     for path in map(pathlib.Path, recordings):
         if path.suffix != ".nsc" or not path.is_file():
             continue
@@ -77,8 +76,7 @@ def version(path):
 
 def nopscope(*arguments, status=0):
     """Runs the command, which must exit with `status`. Checks the recordings that it uses."""
-    done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=HANG_SECONDS, errors="replace")
+    done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True, timeout=HANG_SECONDS, errors="replace")
     if done.returncode != status:
         raise AssertionError(f"nopscope {shlex.join(map(str, arguments))}: exit status "
                              f"{done.returncode}\n{done.stdout}{done.stderr}")
@@ -125,8 +123,7 @@ def as_json(*arguments):
 def oracle_arguments(elf, site_list, out, own):
     image = sites.Image(elf)
     site_list.write_text("".join(
-        f"{word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}\n"
-        for word, function in sites.patch_sites(image)))
+        f"{word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}\n" for word, function in sites.patch_sites(image)))
     switching = sites.switching(image)
     tasks = ",switch=" + ":".join(f"{begin:x}:{end:x}" for begin, end in switching) if switching else ""
     return ["-plugin", f"{ORACLE},sites={site_list},out={out}{tasks}"]
@@ -145,11 +142,9 @@ def record(directory, machine, image, words=(), icount=True, oracle=False, optio
     command += plugin
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), "--save-line", str(raw), *options], capture_output=True,
-                          text=True, errors="replace", timeout=HANG_SECONDS,
-                          stdin=subprocess.DEVNULL)
+                          text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
     if not plausible:
         checked.add(version(recording))
     check_times(recording)
-    return Run(done.returncode, done.stdout, done.stderr,
-               raw.read_bytes(), recording, elf,
+    return Run(done.returncode, done.stdout, done.stderr, raw.read_bytes(), recording, elf,
                json.loads(counts.read_text()) if oracle else None)

@@ -58,8 +58,7 @@ class Oracle(unittest.TestCase):
         self.assertEqual(len(compare.differences(report, self.run_.oracle)), 1)
 
     def test_the_second_decoder_counts_the_same(self):
-        seen = {int(site["address"], 16): site["bl"] for site in self.run_.oracle["sites"]
-                if site["bl"] != 0}
+        seen = {int(site["address"], 16): site["bl"] for site in self.run_.oracle["sites"] if site["bl"] != 0}
         counts = collections.Counter(wire.calls(self.line))
         counts.update({site: of.calls for (_, site), of in self.line.profile.items()})
         self.assertEqual(counts, seen)

@@ -60,8 +60,7 @@ class Overhead(unittest.TestCase):
         for error, name in errors:
             function = self.functions[name]
             print(f"  {name:18} {function['calls']:5} calls, {self.instructions(name):7} instructions, "
-                  f"self {function['self_ns']:7} ns, corrected {function['corrected_self_ns']:7} ns, "
-                  f"{error:5.2f} of the tolerance")
+                  f"self {function['self_ns']:7} ns, corrected {function['corrected_self_ns']:7} ns, {error:5.2f} of the tolerance")
         self.assertLessEqual(errors[0][0], 1)
 
     def test_raw_self_times_are_not_within_it(self):
@@ -138,8 +137,7 @@ class Durations(unittest.TestCase):
             self.assertGreater(sum(ns) * tick_ns, corrected)
             shown = functions[symbols[name]]
             self.assertEqual(shown["calls"], len(ns), name)
-            self.assertLessEqual(abs(shown["corrected_self_ns"] - known), tolerance(known, len(ns), tick_ns),
-                                 name)
+            self.assertLessEqual(abs(shown["corrected_self_ns"] - known), tolerance(known, len(ns), tick_ns), name)
 
 
 class Unmeasured(unittest.TestCase):

@@ -46,12 +46,10 @@ class Demo(unittest.TestCase):
         def ns(ticks):
             return (ticks * 10**9 + hertz // 2) // hertz
 
-        mine = {site - base: (of.calls, ns(of.total), ns(of.self), ns(of.min), ns(of.max),
-                              sorted(of.bins.items()))
+        mine = {site - base: (of.calls, ns(of.total), ns(of.self), ns(of.min), ns(of.max), sorted(of.bins.items()))
                 for (_, site), of in self.line.profile.items()}
         theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"], f["min_ns"],
-                                          f["max_ns"], [tuple(b) for b in f["bins"]])
-                  for f in self.functions}
+                                          f["max_ns"], [tuple(b) for b in f["bins"]]) for f in self.functions}
         self.assertEqual(mine, theirs)
 
     def test_times_are_possible(self):
@@ -72,8 +70,7 @@ class Demo(unittest.TestCase):
         self.assertLess(len(self.run_.line), 64 * len(self.functions))
 
     def test_orders_and_formats(self):
-        for key, field in (("self", "self_ns"), ("total", "total_ns"), ("calls", "calls"),
-                           ("max", "max_ns")):
+        for key, field in (("self", "self_ns"), ("total", "total_ns"), ("calls", "calls"), ("max", "max_ns")):
             rows = self.run_.report("--format", "csv", "--sort", key, "--top", "5").splitlines()
             column = rows[0].split(",").index(field)
             self.assertEqual(int(rows[1].split(",")[column]), max(f[field] for f in self.functions))

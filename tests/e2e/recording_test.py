@@ -27,8 +27,7 @@ class Overload(unittest.TestCase):
                 integrity = run.report_json()["integrity"]
                 self.assertGreater(integrity["dropped"], 1000)
                 self.assertGreater(integrity["delivered"], 1000)
-                self.assertEqual(integrity["generated"],
-                                 integrity["delivered"] + integrity["dropped"])
+                self.assertEqual(integrity["generated"], integrity["delivered"] + integrity["dropped"])
                 self.assertEqual((integrity["corrupt_frames"], integrity["lost"]), (0, 0))
                 line = wire.Line(run.line)
                 for key in ("generated", "delivered", "dropped"):
@@ -57,8 +56,7 @@ class Recordings(unittest.TestCase):
     def test_recording_with_another_elf_is_refused_with_one_sentence(self):
         command = machines.qemu_command("virt-max", "torture", [], icount=True)
         done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
-                                 machines.elf_of("virt-max", "sweep"), "-o",
-                                 self.directory / "other.nsc", status=3)
+                                 machines.elf_of("virt-max", "sweep"), "-o", self.directory / "other.nsc", status=3)
         said = [line for line in done.stderr.splitlines() if not line.startswith("qemu-system")]
         self.assertEqual(len(said), 1, done.stderr)
         self.assertRegex(said[0], "is not the image that was recorded")
@@ -84,8 +82,7 @@ class Recordings(unittest.TestCase):
 
     def record_and_kill(self, path, number):
         """Records a demo of minutes, and stops the recorder when it has some of it."""
-        command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"],
-                                        icount=False)
+        command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"], icount=False)
         qemu = self.directory / "qemu.pid"
         command += ["-pidfile", str(qemu)]
         recorder = subprocess.Popen(

@@ -19,8 +19,7 @@ class Reset(unittest.TestCase):
         with machines.Directory() as at:
             run = machines.record(at, MACHINE, "reset", [word])
             self.assertEqual(run.status, 0, run.errors)
-            counts = re.search(r"reset: (\d+) records of before, (\d+) refused, (\d+) headers refused",
-                               run.console)
+            counts = re.search(r"reset: (\d+) records of before, (\d+) refused, (\d+) headers refused", run.console)
             self.assertTrue(counts, run.console)
             return run.report_json(), *map(int, counts.groups())
 
@@ -31,8 +30,7 @@ class Reset(unittest.TestCase):
         integrity = report["integrity"]
         parts = ("delivered", "dropped", "overwritten", "aggregated", "filtered", "lost")
         self.assertEqual(integrity["generated"], sum(integrity[part] for part in parts), integrity)
-        for name in ("corrupt_frames", "lost", "lost_frames", "duplicate_frames", "malformed_frames",
-                     "inconsistent_cores"):
+        for name in ("corrupt_frames", "lost", "lost_frames", "duplicate_frames", "malformed_frames", "inconsistent_cores"):
             self.assertEqual(integrity[name], 0, integrity)
         for part in ("lost", "overwritten", "dropped"):
             self.assertEqual(sum(gap[part] for gap in report["gaps_list"]), integrity[part])

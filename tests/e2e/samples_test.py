@@ -70,8 +70,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
     def test_the_shares_are_the_graph_s(self):
         """Compares traced functions only, because samples also hit the tracer."""
         traced = {f["name"]: f["corrected_self_ns"] for f in self.report["functions"]}
-        sampled = collections.Counter({f["name"]: f["self"] for f in self.report["samples"]["functions"]
-                                       if f["name"] in traced})
+        sampled = collections.Counter({f["name"]: f["self"] for f in self.report["samples"]["functions"] if f["name"] in traced})
         time, count = sum(traced.values()), sum(sampled.values())
         self.assertGreater(count, 500)
         for name, ns in traced.items():
@@ -95,8 +94,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
             reached, new = set(), set(callees[caller])
             while new:
                 reached |= new
-                new = {c for step in new for c in callees[step]
-                       if jumps[step] is None or int(c, 16) in jumps[step]} - reached
+                new = {c for step in new for c in callees[step] if jumps[step] is None or int(c, 16) in jumps[step]} - reached
             return callee in reached
 
         names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}

@@ -82,8 +82,7 @@ class Tasks(unittest.TestCase):
         self.assertLess(selves["schedule"] + selves["schedule>give_way"], everything / 10)
         self.assertLess(selves["alpha>alpha_step>give_way"], everything / 10)
         # One task waits while the other makes its step.
-        self.assertGreater(paths["alpha>alpha_step>give_way"]["total_ns"],
-                           selves["beta>beta_step>beta_part>spin"] / 3)
+        self.assertGreater(paths["alpha>alpha_step>give_way"]["total_ns"], selves["beta>beta_step>beta_part>spin"] / 3)
 
     def test_nothing_is_lost(self):
         integrity = self.report["integrity"]
@@ -93,8 +92,7 @@ class Tasks(unittest.TestCase):
         line, report = self.at / "line", self.at / "report.json"
         line.write_bytes(self.run_.line)
         report.write_text(json.dumps(self.report))
-        done = subprocess.run([sys.executable, "-B", DECODE, line, report], capture_output=True,
-                              text=True)
+        done = subprocess.run([sys.executable, "-B", DECODE, line, report], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_marks_are_where_they_were_made(self):
@@ -104,8 +102,7 @@ class Tasks(unittest.TestCase):
 
 class ManySwitches(unittest.TestCase):
     def test_the_pump_is_in_the_task_that_waits_for_it(self):
-        """In lossless mode a full ring is emptied by the next task's first call, or by the record
-        of the switch."""
+        """In lossless mode a full ring is emptied by the next task's first call, or by the record of the switch."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, "tasks", ["switches=many"])  # checks every tick
             self.assertEqual(run.status, 0, run.errors)

@@ -22,8 +22,7 @@ class Terminal:
 
     def __enter__(self):
         columns, rows = self.size
-        self.run("new-session", "-d", "-x", str(columns), "-y", str(rows),
-                 "env", "PS1=ready> ", "TERM=screen-256color", "sh")
+        self.run("new-session", "-d", "-x", str(columns), "-y", str(rows), "env", "PS1=ready> ", "TERM=screen-256color", "sh")
         self.wait_for("^ready>")
         return self
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`nopscope top` in a terminal, on a running demo: the screen, the keys, and the loss of the target
-or the line.
+"""`nopscope top` in a terminal, on a running demo: the screen, the keys, and the loss of the target or the line.
 
     top_test.py MACHINE [TEST]...
 """
@@ -311,8 +310,7 @@ class Once(unittest.TestCase):
         for ours, theirs in (("calls", "calls"), ("self_ns", "corrected_self_ns"), ("total_ns", "corrected_total_ns")):
             self.assertEqual({f["address"]: f[ours] for f in look["functions"]},
                              {f["address"]: f[theirs] for f in report["functions"]})
-        self.assertEqual([i["calls"] for i in look.get("interrupts", [])],
-                         [i["calls"] for i in report.get("interrupts", [])])
+        self.assertEqual([i["calls"] for i in look.get("interrupts", [])], [i["calls"] for i in report.get("interrupts", [])])
         self.assertEqual(look["integrity"], report["integrity"])
         self.assertIn("every script's result is right", look["console"])
         self.assertRegex(text, "nopscope  over")

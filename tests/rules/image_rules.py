@@ -4,10 +4,9 @@
 
     image_rules.py BUILD IMAGE [--tracer LIB.a]        BUILD/firmware/IMAGE.elf
 
-It checks the linked image, in which the linker has chosen one of equal copies of an inline
-function. No function of the tracer or the hal has a patch site. None of their code branches to
-another part's function (except hal/newlib, which calls main). The tracer uses no FP or SIMD
-register, and the hal only where it saves and restores them.
+It checks the linked image, in which the linker has chosen one of equal copies of an inline function. No function of the
+tracer or the hal has a patch site. None of their code branches to another part's function (except hal/newlib, which calls
+main). The tracer uses no FP or SIMD register, and the hal only where it saves and restores them.
 """
 
 import argparse
@@ -42,8 +41,7 @@ def table(image):
 def breaches(options):
     binutils = toolchain(options.build)["binutils"]
     image = options.build / "firmware" / f"{options.image}.elf"
-    tracer = defined_functions(binutils + "nm",
-                               options.tracer or options.build / "tracer/libnopscope_tracer.a")
+    tracer = defined_functions(binutils + "nm", options.tracer or options.build / "tracer/libnopscope_tracer.a")
     hal = defined_functions(binutils + "nm", options.build / "hal/libnopscope_hal.a")
     ours = tracer | hal
     instrumented = table(Image(image))

@@ -4,9 +4,8 @@
 
     newlib_rules.py BUILD [LIB.a...]
 
-Every global function, compiled or in assembly, begins with a landing pad and has a patch site: two
-NOPs before it, 8-byte aligned in its section, and two after the landing pad. setjmp and longjmp
-have only the landing pad.
+Every global function, compiled or in assembly, begins with a landing pad and has a patch site: two NOPs before it, 8-byte
+aligned in its section, and two after the landing pad. setjmp and longjmp have only the landing pad.
 """
 
 import argparse
@@ -21,8 +20,7 @@ LANDING_PADS = ("bti\tc", "bti\tjc", "paciasp\t", "pacibsp\t")
 
 def global_functions(readelf, archive):
     """Returns {(member, name): place}. Two names of one function have the same place."""
-    output = subprocess.run([readelf, "-sW", archive], check=True, stdout=subprocess.PIPE,
-                            text=True).stdout
+    output = subprocess.run([readelf, "-sW", archive], check=True, stdout=subprocess.PIPE, text=True).stdout
     member = None
     functions = {}
     for line in output.splitlines():

@@ -35,10 +35,8 @@ def package(directory, name, level, cores, limits=()):
     """Installs the library and returns its prefix."""
     prefix = directory / name / "prefix"
     integration.cmake(ROOT, directory / name, *integration.PACKAGE, f"-DCMAKE_BUILD_TYPE={level}",
-                      f"-DNOPSCOPE_CORES={cores}", f"-DNOPSCOPE_RING_LOG2={RING_LOG2}",
-                      f"-DNOPSCOPE_SHADOW_FRAMES={FRAMES}",
-                      *(f"-DNOPSCOPE_{name}={value}" for name, value in dict(limits).items()),
-                      f"-DCMAKE_INSTALL_PREFIX={prefix}")
+                      f"-DNOPSCOPE_CORES={cores}", f"-DNOPSCOPE_RING_LOG2={RING_LOG2}", f"-DNOPSCOPE_SHADOW_FRAMES={FRAMES}",
+                      *(f"-DNOPSCOPE_{name}={value}" for name, value in dict(limits).items()), f"-DCMAKE_INSTALL_PREFIX={prefix}")
     integration.run("cmake", "--install", directory / name)
     return prefix
 
@@ -56,8 +54,7 @@ def measure(directory):
     columns = {}
     fast, fast_two, small = (package(directory, *of) for of in (
         ("O2", "RelWithDebInfo", 1), ("O2-2", "RelWithDebInfo", 2), ("Os", "MinSizeRel", 1, SMALL)))
-    for name, prefix, more in (("-O2", fast, ()), ("-O2, gc", fast, (GC,)), ("two", fast_two, ()),
-                               ("smallest", small, (GC,))):
+    for name, prefix, more in (("-O2", fast, ()), ("-O2, gc", fast, (GC,)), ("two", fast_two, ()), ("smallest", small, (GC,))):
         out = directory / name.replace(", ", "-")
         image = integration.make(out, prefix, *more)
         columns[name] = sizes(out / "foreign.map")

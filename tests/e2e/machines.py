@@ -9,22 +9,29 @@ From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/, 
 NOPSCOPE_ORACLE (the plugin).
 """
 
+import collections
+import contextlib
+import copy
 import dataclasses
 import json
 import os
 import pathlib
 import shlex
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "verification/oracle"))
 sys.path.append(str(HERE.parent / "conformance"))
 from qemu import HANG_SECONDS, elf_of, qemu_command  # noqa: E402
+import compare  # noqa: E402
 import sites  # noqa: E402
 import times  # noqa: E402
+import wire  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
@@ -49,11 +56,114 @@ class Run:
     def report(self, *arguments):
         return nopscope("report", self.recording, "--image", self.elf, *arguments).stdout
 
-    def report_json(self):
-        return as_json("report", self.recording, "--image", self.elf)
+    def json(self, command, *arguments):
+        return as_json(command, self.recording, *arguments, "--image", self.elf)
+
+    def report_json(self, *arguments):
+        return self.json("report", *arguments)
 
     def graph_json(self):
-        return as_json("graph", self.recording, "--image", self.elf)
+        return self.json("graph")
+
+    def query(self, question):
+        """The answer of a database that has each single call."""
+        with Directory() as directory, contextlib.ExitStack() as stack:
+            nopscope("export", self.recording, "--image", self.elf, "--format", "sqlite", "--yes", "-o", directory / "calls.db")
+            database = stack.enter_context(contextlib.closing(sqlite3.connect(directory / "calls.db")))
+            return database.execute(question).fetchall()
+
+    def own(self):
+        """The instructions of its own of each function, by address, as the oracle counts them."""
+        return {int(site["address"], 16): site["own"] for site in self.oracle["sites"]}
+
+
+def wait_for(condition, what="it has not come", seconds=60):
+    """`what`: the error's text, or a function that makes it."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(what() if callable(what) else what)
+        time.sleep(0.05)
+
+
+class Case(unittest.TestCase):
+    """A test with a directory of its own, and what tests ask of recordings."""
+
+    def setUp(self):
+        self.directory = self.enterContext(Directory())
+
+    def ran(self, machine, image, *words, clean=True, **options):
+        """Records an image that must end well. Returns the run and its report."""
+        run = record(self.enterContext(Directory()), machine, image, words, **options)
+        self.assertEqual(run.status, 0, run.console + run.errors)
+        report = run.report_json()
+        if clean:
+            self.assert_clean(report)
+        return run, report
+
+    def assert_clean(self, report):
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+
+    def assert_zero(self, counts, *names):
+        self.assertEqual({name: counts[name] for name in names}, dict.fromkeys(names, 0), counts)
+
+    def assert_generated(self, integrity, *parts):
+        """All records that were made are in the parts; none: in any part."""
+        parts = parts or ("delivered", "dropped", "overwritten", "aggregated", "filtered", "lost")
+        self.assertEqual(integrity["generated"], sum(integrity[part] for part in parts), integrity)
+
+    def assert_as_oracle(self, report, oracle):
+        """Each function's calls are the oracle's. A wrong number would be noticed."""
+        self.assertEqual(compare.differences(report, oracle), [])
+        wrong = copy.deepcopy(report)
+        wrong["functions"][len(wrong["functions"]) // 2]["calls"] += 1
+        self.assertEqual(len(compare.differences(wrong, oracle)), 1)
+
+    def assert_second_reader_agrees(self, run, report):
+        """conformance/decode.py, which reads a line of several cores or tasks."""
+        line, told = (run.recording.with_suffix(suffix) for suffix in (".bytes", ".json"))
+        line.write_bytes(run.line)
+        told.write_text(json.dumps(report))
+        done = subprocess.run([sys.executable, "-B", HERE.parent / "conformance/decode.py", line, told], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def assert_sentence(self, done, pattern):
+        """The command has said one sentence. QEMU's lines do not count."""
+        said = [line for line in done.stderr.splitlines() if not line.startswith("qemu-system")]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], pattern)
+
+
+def counts_of_tasks(run):
+    """Of each task that ran, the counts by function, as nopscope and as the oracle have them. The two do not name tasks alike."""
+    told = collections.defaultdict(dict)
+    for core, context, address, calls in run.query("""SELECT tracks.core, tracks.context, functions.address, count(*)
+            FROM calls JOIN tracks ON tracks.id = calls.track JOIN functions ON functions.id = calls.function
+            WHERE functions.kind = 'function' GROUP BY 1, 2, 3"""):
+        told[core if context == 0 else None, context][hex(address)] = calls
+    return [collections.Counter(json.dumps(task, sort_keys=True) for task in tasks if task)
+            for tasks in (told.values(), run.oracle["tasks"])]
+
+
+class Recorded(Case):
+    """Tests of one recording: of IMAGE with WORDS on MACHINE, by OPTIONS of record()."""
+
+    WORDS, OPTIONS = (), {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = record(cls.enterClassContext(Directory()), cls.MACHINE, cls.IMAGE, cls.WORDS, **cls.OPTIONS)
+        cls.report = cls.run_.report_json()
+        cls.integrity = cls.report["integrity"]
+        cls.functions = {f["name"]: f for f in cls.report["functions"]}
+        cls.line = wire.Line(cls.run_.line)
+
+    def ended(self, *said):
+        """It ran to its end, printed these texts, and lost nothing."""
+        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
+        for text in said:
+            self.assertIn(text, self.run_.console)
+        self.assert_clean(self.report)
 
 
 checked = set()
@@ -98,10 +208,7 @@ class Target:
 
     def start(self):
         self.qemu = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while not self.path.exists():
-            assert time.monotonic() < deadline, "the emulator has not made its socket"
-            time.sleep(0.05)
+        wait_for(self.path.exists, "the emulator has not made its socket")
 
     def kill(self):
         self.qemu.kill()

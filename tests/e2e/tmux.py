@@ -61,14 +61,12 @@ class Terminal:
         """The value of a tmux format: alternate_on, cursor_flag, pane_pid."""
         return self.run("display-message", "-p", f"#{{{name}}}").strip()
 
-    def wait_for(self, pattern, seconds=WAIT_SECONDS):
-        """Waits until the screen matches. Returns the match."""
-        deadline = time.monotonic() + seconds
-        while True:
-            screen = self.screen()
-            found = re.search(pattern, screen, re.MULTILINE)
-            if found:
-                return found
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{pattern!r} has not come:\n{screen}")
-            time.sleep(0.1)
+    def wait_for(self, *patterns):
+        """Waits until the screen matches one pattern after the other. Returns the last match."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        for pattern in patterns:
+            while not (found := re.search(pattern, screen := self.screen(), re.MULTILINE)):
+                if time.monotonic() > deadline:
+                    raise AssertionError(f"{pattern!r} has not come:\n{screen}")
+                time.sleep(0.1)
+        return found

@@ -41,7 +41,7 @@ class Steered(machines.Case):
         self.assertRegex(recorder.ctl("trace", "luaH_*", "luaC_step", "--recorder", "function"), "tracing [0-9]+ functions")
         recorder.wait_for_more(1000)
         for command, said in (("trace --also main", "1 function more"), ("untrace luaH_*", "no longer"),
-                              ("stats", "^recording; 2 functions traced"), ("stop", "ok"), ("stats", "^stopped"), ("start", ""),
+                              ("stats", "^recording; 2 functions traced"), ("stop", "ok"), ("stats", "^stopped"), ("start", "ok"),
                               ("baud 1000000", "runs at 1000000")):
             self.assertRegex(recorder.ctl(*command.split()), said)
         time.sleep(2.5)  # the target keeps this rate

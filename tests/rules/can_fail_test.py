@@ -13,13 +13,13 @@ from pathlib import Path
 
 import api_docs
 import c_api_rules
-import deferral_rules
+import code_rules
 import doc_rules
 import forge_rules
 import source_rules
 import version_rules
 from c_api_rules import HEADERS, LAYOUT, SOURCE, Exceptions
-from deferral_rules import RESTARTS, UNPUSHES, Rules
+from code_rules import RESTARTS, UNPUSHES, Rules
 
 ROOT = Path(__file__).resolve().parents[2]
 DOXYFILE = (ROOT / "docs/Doxyfile").read_text(encoding="utf-8")
@@ -401,7 +401,7 @@ class CApi(Breaking):
                 self.one(self.reported(**lists), f"the exception for {name} is not needed")
 
 
-# ---- deferral_rules.py ----
+# ---- code_rules.py ----
 
 BEGIN = 0x40200000
 FINISHES_X9, FINISHES_X14 = 32, 64
@@ -421,7 +421,7 @@ def rules(*parts):
 def faults(parts, *lines):
     code = [(BEGIN + 4 * n, *line.split(" ", 1)) if " " in line else (BEGIN + 4 * n, line, "") for n, line in enumerate(lines)]
     function = types.SimpleNamespace(name="made_up", address=BEGIN, instructions=code)
-    return [fault.split(": ", 2)[2] for fault in deferral_rules.faults_of(rules(*parts), function)]
+    return [fault.split(": ", 2)[2] for fault in code_rules.faults_of(rules(*parts), function)]
 
 
 class Deferral(unittest.TestCase):

@@ -6,6 +6,7 @@
 """
 
 import copy
+import subprocess
 import tempfile
 import types
 import unittest
@@ -448,6 +449,40 @@ class Deferral(unittest.TestCase):
                 ([(1, FINISHES_X9)], elsewhere, f"b {BEGIN + 0x400:x} <elsewhere>")]:
             with self.subTest(lines):
                 self.assertEqual(faults(parts, *lines), [fault] if fault else [])
+
+
+
+# ---- cmake/link_with_names.sh ----
+
+# The second link has one more argument.
+LINK = """#!/bin/sh
+[ $# -lt 3 ] || {second}
+echo "$@" >image.elf
+"""
+# `names IMAGE -o FILE` and `names IMAGE`: prints the first word of the image.
+NOPSCOPE = """#!/bin/sh
+cut -d' ' -f1 "$2" >"${4:-/dev/stdout}"
+"""
+
+
+class LinkWithNames(Breaking):
+    """With a fake linker and nopscope. A step that fails leaves no image."""
+
+    def linked(self, second=":"):
+        at = self.directory({"link": LINK.replace("{second}", second), "nopscope": NOPSCOPE})
+        for name in ("link", "nopscope"):
+            (at / name).chmod(0o755)
+        done = subprocess.run([ROOT / "cmake/link_with_names.sh", at / "nopscope", at / "link", "-o", "image.elf"], cwd=at,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        image = at / "image.elf"
+        return done.returncode, image.read_text() if image.exists() else None, done.stderr
+
+    def test_it(self):
+        self.assertEqual(self.linked(), (0, "-o image.elf image.elf.names.s\n", ""), "the second link has the names")
+        self.assertEqual(self.linked(second="exit 7")[:2], (7, None))
+        status, image, said = self.linked(second="set -- moved $@")
+        self.assertEqual((status, image), (1, None))
+        self.assertIn("moved or changed names", said)
 
 
 if __name__ == "__main__":

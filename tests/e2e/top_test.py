@@ -200,31 +200,6 @@ class Top(machines.Case):
         terminal.type("q")
         self.expect_the_terminal_as_before()
 
-    def test_a_screen_of_80_by_24_cuts_nothing(self):
-        self.terminal.resize(80, 24)
-        self.watch_demo()
-        terminal = self.terminal
-        self.assertRegex(terminal.screen().splitlines()[23], r"^\? help  q quit  / search .* p pause$")
-        terminal.wait_for("gaps 0 +corrupt 0")
-        terminal.type("?")
-        terminal.wait_for("^any key: back$")
-        shown = " ".join(terminal.screen().split())
-        texts = re.findall(r'^ +\{"[^"]+", "([^"]+)"\},?$', (ROOT / "host-tools/views/top/keys.cpp").read_text(), re.MULTILINE)
-        verbs = re.findall(r"'(.)',", (ROOT / "host-tools/target/control/verbs.cpp").read_text())
-        self.assertGreater(len(texts), 8)
-        for text in texts:
-            self.assertIn(text, shown)
-        for key in verbs:
-            self.assertRegex(shown, rf" {key} [a-z-]+: ")
-        terminal.press("Escape")
-        terminal.type("R")
-        terminal.wait_for("^none, function, graph, profile, duration, sampled\nrecorder:$")
-        terminal.press("Escape")
-        terminal.type(":depth nothing\n")
-        terminal.wait_for("^depth nothing: .*expected a number")
-        terminal.type("q")
-        self.expect_the_terminal_as_before()
-
     def test_a_reset_and_a_lost_line_are_said_and_survived(self):
         self.watch_demo()
         self.terminal.type(":reset\n")

@@ -64,14 +64,6 @@ class RecordFiles(cli.Case):
                 self.assertEqual((self.file.read_bytes(), self.old.read_bytes()), before)
         self.assertEqual(self.names(), {"line", "run.nsc", "run.nsc.old"})
 
-    def test_an_empty_file_takes_no_older_ones_place(self):
-        self.record(STREAM)
-        self.record(PROFILE)
-        before = self.old.read_bytes()
-        self.file.write_bytes(b"")
-        self.record(STREAM)
-        self.assertEqual(self.old.read_bytes(), before)
-
     def test_a_killed_recorder_that_heard_nothing_destroys_nothing(self):
         self.record(STREAM)
         before = self.file.read_bytes()
@@ -157,17 +149,6 @@ class RecordFiles(cli.Case):
         self.record(STREAM, "--save-line", self.old, status=2)
         self.assertEqual((self.old.read_bytes(), part.read_bytes()), (before, before))
         self.assertEqual(self.names(), {"run.nsc.old", "run.nsc.part"})
-
-    def test_a_link_stays_a_link(self):
-        (self.directory / "disk").mkdir()
-        there = self.directory / "disk/there.nsc"
-        self.file.symlink_to(there)
-        self.record(STREAM)
-        self.record(PROFILE)
-        self.assertTrue(self.file.is_symlink())
-        self.assertIn("profile", cli.nopscope("report", there).stdout)
-        self.assertTrue((self.directory / "disk/there.nsc.old").exists())
-        self.assertEqual(self.names(), {"run.nsc", "disk"})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import time
 import unittest
 
 import machines
-from recorder import Recorder
+from machines import Recorder
 
 MACHINE = sys.argv.pop(1)
 

@@ -21,12 +21,9 @@ from disassembly import disassemble  # noqa: E402
 import qemu  # noqa: E402
 
 MACHINE = sys.argv.pop(1)
-FUNCTION_FIELDS = {"name": str, "address": str, "file": str, "line": int, "calls": int,
-                   "total_ns": int, "self_ns": int, "min_ns": int, "max_ns": int}
 VIRTUAL_TIMER = 27  # PPI
 WORDS = ["interrupts=1", "pumps=20"]
 TRACER = -3  # in a page's timeline (host-tools/views/page/timeline_json.cpp)
-INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps")
 
 
 class Demo(machines.Recorded):
@@ -200,15 +197,6 @@ class Demo(machines.Recorded):
             self.assertLessEqual(f["self_ns"], f["total_ns"] or f["self_ns"], f)
             self.assertLessEqual(f["min_ns"], f["max_ns"], f)
         self.assertLessEqual(sum(f["self_ns"] for f in self.report["functions"]), self.report["duration_ns"])
-
-    def test_the_json_has_the_fields_that_are_promised(self):
-        for key in ("image", "clock_hz", "cores", "duration_ns", "integrity", "functions"):
-            self.assertIn(key, self.report)
-        for key in INTEGRITY_FIELDS:
-            self.assertIsInstance(self.report["integrity"][key], int)
-        for function in self.report["functions"]:
-            for key, kind in FUNCTION_FIELDS.items():
-                self.assertIsInstance(function[key], kind, (key, function))
 
     def test_every_order_and_format(self):
         functions = self.report["functions"]

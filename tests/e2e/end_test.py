@@ -14,10 +14,10 @@ import unittest
 import urllib.request
 
 import machines  # puts tests/verification/oracle and tests/conformance on the path
+from machines import Recorder
 import sites
 import nsc2
 import trace2
-from recorder import Recorder
 from trace2 import Varints
 
 MACHINE = "virt-max"

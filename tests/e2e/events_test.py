@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The PMU's events by function: SW_INCR, whose number is known for each function, and INST_RETIRED,
-which the oracle counts, too.
+"""The PMU's events by function: SW_INCR, whose number is known for each function, and INST_RETIRED, which the oracle counts, too.
 
     events_test.py MACHINE
 """
@@ -15,8 +14,8 @@ import sys
 import unittest
 
 import machines
+from machines import Recorder
 import wire
-from recorder import Recorder
 
 MACHINE = sys.argv.pop(1)
 ELF = machines.elf_of(MACHINE, "demo")
@@ -67,8 +66,7 @@ def of_line(line, number):
             closed = stack.pop()
             assert closed[1] == event.entry
         elif what == EVENTS:
-            numbers = [code & 0x7FF | (code >> 11 & 1) << 14 for code in
-                       [argument & 0xFFF] + [argument >> 12 & 0xFFF] * (argument >> 24)]
+            numbers = [code & 0x7FF | (code >> 11 & 1) << 14 for code in [argument & 0xFFF] + [argument >> 12 & 0xFFF] * (argument >> 24)]
             wanted, data = event.index, numbers.index(number)
         elif what == wire.trace2.DATA and wanted and event.index == wanted + 1 + data:
             of = sums[closed[0]]

@@ -16,7 +16,9 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shlex
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -188,8 +190,7 @@ def nopscope(*arguments, status=0):
     """Runs the command, which must exit with `status`. Checks the recordings that it uses."""
     done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True, timeout=HANG_SECONDS, errors="replace")
     if done.returncode != status:
-        raise AssertionError(f"nopscope {shlex.join(map(str, arguments))}: exit status "
-                             f"{done.returncode}\n{done.stdout}{done.stderr}")
+        raise AssertionError(f"nopscope {shlex.join(map(str, arguments))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     check_times(*[word for word in arguments if str(word).endswith(".nsc")] if status == 0 else [])
     return done
 
@@ -227,6 +228,67 @@ def as_json(*arguments):
     return json.loads(nopscope(*arguments, "--format", "json").stdout)
 
 
+class Recorder:
+    """`nopscope record` of a target that runs for long, and commands through it."""
+
+    def __init__(self, directory, uri, elf, *options, verb="record"):
+        self.path, self.elf, self.socket = directory / "line.nsc", elf, directory / "control"
+        self.path.unlink(missing_ok=True)
+        self.begin = time.time()
+        self.process = subprocess.Popen([NOPSCOPE, verb, "--from", uri, "--image", elf, "-o", self.path, *map(str, options)],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    @classmethod
+    def steered(cls, directory, uri, elf, *options):
+        return cls(directory, uri, elf, "-q", "--control", f"unix:{directory / 'control'}", *options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def ctl(self, *words, status=0):
+        self.wait_for(self.socket.exists)
+        done = nopscope("ctl", "--via", f"unix:{self.socket}", *words, status=status)
+        return done.stdout + done.stderr
+
+    def generated(self):
+        return int(re.search("generated ([0-9]+)", self.ctl("stats"))[1])
+
+    def wait_for(self, condition):
+        def is_so():
+            if self.process.poll() is not None:
+                raise AssertionError(f"the recorder has ended: {self.process.communicate()[1]}")
+            return condition()
+        wait_for(is_so, "nothing was recorded")
+
+    def wait_for_chunks(self, count=1, kind=b"TRCE"):
+        self.wait_for(lambda: self.path.exists() and self.path.read_bytes().count(kind) >= count)
+
+    def wait_for_more(self, records):
+        before = self.generated()
+        self.wait_for(lambda: self.generated() > before + records)
+
+    def ended(self, number=None):
+        """Waits for its end. Returns exit status and errors. `number`: a signal to send first."""
+        if number is not None:
+            self.process.send_signal(number)
+        errors = self.process.communicate(timeout=HANG_SECONDS)[1]
+        self.seconds = time.time() - self.begin
+        return self.process.returncode, errors
+
+    def end(self):
+        """Ends it and returns its report."""
+        status, errors = self.ended(signal.SIGINT)
+        assert status == 0, errors
+        return self.json("report")
+
+    def json(self, command):
+        return as_json(command, self.path, "--image", self.elf)
+
+
 def oracle_arguments(elf, site_list, out, own):
     image = sites.Image(elf)
     site_list.write_text("".join(
@@ -236,11 +298,9 @@ def oracle_arguments(elf, site_list, out, own):
     return ["-plugin", f"{ORACLE},sites={site_list},out={out}{tasks}"]
 
 
-def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
-           own=False, plugin=(), elf=None, plausible=True):
-    """`icount`, `elf`: as for qemu_command(). `options`: more options for `record`. `own`: the oracle
-    also counts each function's own instructions. `plugin`: QEMU's arguments for another plugin.
-    `plausible` False: the recording is wrong on purpose."""
+def record(directory, machine, image, words=(), icount=True, oracle=False, options=(), own=False, plugin=(), elf=None, plausible=True):
+    """`icount`, `elf`: as for qemu_command(). `options`: more options for `record`. `own`: the oracle also counts each function's
+    own instructions. `plugin`: QEMU's arguments for another plugin. `plausible` False: the recording is wrong on purpose."""
     elf = elf or elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount, elf)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording survives: a slow line, the wrong ELF, a killed recorder, and parts (`record --rotate`): each file opens alone,
+"""What a recording survives: a slow line, a killed recorder, and parts (`record --rotate`): each file opens alone,
 and together they have each record of the line once. Nsc.CutAnywhereItIsValidUpToThere cuts files.
 
     recording_test.py [TEST]...
@@ -16,9 +16,9 @@ import sys
 import unittest
 
 import machines  # puts tests/conformance on the path
+from machines import Recorder
 import nsc2
 import wire
-from recorder import Recorder
 
 MACHINE = "virt-max"
 PIECES = 10
@@ -47,15 +47,6 @@ class Overload(machines.Case):
 
 class Recordings(machines.Recorded):
     MACHINE, IMAGE, WORDS = MACHINE, "torture", ["seed=7"]
-    OTHER = machines.elf_of(MACHINE, "sweep")
-
-    def test_another_elf_is_refused_with_one_sentence(self):
-        target = "exec:" + shlex.join(machines.qemu_command(MACHINE, "torture"))
-        for words in (["report", self.run_.recording], ["graph", self.run_.recording],
-                      ["record", "-q", "--from", target, "-o", self.directory / "other.nsc"]):
-            done = machines.nopscope(*words, "--image", self.OTHER, status=3)
-            self.assertEqual(done.stdout, "")
-            self.assert_sentence(done, "is not the image that was recorded")
 
     def test_the_last_line_says_how_long_file_and_line_are(self):
         said = re.search(r": ([0-9,]+) bytes, from ([0-9,]+) bytes of the line; ([0-9,]+) events", self.run_.errors)
@@ -180,8 +171,7 @@ class Rotate(machines.Case):
         self.assert_same(records(self.files()[-1]), self.whole)
 
     def test_what_makes_no_sense_is_refused(self):
-        for options in (["--keep", "3"], ["--rotate", "50kB", "--save-line", self.directory / "raw"], ["--rotate", "0s"],
-                        ["--rotate", "9kB"], ["--rotate", "1x"], ["--rotate", "nanh"], ["--rotate", "-1h"], ["--rotate", ""]):
+        for options in (["--keep", "3"], ["--rotate", "50kB", "--save-line", self.directory / "raw"], ["--rotate", "0s"]):
             with self.subTest(options):
                 self.assert_sentence(machines.nopscope(*self.command(*options), status=2), "^nopscope: ")
                 self.assertEqual(self.files(), [])

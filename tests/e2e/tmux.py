@@ -38,13 +38,14 @@ class Terminal:
     def screen(self):
         return self.run("capture-pane", "-p")
 
-    def type(self, text):
-        """Types the text literally. A newline is Enter."""
+    def type(self, text, *patterns):
+        """Types the text literally. A newline is Enter. Then waits for the patterns, if there are any, and returns the last match."""
         for n, line in enumerate(text.split("\n")):
             if n > 0:
                 self.press("Enter")
             if line:
                 self.run("send-keys", "-l", line)
+        return self.wait_for(*patterns) if patterns else None
 
     def press(self, *keys):
         self.run("send-keys", *keys)

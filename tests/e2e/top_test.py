@@ -26,8 +26,7 @@ STREAM = ROOT / "tests/conformance/stream.bin"
 
 # A line of the table: now, calls/s, calls, self, total, share, p50, p99, name.
 TIME = r"(?:-|[0-9.]+ (?:ns|us|ms|s))"
-ROW = re.compile(rf"^ *([0-9.]+) % +([0-9.]+[kMG]?) +([0-9.]+[kMG]?) +{TIME} +{TIME} +[0-9.]+ % +{TIME} +{TIME}  +(\S+)",
-                 re.MULTILINE)
+ROW = re.compile(rf"^ *([0-9.]+) % +([0-9.]+[kMG]?) +([0-9.]+[kMG]?) +{TIME} +{TIME} +[0-9.]+ % +{TIME} +{TIME}  +(\S+)", re.MULTILINE)
 
 
 def number(text):
@@ -80,8 +79,7 @@ class Top(machines.Case):
         self.terminal.wait_for("^ready> *$")
         flags = ("alternate_on", "cursor_flag", "mouse_any_flag")
         self.assertEqual([self.terminal.shows(flag) for flag in flags], ["0", "1", "0"])
-        self.terminal.type(f"stty -g > {self.directory}/after; echo d'one'\n")
-        self.terminal.wait_for("^done")
+        self.terminal.type(f"stty -g > {self.directory}/after; echo d'one'\n", "^done")
         self.assertEqual((self.directory / "after").read_text(), (self.directory / "before").read_text())
 
     def test_what_it_shows_and_what_keys_do(self):
@@ -90,30 +88,12 @@ class Top(machines.Case):
         terminal.wait_for(r"core 0 +\[.*records/s", r"line +\[\|.* %\]", "^console", "round 1 of 100000|queens|json|sort")
         self.wait_until(lambda: len(self.rows()) > 10)
 
-        # Sorts by calls/s, then in reverse.
-        terminal.type(">")
-        self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) and rates[0] > 0 and
-                        rates == sorted(rates, reverse=True))
-        terminal.type("I")
-        terminal.wait_for(r"function  \(reversed\)")
-        self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) == sorted(rates))
-        terminal.type("I")
-
-        # The search marks a match and selects it.
-        terminal.type("/LUAv_exe")
-        terminal.wait_for("^search: LUAv_exe")
-        terminal.press("Enter")
-        terminal.press("Escape")
-
-        terminal.type("t")
-        terminal.wait_for(r"share +total +self +calls +call path", r"[0-9.]+ % .* - lua_pcallk")
+        terminal.type("t", r"share +total +self +calls +call path", r"[0-9.]+ % .* - lua_pcallk")
         terminal.type("t")
 
         # The target no longer sends calls of other functions than the chosen ones.
-        terminal.type("f")
-        terminal.wait_for(r"^trace \[GLOB")
-        terminal.type("luaV_*\n")
-        terminal.wait_for("trace luaV_.: tracing [0-9]+ functions")
+        terminal.type("f", r"^trace \[GLOB")
+        terminal.type("luaV_*\n", "trace luaV_.: tracing [0-9]+ functions")
 
         def only_the_chosen_ones_count():
             counting = [name for rate, name in self.rows() if rate > 0 and not name.startswith("(")]
@@ -126,18 +106,17 @@ class Top(machines.Case):
         self.assertLessEqual(sum(calls for calls, _ in others), 1, others)
 
         side = self.directory / "side.nsc"
-        terminal.type("r")
-        terminal.wait_for("^record into: nopscope-.*nsc")
+
+        def markers():
+            return [marker["id"] for marker in machines.as_json("graph", side)["markers"]]
+        terminal.type("r", "^record into: nopscope-.*nsc")
         for _ in range(40):
             terminal.press("BSpace")
-        terminal.type(f"{side}\n")
-        terminal.wait_for(r"recording  .*side\.nsc  [0-9,]{5,} records")
-        terminal.type("m")
-        terminal.wait_for("mark 1: ok")
+        terminal.type(f"{side}\n", r"recording  .*side\.nsc  [0-9,]{5,} records")
+        terminal.type("m", "mark 1: ok")
         # Waits until its record has come: a target that runs slowly takes a while to send it.
-        self.wait_until(lambda: [marker["id"] for marker in machines.as_json("graph", side)["markers"]] == [1])
-        terminal.type("r")
-        said = int(terminal.wait_for(r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
+        self.wait_until(lambda: markers() == [1])
+        said = int(terminal.type("r", r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
 
         terminal.resize(80, 20)
         self.wait_until(lambda: re.search("^ *now .* share  function", terminal.screen(), re.MULTILINE))
@@ -151,14 +130,13 @@ class Top(machines.Case):
         self.expect_the_terminal_as_before()
 
         report = machines.as_json("report", side)
-        graph = machines.as_json("graph", side)
         self.assertEqual(report["integrity"]["delivered"], said)
         self.assert_zero(report["integrity"], "lost", "gaps", "corrupt_frames", "malformed_frames", "unknown_records")
         begun, ended = times.begun_and_ended(side.read_bytes())
         self.assertEqual(sum(row["calls"] for row in report["functions"] + report.get("interrupts", [])), begun)
         self.assertLess(abs(begun - ended), 512)  # open at either end: a shadow stack's size
         self.assertTrue(all(row["name"].startswith("luaV_") for row in report["functions"]), report["functions"])
-        self.assertEqual([marker["id"] for marker in graph["markers"]], [1])
+        self.assertEqual(markers(), [1])
 
     def test_zero_one_core_and_the_mouse(self):
         self.watch_demo("--control", f"unix:{self.directory}/steer")
@@ -167,8 +145,7 @@ class Top(machines.Case):
         # The picture goes on after a click, and after its release.
         self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
         terminal.type("p")  # the picture is held, so that nothing comes meanwhile
-        terminal.type("z")
-        terminal.wait_for("^zero: the figures begin again", r"^figures +since [0-9:]{8} \([0-9]+ s ago: zero\)")
+        terminal.type("z", "^zero: the figures begin again", r"^figures +since [0-9:]{8} \([0-9]+ s ago: zero\)")
         self.assertTrue(all(calls < 10_000 for calls, _ in self.calls()), terminal.screen())
         terminal.type("p")
         self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
@@ -176,40 +153,33 @@ class Top(machines.Case):
         self.assertEqual(done.stdout, "the figures begin again\n")
         self.wait_until(lambda: not self.calls() or self.calls()[0][0] < 20_000)
 
-        terminal.type("C9\n")
-        terminal.wait_for("^there is no core 9: the target has 1, from 0")
-        terminal.type("C0\n")
-        terminal.wait_for("^figures +only core 0  since")
+        terminal.type("C9\n", "^there is no core 9: the target has 1, from 0")
+        terminal.type("C0\n", "^figures +only core 0  since")
         self.wait_until(lambda: len(self.rows()) > 10)
-        terminal.type("C\n")
-        terminal.wait_for("^all cores and tasks")
+        terminal.type("C\n", "^all cores and tasks")
 
         # A click on the head of `self`, then on the third row.
         head = self.click_head("self")
         self.wait_until(lambda: self.is_sorted_by_self())
         terminal.type("p")
         terminal.click(70, head + 3)
-        terminal.type("u")
-        proposed = terminal.wait_for(r"^untrace GLOB...: (\S+)")[1]
+        proposed = terminal.type("u", r"^untrace GLOB...: (\S+)")[1]
         self.assertEqual(proposed, self.rows()[2][1])
         terminal.press("Escape")
-        terminal.type("s")
-        self.wait_until(lambda: terminal.shows("mouse_any_flag") == "0")
-        terminal.type("s")
-        self.wait_until(lambda: terminal.shows("mouse_any_flag") == "1")
+        for flag in "01":
+            terminal.type("s")
+            self.wait_until(lambda: terminal.shows("mouse_any_flag") == flag)
         terminal.type("q")
         self.expect_the_terminal_as_before()
 
     def test_a_reset_and_a_lost_line_are_said_and_survived(self):
         self.watch_demo()
-        self.terminal.type(":reset\n")
-        self.terminal.wait_for("the target has been reset: session", "running  1 reset  ")
+        self.terminal.type(":reset\n", "the target has been reset: session", "running  1 reset  ")
         self.wait_until(self.rows)
         self.target.kill()
         self.terminal.wait_for("line lost, trying again  1 reset  1 line loss")
         self.assertTrue(self.rows(), "what was known is gone")
-        self.terminal.type("m")
-        self.terminal.wait_for("mark 1: the line is lost")
+        self.terminal.type("m", "mark 1: the line is lost")
         self.target.start()
         self.terminal.wait_for("running  2 resets  1 line loss")
         self.wait_until(lambda: any(rate > 0 for rate, _ in self.rows()))
@@ -237,19 +207,15 @@ class Top(machines.Case):
         self.terminal.wait_for("rubbish from outside")
         self.terminal.press("C-l")
         self.wait_until(lambda: "rubbish" not in self.terminal.screen())
-        self.terminal.type("q")
-        self.terminal.wait_for("^not in the screen")
+        self.terminal.type("q", "^not in the screen")
         self.expect_the_terminal_as_before()
 
     def test_a_line_that_takes_no_commands(self):
         self.watch(f"file:{STREAM}")
         self.terminal.wait_for("nopscope  over")
-        self.terminal.type("m")
-        self.terminal.wait_for("mark 1: .*commands cannot be sent there")
-        self.terminal.type("r\n")
-        self.terminal.wait_for("there is nothing to record: the line is over")
-        self.terminal.type("?")
-        self.terminal.wait_for("ask anything that")
+        self.terminal.type("m", "mark 1: .*commands cannot be sent there")
+        self.terminal.type("r\n", "there is nothing to record: the line is over")
+        self.terminal.type("?", "ask anything that")
         self.terminal.type("?q")
         self.expect_the_terminal_as_before()
 

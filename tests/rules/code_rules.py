@@ -120,12 +120,11 @@ def of_newlib(options):
 
 
 # ---- errata -------------------------------------------------------------------------------------
-# "Cortex-A53 MPCore Software Developers Errata Notice".
-# 835769: a load or store, then a 64-bit multiply-accumulate that does not use its result, may compute
-# a wrong sum. The compiler puts a NOP between the two, in assembly the linker a branch.
-# 843419: an ADRP in one of the last two words of a 4 KiB page, a load or store (but no load of a
-# pair), and within the next two instructions a load or store with the ADRP's register as its base. It
-# may access a wrong address. The linker changes the ADRP to an ADR, or adds a branch.
+# "Cortex-A53 MPCore Software Developers Errata Notice". 835769: a load or store, then a 64-bit multiply-accumulate that does not
+# use its result, may compute a wrong sum. The compiler puts a NOP between the two, in assembly the linker a branch. 843419: an ADRP
+# in one of the last two words of a 4 KiB page, a load or store (but no load of a pair), and within the next two instructions a load
+# or store with the ADRP's register as its base. It may access a wrong address. The linker changes the ADRP to an ADR, or adds a
+# branch.
 
 ACCUMULATE = {"madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl"}  # into a 64-bit register
 REGISTER = re.compile(r"\b[xwqdshb](?:\d+|zr)\b")
@@ -193,8 +192,7 @@ def image_of_both(compiler, flags, directory):
     image = Path(directory) / "both.elf"
     # A distribution's compiler may apply one of the two fixes by default.
     none = ["-mno-fix-cortex-a53-835769", "-mno-fix-cortex-a53-843419"]
-    subprocess.run([compiler, "-O2", "-nostdlib", "-static", "-no-pie", "-fno-pic", *none, *flags, *sources, "-o", image],
-                   check=True)
+    subprocess.run([compiler, "-O2", "-nostdlib", "-static", "-no-pie", "-fno-pic", *none, *flags, *sources, "-o", image], check=True)
     return image
 
 

@@ -161,8 +161,7 @@ class Empty(unittest.TestCase):
 
     def test_a_forgotten_flag_is_told(self):
         # The sources are compiled for tracing, but without the flag for the headers.
-        elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2",
-                     "-falign-functions=8")
+        elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2", "-falign-functions=8")
         for image, sentence in ((elf, "the image has patch sites but no tracer"),
                                 (linked("empty", self.directory, [FOREIGN / "main.c"], "-O2"),
                                  "has no patch sites and no tracer: it was built without nopscope")):

@@ -115,8 +115,7 @@ class Footprint(integration.Integration):
             self.assert_profiled(self.smallest, cpu)
 
     def test_cmake_s_option_leaves_nothing(self):
-        for name, where in (("found", f"-DCMAKE_PREFIX_PATH={self.directory / 'O2/prefix'}"),
-                            ("added", f"-DNOPSCOPE_SOURCE={ROOT}")):
+        for name, where in (("found", f"-DCMAKE_PREFIX_PATH={self.directory / 'O2/prefix'}"), ("added", f"-DNOPSCOPE_SOURCE={ROOT}")):
             for enabled in ("OFF", "ON"):
                 build = self.directory / f"{name}-{enabled}"
                 integration.run("cmake", "-S", integration.HERE / "project", "-B", build, "-G", "Ninja", *integration.PROJECT,

@@ -266,8 +266,7 @@ enum class Mode { stream /** Streams. */, flight /** Flies. */ };
 /// A struct.
 struct Ops {
     void* user;  ///< A field.
-    /// A template.
-    template <typename T> void each(T visit);
+    template <typename T> void each(T visit);  ///< A template.
 };
 /// A struct in a struct.
 struct Config {
@@ -280,17 +279,12 @@ struct Config {
 struct Trigger : Ops {
     /// A constructor.
     constexpr Trigger(int entries) {}
-    /// A member function.
-    void arm(int entries);
+    void arm(int entries);  ///< A member function.
 };
-/// A function.
-bool set_mode(Mode mode);
-/// A function with a list.
-bool attach(span<Ops> ops);
-/// A function of a mode.
-const char* describe(Mode mode);
-/// The same name.
-const char* describe(Ops ops);
+bool set_mode(Mode mode);  ///< A function.
+bool attach(span<Ops> ops);  ///< A function with a list.
+const char* describe(Mode mode);  ///< A function of a mode.
+const char* describe(Ops ops);  ///< The same name.
 }  // namespace nopscope
 """
 C = """/// \\file
@@ -312,16 +306,11 @@ struct nopscope_trigger {
 };
 /// Initialises a trigger.
 #define NOPSCOPE_TRIGGER(n) {(n)}
-/// A member function.
-void nopscope_trigger_arm(struct nopscope_trigger* trigger, int entries);
-/// A function.
-bool nopscope_set_mode(enum nopscope_mode mode);
-/// A function with a list.
-bool nopscope_attach(struct nopscope_ops* ops, size_t count, size_t unlike);
-/// A function of a mode.
-const char* nopscope_describe(enum nopscope_mode mode);
-/// A function of an ops.
-const char* nopscope_describe_ops(struct nopscope_ops ops);
+void nopscope_trigger_arm(struct nopscope_trigger* trigger, int entries);  ///< A member function.
+bool nopscope_set_mode(enum nopscope_mode mode);  ///< A function.
+bool nopscope_attach(struct nopscope_ops* ops, size_t count, size_t unlike);  ///< A function with a list.
+const char* nopscope_describe(enum nopscope_mode mode);  ///< A function of a mode.
+const char* nopscope_describe_ops(struct nopscope_ops ops);  ///< A function of an ops.
 /// A limit.
 #define NOPSCOPE_LIMIT 8
 """
@@ -381,7 +370,7 @@ class CApi(Breaking):
         cpp = CPP.replace("set_mode(Mode mode)", "set_mode(Mode mode, bool now = true)")
         self.one(self.reported(cpp=cpp), "nopscope_set_mode() lacks the parameter now of set_mode()")
         self.one(self.reported(read="init(from->baud_rate);\n"), f"{SOURCE}: does not read nopscope_config.baud")
-        self.assertIn(f"{HEADERS}/b.h:23: nopscope_set_mode() belongs into a.h: set_mode() is in a.hpp", self.reported(name="b.h"))
+        self.assertIn(f"{HEADERS}/b.h:21: nopscope_set_mode() belongs into a.h: set_mode() is in a.hpp", self.reported(name="b.h"))
 
     def test_values_and_objects_are_compared(self):
         for line in ("SAME_VALUE(NOPSCOPE_MODE_STREAM, Mode::stream);", "SAME_TYPE(nopscope_ops, Ops);",

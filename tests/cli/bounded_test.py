@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files that fill the memory, block, or change a terminal. Each gives an exit code and a sentence."""
+"""Images with faults, and files that fill the memory, block, or change a terminal. Each gives an exit code and a sentence.
 
+    bounded_test.py [CLASS...]
+"""
+
+import json
 import os
-import pathlib
 import resource
 import struct
 import subprocess
@@ -13,13 +16,14 @@ import unittest
 
 import cli
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "memory"))
+sys.path.append(str(cli.GOLDEN.parent / "memory"))
 import recordings  # noqa: E402  # pylint: disable=wrong-import-position
 
 MOST_BYTES = 300_000_000  # docs/cli.md, "Memory"
 TEXT, SITES = 0x40080000, 0x40200000
 PROGBITS, SYMTAB, STRTAB, COMPRESSED = 1, 2, 3, 0x800
 FUNCTION = 0x12
+BUILD_ID = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"  # sizes, NT_GNU_BUILD_ID
 RET, NOP = 0xD65F03C0, 0xD503201F
 
 
@@ -64,11 +68,11 @@ class Bounded(cli.Case):
         self.assertLess(time.monotonic() - begin, cli.HANG_SECONDS, arguments)
         return process.returncode, out.read_text(), errors.read_text(), usage.ru_maxrss * 1024
 
-    def refused(self, pattern, *arguments, status=3):
-        code_, out, errors, most = self.measured(*arguments)
-        self.assertEqual(code_, status, errors)
-        self.assertRegex(errors + out, pattern)
-        self.assertLess(most, MOST_BYTES)
+    def check(self, status, text, *arguments, most_bytes=MOST_BYTES):
+        its, out, errors, most = self.measured(*arguments)
+        self.assertEqual(its, status, errors)
+        self.assertIn(text, errors + out)
+        self.assertLess(most, most_bytes)
 
     def image(self, name, *sections, holes=()):
         return elf(self.directory / name, sections, holes)
@@ -84,50 +88,38 @@ class Bounded(cli.Case):
         os.mkfifo(pipe)
         for path in (self.directory, pipe, "/dev/zero"):
             for command in ("check", "names"):
-                self.refused("is no regular file", command, path)
+                self.check(3, "is no regular file", command, path)
 
     def test_an_image_without_code_or_sites(self):
         head = self.directory / "head.elf"
         head.write_bytes(self.image("whole.elf", code()).read_bytes()[:40] + bytes(24))
-        self.refused("has no section with code", "check", head)
-        self.refused("has no patch sites", "check", self.image("bare.elf", code()), status=1)
+        self.check(3, "has no section with code", "check", head)
+        self.check(1, "has no patch sites", "check", self.image("bare.elf", code()))
 
-    def test_sections_larger_than_any_memory(self):
-        size = 10 << 30
-        image = self.image("large.elf", code(), ("symtab", SYMTAB, 0, 0, b"", 0), holes={"symtab": size})
-        os.truncate(image, size + 4096)  # the file has no blocks
-        self.refused("take more than 256 MB", "check", image)
-
-    def test_more_symbols_than_an_image_has(self):
-        size = 24 * ((1 << 22) + 2)
-        image = self.image("symbols.elf", code(), ("symtab", SYMTAB, 0, 0, b"", 0), holes={"symtab": size})
-        os.truncate(image, size + 4096)
-        code_, _, errors, most = self.measured("check", image)
-        self.assertEqual(code_, 3, errors)
-        self.assertRegex(errors, "has more than 4194304 symbols")
-        self.assertLess(most, MOST_BYTES + 2 * size)  # the limit excludes the image's own symbols
+    def test_symbols_larger_than_any_memory_or_too_many(self):
+        many = 24 * ((1 << 22) + 2)
+        for size, said, most_bytes in ((10 << 30, "take more than 256 MB", MOST_BYTES),
+                                       # The limit excludes the image's own symbols.
+                                       (many, "has more than 4194304 symbols", MOST_BYTES + 2 * many)):
+            image = self.image("large.elf", code(), ("symtab", SYMTAB, 0, 0, b"", 0), holes={"symtab": size})
+            os.truncate(image, size + 4096)  # the file has no blocks
+            self.check(3, said, "check", image, most_bytes=most_bytes)
 
     def test_one_long_name_for_many_functions(self):
         names = b"\0" + b"n" * 16000 + b"\0"
         many = self.with_symbols("names.elf", [(1, TEXT + 8 + 8 * i) for i in range(40_000)], names)
-        self.refused("names take more than 128 MB", "check", many)
+        self.check(3, "names take more than 128 MB", "check", many)
 
     def test_a_name_that_doubles_forty_times(self):
         digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         name = "_Z1f1pIiiE" + "".join(f"S_IS{digit}_S{digit}_E" for digit in digits)
         image = self.with_symbols("doubles.elf", [(1, TEXT + 8)], b"\0" + name.encode() + b"\0")
-        status, out, errors, most = self.measured("info", "--sites", image)
-        self.assertEqual(status, 0, errors)
-        self.assertIn(name, out)
-        self.assertLess(most, MOST_BYTES)
+        self.check(0, name, "info", "--sites", image)
 
     def test_debug_information_that_states_more_than_there_is(self):
         bomb = struct.pack("<IIQQ", 1, 0, 100 << 30, 1) + b"x" * 64
         image = self.image("bomb.elf", code(), (".debug_line", PROGBITS, COMPRESSED, 0, bomb, 0))
-        status, _, errors, most = self.measured("info", image)
-        self.assertEqual(status, 0, errors)
-        self.assertIn("more than 256 MB of debug information", errors)
-        self.assertLess(most, MOST_BYTES)
+        self.check(0, "more than 256 MB of debug information", "info", image)
 
     def test_too_little_memory_is_a_sentence(self):
         recording, page = self.directory / "run.nsc", self.directory / "page.html"
@@ -136,8 +128,7 @@ class Bounded(cli.Case):
         for megabytes in range(2, 18, 2):
             def limit(most=megabytes << 20):
                 resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-            for command in (["report", recording], ["info", "--sites", cli.DEMO], ["check", cli.DEMO],
-                            ["html", recording, "-o", page]):
+            for command in (["report", recording], ["info", "--sites", cli.DEMO], ["check", cli.DEMO], ["html", recording, "-o", page]):
                 status, _, errors, _ = self.measured(*command, limit=limit)
                 if status == 127:  # the loader found no room for a library
                     continue
@@ -166,6 +157,28 @@ class Bounded(cli.Case):
             for character in turned[1:5]:
                 self.assertNotIn(character, out + errors, command)
             self.assertRegex(out + errors, r"\\u(\{202e\}|202e)", command)
+
+
+class Image(cli.Case):
+    def test_a_missing_build_id_is_said(self):
+        image = self.directory / "image.elf"
+        text = cli.DEMO.read_bytes()
+        self.assertEqual(text.count(BUILD_ID), 1)
+        image.write_bytes(text.replace(BUILD_ID, BUILD_ID.replace(b"\x03", b"\x63")))
+        self.assertIn("(none: nopscope cannot tell whether an ELF fits", cli.nopscope("info", image).stdout)
+        self.assertIn("link with --build-id\n", cli.nopscope("check", image).stdout)
+        self.assertFalse(json.loads(cli.nopscope("check", image, "--format", "json").stdout)["has_build_id"])
+        for command in ("info", "check"):
+            self.assertNotIn("--build-id", cli.nopscope(command, cli.DEMO).stdout)
+
+    def test_bti_and_functions_without_sites_are_said(self):
+        found = json.loads(cli.nopscope("check", cli.DEMO, "--format", "json").stdout)
+        self.assertTrue(found["bti_is_enforced"], "the demo's functions have landing pads")
+        self.assertEqual(found["without_landing_pad"], 0)
+        self.assertLessEqual(set(found["prebuilt"]), set(found["uninstrumented"]))
+        self.assertFalse(json.loads(cli.nopscope("check", cli.DEMO, "--no-bti", "--format", "json").stdout)["bti_is_enforced"])
+        said = cli.nopscope("check", cli.DEMO).stdout
+        self.assertEqual(f"{len(found['prebuilt'])} functions of source files without any site" in said, len(found["prebuilt"]) > 1)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@
 import functools
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 NOPSCOPE = os.environ["NOPSCOPE"]
@@ -57,3 +59,33 @@ def typed_options(command):
 class Case(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def names(self):
+        return {path.name for path in self.directory.iterdir()}
+
+    def start(self, *arguments, **pipes):
+        """Starts the command, which the test's end kills. What `pipes` does not name is /dev/null."""
+        none = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        process = subprocess.Popen([NOPSCOPE, *map(str, arguments)], **none | pipes)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def terminal(self):
+        """Both ends of a terminal, the second one for the command."""
+        ends = pty.openpty()
+        for end in ends:
+            self.addCleanup(os.close, end)
+        return ends
+
+    def wait_until(self, condition, seconds=HANG_SECONDS):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "it never came")
+            time.sleep(0.01)
+
+    def assert_sentence(self, done, *sentences):
+        """The command has written one line to standard error, with each of these texts."""
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for sentence in sentences:
+            self.assertIn(sentence, done.stderr)

@@ -4,7 +4,6 @@
 
 import json
 import os
-import pty
 import shutil
 import threading
 import tty
@@ -16,10 +15,9 @@ import cli
 class Doctor(cli.Case):
     def setUp(self):
         super().setUp()
-        self.devices = self.directory / "dev"
-        self.devices.mkdir()
-        self.tools = self.directory / "bin"
-        self.tools.mkdir()
+        self.devices, self.tools, self.empty = (self.directory / name for name in ("dev", "bin", "empty"))
+        for path in (self.devices, self.tools, self.empty):
+            path.mkdir()
 
     def tool(self, name, says):
         path = self.tools / name
@@ -46,10 +44,8 @@ class Doctor(cli.Case):
         self.assertEqual(found["QEMU"]["state"], "note")
         self.assertIn("9.0", found["QEMU"]["text"])
         self.assertEqual(found["aarch64-none-elf-gcc"]["state"], "problem")
-        empty = self.directory / "empty"
-        empty.mkdir()
-        (empty / "sh").symlink_to("/bin/sh")
-        found = self.doctor(path=str(empty))
+        (self.empty / "sh").symlink_to("/bin/sh")
+        found = self.doctor(path=str(self.empty))
         self.assertIn("./dev setup", found["QEMU"]["fix"])
         self.assertIn("cannot be built", found["compiler"]["text"])
 
@@ -94,9 +90,7 @@ class Doctor(cli.Case):
         self.assertEqual(found["exception level"]["state"], "problem")
 
     def test_a_port_waits_for_a_reset(self):
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        self.addCleanup(os.close, slave)
+        master, slave = self.terminal()
         tty.setraw(slave)
         port = f"serial:{os.ttyname(slave)}"
         found = self.doctor("--from", port, "--duration", "0.3")
@@ -113,9 +107,8 @@ class Doctor(cli.Case):
         self.assertIn("a target speaks", found["text"])
 
     def test_an_image_that_is_none(self):
-        found = self.doctor("--image", "/bin/sh", status=1)["/bin/sh"]
-        self.assertEqual(found["state"], "problem")
-        self.assertEqual(self.doctor("--image", self.directory / "none", status=1)[str(self.directory / "none")]["state"], "problem")
+        for image in ("/bin/sh", str(self.directory / "none")):
+            self.assertEqual(self.doctor("--image", image, status=1)[image]["state"], "problem")
 
 
 if __name__ == "__main__":

@@ -42,8 +42,7 @@ class Silent(cli.Case):
 
     def test_nothing_recorded_is_an_exit_code_of_its_own(self):
         self.assertIn("nothing was recorded: no byte came", self.record("exec:true", status=5))
-        self.assertIn("nothing was recorded: no byte came in 0.",
-                      self.record("exec:sleep 9", "--duration", "0.3", status=5))
+        self.assertIn("nothing was recorded: no byte came in 0.", self.record("exec:sleep 9", "--duration", "0.3", status=5))
         self.assertIn("6 bytes of text came", self.record("exec:echo hello", status=5))
         # It prints both messages.
         said = self.record("exec:exit 7", status=4)
@@ -140,9 +139,7 @@ class Refused(cli.Case):
         self.assertRegex(said("serial:/dev/ttyUSB7", 3), "No such file or directory: (no serial port|these are there: /dev/)")
 
     def test_a_port_of_another_group(self):
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        self.addCleanup(os.close, slave)
+        _, slave = self.terminal()
         if os.getuid() == 0:
             os.fchown(slave, -1, grp.getgrnam("dialout").gr_gid)
         os.fchmod(slave, 0)
@@ -174,8 +171,7 @@ class Control(cli.Case):
                 recorder.kill()
         # The killed recorder has left this file.
         self.assertTrue(path.exists())
-        cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control", f"unix:{path}",
-                     status=5)
+        cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control", f"unix:{path}", status=5)
 
     def connect(self, path):
         peer = socket.socket(socket.AF_UNIX)

@@ -24,6 +24,19 @@ NUMBERS = {"N": ("-1", "nan", "1e3", "10us", "0x", "1.5", "9" * 30, " 1", "+1"),
 CONTROL = "\x1b[31m\x07\n\x9b"
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "XDG_CONFIG_HOME"} | {"NOPSCOPE_CONFIG": "", "HOME": "/none"}
 TAKES_MANY = {"diff", "ctl"}  # arguments
+MEANT = {
+    "reprot": "there is no command reprot: did you mean report?", "help reprot": "there is no command reprot: did you mean report?",
+    "zzzzzz": "there is no command zzzzzz: `nopscope help` lists them", "": "no command is given: `nopscope help` lists them",
+    "record --fromat x": "record has no option --fromat: did you mean --from or --rotate?",
+    "report run.nsc --duration 3": "report has no option --duration: it is an option of record and doctor",
+    "report --zzzzzzzzz": "report has no option --zzzzzzzzz: `nopscope help report` lists them",
+    "report": "report needs file: see `nopscope help report`", "record": "record needs --from and --output: see `nopscope help record`",
+    "report a b": "report: b is one argument too many: it takes file",
+    "report x --sort selff": "--sort: expected one of calls, max, self, total, not selff: did you mean self?",
+    "report x --top -1": "--top: expected a whole number from 1 to 1000000, not -1",
+    "graph x --min-share 200": "--min-share: expected a number of percent from 0 to 100, not 200",
+    "report x --top": "--top needs a value: Only the first so many functions", "report x --raw=x": "--raw takes no value",
+    "ctl --from a --via b stats": "ctl: give --from or --via, not both", "serve --from a b": "serve: give file or --from, not both"}
 
 
 def cases():
@@ -52,9 +65,6 @@ class Messages(cli.Case):
     def wrong(self, *words):
         return cli.nopscope(*words, status=2, cwd=self.directory, env=ENVIRONMENT, stdin=cli.subprocess.DEVNULL)
 
-    def says(self, sentence, *words):
-        self.assertEqual(self.wrong(*words).stderr, f"nopscope: {sentence}\n", words)
-
     def test_each_wrong_word_is_one_sentence(self):
         all_cases = list(cases())
         self.assertGreater(len(all_cases), 400)
@@ -66,23 +76,8 @@ class Messages(cli.Case):
                     self.assertNotRegex(done.stderr, PARSER_WORDS)
 
     def test_the_sentence_says_what_was_meant(self):
-        self.says("there is no command reprot: did you mean report?", "reprot")
-        self.says("there is no command zzzzzz: `nopscope help` lists them", "zzzzzz")
-        self.says("no command is given: `nopscope help` lists them")
-        self.says("there is no command reprot: did you mean report?", "help", "reprot")
-        self.says("record has no option --fromat: did you mean --from or --rotate?", "record", "--fromat", "x")
-        self.says("report has no option --duration: it is an option of record and doctor", "report", "run.nsc", "--duration", "3")
-        self.says("report has no option --zzzzzzzzz: `nopscope help report` lists them", "report", "--zzzzzzzzz")
-        self.says("report needs file: see `nopscope help report`", "report")
-        self.says("record needs --from and --output: see `nopscope help record`", "record")
-        self.says("report: b is one argument too many: it takes file", "report", "a", "b")
-        self.says("--sort: expected one of calls, max, self, total, not selff: did you mean self?", "report", "x", "--sort", "selff")
-        self.says("--top: expected a whole number from 1 to 1000000, not -1", "report", "x", "--top", "-1")
-        self.says("--min-share: expected a number of percent from 0 to 100, not 200", "graph", "x", "--min-share", "200")
-        self.says("--top needs a value: Only the first so many functions", "report", "x", "--top")
-        self.says("--raw takes no value", "report", "x", "--raw=x")
-        self.says("ctl: give --from or --via, not both", "ctl", "--from", "a", "--via", "b", "stats")
-        self.says("serve: give file or --from, not both", "serve", "--from", "a", "b")
+        for line, sentence in MEANT.items():
+            self.assertEqual(self.wrong(*line.split()).stderr, f"nopscope: {sentence}\n", line)
 
     def test_options_stand_before_and_behind_the_command_and_its_arguments(self):
         none = "cannot open {}: No such file or directory"

@@ -3,10 +3,12 @@
 """Every command with an output that it cannot write: one exit code, one sentence, no damaged file.
 
 Each command of `nopscope --help` has a row in command_lines.py; a command without one fails the test.
+A limit of the files' size is the disk that is full. /dev/full is one that says so.
 """
 
 import json
 import os
+import random
 import re
 import resource
 import socket
@@ -18,6 +20,8 @@ import unittest
 import cli
 import command_lines
 import export_formats
+import line_test
+import trace2
 
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
@@ -29,9 +33,9 @@ FAULTS = {  # of standard output: the sentence
 }
 
 
-def no_room():
-    """Makes each write fail. The limit works like ENOSPC, for every user and for root."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+def no_room(size=0):
+    """Makes each write behind `size` fail. The limit works like ENOSPC, for every user and for root."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 class Recorder:
@@ -54,9 +58,7 @@ class Recorder:
                 peer.sendall(json.dumps({"status": 0, "text": "hello"}).encode() + b"\n")
 
 
-class Base(cli.Case):
-    """Runs a row of the table and reports its errors."""
-
+class Table(cli.Case):
     def setUp(self):
         super().setUp()
         self.files = {name: self.directory / name for name in ("nsc", "line", "elf", "socket")}
@@ -94,8 +96,6 @@ class Base(cli.Case):
             self.assertLessEqual(left, {"new"})
         (self.directory / "new").unlink(missing_ok=True)
 
-
-class Table(Base):
     def check_stdout(self, line, fault):
         if fault == "full":
             with open("/dev/full", "wb") as full:
@@ -152,6 +152,20 @@ class Table(Base):
             self.check(line, 2 if is_directory else 3, "is no directory" if is_directory else "cannot write .*: Broken pipe",
                        out=f"/dev/fd/{write}", pass_fds=[write])
             os.close(write)
+
+    def test_what_was_recorded_until_the_disk_was_full_is_kept(self):
+        self.files["line"].write_bytes(trace2.frame(trace2.HELLO, 1, line_test.hello_of(self.inputs["line"])) + b"".join(
+            trace2.frame(trace2.CONSOLE, 1, random.Random(n).randbytes(100).hex().encode(), n) for n in range(1000)))
+        new, old, before = self.directory / "new", self.inputs["nsc"], self.names()
+        for size in (0, 4096, 32768):
+            new.write_bytes(old)
+            done = cli.nopscope("record", "-q", "--from", f"file:{self.files['line']}", "-o", new, status=3, preexec_fn=lambda: no_room(size))
+            self.assertEqual(done.stderr, f"nopscope: cannot write {new}: File too large\n")
+            if size == 0:
+                self.assertEqual((self.names() - before, new.read_bytes()), ({"new"}, old))
+            else:
+                self.assertEqual((self.names() - before, (self.directory / "new.old").read_bytes()), ({"new", "new.old"}, old))
+                self.assertIn("sessions  1\n", cli.nopscope("info", new).stdout)
 
     def test_its_own_input(self):
         links = {}

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A recorder whose output nothing reads. It loses nothing of the line, and a signal ends it.
+"""Commands and terminals. A recorder whose output nothing reads loses nothing of the line, and a signal ends it. Long work shows
+its progress on a terminal, and nowhere else.
 
-    record_console_test.py [--seconds N]      N: only a terminal stopped for N seconds at full rate
+    record_console_test.py [CLASS...]
+    record_console_test.py --seconds N      only a terminal stopped for N seconds at full rate
 """
 
 import fcntl
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -58,9 +62,7 @@ class Blocked(cli.Case):
 
     def stopped_terminal(self):
         """A terminal after Ctrl-S. Nothing reads it either."""
-        master, slave = os.openpty()
-        for end in (master, slave):
-            self.addCleanup(os.close, end)
+        master, slave = self.terminal()
         os.write(master, b"\x13")
         return slave
 
@@ -72,18 +74,8 @@ class Blocked(cli.Case):
         os.write(writer, bytes(4096))
         return writer
 
-    def start(self, uri, stdout, stderr, *options):
-        recorder = subprocess.Popen([cli.NOPSCOPE, "record", "--from", uri, "-o", self.file, "--no-until-end", *options],
-                                    stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
-        self.addCleanup(recorder.wait)
-        self.addCleanup(recorder.kill)
-        return recorder
-
-    def wait_for(self, condition, seconds=cli.HANG_SECONDS):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, "the line is not read to its end")
-            time.sleep(0.02)
+    def record(self, uri, stdout, stderr):
+        return self.start("record", "--from", uri, "-o", self.file, "--no-until-end", stdout=stdout, stderr=stderr)
 
     def feed(self, block, seconds):
         """Returns a URI, and the file that gets the number of blocks when all were taken."""
@@ -92,19 +84,21 @@ class Blocked(cli.Case):
         feeder.write_text(FEEDER)
         return f"exec:exec python3 {feeder} {line} {BYTES_PER_SECOND} {seconds} {sign}", sign
 
-    def end(self, recorder, number):
+    def end(self, recorder, number, heard=True):
         begin = time.monotonic()
         recorder.send_signal(number)
         recorder.wait(timeout=cli.HANG_SECONDS)
         self.assertLess(time.monotonic() - begin, ENDS_IN)
+        if not heard:
+            self.assertFalse(self.file.exists())
+            return
         self.assertTrue(nsc2.Recording(self.file.read_bytes()).ended, "no end marker")
 
     def check_nothing_is_lost(self, seconds, stdout, number, count=10, text=180_000):
         block = sessions(count, text)
         uri, sign = self.feed(block, seconds)
-        recorder = self.start(uri, stdout, subprocess.PIPE)
-        self.addCleanup(recorder.stderr.close)
-        self.wait_for(sign.exists, seconds * 2 + cli.HANG_SECONDS)
+        recorder = self.record(uri, stdout, subprocess.PIPE)
+        self.wait_until(sign.exists, seconds * 2 + cli.HANG_SECONDS)
         time.sleep(0.2)  # until the recorder has read the rest in the pipe
         self.end(recorder, number)
         blocks = int(sign.read_text())
@@ -131,8 +125,8 @@ class Blocked(cli.Case):
                               (self.full_pipe(), f"trap '' TERM HUP INT; cat {line}; sleep 1000; sleep 1000")):
             for number in SIGNALS:
                 with self.subTest(command=command, signal=number):
-                    recorder = self.start("exec:" + command, both, both)
-                    self.wait_for(lambda: self.file.exists() and self.file.read_bytes().count(b"COUN"))
+                    recorder = self.record("exec:" + command, both, both)
+                    self.wait_until(lambda: self.file.exists() and self.file.read_bytes().count(b"COUN"))
                     self.end(recorder, number)
                     self.file.unlink()
 
@@ -142,13 +136,9 @@ class Blocked(cli.Case):
         for uri in ("exec:exec sleep 1000", f"file:{fifo}"):
             for number in SIGNALS:
                 with self.subTest(uri=uri, signal=number):
-                    recorder = self.start(uri, self.full_pipe(), self.full_pipe())
+                    recorder = self.record(uri, self.full_pipe(), self.full_pipe())
                     time.sleep(0.3)
-                    begin = time.monotonic()
-                    recorder.send_signal(number)
-                    recorder.wait(timeout=cli.HANG_SECONDS)
-                    self.assertLess(time.monotonic() - begin, ENDS_IN)
-                    self.assertFalse(self.file.exists())
+                    self.end(recorder, number, heard=False)
 
     def test_a_closed_pipe_ends_the_console_and_not_the_recording(self):
         reader, writer = os.pipe()
@@ -174,6 +164,50 @@ class Long(Blocked):
     def test_a_stopped_terminal_for_long(self):
         said, _ = self.check_nothing_is_lost(self.seconds, self.stopped_terminal(), signal.SIGTERM)
         print(f"{BYTES_PER_SECOND} bytes/s for {self.seconds} s: " + said.strip().splitlines()[0].split(": ", 2)[-1])
+
+
+class Progress(cli.Case):
+    def begin(self, stderr, file="-", stdin=subprocess.DEVNULL):
+        return self.start("report", file, stdin=stdin, stderr=stderr)
+
+    def fed(self, stderr):
+        """Reads a pipe that gets a MB now and then."""
+        process = self.begin(stderr, stdin=subprocess.PIPE)
+        for _ in range(4):
+            process.stdin.write(b"x" * (1 << 20))
+            process.stdin.flush()
+            time.sleep(0.3)
+        return process
+
+    def shown(self, pattern, terminal):
+        """Returns the terminal's text up to the match of `pattern`."""
+        told, end = b"", time.monotonic() + cli.HANG_SECONDS
+        while not re.search(pattern, told):
+            self.assertLess(time.monotonic(), end, told)
+            if select.select([terminal], [], [], 1)[0]:
+                told += os.read(terminal, 4096)
+        return told
+
+    def test_a_file_in_percent(self):
+        long = self.directory / "long"
+        long.touch()
+        os.truncate(long, 1 << 40)  # the file has no blocks
+        main, other = self.terminal()
+        self.begin(other, long)
+        self.shown(rb"\r\x1b\[Kreading [^\r]*long: [0-9]+ %, [0-9]+ s left", main)
+
+    def test_a_pipe_in_bytes_and_the_line_goes_away(self):
+        main, other = self.terminal()
+        process = self.fed(other)
+        self.shown(rb"reading -: [0-9.]+ MB", main)
+        process.communicate(timeout=cli.HANG_SECONDS)
+        # The message that nothing was recorded has its own line.
+        self.assertRegex(self.shown(rb"nopscope: [^\r]*\r\n", main).split(b"nopscope:")[0][-8:], rb"\r\x1b\[K$")
+
+    def test_what_is_no_terminal_is_told_nothing(self):
+        said = self.fed(subprocess.PIPE).communicate(timeout=cli.HANG_SECONDS)[1]
+        self.assertNotIn(b"reading", said)
+        self.assertIn(b"nopscope: ", said)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@
     board_report.py BOARD --from serial:DEV [--part PART]     a real board: one image at a time
     board_report.py BOARD --qemu [--part PART] [--words WORD...]
 
-Each part is one image on the board: selftest, bench, recording. The result of a part is kept beside
-the report, so another call with --part adds to it. From the environment: NOPSCOPE (the command),
-NOPSCOPE_BUILD_ROOT (holds the boards' builds; the report goes there, or into --out DIRECTORY). Exit
-status 1: a part did not reach its end. 2: wrong usage.
+Each part is one image on the board: selftest, bench, recording. The result of a part is kept beside the report, so another
+call with --part adds to it. From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds the boards' builds;
+the report goes there, or into --out DIRECTORY). Exit status 1: a part did not reach its end. 2: wrong usage.
 """
 
 import argparse
@@ -233,8 +232,7 @@ def selftest_part(heard):
 
 
 def bench_part(heard):
-    rows = [json.loads(line.removeprefix("@bench ")) for line in heard.console.splitlines()
-            if line.startswith("@bench {")]
+    rows = [json.loads(line.removeprefix("@bench ")) for line in heard.console.splitlines() if line.startswith("@bench {")]
     if not rows or "bench: done" not in heard.console:
         return "(the bench has not ended)\n" + heard.errors + heard.console[-2000:], False
     head = " ".join(f"{key}={value}" for key, value in rows[0].items())

@@ -9,12 +9,12 @@ import functools
 import json
 import shlex
 import signal
-import subprocess
 import time
 import unittest
 import urllib.request
 
 import machines  # puts tests/verification/oracle and tests/conformance on the path
+from machines import Recorder
 import sites
 import nsc2
 import trace2
@@ -24,52 +24,6 @@ MACHINE = "virt-max"
 IMAGE = "endless"
 ELF = machines.elf_of(MACHINE, IMAGE)
 STOP = "_ZN8nopscope4stopEv"
-
-
-def qemu(directory, *words, plugin=True):
-    command = machines.qemu_command(MACHINE, IMAGE, words, icount=False)
-    if plugin:
-        arguments = machines.oracle_arguments(ELF, directory / "sites", directory / "counts", False)
-        arguments[1] += f",stop={sites.Image(ELF).symbols[STOP]:x}"
-        command += arguments
-    return "exec:" + shlex.join(command)
-
-
-class Recorder:
-    def __init__(self, directory, uri, *options, verb="record"):
-        self.path = directory / "line.nsc"
-        self.counts = directory / "counts"
-        self.path.unlink(missing_ok=True)
-        self.begin = time.time()
-        self.process = subprocess.Popen(
-            [machines.NOPSCOPE, verb, "--from", uri, "--image", ELF, "-o", self.path, *map(str, options)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def wait_for(self, chunk=b"TRCE", count=1):
-        """Waits until the recording has `count` chunks of this type."""
-        deadline = time.monotonic() + 60
-        while not self.path.exists() or self.path.read_bytes().count(chunk) < count:
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError("nothing is recorded")
-            time.sleep(0.05)
-
-    def end(self, number=None):
-        """Waits for its end. Returns exit status and output. `number`: a signal to send first."""
-        if number is not None:
-            self.process.send_signal(number)
-        errors = self.process.communicate(timeout=machines.HANG_SECONDS)[1]
-        self.seconds = time.time() - self.begin
-        return self.process.returncode, errors
-
-    def report(self):
-        return machines.as_json("report", self.path, "--image", ELF)
-
-    def text(self):
-        return machines.nopscope("report", self.path, "--image", ELF).stdout
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
 
 
 def clock_pairs(path):
@@ -85,24 +39,30 @@ def clock_pairs(path):
     return sorted(pairs), hertz
 
 
-class End(unittest.TestCase):
-    def setUp(self):
-        self.path = self.enterContext(machines.Directory())
-
+class End(machines.Case):
     def start(self, uri, *options, verb="record"):
-        recorder = Recorder(self.path, uri, *options, verb=verb)
-        self.addCleanup(recorder.kill)
-        return recorder
+        return self.enterContext(Recorder(self.directory, uri, ELF, *options, verb=verb))
+
+    def target(self, *words, plugin=True):
+        """A URI of the image. `plugin`: the oracle counts the calls up to the stop."""
+        command = machines.qemu_command(MACHINE, IMAGE, words, icount=False)
+        if plugin:
+            command += machines.oracle_arguments(ELF, self.directory / "sites", self.directory / "counts", False)
+            command[-1] += f",stop={sites.Image(ELF).symbols[STOP]:x}"
+        return "exec:" + shlex.join(command)
+
+    def text(self, recorder):
+        return machines.nopscope("report", recorder.path, "--image", ELF).stdout
 
     def check_counts(self, recorder, profiled_and_open=()):
         """The trace's and the profile's calls of each function equal the plugin's up to the stop.
         The profile does not contain calls that are open when it is read."""
-        report = recorder.report()
+        report = recorder.json("report")
         told = {f["address"]: f["calls"] for f in report["functions"]}
         if "adaptive" not in report:
             for f in report.get("profile", {"functions": []})["functions"]:
                 told[f["address"]] = told.get(f["address"], 0) + f["calls"]
-        counts = json.loads(recorder.counts.read_text())
+        counts = json.loads((self.directory / "counts").read_text())
         seen = {site["address"]: site["before"] for site in counts["sites"] if site["before"]}
         for name in profiled_and_open:
             address = hex(sites.Image(ELF).symbols[name])
@@ -112,8 +72,8 @@ class End(unittest.TestCase):
         self.assertGreater(sum(seen.values()), 1000)
         integrity = report["integrity"]
         self.assertEqual(integrity["generated_is"], "exact")
-        self.assertEqual(integrity["generated"], integrity["delivered"] + integrity["aggregated"])
-        self.assertEqual((integrity["lost"], integrity["dropped"], integrity["gaps"]), (0, 0, 0))
+        self.assert_generated(integrity, "delivered", "aggregated")
+        self.assert_zero(integrity, "lost", "dropped", "gaps")
         self.assertIsNotNone(report["target"]["stopped_ns"])
         return report
 
@@ -131,72 +91,72 @@ class End(unittest.TestCase):
             self.assertLessEqual(abs(one - expected), its_error + error, (clock, exchanged))
 
     def test_adaptive_after_a_duration(self):
-        recorder = self.start(qemu(self.path, "baud=115200"), "-q", "--mode", "adaptive", "--duration", 4)
-        self.assertEqual(recorder.end()[0], 0)
+        recorder = self.start(self.target("baud=115200"), "-q", "--mode", "adaptive", "--duration", 4)
+        self.assertEqual(recorder.ended()[0], 0)
         report = self.check_counts(recorder)
         self.assertGreater(report["integrity"]["aggregated"], 0)
         target = report["target"]
         self.assertEqual([row["what"] for row in target["in_force"]][-1], "graph, adaptive")
         self.assertEqual(target["on_target_only"], [])
         self.assertGreaterEqual(target["profile_read_ns"], target["stopped_ns"])
-        text = recorder.text()
+        text = self.text(recorder)
         self.assertIn("adaptive; stopped at", text)
         self.assertRegex(text, "profile read: last at [0-9.]+ m?s")
         self.check_clock_pairs(recorder)
 
     def test_a_profile_after_ctrl_c(self):
-        recorder = self.start(qemu(self.path, "profile"), "-q")
-        recorder.wait_for(b"ITEM", 4)
-        self.assertEqual(recorder.end(signal.SIGINT)[0], 0)
+        recorder = self.start(self.target("profile"), "-q")
+        recorder.wait_for_chunks(4, b"ITEM")
+        self.assertEqual(recorder.ended(signal.SIGINT)[0], 0)
         self.check_counts(recorder, ["_ZN12_GLOBAL__N_17foreverEv"])
 
     def test_a_lossless_trace_after_sigterm(self):
-        recorder = self.start(qemu(self.path, "baud=3000000"), "-q")
-        recorder.wait_for(count=4)
-        self.assertEqual(recorder.end(signal.SIGTERM)[0], 0)
+        recorder = self.start(self.target("baud=3000000"), "-q")
+        recorder.wait_for_chunks(4)
+        self.assertEqual(recorder.ended(signal.SIGTERM)[0], 0)
         self.check_counts(recorder)
 
     def test_serve_after_its_page_was_closed(self):
-        recorder = self.start(qemu(self.path, "baud=115200", "adaptive"), "--listen", "127.0.0.1:0", verb="serve")
+        recorder = self.start(self.target("baud=115200", "adaptive"), "--listen", "127.0.0.1:0", verb="serve")
         url = recorder.process.stdout.readline().strip()
         with urllib.request.urlopen(url.rstrip("/") + "/events", timeout=30) as page:
             for _ in range(4):
                 page.readline()
-        self.assertEqual(recorder.end()[0], 0)
+        self.assertEqual(recorder.ended()[0], 0)
         self.check_counts(recorder)
 
     def test_without_input_the_unread_profile_is_said(self):
-        recorder = self.start(qemu(self.path, "deaf", "profile", plugin=False), "-q")
-        recorder.wait_for(b"ITEM", 4)
-        status, errors = recorder.end(signal.SIGINT)
+        recorder = self.start(self.target("deaf", "profile", plugin=False), "-q")
+        recorder.wait_for_chunks(4, b"ITEM")
+        status, errors = recorder.ended(signal.SIGINT)
         self.assertEqual(status, 0)
         self.assertIn("keeps a profile that was never read out, and takes no commands", errors)
-        self.assertIn("profile read: never", recorder.text())
-        self.assertEqual(recorder.report()["integrity"]["generated_is"], "at least")
+        self.assertIn("profile read: never", self.text(recorder))
+        self.assertEqual(recorder.json("report")["integrity"]["generated_is"], "at least")
 
     def test_a_target_that_never_answers_is_not_waited_for_for_ever(self):
-        raw = self.path / "raw"
-        first = self.start(qemu(self.path, plugin=False), "-q", "--save-line", raw)
-        first.wait_for(count=2)
-        first.kill()
+        raw = self.directory / "raw"
+        first = self.start(self.target(plugin=False), "-q", "--save-line", raw)
+        first.wait_for_chunks(2)
+        first.ended(signal.SIGKILL)
         uri = f"exec:cat {raw}; exec sleep 1000"
         silent = self.start(uri, "-q", "--duration", 1)
-        status, errors = silent.end()
+        status, errors = silent.ended()
         self.assertEqual(status, 3)
         self.assertIn("does not answer commands", errors)
         self.assertIn("what the target has counted since it was last read is not in the recording", errors)
         self.assertLess(silent.seconds, 25)
         # A user who does not want to wait presses Ctrl-C again.
         hasty = self.start(uri, "-q")
-        hasty.wait_for(b"SESS")
+        hasty.wait_for_chunks(1, b"SESS")
         hasty.process.send_signal(signal.SIGINT)
         time.sleep(0.5)
         begin = time.monotonic()
-        self.assertEqual(hasty.end(signal.SIGINT)[0], 0)
+        self.assertEqual(hasty.ended(signal.SIGINT)[0], 0)
         self.assertLess(time.monotonic() - begin, 4)
 
     def test_keep_tracing_and_start(self):
-        line = self.path / "line"
+        line = self.directory / "line"
         uri = f"unix:{line}"
         self.enterContext(machines.Target(line, functools.partial(machines.qemu_command, MACHINE, IMAGE, ["baud=3000000"], icount=False)))
 
@@ -204,13 +164,13 @@ class End(unittest.TestCase):
             return machines.nopscope("ctl", "--from", uri, "stats").stdout
 
         kept = self.start(uri, "-q", "--keep-tracing", "--duration", 1)
-        self.assertEqual(kept.end()[0], 0)
-        self.assertNotIn("stopped at", kept.text())
+        self.assertEqual(kept.ended()[0], 0)
+        self.assertNotIn("stopped at", self.text(kept))
         self.assertIn("recording", state())
         self.assertNotIn("stopped", state())
         stopped = self.start(uri, "-q", "--duration", 1)
-        self.assertEqual(stopped.end()[0], 0)
-        self.assertIn("stopped at", stopped.text())
+        self.assertEqual(stopped.ended()[0], 0)
+        self.assertIn("stopped at", self.text(stopped))
         self.assertIn("stopped", state())
         machines.nopscope("ctl", "--from", uri, "start")
         self.assertNotIn("stopped", state())

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The PMU's events by function: SW_INCR, whose number is known for each function, and INST_RETIRED,
-which the oracle counts, too.
+"""The PMU's events by function: SW_INCR, whose number is known for each function, and INST_RETIRED, which the oracle counts, too.
 
     events_test.py MACHINE
 """
@@ -15,9 +14,11 @@ import sys
 import unittest
 
 import machines
+from machines import Recorder
 import wire
-from recorder import Recorder
 
+MACHINE = sys.argv.pop(1)
+ELF = machines.elf_of(MACHINE, "demo")
 SW_INCR = 0
 EVENTS = 11  # the kind of extended record
 ROUNDS = range(10)
@@ -65,8 +66,7 @@ def of_line(line, number):
             closed = stack.pop()
             assert closed[1] == event.entry
         elif what == EVENTS:
-            numbers = [code & 0x7FF | (code >> 11 & 1) << 14 for code in
-                       [argument & 0xFFF] + [argument >> 12 & 0xFFF] * (argument >> 24)]
+            numbers = [code & 0x7FF | (code >> 11 & 1) << 14 for code in [argument & 0xFFF] + [argument >> 12 & 0xFFF] * (argument >> 24)]
             wanted, data = event.index, numbers.index(number)
         elif what == wire.trace2.DATA and wanted and event.index == wanted + 1 + data:
             of = sums[closed[0]]
@@ -80,48 +80,36 @@ def of_line(line, number):
     return {site: tuple(of) for site, of in sums.items()}
 
 
-def record(directory, image, *words, **options):
-    return machines.record(directory, MACHINE, image, words, **options)
-
-
-class Known(unittest.TestCase):
+class Known(machines.Case):
     def check(self, cores, *words, event="sw_incr", **options):
-        with machines.Directory() as directory:
-            run = record(directory, "events", *words, **options)
-            report = run.report_json()
-            self.assertEqual(run.status, 0, run.errors + run.console)
-            self.assertIn("events: done", run.console)
-            self.assertTrue(report["integrity"]["clean"], report["integrity"])
-            times = 2 if "change" in words else 1
-            if "profile" in words:
-                wanted = known(cores, times)
-                recursive = wanted["events_recursive"]
-                # There the inner calls' counts are in the sum again.
-                inner = times * len(cores) * sum(sum(sum(range(m + 1)) for m in range(n + 1)) for n in ROUNDS)
-                wanted["events_recursive"] = (recursive[0], inner, recursive[2])
-                self.assertEqual(shown(report["profile"]["functions"], event), wanted)
-                return report
-            self.assertEqual(shown(report["functions"], event), known(cores, times))
-            if cores == [0]:
-                self.check_other_outputs(run, report, event)
+        run, report = self.ran(MACHINE, "events", *words, **options)
+        self.assertIn("events: done", run.console)
+        times = 2 if "change" in words else 1
+        wanted = known(cores, times)
+        if "profile" in words:
+            calls, _, own = wanted["events_recursive"]
+            # There the inner calls' counts are in the sum again.
+            inner = times * len(cores) * sum(sum(sum(range(m + 1)) for m in range(n + 1)) for n in ROUNDS)
+            self.assertEqual(shown(report["profile"]["functions"], event), {**wanted, "events_recursive": (calls, inner, own)})
             return report
+        self.assertEqual(shown(report["functions"], event), wanted)
+        if cores == [0]:
+            self.check_other_outputs(run, report, event)
+        return report
 
     def check_other_outputs(self, run, report, event):
         line = wire.Line(run.line)
         self.assertEqual(wire.faults(line), [])
         addresses = {f["name"]: int(f["address"], 16) for f in report["functions"]}
         second = of_line(line, SW_INCR)
-        for name, numbers in shown(report["functions"], event).items():
-            self.assertEqual(second[addresses[name]], numbers, name)
         rows = {row["name"]: row for row in csv.DictReader(io.StringIO(run.report("--format", "csv")))}
         nodes = collections.defaultdict(lambda: [0, 0])
         for node in run.graph_json()["nodes"]:
             nodes[node["name"]][0] += node["events"][event]["calls"]
             nodes[node["name"]][1] += node["events"][event]["self"]
         for name, (calls, total, own) in shown(report["functions"], event).items():
-            row = rows[name]
-            self.assertEqual((row[f"{event}_calls"], row[f"{event}_total"], row[f"{event}_self"]),
-                             (str(calls), str(total), str(own)))
+            self.assertEqual(second[addresses[name]], (calls, total, own), name)
+            self.assertEqual([rows[name][f"{event}_{what}"] for what in ("calls", "total", "self")], [str(calls), str(total), str(own)])
             self.assertEqual(nodes[name], [calls, own])
             self.assertRegex(run.report("--raw"), rf"(?m)^ *{calls} .* {own:,} .* {name} ")
             self.assertRegex(machines.nopscope("graph", run.recording, "--raw").stdout, rf"(?m)^ .* {name}$")
@@ -139,67 +127,57 @@ class Known(unittest.TestCase):
         self.check([0], "events=17+0")
 
     def test_profile(self):
-        self.check([0], "events=0", "profile")
-        self.check([0], "events=17+0", "profile")
+        for words in ("events=0", "events=17+0"):
+            self.check([0], words, "profile")
 
     def test_other_events_half_way(self):
-        self.check([0], "events=0+17", "change")
-        self.check([0], "events=0+17", "change", "profile")
+        for words in ([], ["profile"]):
+            self.check([0], "events=0+17", "change", *words)
 
 
 class Cores(Known):
     def test_each_core_counts_its_own(self):
-        cores = list(range(4))
-        self.check(cores, "events=0", "cores", icount=False)
-        self.check(cores, "events=17+0", "cores", icount=False)
-        self.check(cores, "events=0", "cores", "profile", icount=False)
+        for words in (["events=0"], ["events=17+0"], ["events=0", "profile"]):
+            self.check(list(range(4)), *words, "cores", icount=False)
 
     test_graph = test_graph_with_two_events = test_the_second_of_two = test_profile = None
     test_other_events_half_way = None
 
 
-class Retired(unittest.TestCase):
+class Retired(machines.Case):
+    def recorded(self, *words, clean=True):
+        """Returns the report, and the functions' own instructions."""
+        run, report = self.ran(MACHINE, *words, clean=clean, oracle=True, own=True)
+        return report, run.own()
+
     def error(self, function, known_ones):
         """The error of the self count, in instructions a call."""
         events = function["events"]["inst_retired"]
         return (events["corrected_self"] - known_ones[int(function["address"], 16)]) / max(1, events["calls"])
 
     def test_corrected_it_is_what_the_oracle_counts(self):
-        with machines.Directory() as directory:
-            run = record(directory, "counts", "events", oracle=True, own=True)
-            report = run.report_json()
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
-        own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
+        report, own = self.recorded("counts", "events")
         functions = {f["name"]: f for f in report["functions"] if f["name"].startswith("counts_")}
         self.assertEqual(len(functions), 12)
         for name, function in functions.items():
-            self.assertGreater(abs(function["events"]["inst_retired"]["self"] - own[int(function["address"], 16)]),
-                               0, name)
+            self.assertGreater(abs(function["events"]["inst_retired"]["self"] - own[int(function["address"], 16)]), 0, name)
             if name in ("counts_catcher", "counts_thrower"):  # longjmp left calls: it takes more
                 self.assertLess(abs(self.error(function, own)), 200, name)
             else:
                 self.assertEqual(self.error(function, own), 0, name)
 
     def test_the_profile_s_leaves_are_corrected_too(self):
-        with machines.Directory() as directory:
-            run = record(directory, "counts", "events", "profile", oracle=True, own=True)
-            report = run.report_json()
-        own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
+        report, own = self.recorded("counts", "events", "profile", clean=False)
         functions = {f["name"]: f for f in report["profile"]["functions"]}
         for name in ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few"):
             # The recorder takes longer when it finds a new minimum or maximum.
             extremes = 13 * 60 / functions[name]["calls"]
-            self.assertLessEqual(0, self.error(functions[name], own), name)
-            self.assertLessEqual(self.error(functions[name], own), extremes, name)
+            self.assertTrue(0 <= self.error(functions[name], own) <= extremes, name)
 
     def test_the_pump_s_events_count_for_no_call(self):
         """In the demo, calls wait for the line."""
-        with machines.Directory() as directory:
-            run = record(directory, "demo", "rounds=1", "baud=0", "cores=1", "events=8", oracle=True, own=True)
-            report = run.report_json()
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        report, own = self.recorded("demo", "rounds=1", "baud=0", "cores=1", "events=8")
         self.assertGreater(report["tracer_ns"], report["duration_ns"] / 2)
-        own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
         right = wrong = 0
         for function in report["functions"]:
             events = function["events"].get("inst_retired", {"calls": 0})
@@ -214,72 +192,59 @@ class Retired(unittest.TestCase):
         self.assertGreater(right, 80)
 
 
-class Refused(unittest.TestCase):
-    def refused(self, *options, words=(), cpu=(), status=3):
-        with machines.Directory() as directory:
-            command = [*machines.endless_demo(MACHINE, *words), *cpu]
-            done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
-                                     machines.elf_of(MACHINE, "demo"), "-o", directory / "line.nsc", *options,
-                                     status=status)
+class Refused(machines.Case):
+    def check(self, sentence, *options, words=(), cpu=()):
+        command = [*machines.endless_demo(MACHINE, *words), *cpu]
+        done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image", ELF, "-o", self.directory / "line.nsc",
+                                 *options, status=3)
         said = re.findall(r"nopscope: .*", done.stderr)  # QEMU may be in the middle of a line
         self.assertEqual(len(said), 1, done.stderr)
-        return said[0]
-
-    def test_what_the_cpu_does_not_count(self):
-        self.assertRegex(self.refused("--events", "l1d_cache_refill"),
-                         r"its CPU does not count l1d_cache_refill \(0x3\)")
-        self.assertRegex(self.refused("--events", "sw_incr", "--events", "0x77"), r"its CPU does not count 0x77")
-        self.assertRegex(self.refused("--events", "0xc001"), r"its CPU does not count 0xc001")
+        self.assertRegex(said[0], sentence)
 
     def test_what_does_not_count(self):
-        self.assertRegex(self.refused("--recorder", "function", "--events", "sw_incr"),
-                         "only the graph and the profile recorder count events")
-        self.assertRegex(self.refused("--events", "sw_incr", words=["recorder=function"]),
-                         "only the graph and the profile recorder count events")
-        self.assertRegex(self.refused("--events", "sw_incr", words=["mode=adaptive"]), "adaptive mode and events")
-        self.assertRegex(self.refused("--events", "sw_incr", "--mode", "adaptive", words=["recorder=profile"]),
-                         "adaptive mode and events")
+        recorders, adaptive = "only the graph and the profile recorder count events", "adaptive mode and events"
+        for options, words, sentence in (("--events l1d_cache_refill", [], r"its CPU does not count l1d_cache_refill \(0x3\)"),
+                                         ("--events sw_incr --events 0x77", [], "its CPU does not count 0x77"),
+                                         ("--events 0xc001", [], "its CPU does not count 0xc001"),
+                                         ("--recorder function --events sw_incr", [], recorders),
+                                         ("--events sw_incr", ["recorder=function"], recorders),
+                                         ("--events sw_incr", ["mode=adaptive"], adaptive),
+                                         ("--events sw_incr --mode adaptive", ["recorder=profile"], adaptive)):
+            with self.subTest(options):
+                self.check(sentence, *options.split(), words=words)
 
     def test_without_a_pmu(self):
         if not MACHINE.startswith("virt"):
             self.skipTest("its CPU always has one")
         cpu = "max" if "max" in MACHINE else "cortex-a72"
-        self.assertRegex(self.refused("--events", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"]),
-                         "its CPU has no performance monitors")
+        self.check("its CPU has no performance monitors", "--events", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"])
 
     def test_what_the_host_does_not_know(self):
-        for options, sentence in ((["--events", "cache_misses"], "no such event.*sw_incr, l1i_cache_refill"),
-                                  (["--events", "0x10000"], "no such event"),
-                                  (["--events", "sw_incr", "--events", "sw_incr"], "the same event"),
-                                  (["--events", "cpu_cycles", "--events", "0x11"], "the same event"),
-                                  (["--events", "0", "--events", "1", "--events", "2"], "at most 2")):
-            done = machines.nopscope("record", "--from", "-", "-o", "/dev/null", *options, status=2)
-            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
-            self.assertRegex(done.stderr, sentence)
+        for events, sentence in (("cache_misses", "no such event.*sw_incr, l1i_cache_refill"), ("0x10000", "no such event"),
+                                 ("sw_incr sw_incr", "the same event"), ("cpu_cycles 0x11", "the same event"), ("0 1 2", "at most 2")):
+            options = [word for event in events.split() for word in ("--events", event)]
+            self.assert_sentence(machines.nopscope("record", "--from", "-", "-o", "/dev/null", *options, status=2), sentence)
         self.assertRegex(machines.nopscope("events").stdout, r"(?m)^0x0008  inst_retired$")
 
 
-class Steered(unittest.TestCase):
+class Steered(machines.Case):
     def test_events_from_the_host(self):
         demo = "exec:" + shlex.join(machines.endless_demo(MACHINE))
-        with machines.Directory() as directory, \
-                Recorder(directory, demo, machines.elf_of(MACHINE, "demo"), ["--events", "0x11"]) as recorder:
+        with Recorder.steered(self.directory, demo, ELF, "--events", "0x11") as recorder:
             recorder.wait_for_more(20_000)
-            self.assertRegex(recorder.ctl("events", "cpu_cycles", "sw_incr"), "counting cpu_cycles and sw_incr")
-            self.assertRegex(recorder.ctl("events", "l1d_cache_refill", status=3), "does not count l1d_cache_refill")
-            self.assertRegex(recorder.ctl("trace", "*", "--recorder", "function", status=3), "only the graph")
-            self.assertRegex(recorder.ctl("events", "none"), "counting no events")
-            self.assertRegex(recorder.ctl("trace", "main", "--recorder", "function"), "1 function")
+            for command, status, said in (("events cpu_cycles sw_incr", 0, "counting cpu_cycles and sw_incr"),
+                                          ("events l1d_cache_refill", 3, "does not count l1d_cache_refill"),
+                                          ("trace * --recorder function", 3, "only the graph"),
+                                          ("events none", 0, "counting no events"), ("trace main --recorder function", 0, "1 function")):
+                self.assertRegex(recorder.ctl(*command.split(), status=status), said)
             report = recorder.end()
-        self.assertEqual(report["integrity"]["commands_refused"], 0)
-        self.assertEqual(report["integrity"]["corrupt_frames"], 0)
+        self.assert_zero(report["integrity"], "commands_refused", "corrupt_frames")
         cells = [f["events"]["cpu_cycles"] for f in report["functions"] if f["events"]]
-        self.assertGreater(sum(cell["calls"] for cell in cells), 1000)
-        self.assertGreater(sum(cell["self"] for cell in cells), 1000)
+        for what in ("calls", "self"):
+            self.assertGreater(sum(cell[what] for cell in cells), 1000)
 
 
 if __name__ == "__main__":
-    MACHINE = sys.argv.pop(1)
     if MACHINE.endswith("-smp4"):
         sys.argv[1:] = sys.argv[1:] or ["Cores"]
     elif MACHINE.startswith("virt"):

@@ -10,10 +10,13 @@ import collections
 import sys
 import unittest
 
-import machines  # puts tests/verification/oracle on the path
-import sites
+import machines
+from machines import sites
 import wire
 
+MACHINE, IMAGE = sys.argv[1:]
+del sys.argv[1:]
+COUNTED = {"oracle": True, "own": True}
 OWN = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few", "counts_caller", "counts_mixed",
        "counts_recursive", "counts_fibonacci", "counts_outer", "counts_catcher", "counts_thrower")
 HANDLERS = ("counts_handler", "counts_handled")
@@ -21,23 +24,18 @@ LEAVING = ("counts_catcher", "counts_thrower")
 LEAVES = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few")
 
 
-def own_instructions(run):
-    """Returns them by the function's address."""
-    return {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
-
-
 def tolerance(known, calls, tick_ns):
     """2 %, or one tick for each call."""
     return max(0.02 * known, calls * tick_ns)
 
 
-class Overhead(unittest.TestCase):
+class Overhead(machines.Recorded):
+    MACHINE, IMAGE, OPTIONS = MACHINE, IMAGE, COUNTED
+
     @classmethod
     def setUpClass(cls):
-        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), MACHINE, IMAGE, oracle=True, own=True)
-        cls.report = cls.run_.report_json()
-        cls.functions = {f["name"]: f for f in cls.report["functions"]}
-        cls.own = own_instructions(cls.run_)
+        super().setUpClass()
+        cls.own = cls.run_.own()
         cls.tick_ns = 1e9 / cls.report["clock_hz"]
 
     def instructions(self, name):
@@ -50,9 +48,7 @@ class Overhead(unittest.TestCase):
         return abs(function[key] - known) / tolerance(known, function["calls"], self.tick_ns)
 
     def test_it_ran_to_its_end_and_nothing_is_missing(self):
-        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
-        self.assertIn("counts: done", self.run_.console)
-        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
+        self.ended("counts: done")
         self.assertEqual(sorted(OWN), sorted(self.functions))
 
     def test_corrected_self_times_are_within_two_percent_or_a_tick(self):
@@ -60,8 +56,7 @@ class Overhead(unittest.TestCase):
         for error, name in errors:
             function = self.functions[name]
             print(f"  {name:18} {function['calls']:5} calls, {self.instructions(name):7} instructions, "
-                  f"self {function['self_ns']:7} ns, corrected {function['corrected_self_ns']:7} ns, "
-                  f"{error:5.2f} of the tolerance")
+                  f"self {function['self_ns']:7} ns, corrected {function['corrected_self_ns']:7} ns, {error:5.2f} of the tolerance")
         self.assertLessEqual(errors[0][0], 1)
 
     def test_raw_self_times_are_not_within_it(self):
@@ -89,21 +84,17 @@ class Overhead(unittest.TestCase):
         # Two loops of 128 calls. Each loop is measured to a tick.
         self.assertAlmostEqual(graph["inside_ns"] + graph["outside_ns"], 52, delta=2 * self.tick_ns / 128)
 
-    def test_the_text_says_so(self):
-        graph = self.report["overhead"]["graph"]
-        self.assertIn(f"overhead removed: {graph['inside_ns']:.1f} ns from each traced call and "
-                      f"{graph['outside_ns']:.1f} ns from its caller", self.run_.report())
-        self.assertIn("overhead left in the times", self.run_.report("--raw"))
 
+class Words(machines.Case):
+    def counted(self, word, **options):
+        """Records with this word. Returns the run, its report, the functions' own instructions, and a tick."""
+        run, report = self.ran(MACHINE, IMAGE, word, **options)
+        return run, report, run.own() if options else None, 1e9 / report["clock_hz"]
 
-class Profiled(unittest.TestCase):
     def test_own_times_of_the_profile(self):
         """Also callers' times: the target subtracts the overhead of recording their callees. It
         cannot do so for calls that longjmp leaves, because they have no return."""
-        with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, IMAGE, ["profile"], oracle=True, own=True)
-            report = run.report_json()
-        own, tick_ns = own_instructions(run), 1e9 / report["clock_hz"]
+        _, report, own, tick_ns = self.counted("profile", **COUNTED)
         functions = {f["name"]: f for f in report["profile"]["functions"]}
         self.assertEqual(sorted(OWN), sorted(functions))
         for name in OWN:
@@ -112,15 +103,9 @@ class Profiled(unittest.TestCase):
             self.assertLessEqual(abs(function["corrected_self_ns"] - known), allowed, name)
             self.assertGreater(function["self_ns"], function["corrected_self_ns"])
 
-
-class Durations(unittest.TestCase):
     def test_durations_of_leaves(self):
         """Duration records: corrected with hello's constants, and in the report."""
-        with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, IMAGE, ["duration"], oracle=True, own=True)
-            report = run.report_json()
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
-        own, tick_ns = own_instructions(run), 1e9 / report["clock_hz"]
+        run, report, own, tick_ns = self.counted("duration", **COUNTED)
         line = wire.Line(run.line)
         symbols = sites.Image(run.elf).symbols
         inside = report["overhead"]["duration"]["inside_ns"]
@@ -138,32 +123,20 @@ class Durations(unittest.TestCase):
             self.assertGreater(sum(ns) * tick_ns, corrected)
             shown = functions[symbols[name]]
             self.assertEqual(shown["calls"], len(ns), name)
-            self.assertLessEqual(abs(shown["corrected_self_ns"] - known), tolerance(known, len(ns), tick_ns),
-                                 name)
+            self.assertLessEqual(abs(shown["corrected_self_ns"] - known), tolerance(known, len(ns), tick_ns), name)
 
-
-class Unmeasured(unittest.TestCase):
     def test_times_are_as_recorded_where_boot_measured_nothing(self):
-        with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, IMAGE, ["unmeasured"])
-            report, text = run.report_json(), run.report()
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        run, report, *_ = self.counted("unmeasured")
         self.assertFalse(report["overhead"]["calibrated"])
         for function in report["functions"]:
             self.assertEqual(function["corrected_self_ns"], function["self_ns"])
             self.assertEqual(function["corrected_total_ns"], function["total_ns"])
-        self.assertIn("did not measure", text)
+        self.assertIn("did not measure", run.report())
 
-
-class Interrupted(unittest.TestCase):
     def test_a_handler_s_calls(self):
         """For interrupts at any place: in a body, in a recorder, in its slow path. The interrupted
         call's self time contains the untraced code before the handler."""
-        with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, IMAGE, ["interrupts"], oracle=True, own=True)
-            report = run.report_json()
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
-        own, tick_ns = own_instructions(run), 1e9 / report["clock_hz"]
+        _, report, own, tick_ns = self.counted("interrupts", **COUNTED)
         functions = {f["name"]: f for f in report["functions"]}
         self.assertGreater(functions["counts_handler"]["calls"], 100)
         for name in (*HANDLERS, *OWN):
@@ -176,6 +149,4 @@ class Interrupted(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    MACHINE, IMAGE = sys.argv[1:]
-    del sys.argv[1:]
     unittest.main(verbosity=2)

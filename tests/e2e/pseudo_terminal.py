@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pseudo-terminal that replaces a board's serial port. When both its ends close, Linux discards
-bytes that were not read yet."""
+"""A pseudo-terminal that replaces a board's serial port. When both its ends close, Linux discards bytes that were not read yet."""
 
 import select
 import time

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording survives: a slow line, the wrong ELF, and a killed recorder. Nsc.CutAnywhereItIsValidUpToThere cuts files."""
+"""What a recording survives: a slow line, a killed recorder, and parts (`record --rotate`): each file opens alone,
+and together they have each record of the line once. Nsc.CutAnywhereItIsValidUpToThere cuts files.
+
+    recording_test.py [TEST]...
+"""
 
 import os
 import pathlib
@@ -8,29 +12,31 @@ import re
 import shlex
 import signal
 import subprocess
-import time
+import sys
 import unittest
 
-import machines
+import machines  # puts tests/conformance on the path
+from machines import Recorder
+import nsc2
 import wire
 
+MACHINE = "virt-max"
+PIECES = 10
+PAUSE_SECONDS = 0.3  # above record's flush interval: the file has a piece before the next comes
+SENDER = pathlib.Path(__file__).with_name("send_pieces.py")
 
-class Overload(unittest.TestCase):
+
+class Overload(machines.Case):
     """A line of 10 Mbaud carries a fraction of the records: the tracer must drop and report it."""
 
     def test_the_equation_is_exact(self):
         for recorder in ("graph", "function"):
-            with self.subTest(recorder), machines.Directory() as directory:
-                run = machines.record(directory, "virt-max", "demo", [
-                    "rounds=1", "baud=10000000", "mode=stream", f"recorder={recorder}"])
-                self.assertEqual(run.status, 0, run.errors)
-                integrity = run.report_json()["integrity"]
-                self.assertGreater(integrity["dropped"], 1000)
-                self.assertGreater(integrity["delivered"], 1000)
-                self.assertEqual(integrity["generated"],
-                                 integrity["delivered"] + integrity["dropped"])
-                self.assertEqual((integrity["corrupt_frames"], integrity["lost"]), (0, 0))
-                line = wire.Line(run.line)
+            with self.subTest(recorder):
+                run, report = self.ran(MACHINE, "demo", "rounds=1", "baud=10000000", "mode=stream", f"recorder={recorder}", clean=False)
+                integrity, line = report["integrity"], wire.Line(run.line)
+                self.assertGreater(min(integrity["dropped"], integrity["delivered"]), 1000)
+                self.assert_generated(integrity, "delivered", "dropped")
+                self.assert_zero(integrity, "corrupt_frames", "lost")
                 for key in ("generated", "delivered", "dropped"):
                     self.assertEqual(line.stats[key], integrity[key], key)
                 self.assertEqual(len(line.events), integrity["delivered"])
@@ -39,77 +45,38 @@ class Overload(unittest.TestCase):
                 self.assertIn(f"dropped {integrity['dropped']}", run.report().splitlines()[-1])
 
 
-class Recordings(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.directory = cls.enterClassContext(machines.Directory())
-        cls.run_ = machines.record(cls.directory, "virt-max", "torture", ["seed=7"])
-        cls.whole = cls.run_.report_json()
-
-    def test_another_elf_is_refused_with_one_sentence(self):
-        other = machines.elf_of("virt-max", "sweep")
-        for command in ("report", "graph"):
-            done = machines.nopscope(command, self.run_.recording, "--image", other, status=3)
-            self.assertEqual(done.stdout, "")
-            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
-            self.assertRegex(done.stderr, "is not the image that was recorded")
-
-    def test_recording_with_another_elf_is_refused_with_one_sentence(self):
-        command = machines.qemu_command("virt-max", "torture", [], icount=True)
-        done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
-                                 machines.elf_of("virt-max", "sweep"), "-o",
-                                 self.directory / "other.nsc", status=3)
-        said = [line for line in done.stderr.splitlines() if not line.startswith("qemu-system")]
-        self.assertEqual(len(said), 1, done.stderr)
-        self.assertRegex(said[0], "is not the image that was recorded")
+class Recordings(machines.Recorded):
+    MACHINE, IMAGE, WORDS = MACHINE, "torture", ["seed=7"]
 
     def test_the_last_line_says_how_long_file_and_line_are(self):
         said = re.search(r": ([0-9,]+) bytes, from ([0-9,]+) bytes of the line; ([0-9,]+) events", self.run_.errors)
         file, line, events = (int(number.replace(",", "")) for number in said.groups())
-        self.assertEqual(file, self.run_.recording.stat().st_size)
-        self.assertEqual(line, len(self.run_.line))
-        self.assertEqual(events, self.whole["integrity"]["delivered"])
+        self.assertEqual((file, line, events), (self.run_.recording.stat().st_size, len(self.run_.line), self.integrity["delivered"]))
         self.assertNotEqual(file, line)
 
     def test_a_killed_recorder_leaves_a_valid_file(self):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=number):
-                path = self.directory / f"killed-{number}.nsc"
-                self.record_and_kill(path, number)
-                report = machines.as_json("report", path, "--image", machines.elf_of("virt-max", "demo"))
-                integrity = report["integrity"]
-                self.assertGreater(integrity["delivered"], 1000)
-                self.assertEqual(integrity["corrupt_frames"], 0)
+                report = self.recorded_until(number)
+                self.assertGreater(report["integrity"]["delivered"], 1000)
+                self.assertEqual(report["integrity"]["corrupt_frames"], 0)
                 self.assertGreater(len(report["functions"]), 50)
 
-    def record_and_kill(self, path, number):
-        """Records a demo of minutes, and stops the recorder when it has some of it."""
-        command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"],
-                                        icount=False)
+    def recorded_until(self, number):
+        """Records a demo of minutes, and stops the recorder when it has some of it. QEMU must end, too."""
         qemu = self.directory / "qemu.pid"
-        command += ["-pidfile", str(qemu)]
-        recorder = subprocess.Popen(
-            [machines.NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
-             machines.elf_of("virt-max", "demo"), "-o", path],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            deadline = time.monotonic() + 60
-            while not (path.exists() and path.stat().st_size > 150_000):
-                self.assertIsNone(recorder.poll(), "the recorder ended by itself")
-                self.assertLess(time.monotonic(), deadline, "nothing was recorded")
-                time.sleep(0.05)
-            process = int(qemu.read_text())
-            recorder.send_signal(number)
-            recorder.wait(timeout=30)
-            machines.check_times(path)
-            while is_running(process):
-                self.assertLess(time.monotonic(), deadline, "the emulator outlives its recorder")
-                time.sleep(0.05)
-        finally:
-            recorder.kill()
-            recorder.wait()
-            if qemu.exists() and is_running(int(qemu.read_text())):
-                os.kill(int(qemu.read_text()), signal.SIGKILL)
+        command = machines.qemu_command(MACHINE, "demo", ["rounds=1000", "baud=3000000"], icount=False)
+        uri = "exec:" + shlex.join([*command, "-pidfile", str(qemu)])
+        with Recorder(self.directory, uri, machines.elf_of(MACHINE, "demo"), "-q") as recorder:
+            try:
+                recorder.wait_for(lambda: recorder.path.exists() and recorder.path.stat().st_size > 150_000)
+                process = int(qemu.read_text())
+                recorder.ended(number)
+                machines.wait_for(lambda: not is_running(process), "the emulator outlives its recorder")
+            finally:
+                if qemu.exists() and is_running(int(qemu.read_text())):
+                    os.kill(int(qemu.read_text()), signal.SIGKILL)
+            return recorder.json("report")
 
 
 def is_running(process):
@@ -118,6 +85,96 @@ def is_running(process):
     except (FileNotFoundError, ProcessLookupError):
         return False
     return stat.rsplit(")", 1)[1].split()[0] != "Z"  # Z: it has ended
+
+
+def records(*paths):
+    """Returns {core: [records]} of the recordings' only session, in the order of the files."""
+    found = {}
+    for path in paths:
+        for (_, core), part in nsc2.Recording(path.read_bytes()).records.items():
+            found.setdefault(core, []).extend(part)
+    return found
+
+
+class Rotate(machines.Case):
+    def assert_same(self, found, wanted):
+        """assertEqual's diff would take hours for so many records."""
+        self.assertEqual({core: len(part) for core, part in found.items()}, {core: len(part) for core, part in wanted.items()})
+        for core, part in found.items():
+            other = [at for at, (one, two) in enumerate(zip(part, wanted[core])) if one != two]
+            self.assertEqual(other[:3], [], f"these records of core {core} differ, and more")
+
+    @classmethod
+    def setUpClass(cls):
+        directory = cls.enterClassContext(machines.Directory())
+        run = machines.record(directory, MACHINE, "demo", ["rounds=1", "interrupts=1"])
+        assert run.status == 0, run.errors
+        cls.whole, cls.line, cls.elf = records(run.recording), directory / "line.raw", run.elf
+
+    def command(self, *options):
+        sender = [sys.executable, "-B", SENDER, self.line, PIECES, PAUSE_SECONDS]
+        return ["record", "--from", "exec:" + shlex.join(map(str, sender)), "--image", self.elf, "-o",
+                self.directory / "run.nsc", *options]
+
+    def files(self):
+        return sorted(self.directory.iterdir())
+
+    def test_the_parts_have_each_record_once(self):
+        done = machines.nopscope(*self.command("--rotate", "50kB"))
+        parts = self.files()
+        self.assertGreater(len(parts), 3)
+        size = sum(part.stat().st_size for part in parts)
+        self.assertIn(f"run.{len(parts):06}.nsc and {len(parts) - 1} before it: {size:,} bytes, from ", done.stderr)
+        self.assertEqual([path.name for path in parts], [f"run.{n + 1:06}.nsc" for n in range(len(parts))])
+        self.assert_same(records(*parts), self.whole)
+        for number, part in enumerate(parts):
+            with self.subTest(part.name):
+                self.assert_zero(machines.as_json("report", part)["integrity"], "lost", "gaps")
+                told = machines.as_json("info", part)
+                is_last = number + 1 == len(parts)
+                self.assertEqual(told["ended"] == "the recording goes on in the next file", not is_last)
+                self.assertTrue(told["has_symbols"])
+            if not is_last:
+                self.assertIn(f"{part.name}: ", done.stderr)
+                self.assertGreater(part.stat().st_size, 50_000)
+
+    def test_keep_removes_the_oldest_of_the_series_alone(self):
+        others = [self.directory / name for name in ("run.nsc", "run.000001.nsc", "run.1.nsc", "other.000001.nsc")]
+        for path in others:
+            path.write_bytes(b"a file of the user's")
+        machines.nopscope(*self.command("--rotate", "1s", "--keep", "2"))
+        parts = [path for path in self.files() if path not in others]
+        self.assertEqual(len(parts), 2)
+        self.assertGreater(int(parts[0].name.split(".")[1]), 2)  # the first file had number 2
+        for path in others:
+            self.assertEqual(path.read_bytes(), b"a file of the user's")
+        tail = records(*parts)
+        self.assert_same(tail, {core: self.whole[core][-len(part):] for core, part in tail.items()})
+
+    def test_a_second_recorder_of_the_series_is_refused_and_a_killed_one_leaves_its_files(self):
+        recorder = subprocess.Popen([machines.NOPSCOPE, *map(str, self.command("--rotate", "50kB"))], stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        machines.wait_for(lambda: len(self.files()) >= 2)
+        refused = machines.nopscope(*self.command("--rotate", "50kB"), status=3)
+        self.assertRegex(refused.stderr, "records into .* already")
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        parts = [path for path in self.files() if path.suffix == ".nsc"]
+        self.assertGreater(len(parts), 0)
+        head = records(*parts)
+        self.assert_same(head, {core: self.whole[core][:len(part)] for core, part in head.items()})
+        machines.nopscope(*self.command("--rotate", "1h"))
+        names = [path.name for path in self.files() if path.suffix == ".nsc"]
+        self.assertEqual(names[-1], f"run.{len(names):06}.nsc")
+        self.assert_same(records(self.files()[-1]), self.whole)
+
+    def test_what_makes_no_sense_is_refused(self):
+        for options in (["--keep", "3"], ["--rotate", "50kB", "--save-line", self.directory / "raw"], ["--rotate", "0s"]):
+            with self.subTest(options):
+                self.assert_sentence(machines.nopscope(*self.command(*options), status=2), "^nopscope: ")
+                self.assertEqual(self.files(), [])
 
 
 if __name__ == "__main__":

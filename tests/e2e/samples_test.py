@@ -9,16 +9,12 @@ import collections
 import sys
 import unittest
 
-import machines  # puts tests/verification/oracle on the path
-import sites
+import machines
+from machines import sites
 
+MACHINE = sys.argv.pop(1)
 HZ = 20_000
-
-
-def record(directory, *words):
-    run = machines.record(directory, MACHINE, "demo", [f"samples={HZ}", "baud=0", "cores=1", *words])
-    assert run.status == 0, run.console + run.errors
-    return run
+WORDS = [f"samples={HZ}", "baud=0", "cores=1"]
 
 
 def edges(nodes):
@@ -52,15 +48,16 @@ def may_call_itself(image, function):
                for at, word in words)
 
 
-class BesideTheGraphRecorder(unittest.TestCase):
+class BesideTheGraphRecorder(machines.Recorded):
+    MACHINE, IMAGE, WORDS = MACHINE, "demo", [*WORDS, "rounds=6"]
+
     @classmethod
     def setUpClass(cls):
-        cls.run_ = record(cls.enterClassContext(machines.Directory()), "rounds=6")
-        cls.report = cls.run_.report_json()
+        super().setUpClass()
         cls.graph = cls.run_.graph_json()
 
     def test_all_is_there(self):
-        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
+        self.ended()
         samples = self.report["samples"]
         self.assertEqual(sum(f["self"] for f in samples["functions"]), samples["count"])
         # No samples come while the tracer waits for the line.
@@ -70,8 +67,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
     def test_the_shares_are_the_graph_s(self):
         """Compares traced functions only, because samples also hit the tracer."""
         traced = {f["name"]: f["corrected_self_ns"] for f in self.report["functions"]}
-        sampled = collections.Counter({f["name"]: f["self"] for f in self.report["samples"]["functions"]
-                                       if f["name"] in traced})
+        sampled = collections.Counter({f["name"]: f["self"] for f in self.report["samples"]["functions"] if f["name"] in traced})
         time, count = sum(traced.values()), sum(sampled.values())
         self.assertGreater(count, 500)
         for name, ns in traced.items():
@@ -95,8 +91,7 @@ class BesideTheGraphRecorder(unittest.TestCase):
             reached, new = set(), set(callees[caller])
             while new:
                 reached |= new
-                new = {c for step in new for c in callees[step]
-                       if jumps[step] is None or int(c, 16) in jumps[step]} - reached
+                new = {c for step in new for c in callees[step] if jumps[step] is None or int(c, 16) in jumps[step]} - reached
             return callee in reached
 
         names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}
@@ -117,29 +112,26 @@ class BesideTheGraphRecorder(unittest.TestCase):
         self.assertIn(max(roots, key=roots.get), ("at_el1", "nopscope_boot_late"))
 
 
-class Alone(unittest.TestCase):
+class Alone(machines.Case):
     def test_without_any_patch_site_in_use(self):
-        with machines.Directory() as directory:
-            run = record(directory, "rounds=20", "recorder=none")
-            report = run.report_json()
-            self.assertEqual(report["functions"], [])
-            functions = {f["name"]: f for f in report["samples"]["functions"]}
-            self.assertGreater(functions["luaV_execute"]["share"], 0.1)
-            self.assertGreater(functions["main"]["total"], 0.98 * report["samples"]["count"])
-            image = sites.Image(run.elf)
-            for caller, callee in edges(run.graph_json()["samples"]["nodes"]):
-                # Neither a stale x30 from the last call, nor the same caller twice.
-                self.assertTrue(caller != callee or may_call_itself(image, int(caller, 16)), caller)
-            text = machines.nopscope("report", run.recording, "--sort", "total", "--top", "3").stdout
-            self.assertRegex(text, r"samples, one every [56][0-9]\.[0-9]* us of a core's time")
-            self.assertRegex(text, r"(?m)(100\.0|99\.[5-9]) %  (main|at_el1|nopscope_run_main|nopscope_boot_late) ")
-            self.assertNotIn("calls", text.split("samples, one every")[1])
-            rows = machines.nopscope("report", run.recording, "--format", "csv").stdout.splitlines()
-            self.assertTrue(rows[0].endswith(",samples,sampled_total"))
-            row = next(r for r in rows if r.startswith('"luaV_execute"')).split(",")
-            self.assertEqual(int(row[-2]), functions["luaV_execute"]["self"])
+        run, report = self.ran(MACHINE, "demo", *WORDS, "rounds=20", "recorder=none", clean=False)
+        self.assertEqual(report["functions"], [])
+        functions = {f["name"]: f for f in report["samples"]["functions"]}
+        self.assertGreater(functions["luaV_execute"]["share"], 0.1)
+        self.assertGreater(functions["main"]["total"], 0.98 * report["samples"]["count"])
+        image = sites.Image(run.elf)
+        for caller, callee in edges(run.graph_json()["samples"]["nodes"]):
+            # Neither a stale x30 from the last call, nor the same caller twice.
+            self.assertTrue(caller != callee or may_call_itself(image, int(caller, 16)), caller)
+        text = machines.nopscope("report", run.recording, "--sort", "total", "--top", "3").stdout
+        self.assertRegex(text, r"samples, one every [56][0-9]\.[0-9]* us of a core's time")
+        self.assertRegex(text, r"(?m)(100\.0|99\.[5-9]) %  (main|at_el1|nopscope_run_main|nopscope_boot_late) ")
+        self.assertNotIn("calls", text.split("samples, one every")[1])
+        rows = machines.nopscope("report", run.recording, "--format", "csv").stdout.splitlines()
+        self.assertTrue(rows[0].endswith(",samples,sampled_total"))
+        row = next(r for r in rows if r.startswith('"luaV_execute"')).split(",")
+        self.assertEqual(int(row[-2]), functions["luaV_execute"]["self"])
 
 
 if __name__ == "__main__":
-    MACHINE = sys.argv.pop(1)
     unittest.main()

@@ -7,62 +7,36 @@ a preemptive kernel, whose calls are counted as the oracle counts them.
 """
 
 import collections
-import contextlib
 import fnmatch
-import json
 import re
-import sqlite3
-import subprocess
 import sys
 import unittest
 
-import machines  # puts tests/verification/oracle on the path
-import compare
+import machines
 import wire
 from trace2 import CONTEXT, DATA, EXTENDED, TASK, TRACER_BEGIN, TRACER_END
 
-DECODE = machines.HERE.parent / "conformance" / "decode.py"
+MACHINE = sys.argv.pop()
+TASKS_OF_A_CORE = 15  # without children
+CALLEES = {"spin": set(), "descend": {"descend", "spin"}, "switch_away": set(), "give_way": {"switch_away"},
+           "wait_in": {"switch_away"}, "wait_us": {"sleep_until"}}
 
+class Tasks(machines.Recorded):
+    MACHINE, IMAGE = MACHINE, "tasks"
 
-def calls_by_task(recording, elf):
-    """[(core, context, the function's address, calls)]"""
-    with machines.Directory() as directory:
-        machines.nopscope("export", recording, "--image", elf, "--format", "sqlite", "--yes", "-o", directory / "calls.db")
-        with contextlib.closing(sqlite3.connect(directory / "calls.db")) as database:
-            return database.execute("""SELECT tracks.core, tracks.context, functions.address, count(*)
-                FROM calls JOIN tracks ON tracks.id = calls.track JOIN functions ON functions.id = calls.function
-                WHERE functions.kind = 'function' GROUP BY 1, 2, 3""").fetchall()
-
-
-def counts_of_tasks(run):
-    """Of each task that ran, the counts by function, as nopscope and as the oracle have them. The two do not name tasks alike."""
-    told = collections.defaultdict(dict)
-    for core, context, address, calls in calls_by_task(run.recording, run.elf):
-        told[core if context == 0 else None, context][hex(address)] = calls
-    return [collections.Counter(json.dumps(task, sort_keys=True) for task in tasks if task)
-            for tasks in (told.values(), run.oracle["tasks"])]
-
-
-class Tasks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.at = cls.enterClassContext(machines.Directory())
-        cls.run_ = machines.record(cls.at, MACHINE, "tasks")
-        cls.report = cls.run_.report_json()
+        super().setUpClass()
         cls.graph = cls.run_.graph_json()
-
-    def paths(self):
-        nodes = self.graph["nodes"]
         paths = {}
-        for node in nodes:
+        for node in cls.graph["nodes"]:
             parent = paths[node["parent"]][0] + ">" if node["parent"] is not None else ""
             paths[node["id"]] = (parent + node["name"], node)
-        return {path.removeprefix("task_begins>"): node for path, node in paths.values()}
+        cls.paths = {path.removeprefix("task_begins>"): node for path, node in paths.values()}
 
     def test_each_has_its_tree(self):
-        self.assertEqual(self.run_.status, 0, self.run_.errors)
-        paths = self.paths()
-        calls = {path: node["calls"] for path, node in paths.items()}
+        self.ended()
+        calls = {path: node["calls"] for path, node in self.paths.items()}
         expected = {"task_begins": 2, "give_way": 2, "schedule": 1, "schedule>give_way": 1, "alpha": 1, "alpha>alpha_step": 10,
                     "alpha>alpha_step>alpha_part": 20, "alpha>alpha_step>give_way": 10,
                     "alpha>alpha_step>alpha_part>spin": 20, "beta": 1, "beta>beta_step": 20,
@@ -72,48 +46,31 @@ class Tasks(unittest.TestCase):
         self.assertFalse([path for path in calls if "alpha" in path and "beta" in path])
 
     def test_no_task_has_the_other_s_time(self):
-        paths = self.paths()
+        paths = self.paths
         selves = {path: node["self_ns"] for path, node in paths.items()}
         self.assertLessEqual(sum(selves.values()), self.report["duration_ns"])
         # All other code runs while schedule is open, and is not in its self time.
         everything = paths["schedule"]["total_ns"]
-        self.assertGreater(everything, paths["alpha"]["total_ns"])
-        self.assertGreater(everything, paths["beta"]["total_ns"])
+        self.assertGreater(everything, max(paths["alpha"]["total_ns"], paths["beta"]["total_ns"]))
         self.assertLess(selves["schedule"] + selves["schedule>give_way"], everything / 10)
         self.assertLess(selves["alpha>alpha_step>give_way"], everything / 10)
         # One task waits while the other makes its step.
-        self.assertGreater(paths["alpha>alpha_step>give_way"]["total_ns"],
-                           selves["beta>beta_step>beta_part>spin"] / 3)
-
-    def test_nothing_is_lost(self):
-        integrity = self.report["integrity"]
-        self.assertTrue(integrity["clean"], integrity)
+        self.assertGreater(paths["alpha>alpha_step>give_way"]["total_ns"], selves["beta>beta_step>beta_part>spin"] / 3)
 
     def test_the_second_reader_agrees(self):
-        line, report = self.at / "line", self.at / "report.json"
-        line.write_bytes(self.run_.line)
-        report.write_text(json.dumps(self.report))
-        done = subprocess.run([sys.executable, "-B", DECODE, line, report], capture_output=True,
-                              text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assert_second_reader_agrees(self.run_, self.report)
 
     def test_marks_are_where_they_were_made(self):
         marks = [(mark["id"], mark["function"]) for mark in self.graph["markers"]]
         self.assertEqual(sorted(marks), [(7, "alpha_step"), (9, "beta_step")])
 
 
-class ManySwitches(unittest.TestCase):
+class ManySwitches(machines.Case):
     def test_the_pump_is_in_the_task_that_waits_for_it(self):
-        """In lossless mode a full ring is emptied by the next task's first call, or by the record
-        of the switch."""
-        with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, "tasks", ["switches=many"])  # checks every tick
-            self.assertEqual(run.status, 0, run.errors)
-            report = run.report_json()
-            line = wire.Line(run.line)
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        """In lossless mode a full ring is emptied by the next task's first call, or by the record of the switch."""
+        run, report = self.ran(MACHINE, "tasks", "switches=many")  # checks every tick
         contexts, unpaired, began, pumped = 0, 0, False, 0
-        for event in line.events:
+        for event in wire.Line(run.line).events:
             what = event.value & 15 if event.kind == EXTENDED else None
             contexts += what == CONTEXT
             unpaired += what == CONTEXT and began
@@ -123,28 +80,25 @@ class ManySwitches(unittest.TestCase):
         self.assertGreater(contexts, 30_000)
         self.assertGreater(pumped, 3)
         self.assertEqual(unpaired, 0, "a switch within the pump")
-        calls = sum(f["calls"] for f in report["functions"])
-        self.assertGreater(calls, 30_000)
+        self.assertGreater(sum(f["calls"] for f in report["functions"]), 30_000)
 
 
 class Preemptive:
-    """The kernel's tasks, with time slices of 20 us."""
+    """The kernel's tasks, with time slices of 20 us. A class of these tests is also machines.Recorded."""
 
-    WORDS = []
+    IMAGE, MORE, OPTIONS = "tasks", [], {"oracle": True}
 
     @classmethod
     def setUpClass(cls):
-        machine = MACHINE if cls.CORES == 1 or MACHINE.startswith("rpi") else f"{MACHINE}-smp{cls.CORES}"
+        cls.MACHINE = MACHINE if cls.CORES == 1 or MACHINE.startswith("rpi") else f"{MACHINE}-smp{cls.CORES}"
         cls.switches = cls.SWITCHES if MACHINE == "virt-max" else 2_000
-        cls.run_ = machines.record(cls.enterClassContext(machines.Directory()), machine, "tasks",
-                                   ["preempt=1", f"cores={cls.CORES}", "slice_us=20", f"switches={cls.switches}", f"pump={cls.PUMP}", *cls.WORDS],
-                                   oracle=True)
-        cls.report = cls.run_.report_json()
+        cls.WORDS = ["preempt=1", f"cores={cls.CORES}", "slice_us=20", f"switches={cls.switches}", f"pump={cls.PUMP}", *cls.MORE]
+        super().setUpClass()
         cls.said = {name: int(count) for count, name in re.findall(r"tasks: (\d+) (\w+)", cls.run_.console)}
 
     def test_it_did_what_it_should(self):
-        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
-        self.assertRegex(self.run_.console, "tasks: done")
+        self.ended("tasks: done")
+        self.assert_zero(self.said, "dropped", "stray_returns", "undeferred", "recursions", "shadow_stack_full", "off_stack")
         self.assertGreaterEqual(self.said["switches"], self.switches)
         self.assertGreater(self.said["preemptions"], self.switches / 10)
         self.assertGreater(self.said["children"], self.switches / 100)
@@ -153,22 +107,17 @@ class Preemptive:
             self.assertGreater(self.said["inheritances"], 0)
 
     def test_every_function_s_count_is_the_oracle_s(self):
-        self.assertEqual(compare.differences(self.report, self.run_.oracle), [])
+        self.assert_as_oracle(self.report, self.run_.oracle)
 
     def test_every_function_s_count_in_each_task_is_the_oracle_s(self):
-        self.assertEqual(*counts_of_tasks(self.run_))
-
-    def test_nothing_is_lost(self):
-        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
-        for name in ("dropped", "stray_returns", "undeferred", "recursions", "shadow_stack_full", "off_stack"):
-            self.assertEqual(self.said[name], 0, name)
+        self.assertEqual(*machines.counts_of_tasks(self.run_))
 
     def test_each_task_has_its_name_and_its_facts(self):
         known = {}
         for context in self.report["contexts"]:
             known[context["context"], context["core"] if context["context"] == 0 else None] = context
         names = collections.Counter(context.get("name") for context in known.values())
-        stacks = {"interrupts": 1} if self.WORDS else {}
+        stacks = {"interrupts": 1} if self.MORE else {}
         expected = {**stacks, "idle": 1, "urgent": 1, "consumer": 1, "parent": 1, "producer": 1, "holder": 1, "worker": 10}
         self.assertEqual(names["idle"], self.CORES)
         self.assertEqual(set(names) - {*expected, "child", None}, set())
@@ -204,9 +153,6 @@ class Preemptive:
         for event in ("takes", "gives", "waits"):
             self.assertEqual(sum(each[event] for each in objects), self.said[event], event)
 
-    def report_of(self, *options):
-        return json.loads(machines.nopscope("report", self.run_.recording, "--image", self.run_.elf, "--format", "json", *options).stdout)
-
     def test_the_rows_by_task_and_by_core_add_up(self):
         figures = "calls", "total_ns", "self_ns", "cpu_ns"
 
@@ -218,28 +164,24 @@ class Preemptive:
             return rows
 
         whole = sums(self.report)
-        by_task = self.report_of("--by", "task")
+        by_task = self.run_.report_json("--by", "task")
         self.assertEqual(sums(by_task), whole)
-        self.assertEqual(sums(self.report_of("--by", "core")), whole)
+        self.assertEqual(sums(self.run_.report_json("--by", "core")), whole)
         if self.switches < 10_000:  # the tasks are destroyed before they were told
             return
         for name in ("worker", "w*r", "urgent"):
-            part = self.report_of("--task", name)
+            part = self.run_.report_json("--task", name)
             self.assertEqual(sums(part), sums(by_task, lambda row: fnmatch.fnmatchcase(row["task"], name)), name)
         wrong = machines.nopscope("report", self.run_.recording, "--task", "wroker", status=2)
         self.assertRegex(wrong.stderr, 'no task that ran is named "?wroker"?.*worker')
 
     def test_times_on_the_cpu_are_those_of_the_single_calls(self):
         """Of each function: the sum and the longest, by the report and by an export of all calls."""
-        with machines.Directory() as directory:
-            machines.nopscope("export", self.run_.recording, "--image", self.run_.elf, "--format", "sqlite", "--yes",
-                              "-o", directory / "calls.db")
-            with contextlib.closing(sqlite3.connect(directory / "calls.db")) as database:
-                told = {hex(address): (calls, sum_ns, max_ns, away) for address, calls, sum_ns, max_ns, away in database.execute(
-                    """SELECT functions.address, count(*), sum(cpu_ns), max(cpu_ns), sum(duration_ns - cpu_ns)
-                       FROM calls JOIN functions ON functions.id = calls.function
-                       WHERE functions.kind = 'function' AND how IN ('returned', 'unwound') GROUP BY 1""")}
-        rows = {row["address"]: row for row in self.report_of("--on-cpu", "--raw")["functions"] if row["timed"]}
+        told = {hex(address): rest for address, *rest in self.run_.query(
+            """SELECT functions.address, count(*), sum(cpu_ns), max(cpu_ns), sum(duration_ns - cpu_ns)
+               FROM calls JOIN functions ON functions.id = calls.function
+               WHERE functions.kind = 'function' AND how IN ('returned', 'unwound') GROUP BY 1""")}
+        rows = {row["address"]: row for row in self.run_.report_json("--on-cpu", "--raw")["functions"] if row["timed"]}
         self.assertEqual(set(rows), set(told))
         for address, row in rows.items():
             calls, sum_ns, max_ns, _ = told[address]
@@ -328,19 +270,18 @@ class Waits:
         self.blocked[number] += ticks
 
 
-class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
+class PreemptiveOnOneCore(Preemptive, machines.Recorded):
     CORES, PUMP, SWITCHES = 1, "recorders", 20_000
 
     def test_what_tasks_waited_for_is_what_the_second_reader_says(self):
-        line = wire.Line(self.run_.line)
-        waits = Waits(line.events)
+        waits = Waits(self.line.events)
         told = {}
-        for task in machines.as_json("tasks", self.run_.recording, "--image", self.run_.elf, "--each")["tasks"]:
+        for task in self.run_.json("tasks", "--each")["tasks"]:
             told[0 if "core 0" in task["name"] else int(re.search(r"\d+", task["name"])[0])] = task
         self.assertEqual(set(told), set(waits.runs))
 
         def ns(ticks):
-            return ticks * 1_000_000_000 // line.hello["clock_hz"]
+            return ticks * 1_000_000_000 // self.line.hello["clock_hz"]
         for number, task in told.items():
             self.assertEqual(task["runs"], waits.runs[number], task)
             # Of a pump that is preempted, this reader cuts out a bit less.
@@ -362,15 +303,15 @@ class PreemptiveOnOneCore(Preemptive, unittest.TestCase):
             self.assertIn(longest["behind"], behind, task)
 
 
-class PreemptiveOnFourCores(Preemptive, unittest.TestCase):
+class PreemptiveOnFourCores(Preemptive, machines.Recorded):
     CORES, PUMP, SWITCHES = 4, "tick", 100_000
 
 
-class InterruptsOnTheirStack(Preemptive, unittest.TestCase):
+class InterruptsOnTheirStack(Preemptive, machines.Recorded):
     """Each core has a stack for interrupts, which is a context."""
 
     CORES, PUMP, SWITCHES = 4, "tick", 10_000
-    WORDS = ["interrupt_stacks=1"]
+    MORE = ["interrupt_stacks=1"]
 
     def test_their_calls_are_on_that_stack(self):
         contexts = [context for context in self.report["contexts"] if context.get("interrupts")]
@@ -378,33 +319,25 @@ class InterruptsOnTheirStack(Preemptive, unittest.TestCase):
         self.assertEqual(len({context["context"] for context in contexts}), self.CORES)
         for context in contexts:
             self.assertTrue(0 < context["stack"]["used"] < context["stack"]["bytes"], context)
-            told = machines.as_json("report", self.run_.recording, "--image", self.run_.elf, "--task", context["context"])
+            told = self.run_.report_json("--task", context["context"])
             names = " ".join(function["name"] for function in told["functions"])
             self.assertIn("call_handler", names)
             self.assertNotIn("descend", names)
 
 
-class PreemptiveInOtherModes(unittest.TestCase):
+class PreemptiveInOtherModes(machines.Case):
     def test_every_call_is_accounted_for(self):
         machine = "virt-max-smp4" if MACHINE == "virt-max" else MACHINE
         cores = 4 if machine.endswith("smp4") else 1
         for words, missing in ((["mode=stream"], "dropped"), (["mode=flight"], "overwritten"), (["mode=adaptive"], "aggregated"),
                                (["recorder=profile"], "aggregated")):
-            with self.subTest(words), machines.Directory() as directory:
-                run = machines.record(directory, machine, "tasks",
-                                      ["preempt=1", f"cores={cores}", "slice_us=20", "switches=2000", *words])
-                self.assertEqual(run.status, 0, run.errors)
-                told = run.report_json()["integrity"]
+            with self.subTest(words):
+                _, report = self.ran(machine, "tasks", "preempt=1", f"cores={cores}", "slice_us=20", "switches=2000", *words, clean=False)
+                told = report["integrity"]
                 self.assertEqual(told["generated_is"], "exact")
                 self.assertGreater(told[missing], 0)
-                self.assertEqual(told["generated"], sum(told[name] for name in ("delivered", "dropped", "overwritten", "aggregated",
-                                                                                "filtered", "lost")))
+                self.assert_generated(told)
 
-
-TASKS_OF_A_CORE = 15  # without children
-CALLEES = {"spin": set(), "descend": {"descend", "spin"}, "switch_away": set(), "give_way": {"switch_away"},
-           "wait_in": {"switch_away"}, "wait_us": {"sleep_until"}}
 
 if __name__ == "__main__":
-    MACHINE = sys.argv.pop()
     unittest.main()

@@ -22,8 +22,7 @@ class Terminal:
 
     def __enter__(self):
         columns, rows = self.size
-        self.run("new-session", "-d", "-x", str(columns), "-y", str(rows),
-                 "env", "PS1=ready> ", "TERM=screen-256color", "sh")
+        self.run("new-session", "-d", "-x", str(columns), "-y", str(rows), "env", "PS1=ready> ", "TERM=screen-256color", "sh")
         self.wait_for("^ready>")
         return self
 
@@ -39,13 +38,14 @@ class Terminal:
     def screen(self):
         return self.run("capture-pane", "-p")
 
-    def type(self, text):
-        """Types the text literally. A newline is Enter."""
+    def type(self, text, *patterns):
+        """Types the text literally. A newline is Enter. Then waits for the patterns, if there are any, and returns the last match."""
         for n, line in enumerate(text.split("\n")):
             if n > 0:
                 self.press("Enter")
             if line:
                 self.run("send-keys", "-l", line)
+        return self.wait_for(*patterns) if patterns else None
 
     def press(self, *keys):
         self.run("send-keys", *keys)
@@ -62,14 +62,12 @@ class Terminal:
         """The value of a tmux format: alternate_on, cursor_flag, pane_pid."""
         return self.run("display-message", "-p", f"#{{{name}}}").strip()
 
-    def wait_for(self, pattern, seconds=WAIT_SECONDS):
-        """Waits until the screen matches. Returns the match."""
-        deadline = time.monotonic() + seconds
-        while True:
-            screen = self.screen()
-            found = re.search(pattern, screen, re.MULTILINE)
-            if found:
-                return found
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{pattern!r} has not come:\n{screen}")
-            time.sleep(0.1)
+    def wait_for(self, *patterns):
+        """Waits until the screen matches one pattern after the other. Returns the last match."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        for pattern in patterns:
+            while not (found := re.search(pattern, screen := self.screen(), re.MULTILINE)):
+                if time.monotonic() > deadline:
+                    raise AssertionError(f"{pattern!r} has not come:\n{screen}")
+                time.sleep(0.1)
+        return found

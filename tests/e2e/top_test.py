@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`nopscope top` in a terminal, on a running demo: the screen, the keys, and the loss of the target
-or the line.
+"""`nopscope top` in a terminal, on a running demo: the screen, the keys, and the loss of the target or the line.
 
     top_test.py MACHINE [TEST]...
 """
 
 import functools
-import json
+import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import machines
@@ -22,21 +21,21 @@ import tmux
 
 MACHINE = sys.argv.pop(1)
 ELF = machines.elf_of(MACHINE, "demo")
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "conformance"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STREAM = ROOT / "tests/conformance/stream.bin"
 
 # A line of the table: now, calls/s, calls, self, total, share, p50, p99, name.
 TIME = r"(?:-|[0-9.]+ (?:ns|us|ms|s))"
-ROW = re.compile(rf"^ *([0-9.]+) % +([0-9.]+[kMG]?) +([0-9.]+[kMG]?) +{TIME} +{TIME} +[0-9.]+ % +{TIME} +{TIME}  +(\S+)",
-                 re.MULTILINE)
+ROW = re.compile(rf"^ *([0-9.]+) % +([0-9.]+[kMG]?) +([0-9.]+[kMG]?) +{TIME} +{TIME} +[0-9.]+ % +{TIME} +{TIME}  +(\S+)", re.MULTILINE)
 
 
 def number(text):
     return float(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
 
 
-class Top(unittest.TestCase):
+class Top(machines.Case):
     def setUp(self):
-        self.directory = self.enterContext(machines.Directory())
+        super().setUp()
         self.terminal = self.enterContext(tmux.Terminal(self.directory))
 
     def watch(self, uri, *options):
@@ -49,13 +48,12 @@ class Top(unittest.TestCase):
         self.terminal.wait_for("running  .*demo on virt" if MACHINE.startswith("virt") else "running  .*demo on")
         self.terminal.wait_for("luaV_execute")
 
-    def calls(self):
-        """Returns (calls, name) of the rows on the screen."""
-        return [(number(calls), name) for _, _, calls, name in ROW.findall(self.terminal.screen())]
+    def rows(self, column=1):
+        """Returns (calls/s, name) of the rows on the screen, or of another column."""
+        return [(number(row[column]), row[3]) for row in ROW.findall(self.terminal.screen())]
 
-    def rows(self):
-        """Returns (calls/s, name) of the rows on the screen."""
-        return [(number(rate), name) for _, rate, _, name in ROW.findall(self.terminal.screen())]
+    def calls(self):
+        return self.rows(2)
 
     def click_head(self, column):
         """Clicks on a column's head. Returns the row of the screen."""
@@ -70,55 +68,32 @@ class Top(unittest.TestCase):
                  re.findall(r"^ *[0-9.]+ % +\S+ +\S+ +([0-9.]+) (ns|us|ms|s) ", self.terminal.screen(), re.MULTILINE)]
         return len(times) > 10 and times == sorted(times, reverse=True)
 
-    def wait_until(self, condition, seconds=60):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, self.terminal.screen())
-            time.sleep(0.1)
+    def wait_until(self, condition):
+        machines.wait_for(condition, self.terminal.screen)
+
+    def kill(self, number):
+        top, = subprocess.run(["pgrep", "-P", self.terminal.shows("pane_pid"), "nopscope"], capture_output=True, text=True).stdout.split()
+        os.kill(int(top), number)
 
     def expect_the_terminal_as_before(self):
         self.terminal.wait_for("^ready> *$")
-        self.assertEqual(self.terminal.shows("alternate_on"), "0")
-        self.assertEqual(self.terminal.shows("cursor_flag"), "1")
-        self.assertEqual(self.terminal.shows("mouse_any_flag"), "0")
-        self.terminal.type(f"stty -g > {self.directory}/after; echo d'one'\n")
-        self.terminal.wait_for("^done")
+        flags = ("alternate_on", "cursor_flag", "mouse_any_flag")
+        self.assertEqual([self.terminal.shows(flag) for flag in flags], ["0", "1", "0"])
+        self.terminal.type(f"stty -g > {self.directory}/after; echo d'one'\n", "^done")
         self.assertEqual((self.directory / "after").read_text(), (self.directory / "before").read_text())
 
     def test_what_it_shows_and_what_keys_do(self):
         self.watch_demo()
         terminal = self.terminal
-        terminal.wait_for(r"core 0 +\[.*records/s")
-        terminal.wait_for(r"line +\[\|.* %\]")
-        terminal.wait_for("^console")
-        terminal.wait_for("round 1 of 100000|queens|json|sort")
+        terminal.wait_for(r"core 0 +\[.*records/s", r"line +\[\|.* %\]", "^console", "round 1 of 100000|queens|json|sort")
         self.wait_until(lambda: len(self.rows()) > 10)
 
-        # Sorts by calls/s, then in reverse.
-        terminal.type(">")
-        self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) and rates[0] > 0 and
-                        rates == sorted(rates, reverse=True))
-        terminal.type("I")
-        terminal.wait_for(r"function  \(reversed\)")
-        self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) == sorted(rates))
-        terminal.type("I")
-
-        # The search marks a match and selects it.
-        terminal.type("/LUAv_exe")
-        terminal.wait_for("^search: LUAv_exe")
-        terminal.press("Enter")
-        terminal.press("Escape")
-
-        terminal.type("t")
-        terminal.wait_for(r"share +total +self +calls +call path")
-        terminal.wait_for(r"[0-9.]+ % .* - lua_pcallk")
+        terminal.type("t", r"share +total +self +calls +call path", r"[0-9.]+ % .* - lua_pcallk")
         terminal.type("t")
 
         # The target no longer sends calls of other functions than the chosen ones.
-        terminal.type("f")
-        terminal.wait_for(r"^trace \[GLOB")
-        terminal.type("luaV_*\n")
-        terminal.wait_for("trace luaV_.: tracing [0-9]+ functions")
+        terminal.type("f", r"^trace \[GLOB")
+        terminal.type("luaV_*\n", "trace luaV_.: tracing [0-9]+ functions")
 
         def only_the_chosen_ones_count():
             counting = [name for rate, name in self.rows() if rate > 0 and not name.startswith("(")]
@@ -131,18 +106,17 @@ class Top(unittest.TestCase):
         self.assertLessEqual(sum(calls for calls, _ in others), 1, others)
 
         side = self.directory / "side.nsc"
-        terminal.type("r")
-        terminal.wait_for("^record into: nopscope-.*nsc")
+
+        def markers():
+            return [marker["id"] for marker in machines.as_json("graph", side)["markers"]]
+        terminal.type("r", "^record into: nopscope-.*nsc")
         for _ in range(40):
             terminal.press("BSpace")
-        terminal.type(f"{side}\n")
-        terminal.wait_for(r"recording  .*side\.nsc  [0-9,]{5,} records")
-        terminal.type("m")
-        terminal.wait_for("mark 1: ok")
+        terminal.type(f"{side}\n", r"recording  .*side\.nsc  [0-9,]{5,} records")
+        terminal.type("m", "mark 1: ok")
         # Waits until its record has come: a target that runs slowly takes a while to send it.
-        self.wait_until(lambda: [marker["id"] for marker in machines.as_json("graph", side)["markers"]] == [1])
-        terminal.type("r")
-        said = int(terminal.wait_for(r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
+        self.wait_until(lambda: markers() == [1])
+        said = int(terminal.type("r", r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
 
         terminal.resize(80, 20)
         self.wait_until(lambda: re.search("^ *now .* share  function", terminal.screen(), re.MULTILINE))
@@ -156,16 +130,13 @@ class Top(unittest.TestCase):
         self.expect_the_terminal_as_before()
 
         report = machines.as_json("report", side)
-        graph = machines.as_json("graph", side)
-        integrity = report["integrity"]
-        self.assertEqual(integrity["delivered"], said)
-        for name in ("lost", "gaps", "corrupt_frames", "malformed_frames", "unknown_records"):
-            self.assertEqual(integrity[name], 0, integrity)
+        self.assertEqual(report["integrity"]["delivered"], said)
+        self.assert_zero(report["integrity"], "lost", "gaps", "corrupt_frames", "malformed_frames", "unknown_records")
         begun, ended = times.begun_and_ended(side.read_bytes())
         self.assertEqual(sum(row["calls"] for row in report["functions"] + report.get("interrupts", [])), begun)
         self.assertLess(abs(begun - ended), 512)  # open at either end: a shadow stack's size
         self.assertTrue(all(row["name"].startswith("luaV_") for row in report["functions"]), report["functions"])
-        self.assertEqual([marker["id"] for marker in graph["markers"]], [1])
+        self.assertEqual(markers(), [1])
 
     def test_zero_one_core_and_the_mouse(self):
         self.watch_demo("--control", f"unix:{self.directory}/steer")
@@ -174,9 +145,7 @@ class Top(unittest.TestCase):
         # The picture goes on after a click, and after its release.
         self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
         terminal.type("p")  # the picture is held, so that nothing comes meanwhile
-        terminal.type("z")
-        terminal.wait_for("^zero: the figures begin again")
-        terminal.wait_for(r"^figures +since [0-9:]{8} \([0-9]+ s ago: zero\)")
+        terminal.type("z", "^zero: the figures begin again", r"^figures +since [0-9:]{8} \([0-9]+ s ago: zero\)")
         self.assertTrue(all(calls < 10_000 for calls, _ in self.calls()), terminal.screen())
         terminal.type("p")
         self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
@@ -184,93 +153,51 @@ class Top(unittest.TestCase):
         self.assertEqual(done.stdout, "the figures begin again\n")
         self.wait_until(lambda: not self.calls() or self.calls()[0][0] < 20_000)
 
-        terminal.type("C9\n")
-        terminal.wait_for("^there is no core 9: the target has 1, from 0")
-        terminal.type("C0\n")
-        terminal.wait_for("^figures +only core 0  since")
+        terminal.type("C9\n", "^there is no core 9: the target has 1, from 0")
+        terminal.type("C0\n", "^figures +only core 0  since")
         self.wait_until(lambda: len(self.rows()) > 10)
-        terminal.type("C\n")
-        terminal.wait_for("^all cores and tasks")
+        terminal.type("C\n", "^all cores and tasks")
 
         # A click on the head of `self`, then on the third row.
         head = self.click_head("self")
         self.wait_until(lambda: self.is_sorted_by_self())
         terminal.type("p")
         terminal.click(70, head + 3)
-        terminal.type("u")
-        proposed = terminal.wait_for(r"^untrace GLOB...: (\S+)")[1]
+        proposed = terminal.type("u", r"^untrace GLOB...: (\S+)")[1]
         self.assertEqual(proposed, self.rows()[2][1])
         terminal.press("Escape")
-        terminal.type("s")
-        self.wait_until(lambda: terminal.shows("mouse_any_flag") == "0")
-        terminal.type("s")
-        self.wait_until(lambda: terminal.shows("mouse_any_flag") == "1")
-        terminal.type("q")
-        self.expect_the_terminal_as_before()
-
-    def test_a_screen_of_80_by_24_cuts_nothing(self):
-        self.terminal.resize(80, 24)
-        self.watch_demo()
-        terminal = self.terminal
-        self.assertRegex(terminal.screen().splitlines()[23], r"^\? help  q quit  / search .* p pause$")
-        terminal.wait_for("gaps 0 +corrupt 0")
-        terminal.type("?")
-        terminal.wait_for("^any key: back$")
-        shown = " ".join(terminal.screen().split())
-        keys = (pathlib.Path(__file__).resolve().parents[2] / "host-tools/views/top/keys.cpp").read_text()
-        texts = re.findall(r'^ +\{"[^"]+", "([^"]+)"\},?$', keys, re.MULTILINE)
-        verbs = re.findall(r"'(.)',", (pathlib.Path(__file__).resolve().parents[2] /
-                                      "host-tools/target/control/verbs.cpp").read_text())
-        self.assertGreater(len(texts), 8)
-        for text in texts:
-            self.assertIn(text, shown)
-        for key in verbs:
-            self.assertRegex(shown, rf" {key} [a-z-]+: ")
-        terminal.press("Escape")
-        terminal.type("R")
-        terminal.wait_for("^none, function, graph, profile, duration, sampled\nrecorder:$")
-        terminal.press("Escape")
-        terminal.type(":depth nothing\n")
-        terminal.wait_for("^depth nothing: .*expected a number")
+        for flag in "01":
+            terminal.type("s")
+            self.wait_until(lambda: terminal.shows("mouse_any_flag") == flag)
         terminal.type("q")
         self.expect_the_terminal_as_before()
 
     def test_a_reset_and_a_lost_line_are_said_and_survived(self):
         self.watch_demo()
-        self.terminal.type(":reset\n")
-        self.terminal.wait_for("the target has been reset: session")
-        self.terminal.wait_for("running  1 reset  ")
+        self.terminal.type(":reset\n", "the target has been reset: session", "running  1 reset  ")
         self.wait_until(self.rows)
         self.target.kill()
         self.terminal.wait_for("line lost, trying again  1 reset  1 line loss")
         self.assertTrue(self.rows(), "what was known is gone")
-        self.terminal.type("m")
-        self.terminal.wait_for("mark 1: the line is lost")
+        self.terminal.type("m", "mark 1: the line is lost")
         self.target.start()
         self.terminal.wait_for("running  2 resets  1 line loss")
         self.wait_until(lambda: any(rate > 0 for rate, _ in self.rows()))
         # A signal ends it, too.
-        top = subprocess.run(["pgrep", "-P", self.terminal.shows("pane_pid"), "nopscope"], capture_output=True,
-                             text=True).stdout.split()
-        self.assertEqual(len(top), 1)
-        subprocess.run(["kill", "-TERM", *top], check=True)
+        self.kill(signal.SIGTERM)
         self.expect_the_terminal_as_before()
 
     def test_a_crash_leaves_the_terminal_as_it_was(self):
-        self.watch(f"file:{GOLDEN / 'stream.bin'}")
+        self.watch(f"file:{STREAM}")
         self.terminal.wait_for("nopscope  over")
-        top = subprocess.run(["pgrep", "-P", self.terminal.shows("pane_pid"), "nopscope"], capture_output=True,
-                             text=True).stdout.split()
-        self.assertEqual(len(top), 1)
-        subprocess.run(["kill", "-SEGV", *top], check=True)
+        self.kill(signal.SIGSEGV)
         self.expect_the_terminal_as_before()
 
     def test_what_the_command_says_on_stderr_stays_out_of_the_screen(self):
         command = self.directory / "command"
-        command.write_text(f"cat {GOLDEN / 'stream.bin'}; echo not in the screen >&2; exec sleep 60\n")
+        command.write_text(f"cat {STREAM}; echo not in the screen >&2; exec sleep 60\n")
         self.watch(f"exec:sh {command}")
-        self.terminal.wait_for("^nopscope  finished")
-        self.terminal.wait_for("^console")
+        self.terminal.wait_for("^nopscope  finished", "^console")
         screen = self.terminal.wait_for("^(.*)not in the screen")
         self.assertEqual(screen[1], "", "it is a line of the console's")
         self.assertRegex(self.terminal.screen().splitlines()[0], "^nopscope  finished")
@@ -280,39 +207,31 @@ class Top(unittest.TestCase):
         self.terminal.wait_for("rubbish from outside")
         self.terminal.press("C-l")
         self.wait_until(lambda: "rubbish" not in self.terminal.screen())
-        self.terminal.type("q")
-        self.terminal.wait_for("^not in the screen")
+        self.terminal.type("q", "^not in the screen")
         self.expect_the_terminal_as_before()
 
     def test_a_line_that_takes_no_commands(self):
-        self.watch(f"file:{GOLDEN / 'stream.bin'}")
+        self.watch(f"file:{STREAM}")
         self.terminal.wait_for("nopscope  over")
-        self.terminal.type("m")
-        self.terminal.wait_for("mark 1: .*commands cannot be sent there")
-        self.terminal.type("r\n")
-        self.terminal.wait_for("there is nothing to record: the line is over")
-        self.terminal.type("?")
-        self.terminal.wait_for("ask anything that")
+        self.terminal.type("m", "mark 1: .*commands cannot be sent there")
+        self.terminal.type("r\n", "there is nothing to record: the line is over")
+        self.terminal.type("?", "ask anything that")
         self.terminal.type("?q")
         self.expect_the_terminal_as_before()
 
 
-class Once(unittest.TestCase):
+class Once(machines.Case):
     def test_agrees_with_a_recording_of_the_same_line(self):
-        with machines.Directory() as directory:
-            command = machines.qemu_command(MACHINE, "demo", ["rounds=1"], icount=True)
-            done = machines.nopscope("top", "--once", "--delay", "100", "--format", "json", "--from",
-                                     "exec:" + shlex.join(command), "--image", ELF, "-o", directory / "side.nsc")
-            look = json.loads(done.stdout)
-            report = machines.as_json("report", directory / "side.nsc")
-            text = machines.nopscope("top", "--once", "--delay", "10", "--from", f"file:{GOLDEN / 'stream.bin'}").stdout
+        command = machines.qemu_command(MACHINE, "demo", ["rounds=1"])
+        look = machines.as_json("top", "--once", "--delay", "100", "--from", "exec:" + shlex.join(command), "--image", ELF,
+                                "-o", self.directory / "side.nsc")
+        report = machines.as_json("report", self.directory / "side.nsc")
+        text = machines.nopscope("top", "--once", "--delay", "10", "--from", f"file:{STREAM}").stdout
         self.assertEqual(look["state"], "over")
         self.assertGreater(len(report["functions"]), 300)
         for ours, theirs in (("calls", "calls"), ("self_ns", "corrected_self_ns"), ("total_ns", "corrected_total_ns")):
-            self.assertEqual({f["address"]: f[ours] for f in look["functions"]},
-                             {f["address"]: f[theirs] for f in report["functions"]})
-        self.assertEqual([i["calls"] for i in look.get("interrupts", [])],
-                         [i["calls"] for i in report.get("interrupts", [])])
+            self.assertEqual({f["address"]: f[ours] for f in look["functions"]}, {f["address"]: f[theirs] for f in report["functions"]})
+        self.assertEqual([i["calls"] for i in look.get("interrupts", [])], [i["calls"] for i in report.get("interrupts", [])])
         self.assertEqual(look["integrity"], report["integrity"])
         self.assertIn("every script's result is right", look["console"])
         self.assertRegex(text, "nopscope  over")

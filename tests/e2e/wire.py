@@ -123,13 +123,11 @@ def faults(line):
     stats = line.stats
     records = stats["generated"] - stats["aggregated"] - stats["filtered"]
     if not records == stats["delivered"] == len(line.events):
-        found.append(f"generated {records}, delivered {stats['delivered']}, "
-                     f"on the line {len(line.events)}")
+        found.append(f"generated {records}, delivered {stats['delivered']}, on the line {len(line.events)}")
     found += [f"{stats[name]} records {name}" for name in ("dropped", "overwritten") if stats[name]]
     if any(event.index != n for n, event in enumerate(line.events)):
         found.append("the records' indices are not 0, 1, 2, ...")
-    backward = sum(after.clock < before.clock
-                   for before, after in zip(line.events, line.events[1:]))
+    backward = sum(after.clock < before.clock for before, after in zip(line.events, line.events[1:]))
     if backward:
         found.append(f"the clock goes backward {backward} times")
     return found
@@ -143,13 +141,11 @@ def pairing_faults(line):
             open_entries.append(event)
         elif event.kind == RET:
             if not open_entries or open_entries[-1].index & 0xFFFFFFF != event.entry:
-                found.append(f"record {event.index} returns from {event.entry}, "
-                             f"which is not the innermost open entry")
+                found.append(f"record {event.index} returns from {event.entry}, which is not the innermost open entry")
                 open_entries = [e for e in open_entries if e.index & 0xFFFFFFF != event.entry]
             else:
                 open_entries.pop()
-    return found + [f"entry {event.index} of {event.site:#x} has no return"
-                    for event in open_entries]
+    return found + [f"entry {event.index} of {event.site:#x} has no return" for event in open_entries]
 
 
 def is_interrupt(event):

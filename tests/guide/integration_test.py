@@ -37,19 +37,16 @@ PACKAGE = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-none-elf.cmake", "-DNOP
 PROJECT = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
            f"-DCMAKE_C_COMPILER={CROSS}gcc", f"-DCMAKE_CXX_COMPILER={CROSS}g++", f"-DFOREIGN={FOREIGN}"]
 machines.HANG_SECONDS = HANG_SECONDS = 120  # the longest test takes twenty
-QEMU = ["qemu-system-aarch64", "-M", "virt", "-nic", "none", "-display", "none", "-monitor", "none",
-        "-icount", "shift=0"]
+QEMU = ["qemu-system-aarch64", "-M", "virt", "-nic", "none", "-display", "none", "-monitor", "none", "-icount", "shift=0"]
 STDIO = ["-serial", "stdio"]
 NEWLIB_SOURCE = "/usr/src/newlib"  # where Debian's newlib-source puts it
 
 
 def run(*command, **environment):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, timeout=HANG_SECONDS,
-                          env={**os.environ, **environment})
+                          stdin=subprocess.DEVNULL, timeout=HANG_SECONDS, env={**os.environ, **environment})
     if done.returncode != 0:
-        raise AssertionError(f"{shlex.join(map(str, command))}: exit status {done.returncode}\n"
-                             f"{done.stdout}{done.stderr}")
+        raise AssertionError(f"{shlex.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -88,8 +85,7 @@ class Integration(unittest.TestCase):
             command = ["sh", "-c", f"exec {shlex.join(command)} 3>&1 >{shlex.quote(str(said))}"]
         else:
             command += STDIO
-        console = machines.nopscope("record", "--from", "exec:" + shlex.join(command), "--image", elf,
-                                    "-o", recording).stdout
+        console = machines.nopscope("record", "--from", "exec:" + shlex.join(command), "--image", elf, "-o", recording).stdout
         report = machines.as_json("report", recording, "--image", elf)
         self.assertTrue(report["integrity"]["clean"])
         oracle = json.loads((directory / "counts").read_text())
@@ -202,8 +198,7 @@ class Integration(unittest.TestCase):
             cmake(ROOT, self.directory / "el3", *PACKAGE, "-DNOPSCOPE_TPIDR=el3")
 
     def test_init_refuses_what_it_cannot_work_with(self):
-        elf = make(self.directory / "refusals", self.prefix, f"PROGRAM={HERE}/refusals.c",
-                   f"EXTRA={HERE}/el0.S")
+        elf = make(self.directory / "refusals", self.prefix, f"PROGRAM={HERE}/refusals.c", f"EXTRA={HERE}/el0.S")
         expected = (HERE / "refusals.expected").read_text()
         for cpu in ("max", "cortex-a72"):
             self.assertEqual(run(*QEMU, *STDIO, "-cpu", cpu, "-kernel", elf).replace("\r", ""), expected)
@@ -226,10 +221,8 @@ class Integration(unittest.TestCase):
                          "started, and join() on each\nthe text is as it was\n")
 
     def test_third_party_qemu_memory(self):
-        source = run(ROOT / "cmake/fetch_source.sh", "qemu", "tests/tcg/aarch64/system/boot.S",
-                     "tests/tcg").strip()
-        elf = make(self.directory / "qemu", self.prefix, f"SOURCE={source}/tests/tcg",
-                   source=HERE / "third_party", image="memory")
+        source = run(ROOT / "cmake/fetch_source.sh", "qemu", "tests/tcg/aarch64/system/boot.S", "tests/tcg").strip()
+        elf = make(self.directory / "qemu", self.prefix, f"SOURCE={source}/tests/tcg", source=HERE / "third_party", image="memory")
         machines.nopscope("check", elf)
         said = elf.parent / "said"
         _, calls = self.profile(elf, "-cpu", "max", "-chardev", f"file,path={said},id=said",

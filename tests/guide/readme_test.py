@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries the README like a new user. Every command in it runs in a clean clone and prints what the
-page shows. Every figure in it is that of the page it comes from.
+"""Tries the README like a new user. Every command in it runs and prints what the page shows. Every figure in it is that of the
+page it comes from.
 
-    readme_test.py [--update]      --update: writes the demo's tables into the README
+    readme_test.py             in a clean clone
+    readme_test.py --here      with this build: nothing is installed or built, and of other verbs of ./dev only the name is checked
+    readme_test.py --update    writes the demo's tables into the README
 """
 
 import json
@@ -13,6 +15,7 @@ import pty
 import re
 import select
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,13 +29,9 @@ sys.path.insert(0, str(guide.ROOT / "tests/e2e"))
 import machines  # noqa: E402
 
 README = guide.ROOT / "README.md"
-def marks(name):
-    return f"<!-- {name}: written by tests/guide/readme_test.py --update -->\n", f"<!-- /{name} -->\n"
-
-
 PORT, IMAGE = "/dev/ttyUSB0", "firmware.elf"
-# The table comes from this compiler.
-COMPILER = "12.2.0"
+# The tables come from this compiler, and from this QEMU.
+COMPILER, QEMU = "12.2.0", "10.0.2"
 
 # The README's figures and their pages: patterns whose groups must be equal.
 FIGURES = (
@@ -43,10 +42,14 @@ FIGURES = (
 NAMES = re.compile(r"Debian 12|Lua 5\.4|Linux 6\.12|Raspberry Pi [345](?: and [345])?|3 B\+?|\b400\b|License 2\.0|at 54 MHz|at\s+1 GHz")
 
 
-def compiler_of(tree):
-    said = subprocess.run(["readelf", "-p", ".comment", str(tree / "build/virt/firmware/demo.elf")], check=True,
-                          capture_output=True, text=True).stdout
+def compiler_of(elf):
+    said = subprocess.run(["readelf", "-p", ".comment", elf], check=True, capture_output=True, text=True).stdout
     return re.search(r"GCC: \(.*\) ([\d.]+)", said)[1]
+
+
+def demo(elf):
+    """QEMU's command of ./dev demo."""
+    return machines.qemu_command("virt-max-smp4", "demo", ["interrupts=1", "pumps=20"], elf=elf)
 
 
 def table_of(printed):
@@ -74,11 +77,11 @@ def rows_of(table):
 
 
 class Board(threading.Thread):
-    """The demo on a serial port: a pseudo-terminal. QEMU starts when the port is opened."""
+    """A board on a serial port: a pseudo-terminal. `command()` is what it sends. It starts when the port is opened."""
 
-    def __init__(self, elf):
+    def __init__(self, command):
         super().__init__(daemon=True)
-        self.elf = elf
+        self.command = command
         self.master, port = pty.openpty()
         tty.setraw(port)
         self.port = os.ttyname(port)
@@ -91,38 +94,36 @@ class Board(threading.Thread):
         while any(what & select.POLLHUP for _, what in poll.poll(0)):
             if self.over.wait(0.05):
                 return
-        command = machines.qemu_command("virt-max-smp4", "demo", ["interrupts=1", "pumps=20"], True, self.elf())
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as qemu:
-            while piece := qemu.stdout.read1(4096):
+        with subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as sender:
+            while piece := sender.stdout.read1(4096):
                 while piece and not self.over.is_set():
                     piece = piece[os.write(self.master, piece):]
-            qemu.kill()
+            sender.kill()
 
 
-class Readme(unittest.TestCase):
-    def test_every_command_runs_in_a_clean_clone_and_prints_what_the_page_shows(self):
-        boxes = guide.boxes(README.read_text())
-        with tempfile.TemporaryDirectory(prefix="nopscope-readme-") as holder:
-            clone = pathlib.Path(holder) / "nopscope"
-            guide.clone(clone)
-            board = Board(lambda: clone / "build/virt/firmware/demo.elf")
-            board.start()
-            for box in boxes:
-                box.text = box.text.replace(PORT, board.port)
-            # The page uses the reader's firmware; this test uses the demo.
-            record = next(at for at, box in enumerate(boxes) if IMAGE in box.text)
-            boxes.insert(record, guide.Box(0, "sh", "", f"cp build/virt/firmware/demo.elf {IMAGE}\n"))
-            self.assertGreater(record, 1)
-            status, printed = guide.follow(boxes, clone, "README.md", ".")
-            board.over.set()
-            self.assertEqual(status, 0, "a command of the page failed: the last one above")
-            shown = [box.text for box in boxes if box.kind == "text"]
-            self.assertEqual(len(shown), 2)
-            self.assertTrue((clone / "build/demo/report.html").is_file())
-            self.compare(rows_of(shown[0]), rows_of(table_of(printed)), compiler_of(clone))
-            tasks = printed[printed.rindex("\n\n", 0, re.search(r"^ *CPU +share", printed, re.M).start()):]
-            self.assertEqual(tasks_of(tasks), tasks_of(shown[1]))
-            self.assertGreater(len(tasks_of(tasks)), 4)
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.boxes = guide.boxes(README.read_text())
+        self.shown = [box.text for box in self.boxes if box.kind == "text"]
+        self.assertEqual(len(self.shown), 2)
+        self.tree = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="nopscope-readme-"))) / "nopscope"
+
+    def follow(self, command):
+        """Runs the boxes with a board in the port's place. Returns what they print, without blanks at the lines' ends."""
+        board = Board(command)
+        board.start()
+        for box in self.boxes:
+            box.text = box.text.replace(PORT, board.port)
+        status, printed = guide.follow(self.boxes, self.tree, "README.md", ".")
+        board.over.set()
+        self.assertEqual(status, 0, "a command of the page failed: the last one above")
+        return "".join(line.rstrip() + "\n" for line in printed.splitlines())
+
+    def check_tables(self, printed, elf):
+        self.compare(rows_of(self.shown[0]), rows_of(table_of(printed)), compiler_of(elf))
+        tasks = printed[printed.rindex("\n\n", 0, re.search(r"^ *CPU +share", printed, re.M).start()):]
+        self.assertEqual(tasks_of(tasks), tasks_of(self.shown[1]))
+        self.assertGreater(len(tasks_of(tasks)), 4)
 
     def compare(self, shown, printed, compiler):
         self.assertEqual(len(printed), len(shown))
@@ -136,7 +137,7 @@ class Readme(unittest.TestCase):
                 self.assertAlmostEqual(said, told, delta=0.02 * told, msg=row)
 
     def test_another_table_is_seen(self):
-        shown = rows_of(next(box.text for box in guide.boxes(README.read_text()) if box.kind == "text"))
+        shown = rows_of(self.shown[0])
         self.compare(shown, shown, COMPILER)
         first = next(iter(shown))
         for wrong in ({**shown, first: (shown[first][0], shown[first][1] * 1.05)},
@@ -145,6 +146,59 @@ class Readme(unittest.TestCase):
             with self.assertRaises(AssertionError):
                 self.compare(shown, wrong, COMPILER)
 
+
+class InAClone(Commands):
+    def test_every_command_runs_and_prints_what_the_page_shows(self):
+        guide.clone(self.tree)
+        elf = self.tree / "build/virt/firmware/demo.elf"
+        # The page uses the reader's firmware; this test uses the demo.
+        record = next(at for at, box in enumerate(self.boxes) if IMAGE in box.text)
+        self.boxes.insert(record, guide.Box(0, "sh", "", f"cp build/virt/firmware/demo.elf {IMAGE}\n"))
+        self.assertGreater(record, 1)
+        printed = self.follow(lambda: demo(elf))
+        self.assertTrue((self.tree / "build/demo/report.html").is_file())
+        self.check_tables(printed, elf)
+
+
+class Here(Commands):
+    def test_every_command_runs_and_prints_what_the_page_shows(self):
+        elf, line = machines.elf_of("virt-max", "demo"), self.tree / "line"
+        (self.tree / "build/demo").mkdir(parents=True)
+        shutil.copy(elf, self.tree / IMAGE)
+        subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", "exec:" + shlex.join(demo(elf)), "--image", elf, "--save-line", line,
+                        "-o", self.tree / "build/demo/demo.nsc"], check=True, stdin=subprocess.DEVNULL)
+        usage = subprocess.run([guide.ROOT / "dev", "--help"], capture_output=True, text=True, check=True).stdout
+        self.verbs = re.findall(r"^  ([a-z][a-z-]*) ", usage, re.M)
+        for box in self.boxes:
+            if box.kind == "sh":
+                box.text = "".join(self.here(command) + "\n" for command in box.text.splitlines())
+        self.assertGreaterEqual(sum(box.text.count(machines.NOPSCOPE) for box in self.boxes), 10)
+        printed = self.follow(lambda: ["cat", line])
+        self.check_tables(printed, elf)
+        if compiler_of(elf) == COMPILER and re.search(r"version ([\d.]+)", subprocess.run(
+                ["qemu-system-aarch64", "--version"], capture_output=True, text=True, check=True).stdout)[1] == QEMU:
+            for table in self.shown:
+                self.assertIn(table, printed, "if this is meant: readme_test.py --update")
+
+    def here(self, command):
+        """The command as it runs here: ./dev nopscope is the built one, ./dev demo prints the report of its recording."""
+        words = command.split()
+        if words[0] != "./dev":
+            return command
+        self.assertIn(words[1], self.verbs, command)
+        if words[1] == "nopscope":
+            return command.replace("./dev nopscope", shlex.quote(machines.NOPSCOPE), 1)
+        if words[1] == "demo":
+            return shlex.join([machines.NOPSCOPE, "report", "build/demo/demo.nsc", "--image", IMAGE, *words[2:]])
+        return f"# {command}"
+
+    def test_a_verb_that_is_none_is_seen(self):
+        self.verbs = ["demo"]
+        with self.assertRaises(AssertionError):
+            self.here("./dev fly")
+
+
+class Page(unittest.TestCase):
     def test_every_figure_is_its_page_s(self):
         text = README.read_text()
         for pattern, page, source in FIGURES:
@@ -188,7 +242,7 @@ def update():
                            capture_output=True, text=True).stdout
     tasks = "\n".join(line.rstrip() for line in tasks.splitlines()) + "\n"
     for name, table in ("demo", table_of(done.stdout)), ("tasks", tasks):
-        begin, end = marks(name)
+        begin, end = f"<!-- {name}: written by tests/guide/readme_test.py --update -->\n", f"<!-- /{name} -->\n"
         before, rest = README.read_text().split(begin)
         after = rest.split(end)[1]
         README.write_text(f"{before}{begin}```text\n{table}```\n{end}{after}")
@@ -198,4 +252,5 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--update"]:
         update()
     else:
-        unittest.main()
+        is_here = sys.argv[1:] == ["--here"]
+        unittest.main(argv=sys.argv[:1] + ["Page", "Here"] if is_here else sys.argv, defaultTest=["Page", "InAClone"])

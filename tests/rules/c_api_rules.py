@@ -113,8 +113,7 @@ class Declaration:
 
 def declaration(element, kind, scope, name):
     at = element.find("location")
-    comment = " ".join(" ".join("".join(element.find(part).itertext())
-                                for part in ("briefdescription", "detaileddescription")).split())
+    comment = " ".join(" ".join("".join(element.find(part).itertext()) for part in ("briefdescription", "detaileddescription")).split())
     return Declaration(kind, tuple(scope), name, Path(at.get("file")).name, int(at.get("line")),
                        tuple(parameter.findtext("declname") for parameter in element.findall("param")),
                        element.findtext("argsstring") or "", comment)

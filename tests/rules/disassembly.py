@@ -69,8 +69,7 @@ def disassemble(objdump, path):
 
 def defined_functions(nm, archive):
     """Returns {function's name: the archive's member that defines it}."""
-    output = subprocess.run([nm, "-A", "--defined-only", archive], check=True,
-                            stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run([nm, "-A", "--defined-only", archive], check=True, stdout=subprocess.PIPE, text=True).stdout
     functions = {}
     for line in output.splitlines():
         place, _, rest = line.rpartition(":")

@@ -100,8 +100,7 @@ def breaches(root, build=None):
     named = [(UNIT, "./dev unit", unit_tests(root)), *([(CTEST, "ctest -R", ctest_names(build))] if build else [])]
     for file in markdown(root):
         text = (root / file).read_text(encoding="utf-8")
-        found = [*link_breaches(root, file, text), *path_breaches(root, text), *verb_breaches(root, text),
-                 *count_breaches(text)]
+        found = [*link_breaches(root, file, text), *path_breaches(root, text), *verb_breaches(root, text), *count_breaches(text)]
         for pattern, command, tests in named:
             found += test_breaches(pattern, command, tests, text)
         for reason in dict.fromkeys(found):

@@ -37,8 +37,7 @@ def every_command(session):
 
 def run_to_the_end(sent):
     command = machines.qemu_command(MACHINE, "minimal", [], icount=True)
-    return wire.Line(subprocess.run(command, input=sent, stdout=subprocess.PIPE, check=True,
-                                    timeout=machines.HANG_SECONDS).stdout)
+    return wire.Line(subprocess.run(command, input=sent, stdout=subprocess.PIPE, check=True, timeout=machines.HANG_SECONDS).stdout)
 
 
 class Endless:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Firmware that calls nopscope, but is compiled without NOPSCOPE_ENABLED=1 and linked without the
-tracer, has no byte of nopscope (SHIPPING.md). From the environment: NOPSCOPE (the command) and
-NOPSCOPE_CROSS (the cross compiler's prefix).
+"""Firmware that calls nopscope, but is compiled without NOPSCOPE_ENABLED=1 and linked without the tracer, has no byte of
+nopscope (SHIPPING.md). From the environment: NOPSCOPE (the command) and NOPSCOPE_CROSS (the cross compiler's prefix).
 """
 
 import functools
@@ -21,14 +20,12 @@ CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
 FLAGS = ["-ffreestanding", "-mgeneral-regs-only", "-mno-outline-atomics", "-fno-pic", "-fno-stack-protector",
          "-ffunction-sections", "-mbranch-protection=standard", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
          f"-I{ROOT}", f"-I{ROOT / 'tracer/include'}", f"-I{FOREIGN}"]
-COMPILERS = {".c": ["gcc", "-std=c11"], ".S": ["gcc"],
-             ".cpp": ["g++", "-std=c++20", "-fno-exceptions", "-fno-rtti"]}
+COMPILERS = {".c": ["gcc", "-std=c11"], ".S": ["gcc"], ".cpp": ["g++", "-std=c++20", "-fno-exceptions", "-fno-rtti"]}
 LINK = ["-static", "-no-pie", "-nostdlib", "-Wl,--build-id=none", "-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack",
         "-Wl,--no-warn-rwx-segments"]
 OURS = f"-Wl,-T,{ROOT}/linker/nopscope.ld"
 # A function's declaration that begins in the first column and is not a definition.
-DECLARED = re.compile(r"^(?=\S)(?:NOPSCOPE_API )?(?!using|typedef|inline|static)"
-                      r"[\w:<>*& ]+?[ &*](\w+)\([^;{}]*\);", re.M)
+DECLARED = re.compile(r"^(?=\S)(?:NOPSCOPE_API )?(?!using|typedef|inline|static)[\w:<>*& ]+?[ &*](\w+)\([^;{}]*\);", re.M)
 
 
 def run(*command):
@@ -164,8 +161,7 @@ class Empty(unittest.TestCase):
 
     def test_a_forgotten_flag_is_told(self):
         # The sources are compiled for tracing, but without the flag for the headers.
-        elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2",
-                     "-falign-functions=8")
+        elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2", "-falign-functions=8")
         for image, sentence in ((elf, "the image has patch sites but no tracer"),
                                 (linked("empty", self.directory, [FOREIGN / "main.c"], "-O2"),
                                  "has no patch sites and no tracer: it was built without nopscope")):
@@ -175,8 +171,7 @@ class Empty(unittest.TestCase):
 
     def test_what_remains_is_seen(self):
         kept = self.directory / "kept.c"
-        kept.write_text("#include <nopscope/nopscope.h>\n"
-                        "void* kept = (void*)nopscope_pump;\nint main(void) { return 0; }\n")
+        kept.write_text("#include <nopscope/nopscope.h>\nvoid* kept = (void*)nopscope_pump;\nint main(void) { return 0; }\n")
         elf = linked("kept", self.directory, [kept], "-O2", "-Wno-pedantic")
         self.assertEqual(remains(elf), ["nopscope_pump"])
         plain = self.directory / "plain.c"

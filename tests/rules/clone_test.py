@@ -1,16 +1,92 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev release: its refusals, its reproducible source archive, and its comparison's differences.
+"""Tests in a clone of the tree with all uncommitted changes, which they break.
+
+    clone_test.py Hooks       the hooks of pre-commit pass on the tree without a network. Each refuses its kind of error
+    clone_test.py Release     ./dev release: its refusals, its reproducible source archive, and its comparison's differences
 
 `./dev proof release` makes the double build, which takes 18 minutes of processor time.
 """
 
+import os
 import re
 import subprocess
 import tarfile
+import tempfile
 import unittest
+from pathlib import Path
 
-from scratch import Scratch, git
+import tree
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
+    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PYTHONDONTWRITEBYTECODE": "1",
+    **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+       for what, value in (("NAME", "test"), ("EMAIL", "test@localhost"), ("DATE", "2026-01-02T03:04:05Z"))}}
+# A proxy that does not exist: a hook that downloads something fails.
+NO_NETWORK = {f"{name}_proxy": "http://127.0.0.1:9" for name in ("http", "https", "HTTP", "HTTPS", "ALL")}
+
+
+def git(directory, *words):
+    return subprocess.run(["git", "-C", str(directory), *words], env=ENVIRONMENT, capture_output=True, check=True).stdout
+
+
+@unittest.skipUnless((ROOT / ".git").exists(), "the tree is no clone")
+class Scratch(unittest.TestCase):
+    PATHS = ()  # the cloned part of the tree; none: all
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tree = Path(cls.enterClassContext(tempfile.TemporaryDirectory())) / "tree"
+        tree.copy(ROOT, cls.tree, *cls.PATHS)
+        git(cls.tree, "init", "-q", "-b", "main")
+        git(cls.tree, "add", "-A")
+        git(cls.tree, "commit", "-q", "-m", "first")
+        git(cls.tree, "branch", "first")
+
+    def setUp(self):
+        self.outside = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        git(self.tree, "checkout", "-q", "-f", "-B", "main", "first")
+        git(self.tree, "clean", "-fdq")
+
+    def commit(self):
+        git(self.tree, "add", "-A")
+        git(self.tree, "commit", "-q", "--no-verify", "--allow-empty", "-m", "tree")
+
+    def run_in(self, *command, **options):
+        done = subprocess.run(list(map(str, command)), cwd=self.tree, env=ENVIRONMENT | options.pop("env", {}), capture_output=True,
+                              text=True, check=False, **options)
+        return done.returncode, done.stdout + done.stderr
+
+    def edit(self, path, before, after):
+        text = (self.tree / path).read_text(encoding="utf-8")
+        self.assertIn(before, text)
+        (self.tree / path).write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+class Hooks(Scratch):
+    def hooks(self, *words):
+        return self.run_in("pre-commit", "run", "--color", "never", *words,
+                           env=NO_NETWORK | {"PRE_COMMIT_HOME": str(self.outside / "cache"), "HOME": str(self.outside)})
+
+    def test_they_pass_on_the_tree(self):
+        status, said = self.hooks("--all-files")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(said.count("Passed"), 5, said)
+
+    def test_each_refuses(self):
+        for hook, path, text, words in [
+                ("rules", "tracer/new.hpp", "// SPDX-License-Identifier: Apache-2.0\n", "no #pragma once"),
+                ("documents", "docs/new.md", "`hal/boards/none.cpp`\n", "there is no hal/boards/none.cpp"),
+                ("forms", ".github/ISSUE_TEMPLATE/new.yml", "name: a\n", "lacks description"),
+                ("spelling", "docs/new.md", "It is rec" + "ieved.\n", "==> received"),
+                ("format", "hal/new.cpp", "int a;\nint  f( );\n", "hal/new.cpp:2: not formatted")]:
+            (self.tree / path).write_text(text, encoding="utf-8")
+            git(self.tree, "add", path)
+            status, said = self.hooks(hook)
+            self.assertEqual(status, 1, said)
+            self.assertIn(words, said)
+            git(self.tree, "reset", "-q", "--hard")
 
 
 class Release(Scratch):

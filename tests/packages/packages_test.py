@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The packages nopscope and nopscope-target-source: lintian, reproducible bytes, contents, and a
-firmware built from the sources.
+"""The packages nopscope and nopscope-target-source.
+
+    packages_test.py Deb          lintian, reproducible bytes, contents, and a firmware built from the sources
+    packages_test.py CleanRoot    apt installs them in a clean root, the command runs, and removal leaves no file
 
 From the environment, in addition to cli.py's: NOPSCOPE_CROSS, the prefix of the cross compiler.
 """
@@ -11,13 +13,19 @@ import json
 import os
 import pathlib
 import re
+import sys
 import tempfile
 import time
 import unittest
 
-import packages
-from packages import ROOT, cli
+import clean_root
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/cli"))
+import cli  # noqa: E402
+
+cli.HANG_SECONDS = 300  # a library is compiled, and lintian and apt run
+EPOCH = 1790000000  # any time
 CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
 PROJECT = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_COMPILER={CROSS}gcc"]
 HISTORY = """# Changelog
@@ -39,11 +47,24 @@ The first.
 """
 
 
+def make(directory, **environment):
+    """Returns (nopscope, nopscope-target-source), made by the command in docs/install.md."""
+    cli.run("cpack", "--config", cli.HOST_BUILD / "CPackConfig.cmake", "-B", directory,
+            env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), **environment})
+    command, = directory.glob("nopscope_*.deb")
+    target, = directory.glob("nopscope-target-source_*_all.deb")
+    return command, target
+
+
+def field(deb, name):
+    return cli.run("dpkg-deb", "--field", deb, name).stdout.strip()
+
+
 class Deb(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="nopscope-deb-")))
-        cls.command, cls.target = cls.debs = packages.make(cls.directory / "first")
+        cls.command, cls.target = cls.debs = make(cls.directory / "first")
         for deb, name in zip(cls.debs, ("command", "target")):
             cli.run("dpkg-deb", "--extract", deb, cls.directory / name)
 
@@ -63,10 +84,10 @@ class Deb(unittest.TestCase):
         self.assertEqual([line for line in done.stdout.splitlines() if ": poor-" not in line], [])
 
     def test_made_again_they_are_the_same_bytes(self):
-        again = packages.make(self.directory / "again", TZ="Asia/Tokyo", LC_ALL="C")
+        again = make(self.directory / "again", TZ="Asia/Tokyo", LC_ALL="C")
         for one, other in zip(self.debs, again):
             self.assertTrue(one.read_bytes() == other.read_bytes(), f"{one.name}: see diffoscope")
-        when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(packages.EPOCH))
+        when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(EPOCH))
         for deb in self.debs:
             listed = cli.run("dpkg-deb", "--contents", deb, env={**os.environ, "TZ": "UTC"}).stdout.splitlines()
             self.assertEqual({" ".join(line.split()[3:5]) for line in listed}, {when})
@@ -74,13 +95,13 @@ class Deb(unittest.TestCase):
     def test_the_fields(self):
         version = cli.nopscope("--version").stdout.split()[1]
         for deb in self.debs:
-            self.assertEqual(packages.field(deb, "Version"), version)
-            self.assertRegex(packages.field(deb, "Maintainer"), r"^.+ <[^@ ]+@[^@ ]+>$")
-        depends = packages.field(self.command, "Depends")
+            self.assertEqual(field(deb, "Version"), version)
+            self.assertRegex(field(deb, "Maintainer"), r"^.+ <[^@ ]+@[^@ ]+>$")
+        depends = field(self.command, "Depends")
         for library in ("libc6", "libdw1", "libsqlite3-0", "libzstd1", "zlib1g"):
             self.assertRegex(depends, rf"\b{library} \(>= ")
-        self.assertEqual(packages.field(self.target, "Architecture"), "all")
-        self.assertEqual(packages.field(self.target, "Depends"), "")
+        self.assertEqual(field(self.target, "Architecture"), "all")
+        self.assertEqual(field(self.target, "Depends"), "")
 
     def test_modes_owners_and_checksums(self):
         for deb, name in zip(self.debs, ("command", "target")):
@@ -122,7 +143,7 @@ class Deb(unittest.TestCase):
         source, out = self.directory / "CHANGELOG.md", self.directory / "changelog"
         source.write_text(history)
         cli.run(ROOT / "cmake/deb/changelog.py", source, "nopscope", version, "A Person <a@example.org>", out,
-                env={**os.environ, "SOURCE_DATE_EPOCH": str(packages.EPOCH)})
+                env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)})
         done = cli.run("dpkg-parsechangelog", "-l", out, "--all", "--format", "rfc822")
         self.assertEqual(done.stderr, "")
         versions = re.findall(r"^nopscope \((.*)\) unstable; urgency=medium$", out.read_text(), re.MULTILINE)
@@ -150,7 +171,7 @@ class Deb(unittest.TestCase):
         self.assertEqual(self.changelog("# Changelog\n", "0.1")[0], ["0.1"])
         for name, deb in (("nopscope", "command"), ("nopscope-target-source", "target")):
             text = gzip.decompress((self.installed(deb) / f"share/doc/{name}/changelog.gz").read_bytes()).decode()
-            self.assertTrue(text.startswith(f"{name} ({packages.field(self.command, 'Version')}) "), text[:100])
+            self.assertTrue(text.startswith(f"{name} ({field(self.command, 'Version')}) "), text[:100])
 
     def test_a_heading_that_is_none_is_refused(self):
         with self.assertRaisesRegex(AssertionError, r"a heading that is neither .* ## 0\.2\.0 of yesterday"):
@@ -177,6 +198,58 @@ class Deb(unittest.TestCase):
         cli.run("cmake", "--build", found)
         for elf in (out / "foreign.elf", found / "foreign.elf"):
             self.assertRegex(cli.nopscope("check", elf).stdout, r" [1-9]\d* sites, .* 0 problems\n")
+
+
+RECORDING = cli.GOLDEN / "stream.bin"
+# Files that apt and dpkg keep for any package.
+STATE = re.compile(r"/(var/(log|cache)|var/lib/(apt|systemd)|in|out)(/|$)|/var/lib/dpkg/(status|diversions|statoverride|alternatives.*)-old"
+                   r"|/var/lib/dpkg/lock.*|/etc/ld\.so\.cache|/etc/\.pwd\.lock|/root(/|$)")
+SCRIPT = """
+list() { find / -path /proc -prune -o -path /dev -prune -o -path /tmp -prune -o -printf '%y %m %u:%g %p %l\\n' | sort >/out/$1; }
+apt-get -qq update
+list before
+apt-get install -qq -y --no-install-recommends /in/*.deb
+list installed
+dpkg-query -W -f '${Package} ${db:Status-Status}\\n' nopscope nopscope-target-source
+dpkg --verify nopscope nopscope-target-source
+cd /tmp
+nopscope --version >/out/version
+nopscope report /in/stream.bin >/out/report
+nopscope html /in/stream.bin -o - >/out/html
+nopscope export /in/stream.bin --format csv -o - >/out/export
+bash -c '. /usr/share/bash-completion/completions/nopscope; COMP_WORDS=(nopscope expo) COMP_CWORD=1; _nopscope; echo "${COMPREPLY[@]}"' >/out/completed
+gzip -dc /usr/share/man/man1/nopscope.1.gz >/out/man
+apt-get purge -qq -y nopscope nopscope-target-source
+apt-get autoremove -qq -y --purge
+list after
+"""
+
+
+class CleanRoot(unittest.TestCase):
+    def test_installed_run_and_removed(self):
+        with tempfile.TemporaryDirectory(prefix="nopscope-deb-") as holder:
+            debs = make(pathlib.Path(holder))
+            tar = clean_root.root_tar(field(debs[0], "Depends"))
+            status, said, out = clean_root.run(tar, SCRIPT, [*debs, RECORDING])
+        self.assertEqual(status, 0, said)
+        self.assertIn("nopscope installed\nnopscope-target-source installed\n", said)
+        out = {name: data.decode() for name, data in out.items()}
+        self.assertEqual(out["version"], cli.nopscope("--version").stdout)
+        for name, words in (("report", []), ("html", ["-o", "-"]), ("export", ["--format", "csv", "-o", "-"])):
+            self.assertEqual(out[name], cli.nopscope(name, RECORDING, *words).stdout)
+        self.assertEqual(out["completed"], "export\n")
+        self.assertIn(".SH NAME", out["man"])
+
+        before, installed, after = (self.listed(out[name]) for name in ("before", "installed", "after"))
+        added = {line.split(" ")[3] for line in installed - before}
+        self.assertLessEqual({"/usr/bin/nopscope", "/usr/src/nopscope/tracer/runtime/tracer.cpp", "/usr/share/doc/nopscope-target-source/glue/zephyr/nopscope_zephyr.c",
+                              "/usr/share/doc/nopscope/docs/images/diff.png", "/var/lib/dpkg/info/nopscope.list"}, added)
+        self.assertTrue([path for path in added if "libdw" in path], "a dependency was not installed: the root is not clean")
+        self.assertEqual(after - before, set(), "left behind")
+        self.assertEqual(before - after, set(), "taken away")
+
+    def listed(self, text):
+        return {line for line in text.splitlines() if not STATE.match(line.split(" ")[3])}
 
 
 if __name__ == "__main__":

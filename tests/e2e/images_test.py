@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Images that check themselves, and what their recordings must have.
+
+    images_test.py MACHINE CLASS
+"""
+
+import re
+import sys
+import unittest
+
+import machines
+import wire
+
+MACHINE = sys.argv.pop(1)
+SLOTS = (1 << 18) // 8
+
+
+class MinimalC(machines.Case):
+    """A firmware in C (firmware/examples/minimal-c)."""
+
+    def test_it_traces_itself(self):
+        run, report = self.ran(MACHINE, "minimal-c")
+        self.assertIn("minimal-c: 0 failures", run.console)
+        # A thousand calls of `thrice`, which calls `twice`, and one other call of `twice`.
+        self.assertEqual({f["name"]: f["calls"] for f in report["functions"]}, {"thrice": 1000, "twice": 1001})
+
+
+class Limits(machines.Case):
+    """Calls that the recorders must refuse (tests/firmware/torture/limits.cpp). They run as if untraced, and are counted."""
+
+    # check_all() of limits.cpp makes 32 traced calls (16 of four kinds: 1, 2, 2 and 3). It runs once with each recorder while
+    # recording is stopped. Only these calls are not counted.
+    STOPPED_CALLS = 2 * 32
+
+    def test_refused_calls_run_right_and_are_counted(self):
+        run, report = self.ran(MACHINE, "limits", oracle=True, clean=False)
+        self.assertRegex(run.console, "limits: passed: 0 failures")
+        integrity, line = report["integrity"], wire.Line(run.line)
+        self.assertEqual((line.bad_frames, line.sequence_gaps, wire.pairing_faults(line)), (0, 0, []))
+        self.assert_generated(integrity, "delivered", "dropped")
+        refused = ("dropped", "shadow_stack_full", "off_stack")
+        executed = sum(site["bl"] for site in run.oracle["sites"])
+        self.assertEqual(executed, sum(wire.calls(line).values()) + sum(integrity[key] for key in refused) + self.STOPPED_CALLS)
+        for key in ("generated", "delivered", *refused):
+            self.assertEqual(integrity[key], line.stats[key], key)
+            self.assertGreater(integrity[key], 0, key)
+        for key in refused:
+            self.assertRegex(run.console, rf"{key} {integrity[key]}\b")
+
+
+class Reset(machines.Case):
+    """A firmware in flight mode resets its machine. The next boot sends the first boot's last records."""
+
+    def check(self, word, *counts, sessions=1, before=1):
+        """`counts`: of records of before that the next boot refuses, and of headers. `before`: calls of before that are there."""
+        run, report = self.ran(MACHINE, "reset", word, clean=False)
+        said = re.search(r"reset: (\d+) records of before, (\d+) refused, (\d+) headers refused", run.console)
+        self.assertTrue(said, run.console)
+        records, *refused = map(int, said.groups())
+        self.assertEqual(refused, list(counts))
+        self.assertEqual((report["sessions"], report["integrity"]["recovered_sessions"]), (2, sessions))
+        calls = {row["name"]: row["calls"] for row in report["functions"]}
+        self.assertEqual((calls.get("before_the_reset", 0), calls["after_the_reset"]), (before, 1))
+        if sessions == 0:
+            self.assertEqual(records, 0)
+            return report
+        self.assertTrue(report["flight"])
+        self.assertGreater(records, SLOTS - 100)
+        self.assertGreater(calls["leaf"], SLOTS // 4)
+        integrity = report["integrity"]
+        self.assert_generated(integrity)
+        self.assert_zero(integrity, "corrupt_frames", "lost", "lost_frames", "duplicate_frames", "malformed_frames", "inconsistent_cores")
+        for part in ("lost", "overwritten", "dropped"):
+            self.assertEqual(sum(gap[part] for gap in report["gaps_list"]), integrity[part])
+        return report
+
+    def test_announced(self):
+        self.check("announced", 0, 0)
+
+    def test_sudden(self):
+        self.check("sudden", 0, 0)
+
+    def test_a_target_that_keeps_nothing(self):
+        self.check("forget", 0, 0, sessions=0, before=0)
+
+    def test_spoiled_records_are_left_out_and_counted(self):
+        report = self.check("records", 3, 0)
+        self.assertEqual(sum(gap["overwritten"] == 1 for gap in report["gaps_list"]), 3, report["gaps_list"])
+
+    def test_a_spoiled_header_is_refused(self):
+        self.check("header", 0, 1, sessions=0, before=0)
+
+
+class Unwinding(machines.Case):
+    """C++ exceptions, a forced unwinding and backtraces in traced calls, on two cores, in a task and in interrupts that come at
+    any instruction. The image checks what the program sees (it exits with a status), and prints how often it called each
+    function. The recording has to say the same."""
+
+    def unwound(self, *words):
+        """Returns the report, {function: (calls, calls that an exception left)} and the callbacks' entries and exits."""
+        run, report = self.ran(MACHINE, "unwinding", *words)
+        rows = [line.split() for line in run.console.splitlines()]
+        told = {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[2].isdigit()}
+        callbacks = told.pop("callbacks")
+        self.assertGreater(sum(left for _, left in told.values()), 1000, run.console)
+        integrity = report["integrity"]
+        self.assertTrue(integrity["complete"], integrity)
+        self.assert_zero(integrity, "orphan_returns", "gaps")
+        return report, told, callbacks
+
+    def check(self, *words, columns=("calls",), profile=False):
+        with self.subTest(words):
+            report, told, _ = self.unwound(*words)
+            functions = [f for f in (report["profile"] if profile else report)["functions"] if f["name"] in told]
+            shown = {f["name"]: tuple(f[column] for column in columns) for f in functions}
+            self.assertEqual(shown, {name: numbers[:len(columns)] for name, numbers in told.items()})
+            return functions
+
+    def test_every_call_that_an_exception_leaves_is_unwound(self):
+        for words in ("recorder=graph", "recorder=graph events=1", "recorder=sampled", "recorder=graph ops=return", "recorder=graph only"):
+            functions = self.check(*words.split(), columns=("calls", "unwound"))
+            self.assertFalse(any(f["open"] or f["lost"] or f["incomplete"] for f in functions))
+
+    def test_a_handler_has_its_time(self):
+        """From the catch on, not from the next record. The handler's 1000 instructions are followed by a traced call."""
+        report, _, _ = self.unwound("recorder=graph")
+        catches, = (f for f in report["functions"] if f["name"] == "catches")
+        self.assertTrue(1000 <= catches["self_ns"] / catches["calls"] < 2000, catches)
+
+    def test_the_function_recorder(self):
+        self.check("recorder=function")
+
+    def test_the_profile(self):
+        self.check("recorder=profile", profile=True)
+        self.check("recorder=profile", "events=1", profile=True)
+
+    def test_durations(self):
+        """None is dropped, although exceptions also end calls while the ring is full."""
+        self.check("recorder=duration")
+
+    def test_callbacks(self):
+        for words in (["ops=return"], ["recorder=graph", "ops=return"]):
+            with self.subTest(words):
+                _, told, (entries, exits) = self.unwound(*words)
+                self.assertEqual(entries - exits, sum(left for _, left in told.values()))
+
+    def test_the_same_program_untraced(self):
+        self.unwound("recorder=none")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -92,9 +92,10 @@ protected:
     std::string refusal(std::uint64_t address = 0x1000, std::size_t count = 64) {
         return test::error_of([&] { bytes(address, count); }).what();
     }
-    void answer_reads_with(const std::string& text) {
-        stub.answer = [text](const std::string& request) {
-            return request[0] == 'm' ? text : good(request);
+    // Requests that begin so are answered with `text`.
+    void answer(const std::string& request, const std::string& text) {
+        stub.answer = [=](const std::string& asked) {
+            return asked.starts_with(request) ? text : good(asked);
         };
     }
     void expect_true(const std::vector<std::uint8_t>& got, std::uint64_t address) {
@@ -115,9 +116,7 @@ TEST_F(Gdb, RunsOnWhereAsked) {
     bytes(0x1000, 1, true);
     EXPECT_EQ(stub.asked.back(), "D");
     EXPECT_THAT(said, HasSubstr("runs on"));
-    stub.answer = [](const std::string& request) {
-        return request == "D" ? packet("E01") : good(request);
-    };
+    answer("D", packet("E01"));
     bytes(0x1000, 1, true);
     EXPECT_EQ(stub.asked.back(), "c");
 }
@@ -149,9 +148,7 @@ TEST_F(Gdb, ARunningTargetIsInterrupted) {
     EXPECT_THAT(said, HasSubstr("was running"));
 }
 TEST_F(Gdb, RunLengthsNoiseAndDamage) {
-    answer_reads_with("++%Stop:x#00" + packet("0*\"1*!"));  // 6 and 5 digits: not pairs
-    EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
-    answer_reads_with(packet("ab0* "));
+    answer("m", packet("ab0* "));
     EXPECT_THAT(bytes(0x1000, 3), ::testing::ElementsAre(0xab, 0, 0));
     unsigned times = 0;
     stub.answer = [&](const std::string& request) {
@@ -169,20 +166,22 @@ TEST_F(Gdb, FaultsAreSaid) {
     EXPECT_THAT(refusal(0x20, 4),
                 HasSubstr("stub:1: the target's memory at 0x20 cannot be read (E14)"));
     EXPECT_THAT(refusal(0x8ff0, 64), HasSubstr("memory at 0x9000 cannot be read"));
-    stub.answer = [](const std::string&) { return std::string(); };
-    EXPECT_THAT(refusal(), HasSubstr("does not answer as a gdb stub does"));
-    stub.answer = [](const std::string&) { return std::string(5000, 'x'); };
-    EXPECT_THAT(refusal(), HasSubstr("is no gdb stub"));
-    stub.answer = [](const std::string& request) {
-        return request == "?" ? packet("W00") : good(request);
-    };
-    EXPECT_THAT(refusal(), HasSubstr("no target that is stopped (W00)"));
-    answer_reads_with(packet("*"));
-    EXPECT_THAT(refusal(), HasSubstr("makes no sense"));
-    answer_reads_with("$00#ff");
-    EXPECT_THAT(refusal(), HasSubstr("packets come damaged"));
-    answer_reads_with(packet(read_memory("m1000,1000")));
-    EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
+    const struct {
+        const char* request;
+        std::string answer;
+        const char* said;
+    } faults[] = {{"", "", "does not answer as a gdb stub does"},
+                  {"", std::string(5000, 'x'), "is no gdb stub"},
+                  {"?", packet("W00"), "no target that is stopped (W00)"},
+                  {"m", packet("*"), "makes no sense"},
+                  {"m", "$00#ff", "packets come damaged"},
+                  {"m", packet(read_memory("m1000,1000")), "cannot be read"},
+                  // 6 and 5 digits: not pairs.
+                  {"m", "++%Stop:x#00" + packet("0*\"1*!"), "cannot be read"}};
+    for (const auto& fault : faults) {
+        answer(fault.request, fault.answer);
+        EXPECT_THAT(refusal(), HasSubstr(fault.said));
+    }
 }
 TEST_F(Gdb, HostileStub) {
     std::mt19937 random(3);

@@ -34,9 +34,8 @@ public:
         return sum;
     }
     bool is_away(std::uint32_t site) const {
-        for (const auto& one : moved->all()) {
+        for (const auto& one : moved->all())
             if (one.index == site && one.state == DemotedSites::State::moved) return true;
-        }
         return false;
     }
     void run(std::uint64_t ticks) {
@@ -58,9 +57,8 @@ private:
         waiting_ += taken;
         const std::uint64_t sent = std::min(waiting_, carried * window / hz);
         waiting_ -= sent;
-        for (const auto& [site, rate] : rates_) {
+        for (const auto& [site, rate] : rates_)
             if (is_away(site)) calls_[site] += rate * window / hz;
-        }
         switch (meter.judge(
             {window, taken, (made - taken) / 2, sent, 2 * sent, waiting_ * 1024 / room})) {
         case State::steady: break;

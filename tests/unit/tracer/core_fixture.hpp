@@ -66,9 +66,8 @@ struct CoreUnderTest {
         if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
         const std::uint64_t position = here().cursor;
-        if (!put(protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit)) {
+        if (!put(protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit))
             return refuse();
-        }
         push({return_address, sp, hook_address(Hook::graph), position, {}});
         return true;
     }

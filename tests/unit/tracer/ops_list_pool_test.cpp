@@ -83,9 +83,8 @@ TEST_F(OpsListPoolTest, EveryRemainderFits) {
         OpsList* list = take(lists, 0, count);
         if (list == nullptr) continue;
         EXPECT_EQ(list->all().back(), &ops[count - 1]);
-        while (OpsList* more = take(lists, count % 7, 2)) {
+        while (OpsList* more = take(lists, count % 7, 2))
             if (more->refs > 1) break;
-        }
         EXPECT_EQ(list->all().size(), count);
         EXPECT_EQ(list->all().front(), &ops[0]);
         EXPECT_EQ(list->all().back(), &ops[count - 1]);

@@ -43,9 +43,8 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     EXPECT_EQ(text.machine.word_writes, 1u);
     EXPECT_EQ(text.machine.slot_writes, 1u);
     EXPECT_TRUE(text.sites.find(good.function));
-    for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle}) {
+    for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle})
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
-    }
     // A refused site is never patched later.
     EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     EXPECT_EQ(text.patcher.enabled(), 1u);

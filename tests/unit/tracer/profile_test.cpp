@@ -64,11 +64,9 @@ TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
             cell.total = core + 10 * site;
         }
     }
-    for (std::uint32_t site = 0; site < 7; ++site) {
-        for (unsigned core = 0; core < 3; ++core) {
+    for (std::uint32_t site = 0; site < 7; ++site)
+        for (unsigned core = 0; core < 3; ++core)
             EXPECT_EQ(of.memory.cell(core, site).total, core + 10 * site);
-        }
-    }
     of.memory.cell(1, 1).total = 5;
     (void)of.memory.family(entry_address);  // it clears the memory only once
     EXPECT_EQ(of.memory.cell(1, 1).total, 5u);

@@ -57,9 +57,8 @@ class PumpClockTest : public PumpClock, public ::testing::WithParamInterface<Idl
 
 TEST_P(PumpClockTest, IsExtended) {
     open(GetParam().mode, GetParam().line_rate);
-    for (unsigned time = 0; time < GetParam().times; ++time) {
+    for (unsigned time = 0; time < GetParam().times; ++time)
         for (const char* step = GetParam().play; *step != 0; ++step) play(*step);
-    }
     play('=');
 }
 INSTANTIATE_TEST_SUITE_P(

@@ -257,10 +257,9 @@ TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
         else if (what == 14)
             pump.charge_to_tracer([] {});
         else
-            for (unsigned i = random() % 60; i-- > 0;) {
+            for (unsigned i = random() % 60; i-- > 0;)
                 if (!call(0x2000) && mode == Mode::lossless && core.limit != 0)
                     (void)pump.make_room(moment(machine, core));
-            }
         if (step % 50 == 0) expect_true(receive());
         if (HasFatalFailure()) return;
     }

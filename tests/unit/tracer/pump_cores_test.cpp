@@ -25,9 +25,8 @@ protected:
 // Each stream of each core must be numbered from 0 without a gap.
 void expect_whole_sequences(const Received& received) {
     std::map<std::pair<protocol::Stream, unsigned>, std::uint32_t> next;
-    for (const protocol::FrameHeader& header : received.headers) {
+    for (const protocol::FrameHeader& header : received.headers)
         EXPECT_EQ(header.sequence, (next[{header.stream, header.core}]++));
-    }
 }
 
 TEST_F(PumpCores, ABusyCoreDoesNotKeepTheOthersWaiting) {
@@ -36,9 +35,8 @@ TEST_F(PumpCores, ABusyCoreDoesNotKeepTheOthersWaiting) {
     calls_on(2, 150);
     pump.flush();
     std::vector<unsigned> order;
-    for (const protocol::FrameHeader& header : receive().headers) {
+    for (const protocol::FrameHeader& header : receive().headers)
         if (header.stream == protocol::Stream::trace) order.push_back(header.core);
-    }
     ASSERT_GE(order.size(), 3u);
     EXPECT_NE(std::find(order.begin(), order.begin() + 2, 2u), order.begin() + 2)
         << "they take turns";
@@ -70,9 +68,8 @@ TEST_F(PumpCores, StatsGoRoundEverySecond) {
         machine.now += hz / 1000;
     }
     const Received received = receive();
-    for (unsigned core = 0; core < 3; ++core) {
+    for (unsigned core = 0; core < 3; ++core)
         EXPECT_GE(received.stats_of.at(core).size(), 2u) << core;
-    }
 }
 
 // ---- another core pumps ----
@@ -169,10 +166,8 @@ TEST_F(PumpThreads, LosslessFromThreeCoresAtOnce) {
         for (std::uint32_t i = 0; i < records; ++i) {
             const auto record =
                 protocol::make_record(Kind::call, 0x400 + 512 * number + i % 512, 0);
-            while (
-                !ring_put(machine, core, record, __atomic_load_n(&core.limit, __ATOMIC_RELAXED))) {
+            while (!ring_put(machine, core, record, __atomic_load_n(&core.limit, __ATOMIC_RELAXED)))
                 if (!pump.make_room()) ++refused;
-            }
         }
     };
     std::vector<std::thread> threads;
@@ -187,9 +182,8 @@ TEST_F(PumpThreads, LosslessFromThreeCoresAtOnce) {
     for (unsigned number = 0; number < 3; ++number) {
         const auto events = without_own(received.events_of.at(number));
         ASSERT_EQ(events.size(), records);
-        for (std::uint32_t i = 0; i < records; ++i) {
+        for (std::uint32_t i = 0; i < records; ++i)
             ASSERT_EQ(events[i].site_offset, 0x1000 + 0x1000 * number + 8 * (i % 512));
-        }
         std::uint64_t index = 0;
         for (const protocol::Event& event : received.events_of.at(number))
             ASSERT_EQ(event.index, index++);

@@ -104,9 +104,7 @@ inline Received receive(bool cut = false) {
         chunk.clear();
     }
     line_bytes = chunk;
-    if (!cut) {
-        EXPECT_EQ(received.bad, 0u);
-    }
+    EXPECT_TRUE(cut || received.bad == 0) << received.bad;
     return received;
 }
 
@@ -179,9 +177,8 @@ protected:
 
 inline std::vector<protocol::Event> without_own(const std::vector<protocol::Event>& events) {
     std::vector<protocol::Event> calls;
-    for (const protocol::Event& event : events) {
+    for (const protocol::Event& event : events)
         if (event.kind != protocol::Kind::extended) calls.push_back(event);
-    }
     return calls;
 }
 

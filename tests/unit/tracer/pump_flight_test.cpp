@@ -47,9 +47,8 @@ protected:
         std::size_t frame = 0;
         for (const protocol::Event& event : received.events) {
             while (frame < received.traces.size() && received.traces[frame].key &&
-                   received.traces[frame].first_index <= event.index) {
+                   received.traces[frame].first_index <= event.index)
                 context = received.traces[frame++].context;
-            }
             while (frame < received.traces.size() && !received.traces[frame].key) ++frame;
             if (event.kind == Kind::extended) {
                 if (event.extended == Extended::context) context = event.argument;

@@ -12,9 +12,8 @@ using PumpRoom = PumpTest;
 
 TEST_F(PumpRoom, LosslessMakesRoom) {
     open(Mode::lossless);
-    for (unsigned made = 0; made < 5000; ++made) {
+    for (unsigned made = 0; made < 5000; ++made)
         while (!call(0x2000)) ASSERT_TRUE(pump.make_room());
-    }
     const Received received = finished();
     EXPECT_EQ(without_own(received.events).size(), 5000u);
     EXPECT_EQ(received.stats.back().dropped, 0u);
@@ -51,9 +50,8 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     ASSERT_TRUE(pump.make_room(began, 21));
     pump.finish();
     std::vector<protocol::Event> own;
-    for (const protocol::Event& event : receive().events) {
+    for (const protocol::Event& event : receive().events)
         if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
-    }
     ASSERT_EQ(own.size(), 2u);
     EXPECT_EQ(own[0].extended, Extended::tracer_begin);
     EXPECT_EQ(own[0].clock, began.clock);
@@ -111,9 +109,8 @@ TEST_F(PumpRoom, WorkInStepsGoesOnBehindAnInterrupt) {
     const Received received = finished();
     EXPECT_EQ(brackets(received), "<><><>");
     std::vector<std::uint32_t> before;
-    for (const protocol::Event& event : received.events) {
+    for (const protocol::Event& event : received.events)
         if (is(event, Extended::tracer_begin)) before.push_back(event.argument);
-    }
     EXPECT_EQ(before[1], 0u);
     EXPECT_GT(before[2], 0u);  // instructions since the interrupt's end
 }

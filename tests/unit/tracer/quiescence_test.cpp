@@ -37,9 +37,8 @@ class QuiescenceTest : public ::testing::Test {
 protected:
     QuiescenceTest() {
         asked = inside = 0;
-        for (Core& core : cores) {
+        for (Core& core : cores)
             for (std::uint64_t& guard : core.guards) guard = 1;
-        }
     }
     bool wait(Found& machine, std::span<const Code> unguarded = {}) {
         return Quiescence<Found>(machine, cores, unguarded, await_contexts)

@@ -24,16 +24,13 @@ protected:
 
     RandomRequests() : random_(GetParam()) {
         for (unsigned i = 0; i < 6; ++i) singles_.push_back({.func = a_callback});
-        for (const Address direct : {function_entry, graph_entry, far_entry}) {
+        for (const Address direct : {function_entry, graph_entry, far_entry})
             singles_.push_back({.direct = direct});
-        }
         singles_.push_back({.func = a_callback, .direct = graph_entry});
-        for (const auto flags : {ops_redirects, ops_redirects, ops_unguarded}) {
+        for (const auto flags : {ops_redirects, ops_redirects, ops_unguarded})
             singles_.push_back({.func = a_callback, .flags = flags});
-        }
-        for (const auto flags : {ops_redirects, ops_unguarded}) {
+        for (const auto flags : {ops_redirects, ops_unguarded})
             singles_.push_back({.func = a_callback, .direct = graph_entry, .flags = flags});
-        }
         for (Ops& one : singles_) all_.push_back(PerSiteOps::of(one));
         for (Member& one : counting_) {
             one.direct = function_entry + 0x40;
@@ -55,12 +52,10 @@ protected:
     }
     static Set after(Set set, const Change& change, std::uint32_t index) {
         Ops* const added = change.add.at(index);
-        for (const PerSiteOps& family : change.remove) {
+        for (const PerSiteOps& family : change.remove)
             if (family.at(index) != added) std::erase(set, family.at(index));
-        }
-        if (added != nullptr && std::find(set.begin(), set.end(), added) == set.end()) {
+        if (added != nullptr && std::find(set.begin(), set.end(), added) == set.end())
             set.push_back(added);
-        }
         return set;
     }
 
@@ -70,9 +65,8 @@ protected:
         Change change;
         std::vector<PerSiteOps> remove;
         if (below(5) != 0) change.add = any();
-        if (change.add.first == nullptr || below(3) == 0) {
+        if (change.add.first == nullptr || below(3) == 0)
             for (unsigned left = 1 + below(4); left-- > 0;) remove.push_back(any());
-        }
         change.remove = remove;
         Text::Runs runs;
         for (unsigned left = 1 + below(10) / 8; left-- > 0;) {
@@ -94,11 +88,10 @@ protected:
                 const bool changes = next[i] != before;
                 waits |= changes && (before.size() > 1 || next[i].size() <= before.size());
                 empties |= changes && next[i].empty();
-                if (i == damaged) {
+                if (i == damaged)
                     expected = Status::unexpected_text;
-                } else if (changes && conflicts(next[i])) {
+                else if (changes && conflicts(next[i]))
                     expected = Status::conflict;
-                }
             }
         }
         if (expected != Status::ok) next = model_;
@@ -202,9 +195,8 @@ private:
     std::uint32_t word_of(std::uint32_t index, const Set& set) {
         if (set.empty()) return arch::idle_word;
         const Ops& first = *set[0];
-        if (set.size() == 1 && first.func == no_callback) {
+        if (set.size() == 1 && first.func == no_callback)
             return text_.bl(index, first.direct == far_entry ? far_trampoline : first.direct);
-        }
         const bool unguarded = set.size() == 1 && first.flags == ops_unguarded && first.direct == 0;
         return text_.bl(index, unguarded ? unguarded_trampoline : callback_trampoline);
     }

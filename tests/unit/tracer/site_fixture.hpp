@@ -96,9 +96,8 @@ private:
     }
     std::vector<PerSiteOps> take(Set& set, std::size_t count) {
         std::vector<PerSiteOps> some;
-        for (; some.size() < count && !set.empty(); set.pop_back()) {
+        for (; some.size() < count && !set.empty(); set.pop_back())
             some.push_back(PerSiteOps::of(ops[set.back()]));
-        }
         return some;
     }
     void request(const std::vector<PerSiteOps>& add, const std::vector<PerSiteOps>& remove) {

@@ -20,12 +20,10 @@ bool matches(const char* pattern, const std::string& name) {
 
 TEST(Glob, StarsTakeAnyNumber) {
     for (const char* pattern :
-         {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"}) {
+         {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"})
         EXPECT_TRUE(matches(pattern, "luaV_execute")) << pattern;
-    }
-    for (const char* pattern : {"luaV_*X", "x*", "*execut", "*V*V*", "luaV_execute?*"}) {
+    for (const char* pattern : {"luaV_*X", "x*", "*execut", "*V*V*", "luaV_execute?*"})
         EXPECT_FALSE(matches(pattern, "luaV_execute")) << pattern;
-    }
 }
 
 // The definition takes exponential time, so patterns and names have up to five letters.
@@ -125,9 +123,8 @@ TEST(NameTable, ATableThatIsNotTheImagesIsRefused) {
     Bytes later = good;
     ++later[3];  // another version
     EXPECT_EQ(size(later), 0u);
-    for (std::size_t cut = 0; cut < good.size(); ++cut) {
+    for (std::size_t cut = 0; cut < good.size(); ++cut)
         EXPECT_EQ(size({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(cut)}), 0u) << cut;
-    }
     Bytes padded = good;
     padded.push_back(0);  // the section may be padded
     EXPECT_EQ(size(padded), 20u);
@@ -201,18 +198,16 @@ protected:
     std::vector<std::uint32_t> usable_of(SiteNameFilter& selection) {
         std::vector<std::uint32_t> indexes;
         selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
-            for (std::uint32_t i = first; i < last; ++i) {
+            for (std::uint32_t i = first; i < last; ++i)
                 if (sites.usable(i)) indexes.push_back(i);
-            }
             return true;
         });
         return indexes;
     }
     std::vector<std::uint32_t> every_usable() {
         std::vector<std::uint32_t> all;
-        for (std::uint32_t i = 0; i < 20; ++i) {
+        for (std::uint32_t i = 0; i < 20; ++i)
             if (sites.usable(i)) all.push_back(i);
-        }
         return all;
     }
     std::vector<std::uint64_t> entries;

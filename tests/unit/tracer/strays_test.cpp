@@ -33,9 +33,8 @@ TEST_F(Strays, TheNewestGraveOfAnSpAndAHookIsTheRightOne) {
 
 TEST_F(Strays, OldGravesMakeRoom) {
     for (std::uint64_t n = 0; n < max_graves + 3; ++n) bury(core, frame_of(0x1000 + 16 * n, n + 1));
-    for (std::uint64_t n = 0; n < max_graves + 3; ++n) {
+    for (std::uint64_t n = 0; n < max_graves + 3; ++n)
         EXPECT_EQ(exhume(core, 0x1000 + 16 * n, hook), n < 3 ? 0 : n + 1) << n;
-    }
 }
 
 TEST_F(Strays, WithoutMemoryForGravesThereAreNone) {
@@ -111,9 +110,8 @@ TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
                 open[stack].push_back(address);
             }
         }
-        for (const unsigned stack : {0u, 1u}) {
+        for (const unsigned stack : {0u, 1u})
             while (!open[stack].empty()) end_one(stack);
-        }
         unwind(machine, core, stack_high - 1, true);
     }
 }

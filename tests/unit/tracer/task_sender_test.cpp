@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frames that tell the names and facts of contexts and objects.
-#include "tracer/recorders/task_sender.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/recorders/task_sender.hpp"
 
 #include <map>
 #include <string>
@@ -180,9 +180,8 @@ TEST_F(TaskSenderTest, ManyThatEndSoonAreTold) {
         all.created = context.next;
         sender.forget(context);
         take();
-        for (const auto& [its, one] : told) {
+        for (const auto& [its, one] : told)
             if ((one.facts.flags & protocol::has_ended) != 0) ended[its] = one.name;
-        }
     }
     EXPECT_GE(ended.size(), 96u) << "the last ones wait";
     for (const auto& [number, its_name] : ended) EXPECT_EQ(its_name, "child");

@@ -19,9 +19,8 @@ struct TenSites : IdleSites {
             if (ops_of(i).size() > 1) all.push_back(static_cast<OpsList&>(object(i)).refs);
         }
         for (const Ops* ops :
-             {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops}) {
+             {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops})
             all.push_back(ops->sites);
-        }
         all.push_back(writes());
         return all;
     }
@@ -48,9 +47,8 @@ TEST(TransitionPlannerTest, AListIsKeptWhileACoreDoesNotComeOut) {
 TEST(TransitionPlannerTest, AsManyOpsAsASiteCanHave) {
     TenSites t(2);
     std::deque<Ops> many(max_list_members + 1, Ops{.func = a_callback});
-    for (std::size_t i = 0; i < max_list_members; ++i) {
+    for (std::size_t i = 0; i < max_list_members; ++i)
         ASSERT_EQ(t.change(&many[i], nullptr), Status::ok) << i;
-    }
     EXPECT_EQ(t.ops_of(1).size(), max_list_members);
     const auto before = t.everything();
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
@@ -67,9 +65,8 @@ TEST(TransitionPlannerTest, AsManyOpsAsASiteCanHave) {
 TEST(TransitionPlannerTest, AsManyOpsAsThereCanBe) {
     TenSites t;
     std::deque<Ops> many(max_attached + 1, Ops{.func = a_callback});
-    for (std::uint32_t i = 0; i < max_attached; ++i) {
+    for (std::uint32_t i = 0; i < max_attached; ++i)
         ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
-    }
     const auto before = t.everything();
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
     EXPECT_EQ(t.everything(), before);
@@ -82,9 +79,8 @@ TEST(TransitionPlannerTest, AsManyOpsAsThereCanBe) {
 TEST(TransitionPlannerTest, ARefusedOpsIsNotAttached) {
     TenSites t;
     std::deque<Ops> many(max_attached - 1, Ops{.func = a_callback});
-    for (std::uint32_t i = 1; i < many.size(); ++i) {
+    for (std::uint32_t i = 1; i < many.size(); ++i)
         ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
-    }
     ASSERT_EQ(t.change(&t.graph_ops, nullptr, 9), Status::ok);
     EXPECT_EQ(t.change(&t.function_ops, nullptr), Status::conflict);
     EXPECT_EQ(t.change(&many[0], nullptr), Status::ok);

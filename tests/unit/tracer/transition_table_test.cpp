@@ -49,9 +49,8 @@ std::string table() {
     out << "\n";
     for (const auto& from : kinds) {
         out << "| " << from.first << " |";
-        for (const auto& to : kinds) {
+        for (const auto& to : kinds)
             out << (&from == &to ? " |" : " `" + steps(from.second, to.second) + "` |");
-        }
         out << "\n";
     }
     return out.str();

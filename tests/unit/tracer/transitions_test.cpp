@@ -18,9 +18,8 @@ void for_each_transition(Use use, bool coherent = false) {
     for (const Set& from : states) {
         for (const Set& to : states) {
             if (&from == &to) continue;
-            for (const bool at_once : {true, false}) {
+            for (const bool at_once : {true, false})
                 use(Site(coherent).record(from, to, at_once), name(from) + " -> " + name(to));
-            }
         }
     }
 }

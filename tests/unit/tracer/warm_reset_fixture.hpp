@@ -69,9 +69,8 @@ protected:
     // `holes`: slots behind `end` that were claimed, but not written.
     void expect_true(const Received& received, std::uint64_t end, unsigned holes = 0) {
         ASSERT_FALSE(received.events.empty());
-        for (const protocol::Event& event : without_own(received.events)) {
+        for (const protocol::Event& event : without_own(received.events))
             ASSERT_EQ(event.site_offset, site_of_call(event.index) - 0x1000) << event.index;
-        }
         EXPECT_EQ(received.events.back().index, end - 1);
         ASSERT_EQ(received.hellos.size(), 1u);
         EXPECT_TRUE(received.hellos[0].recovered);

@@ -249,11 +249,10 @@ TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
             core.cursor += holes * record_bytes;
             pump.prepare_reset();
             const Received received = boot();
-            if (count != 0) {
+            if (count != 0)
                 expect_true(received, count, holes);
-            } else {
+            else
                 EXPECT_EQ(found.records, 0u);
-            }
         }
     }
 }

@@ -52,9 +52,8 @@ protected:
 
     Executions(const Recording& recording, ExploreOptions options)
         : rec_(recording), options_(options) {
-        if (rec_.steps.size() > max_steps || rec_.words.size() > 8 || rec_.objects.size() > 32) {
+        if (rec_.steps.size() > max_steps || rec_.words.size() > 8 || rec_.objects.size() > 32)
             std::abort();  // a state has no room for more
-        }
         std::uint32_t freed = 0, dead = 0;
         std::uint8_t begun = 0, done = 0;
         for (const Parts set : rec_.sets) all_parts_ |= set;

@@ -71,9 +71,8 @@ struct ExploredState {
     }
     // A DSB completes the queued operations, in the worst order.
     void complete() {
-        if (std::exchange(invalidating, false)) {
+        if (std::exchange(invalidating, false))
             for (Core& core : cores) core.icache = unified;
-        }
         if (std::exchange(cleaning, false)) unified = bit(word);
         refill();
     }

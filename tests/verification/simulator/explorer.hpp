@@ -39,11 +39,10 @@ public:
             successors(State(states_[i]), [this](const State& next) { add(next, from_); });
         }
         Exploration result{states_.size(), violation_, {}};
-        if (!violation_.empty()) {
+        if (!violation_.empty())
             result.trace = trace(from_);
-        } else if (!returned_) {
+        else if (!returned_)
             result.violation = "the patcher never returns";
-        }
         return result;
     }
 
@@ -91,9 +90,8 @@ private:
                 next.word = value;
                 // A coherent CPU has the new word there; else the line may be evicted at any time.
                 next.unified = rec_.coherent ? bit(value) : next.unified | bit(value);
-                for (Core& core : next.cores) {
+                for (Core& core : next.cores)
                     if (rec_.coherent) core.icache = next.unified;
-                }
                 next.refill();
             }
             act(memory_acts,
@@ -136,11 +134,9 @@ private:
         visit(next);
     }
     void check_own_core(const State& state, Parts set) {
-        for (unsigned w = 0; w < rec_.words.size(); ++w) {
-            if ((state.cores[own].pipeline & bit(w)) != 0 && w != state.word) {
+        for (unsigned w = 0; w < rec_.words.size(); ++w)
+            if ((state.cores[own].pipeline & bit(w)) != 0 && w != state.word)
                 fail("the patcher's own core still executes an old word");
-            }
-        }
         if ((rec_.words[state.word].to == Word::To::body) != (set == 0))
             fail("a wrong word at the end");
     }

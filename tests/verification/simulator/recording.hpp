@@ -68,9 +68,8 @@ inline std::string describe(const Recording& recording, const Step& step) {
     case Step::Kind::end: return "returns from request " + value;
     case Step::Kind::write_slot: {
         std::string members;
-        for (const unsigned ops : recording.objects[step.value].members) {
+        for (const unsigned ops : recording.objects[step.value].members)
             members += " " + std::to_string(ops);
-        }
         return "writes the slot: object " + value + " {" + members + " }";
     }
     case Step::Kind::write_word: {
@@ -154,19 +153,16 @@ private:
     }
     std::vector<unsigned> members(const Ops* object) const {
         std::vector<unsigned> numbers;
-        if (!is_single(object)) {
-            for (const Ops* ops : static_cast<const OpsList*>(object)->all()) {
+        if (!is_single(object))
+            for (const Ops* ops : static_cast<const OpsList*>(object)->all())
                 numbers.push_back(number(ops));
-            }
-        } else if (object != none_) {
+        else if (object != none_)
             numbers.push_back(number(object));
-        }
         return numbers;
     }
     Parts direct_of(Address entry) const {
-        for (const Ops* ops : all_) {
+        for (const Ops* ops : all_)
             if (entry != 0 && ops->direct == entry) return direct_part(number(ops));
-        }
         return 0;
     }
     Parts parts() {
@@ -181,9 +177,8 @@ private:
 
     unsigned object_at(std::uint64_t slot) {
         const auto* address = reinterpret_cast<const Ops*>(slot);
-        for (unsigned i = 0; i < recording.objects.size(); ++i) {
+        for (unsigned i = 0; i < recording.objects.size(); ++i)
             if (recording.objects[i].address == address && !is_freed(i)) return i;
-        }
         recording.objects.push_back(
             {address, !is_single(address), members(address), direct_of(address->direct)});
         return static_cast<unsigned>(recording.objects.size()) - 1;
@@ -207,10 +202,9 @@ private:
             found = {Word::To::direct,
                      direct_of(at + static_cast<std::uint64_t>(std::int64_t{offset}))};
         }
-        for (unsigned i = 0; i < recording.words.size(); ++i) {
+        for (unsigned i = 0; i < recording.words.size(); ++i)
             if (recording.words[i].to == found.to && recording.words[i].direct == found.direct)
                 return i;
-        }
         recording.words.push_back(found);
         return static_cast<unsigned>(recording.words.size()) - 1;
     }
@@ -219,9 +213,8 @@ private:
         if (!watching_) return;
         for (unsigned i = 0; i < recording.objects.size(); ++i) {
             const Object& object = recording.objects[i];
-            if (object.is_list && !is_freed(i) && members(object.address) != object.members) {
+            if (object.is_list && !is_freed(i) && members(object.address) != object.members)
                 recording.steps.push_back({Step::Kind::free, i});
-            }
         }
         recording.steps.push_back({kind, value});
     }

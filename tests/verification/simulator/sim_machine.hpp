@@ -58,9 +58,8 @@ public:
     void write_word(Address address, std::uint32_t word) {
         put(data_, address, word);
         if (options_.idc) put(unified_, address, word);
-        if (options_.idc && options_.dic) {
+        if (options_.idc && options_.dic)
             for (auto& cache : icache_) put(cache, address, word);
-        }
         ++word_writes;
     }
     std::uint64_t read_slot(Address address) {
@@ -88,9 +87,8 @@ public:
     std::size_t poc_line_bytes() { return options_.line_bytes; }
     void clean_to_poc(Address address) { poc_cleans.insert(address & ~(options_.line_bytes - 1)); }
     void data_barrier() {
-        for (Address at : pending_invalidates_) {
+        for (Address at : pending_invalidates_)
             for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
-        }
         for (Address at : pending_cleans_) {
             copy_line(data_, unified_, at, options_.line_bytes);
             if (!options_.dic) continue;
@@ -102,9 +100,8 @@ public:
     void instruction_barrier() { pipeline_[0] = icache_[0]; }
     bool run_on_other_cores(CoreCall call, void* argument) {
         synchronize_other_cores();
-        for (unsigned core = 1; core < options_.cores; ++core) {
+        for (unsigned core = 1; core < options_.cores; ++core)
             call(argument, {.core = core, .pc = 0, .depth = 0});
-        }
         return true;
     }
     std::uint32_t online_cores() const { return (1u << options_.cores) - 1; }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 namespace nopscope::hal {
 namespace {
@@ -210,9 +211,8 @@ TEST_F(GicViewTest, ThePi4sNonSecureView) {
     distributor.non_secure = true;
     distributor.priorities[0] = 0xa0;
     const GicView view = gic_view(gicd, 2);
-    EXPECT_EQ(view.security, GicSecurity::non_secure);
-    EXPECT_EQ(view.priority_bits, 5u);
-    EXPECT_EQ(distributor.priorities[0], 0xa0);
+    EXPECT_EQ(std::tuple(view.security, view.priority_bits, distributor.priorities[0]),
+              std::tuple(GicSecurity::non_secure, 5u, 0xa0));
 }
 
 TEST_F(GicViewTest, SgisOfTheSecureState) {
@@ -225,9 +225,8 @@ TEST_F(GicViewTest, SgisOfTheSecureState) {
 
 TEST_F(GicViewTest, TheSecureViewIsSeenByItsGroups) {
     GicView view = gic_view(gicd, 2);  // all interrupts are in group 0
-    EXPECT_EQ(view.security, GicSecurity::secure);
-    EXPECT_EQ(view.priority_bits, 5u);
-    EXPECT_EQ(bus.registers[igroupr], 0u);
+    EXPECT_EQ(std::tuple(view.security, view.priority_bits, bus.registers[igroupr]),
+              std::tuple(GicSecurity::secure, 5u, 0u));
     bus.registers[igroupr] = 0xffff'ff00;
     EXPECT_EQ(gic_view(gicd, 2).security, GicSecurity::secure);
     EXPECT_EQ(bus.registers[igroupr], 0xffff'ff00u);
@@ -246,9 +245,8 @@ TEST_F(GicViewTest, AGicv3HasSharedInterruptsAlone) {
     distributor.non_secure = true;
     distributor.priorities[32] = 0x80;
     const GicView view = gic_view(gicd, 3);
-    EXPECT_EQ(view.security, GicSecurity::non_secure);
-    EXPECT_EQ(view.priority_bits, 5u);
-    EXPECT_EQ(distributor.priorities[32], 0x80);
+    EXPECT_EQ(std::tuple(view.security, view.priority_bits, distributor.priorities[32]),
+              std::tuple(GicSecurity::non_secure, 5u, 0x80));
     for (const Write& write : bus.writes) {
         EXPECT_NE(write.address, igroupr);
         EXPECT_FALSE(write.address >= ipriorityr && write.address < ipriorityr + 32);

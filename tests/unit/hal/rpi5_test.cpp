@@ -35,11 +35,9 @@ TEST_F(Rpi5Test, KeepsTheDivisorsOfTheFirmwaresClock) {
         SCOPED_TRACE(of.clock_hz);
         left_by_the_firmware(of.integer, of.fraction);
         uart_start();
-        EXPECT_EQ(uart_clock_hz(), of.clock_hz);
-        EXPECT_EQ(uart_baud(), 115'200u);
-        EXPECT_EQ(bus.registers[ibrd], of.ibrd);
-        EXPECT_EQ(bus.registers[fbrd], of.fbrd);
-        EXPECT_EQ(bus.registers[cr], 0x301u);
+        EXPECT_EQ(std::tuple(uart_clock_hz(), uart_baud(), bus.registers[ibrd], bus.registers[fbrd],
+                             bus.registers[cr]),
+                  std::tuple(of.clock_hz, 115'200u, of.ibrd, of.fbrd, 0x301u));
         for (const std::uint32_t baud : {921'600u, 2'000'000u, 3'000'000u})
             EXPECT_EQ(uart_set_baud(baud, true), baud <= of.highest_baud) << baud;
     }

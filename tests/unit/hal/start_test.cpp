@@ -19,9 +19,8 @@ protected:
     StartTest() {
         bus.registers[cr] = 0x301;  // the boot firmware's value
         videocore.on_set = [this](std::uint32_t clock, std::uint32_t) {
-            EXPECT_EQ(clock, uart_clock);
-            EXPECT_EQ(bus.registers[cr], 0u);
-            EXPECT_EQ(bus.registers[lcr_h], 0u);
+            EXPECT_EQ(std::tuple(clock, bus.registers[cr], bus.registers[lcr_h]),
+                      std::tuple(uart_clock, 0u, 0u));
             ++clock_changes;
         };
     }
@@ -32,9 +31,8 @@ protected:
 
 TEST_F(StartTest, TheClockChangesWhileTheUartIsDisabledAndFlushed) {
     uart_start();
-    EXPECT_EQ(clock_changes, 1u);
-    EXPECT_EQ(videocore.clocks[uart_clock], 64'000'000u);
-    EXPECT_EQ(bus.writes.front(), (Write{cr, 0}));
+    EXPECT_EQ(std::tuple(clock_changes, videocore.clocks[uart_clock], bus.writes.front()),
+              std::tuple(1u, 64'000'000u, (Write{cr, 0})));
     EXPECT_LT(bus.first(lcr_h, 0), bus.first(ibrd, bus.registers[ibrd]));
     EXPECT_EQ(bus.registers[cr], 0x301u);
 }
@@ -82,9 +80,8 @@ TEST_F(StartTest, TheReportAt115200AndThenTheBoardsRate) {
     EXPECT_EQ(uart_baud(), 3'000'000u);
     EXPECT_GE(changed_at, sent_at);
     EXPECT_LT(changed_at, sent_at + 100);
-    EXPECT_EQ(bus.registers[ibrd], 1u);
-    EXPECT_EQ(bus.registers[fbrd], 21u);
-    EXPECT_EQ(bus.writes.back(), (Write{dr, 0}));
+    EXPECT_EQ(std::tuple(bus.registers[ibrd], bus.registers[fbrd], bus.writes.back()),
+              std::tuple(1u, 21u, (Write{dr, 0})));
     EXPECT_LT(bus.microseconds(), changed_at + 51'000);
 }
 

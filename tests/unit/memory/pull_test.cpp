@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <random>
+#include <tuple>
 
 #include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/told.hpp"
@@ -78,11 +79,9 @@ TEST_F(Pull, ReadsAllThatTheRingHolds) {
         const Pulled pulled = pull();
         const StreamCounters sum = read(pulled);
         const std::uint64_t held = std::min(made, slots);
-        EXPECT_EQ(pulled.refused, 0u);
-        EXPECT_EQ(sum.delivered, held);
-        EXPECT_EQ(sum.overwritten, made - held);
-        EXPECT_EQ(sum.generated, made);
-        EXPECT_EQ(sum.lost + sum.inconsistent, 0u);
+        EXPECT_EQ(std::tuple(pulled.refused, sum.delivered, sum.overwritten, sum.generated,
+                             sum.lost + sum.inconsistent),
+                  std::tuple(0u, held, made - held, made, 0u));
         EXPECT_TRUE(sum.complete);
         if (made == 0) continue;
         const auto& records = told.records.begin()->second;
@@ -107,11 +106,8 @@ TEST_F(Pull, WordsThatCannotBeRecordsAreLeftOutAndCounted) {
     ring[hole / 8 % slots] = 0;  // claimed, but not stored
     const Pulled pulled = pull();
     const StreamCounters sum = read(pulled);
-    EXPECT_EQ(pulled.refused, 2u);
-    EXPECT_EQ(sum.delivered, 201u);
-    EXPECT_EQ(sum.overwritten, 3u);
-    EXPECT_EQ(sum.generated, 204u);
-    EXPECT_EQ(sum.lost, 0u);
+    EXPECT_EQ(std::tuple(pulled.refused, sum.delivered, sum.overwritten, sum.generated, sum.lost),
+              std::tuple(2u, 201u, 3u, 204u, 0u));
 }
 
 TEST_F(Pull, TheContextThatItBeginsIn) {
@@ -128,9 +124,8 @@ TEST_F(Pull, TheContextThatItBeginsIn) {
     // Without doubled records, the context is known only from the first switch on.
     core.doubled_from = core.cursor;
     const StreamCounters less = read(pull());
-    EXPECT_EQ(less.lost, 0u);
-    EXPECT_EQ(less.delivered, 2u + 600u);
-    EXPECT_EQ(less.overwritten + less.delivered, less.generated);
+    EXPECT_EQ(std::tuple(less.lost, less.delivered, less.overwritten + less.delivered),
+              std::tuple(0u, 2u + 600u, less.generated));
     // Without any switch, it is the context that runs.
     calls(slots);
     EXPECT_EQ(read(pull()).delivered, slots);

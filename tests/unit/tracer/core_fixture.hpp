@@ -58,6 +58,12 @@ struct CoreUnderTest {
         while (call(0x2000)) {
         }
     }
+    // Puts the tracer's own records until they have no room either. Returns how many.
+    unsigned fill_own() {
+        unsigned count = 0;
+        while (put_own(machine, here(), protocol::Extended::sync)) ++count;
+        return count;
+    }
     void push(const ShadowFrame& frame) {
         *reinterpret_cast<ShadowFrame*>(here().top) = frame;
         here().top += sizeof(ShadowFrame);

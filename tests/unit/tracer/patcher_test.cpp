@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 namespace nopscope::testing {
@@ -43,11 +44,9 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     text.machine.load(toggle.toggle(), 0xd503233f);
 
     const Refusals refused = text.initialise();
-    EXPECT_EQ(refused.misaligned, 2u);
-    EXPECT_EQ(refused.outside, 2u);
-    EXPECT_EQ(refused.words, 3u);
-    EXPECT_EQ(text.machine.word_writes, 1u);
-    EXPECT_EQ(text.machine.slot_writes, 1u);
+    EXPECT_EQ(std::tuple(refused.misaligned, refused.outside, refused.words,
+                         text.machine.word_writes, text.machine.slot_writes),
+              std::tuple(2u, 2u, 3u, 1u, 1u));
     EXPECT_TRUE(text.sites.find(good.function));
     for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle})
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;

@@ -5,6 +5,7 @@
 #include "tracer/recorders/profile_sender.hpp"
 
 #include <functional>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
@@ -90,9 +91,7 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock read
     const ProfileInstant at = profile_instant(
         machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
-    EXPECT_EQ(at.clock, 1100u);
-    EXPECT_EQ(at.profiled, 47u);
-    EXPECT_EQ(core.profiled, 47u + 1100);
+    EXPECT_EQ(std::tuple(at.clock, at.profiled, core.profiled), std::tuple(1100u, 47u, 47u + 1100));
 }
 
 TEST(TracerWork, TimeIsInNobodysSelf) {
@@ -144,9 +143,8 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     EXPECT_EQ(core.profiled, fixed(outer.total) + cost);
     EXPECT_EQ(inner.self_ticks(1, cost),
               static_cast<std::int64_t>(inner.total) - 2 - 3);  // 700 are 2.7 ticks
-    EXPECT_EQ(inner.min, inner.total);
-    EXPECT_EQ(inner.max, inner.total);
-    EXPECT_EQ(inner.bins[ProfileCell::bin_of(inner.total)], 1u);
+    EXPECT_EQ(std::tuple(inner.min, inner.max, inner.bins[ProfileCell::bin_of(inner.total)]),
+              std::tuple(inner.total, inner.total, 1u));
     EXPECT_EQ(cells.memory.cell(0, 0).total, 0u);  // still open
 }
 
@@ -219,20 +217,15 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     EXPECT_EQ(all.times, all.entries.size());
     for (const auto& [key, entry] : all.entries) {
         const std::uint64_t ticks = key.first == 0 ? 1000 + key.second : key.second;
-        EXPECT_EQ(entry.total, ticks);
-        EXPECT_EQ(entry.self, static_cast<std::int64_t>(ticks / 2));
-        EXPECT_EQ(entry.min, ticks);
-        EXPECT_EQ(entry.max, ticks);
-        EXPECT_EQ(entry.calls(), 1u);
-        EXPECT_EQ(entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)], 1u);
+        EXPECT_EQ(std::tuple(entry.total, entry.self, entry.min, entry.max, entry.calls(),
+                             entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)]),
+                  std::tuple(ticks, static_cast<std::int64_t>(ticks / 2), ticks, ticks, 1u, 1u));
     }
     ASSERT_GT(all.parts.size(), 2u);
     unsigned core = 0;
     std::uint64_t part = 0;
     for (const auto& [of, header] : all.parts) {
-        EXPECT_EQ(of, core);
-        EXPECT_EQ(header.part, part++);
-        EXPECT_EQ(header.number, 1u);
+        EXPECT_EQ(std::tuple(of, header.part, header.number), std::tuple(core, part++, 1u));
         if (header.last) ++core, part = 0;
     }
     EXPECT_EQ(core, core_count);

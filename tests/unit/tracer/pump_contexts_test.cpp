@@ -17,10 +17,6 @@ protected:
         PumpTest::switch_to(number);
         switches.push_back({core.entered_context_clock, number});
     }
-    void fill_own() {
-        while (put_own(machine, core, Extended::sync)) {
-        }
-    }
     // Lists switches and brackets: "context number clock", "begin clock", "end".
     static Words switches_and_brackets(const Received& received) {
         Words list;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
@@ -52,10 +53,8 @@ TEST_F(PumpCores, StatsOfEachCore) {
     expect_whole_sequences(received);
     for (unsigned core = 0; core < 3; ++core) {
         const protocol::Stats last = received.stats_of.at(core).back();
-        EXPECT_EQ(last.final, 1u);
-        EXPECT_EQ(last.generated, made[core]);
-        EXPECT_EQ(last.shadow_stack_full, core == 1 ? 5u : 0u);
-        EXPECT_EQ(last.off_stack, core == 2 ? 6u : 0u);
+        EXPECT_EQ(std::tuple(last.final, last.generated, last.shadow_stack_full, last.off_stack),
+                  std::tuple(1u, made[core], core == 1 ? 5u : 0u, core == 2 ? 6u : 0u));
     }
     EXPECT_GT(received.stats_of.at(0).back().dropped, 0u);
     EXPECT_EQ(received.stats_of.at(1).back().dropped, 0u);

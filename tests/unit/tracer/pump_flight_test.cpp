@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
@@ -121,9 +122,8 @@ TEST_F(PumpFlight, EntriesAreRefusedAndCountedUntilThePumpHasCome) {
     EXPECT_EQ(core.dropped, 100u);
     const Received received = checked(finished());
     const protocol::Stats last = received.stats.back();
-    EXPECT_EQ(last.final, 1u);
-    EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
-    EXPECT_EQ(last.delivered, received.events.size());
+    EXPECT_EQ(std::tuple(last.final, last.generated, last.delivered),
+              std::tuple(1u, record_index(core.cursor) + core.dropped, received.events.size()));
     EXPECT_GT(last.overwritten, slots);
 }
 
@@ -300,9 +300,8 @@ TEST(Settle, ProducersAreKeptOff) {
     const std::uint64_t end = t.core.cursor;
     Beside machine(t);
     settle(machine, t.core);
-    EXPECT_EQ(t.core.cursor, end);
-    EXPECT_EQ(t.core.dropped, slots);
-    EXPECT_EQ(lapped_records(t.core), 0u);
+    EXPECT_EQ(std::tuple(t.core.cursor, t.core.dropped, lapped_records(t.core)),
+              std::tuple(end, slots, 0u));
     EXPECT_TRUE(t.core.limit > t.core.tail) << "they are let in again";
 }
 

@@ -102,14 +102,9 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     telling.send_stats();
     protocol::Stats last = stats().back();
     EXPECT_TRUE(last.has_state);
-    EXPECT_EQ(last.recursions, 3u);
-    EXPECT_EQ(last.mode, 0u);
-    EXPECT_EQ(last.recorders, 2u);
-    EXPECT_EQ(last.since, in_force.since());
-    EXPECT_EQ(last.stopped_at, in_force.stopped_at());
-    EXPECT_EQ(last.stray_returns, 5u);
-    EXPECT_EQ(last.undeferred, 6u);
-    EXPECT_EQ(last.profile, 0u);
+    EXPECT_EQ(std::tuple(last.recursions, last.mode, last.recorders, last.since, last.stopped_at,
+                         last.stray_returns, last.undeferred, last.profile),
+              std::tuple(3u, 0u, 2u, in_force.since(), in_force.stopped_at(), 5u, 6u, 0u));
     // A change of mode is sent at once.
     machine.now += 500;
     telling.set_mode(Mode::lossless);
@@ -402,10 +397,8 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     for (const protocol::Event& event : receive().events)
         if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
     ASSERT_EQ(own.size(), 2u);
-    EXPECT_EQ(own[0].extended, Extended::tracer_begin);
-    EXPECT_EQ(own[0].clock, began.clock);
-    EXPECT_EQ(own[0].argument, 21u);
-    EXPECT_EQ(own[1].extended, Extended::tracer_end);
+    EXPECT_EQ(std::tuple(own[0].extended, own[0].clock, own[0].argument, own[1].extended),
+              std::tuple(Extended::tracer_begin, began.clock, 21u, Extended::tracer_end));
     EXPECT_GT(own[1].argument, 0u);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/tracer/core_fixture.hpp"
 
+#include <random>
+#include <tuple>
+
 namespace nopscope::testing {
 namespace {
 
@@ -10,15 +13,7 @@ using protocol::Record;
 
 Record a_call(std::uint32_t site) { return protocol::make_record(Kind::call, site, 0); }
 
-class Ring : public CoreTest {
-protected:
-    // Puts records until one has no room below this limit. Returns how many.
-    unsigned fill_below(std::uint64_t (*limit)(const Core&)) {
-        unsigned count = 0;
-        while (put(protocol::make_sync(0), limit(core))) ++count;
-        return count;
-    }
-};
+using Ring = CoreTest;
 
 // An interrupt makes one record, right after the first read of the clock.
 struct Interrupting : sim::SimMachine {
@@ -42,12 +37,9 @@ TEST_F(Ring, EveryKindComesBackAsItWasPut) {
     leave();
     machine.now = 0x123'4567'89ab'cdef;
     ASSERT_TRUE(put(protocol::make_sync(0)));
-    EXPECT_EQ(at(0).kind(), Kind::call);
-    EXPECT_EQ(at(0).site_low(), 0x40200100u);
-    EXPECT_EQ(at(1).kind(), Kind::entry);
-    EXPECT_EQ(at(1).site_low(), 0xfffffff8u);
-    EXPECT_EQ(at(2).kind(), Kind::ret);
-    EXPECT_EQ(at(2).entry_index(), 1u);
+    EXPECT_EQ(std::pair(at(0).kind(), at(0).site_low()), std::pair(Kind::call, 0x40200100u));
+    EXPECT_EQ(std::pair(at(1).kind(), at(1).site_low()), std::pair(Kind::entry, 0xfffffff8u));
+    EXPECT_EQ(std::pair(at(2).kind(), at(2).entry_index()), std::pair(Kind::ret, 1u));
     EXPECT_FALSE(at(2).unwound());
     EXPECT_EQ(at(3).extended(), Extended::sync);
     EXPECT_EQ(std::uint64_t{at(3).argument()} << 32 | at(3).clock_low(), machine.now);
@@ -106,7 +98,7 @@ TEST_F(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     EXPECT_EQ(core.dropped, 1u);
     EXPECT_EQ(core.shadow_stack_full, 1u);
     // The tracer's own records still fit beside them.
-    EXPECT_EQ(fill_below(own_limit), own_reserve_bytes / record_bytes);
+    EXPECT_EQ(fill_own(), own_reserve_bytes / record_bytes);
     for (unsigned open = 0; open < shadow_frames; ++open) leave();
     EXPECT_LE(core.cursor, core.tail + ring_bytes) << "a return went over an unread record";
 }
@@ -131,9 +123,8 @@ TEST_F(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     core.context_number = 3;
     const auto sync = [&](std::uint64_t limit) { return put(protocol::make_sync(0), limit); };
     ASSERT_TRUE(put_in_context(machine, core, sync, own_limit));
-    EXPECT_EQ(at(0).extended(), Extended::context);
-    EXPECT_EQ(at(0).argument(), 3u);
-    EXPECT_EQ(at(1).extended(), Extended::sync);
+    EXPECT_EQ(std::tuple(at(0).extended(), at(0).argument(), at(1).extended()),
+              std::tuple(Extended::context, 3u, Extended::sync));
 }
 
 TEST_F(Ring, StoppedStaysStoppedWhenThePumpReleases) {
@@ -143,9 +134,18 @@ TEST_F(Ring, StoppedStaysStoppedWhenThePumpReleases) {
     EXPECT_EQ(core.limit, 0u);
     EXPECT_FALSE(call(0x1000));
     EXPECT_EQ(core.dropped, 0u) << "stopped is not dropped";
+    // Nor does a switch start it whose record has no room.
+    start();
+    ASSERT_TRUE(enter(0x1000, 0x9000));
+    fill();
+    fill_own();
+    core.limit = 0;
+    switch_context(core, 3, machine.now, 7);
+    put_switch(machine, core);
+    EXPECT_EQ(core.limit, 0u);
 }
 
-struct ShadowStack : CoreTest {};
+using ShadowStack = CoreTest;
 
 struct ThreeCalls : CoreTest {
     ThreeCalls() {
@@ -260,27 +260,21 @@ TEST_F(ShadowStack, NeverPopsTheSentinel) {
 using protocol::Extended;
 using protocol::make_extended;
 
-struct RingMany : CoreTest {
-    bool put_many(const protocol::Record& head, std::span<const std::uint64_t> data,
-                  std::uint64_t limit) {
-        return ring_put_many(machine, core, head, data, limit);
-    }
-};
+using RingMany = CoreTest;
 
 TEST_F(RingMany, HeadAndDataComeBackInOrder) {
     const std::uint64_t data[] = {0x1fff'ffff, 0x1ff'ffff'ffff'ffff, 0};
     // Around the end of the ring, and the ends of the quarters that share a lap mark.
     for (std::uint64_t index = 0; index < 4 * 4 * slots; index += 4) {
         machine.now += 3;
-        ASSERT_TRUE(put_many(make_extended(Extended::arguments, 0x0101), data, core.limit));
+        ASSERT_TRUE(ring_put_many(machine, core, make_extended(Extended::arguments, 0x0101), data,
+                                  core.limit));
         ASSERT_EQ(record_index(core.cursor), index + 4);
-        ASSERT_TRUE(at(index).is(Extended::arguments));
-        ASSERT_EQ(at(index).argument(), 0x0101u);
+        ASSERT_TRUE(at(index).is(Extended::arguments) && at(index).argument() == 0x0101);
         ASSERT_EQ(data_count(at(index)), 3u);
         for (unsigned n = 0; n < 3; ++n) {
             const protocol::Record word = at(index + 1 + n);
-            ASSERT_TRUE(word.is(Extended::data));
-            ASSERT_EQ(word.data(), data[n]);
+            ASSERT_TRUE(word.is(Extended::data) && word.data() == data[n]);
             ASSERT_EQ(clock_of(word, 0x5'0000'0001), 0x5'0000'0001u) << "data have no clock";
         }
         ring_release(machine, core, core.cursor);
@@ -303,13 +297,15 @@ TEST_F(RingMany, TheHeadWaitsForItsData) {
 
 TEST_F(RingMany, WhatDoesNotFitWholeIsRefused) {
     const std::uint64_t data[] = {1, 2};
-    const protocol::Record head = make_extended(Extended::duration, 0);
+    const auto put_below = [&](std::uint64_t limit) {
+        return ring_put_many(machine, core, make_extended(Extended::duration, 0), data, limit);
+    };
     const std::uint64_t limit = core.cursor + 3 * record_bytes;
-    EXPECT_FALSE(put_many(head, data, limit - record_bytes));
+    EXPECT_FALSE(put_below(limit - record_bytes));
     EXPECT_EQ(core.cursor, ring_bytes);
-    EXPECT_TRUE(put_many(head, data, limit));
-    EXPECT_FALSE(put_many(head, data, 0)) << "stopped";
-    EXPECT_FALSE(put_many(head, data, 1)) << "started, with no room yet";
+    EXPECT_TRUE(put_below(limit));
+    EXPECT_FALSE(put_below(0)) << "stopped";
+    EXPECT_FALSE(put_below(1)) << "started, with no room yet";
 }
 
 TEST_F(RingMany, EveryHeadSaysHowMuchFollows) {
@@ -358,8 +354,8 @@ TEST_F(Durations, SkippedCallsAreRecordedOrCounted) {
     ASSERT_EQ(record_index(core.cursor), first + 2 * 3);
     std::uint64_t word = first;
     for (const unsigned ticks : {23u, 1023u}) {
-        EXPECT_TRUE(at(word).is(Extended::duration));
-        EXPECT_EQ(at(word).argument(), ticks == 23 ? 2u : 1u);  // open calls below it
+        EXPECT_TRUE(at(word).is(Extended::duration) &&
+                    at(word).argument() == (ticks == 23 ? 2u : 1u));  // open calls below it
         EXPECT_EQ(at(word + 1).data(), 0x1fff'ffffu);
         EXPECT_GE(at(word + 2).data(), ticks);
         // The end less the duration is exactly the begin.
@@ -380,16 +376,12 @@ TEST_F(Durations, WithoutRoomOrContextASkippedCallIsDropped) {
     core.tail = core.cursor;  // there is room, but the context record is pending
     core.context_record_pending = 1;
     unwind(machine, core, 0x9800, false);
-    EXPECT_EQ(core.dropped, 2u);
-    EXPECT_EQ(core.cursor, cursor);
-    EXPECT_EQ(depth(), 0u);
+    EXPECT_EQ(std::tuple(core.dropped, core.cursor, depth()), std::tuple(2u, cursor, 0u));
 }
 
 TEST_F(Durations, TheClockMayHaveBeenReadTooEarly) {
-    const ShadowFrame frame{0, 0, 0, 0, {100}};
-    EXPECT_EQ(duration_of(frame, 99), 0u);
-    EXPECT_EQ(duration_of(frame, 100), 0u);
-    EXPECT_EQ(duration_of(frame, 101), 1u);
+    for (const std::uint64_t end : {99, 100, 101})
+        EXPECT_EQ(duration_of({0, 0, 0, 0, {100}}, end), end == 101 ? 1u : 0u);
 }
 
 using Depth = CoreTest;
@@ -434,9 +426,8 @@ TEST_F(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
     EXPECT_EQ(core.subtree_depth, 1u);
     EXPECT_NE(core.limit, 0u);
     unwind(machine, core, 0x9800, false);
-    EXPECT_EQ(core.subtree_depth, 0u);
-    EXPECT_EQ(core.limit, 0u);
-    EXPECT_EQ(stops_of(core), stopped_outside);
+    EXPECT_EQ(std::tuple(core.subtree_depth, core.limit, stops_of(core)),
+              std::tuple(0u, 0u, stopped_outside));
 }
 
 // ---- Calls that return while another context runs.
@@ -447,24 +438,24 @@ ShadowFrame frame_of(std::uint64_t sp, std::uint64_t return_address, std::uint64
     return {return_address, sp, of, 0, {}};
 }
 
-class Strays : public testing::CoreTest {
-protected:
+struct Strays : CoreTest {
     Strays() { core.graves = reinterpret_cast<std::uintptr_t>(graves.data()); }
     std::vector<Grave> graves = std::vector<Grave>(max_graves);
 };
 
 TEST_F(Strays, TheNewestGraveOfAnSpAndAHookIsTheRightOne) {
-    bury(core, frame_of(0x8000, 1));
-    bury(core, frame_of(0x8000, 3));
-    bury(core, frame_of(0x8000, 2, other_hook));
-    bury(core, frame_of(0x9000, 4));
+    for (const ShadowFrame& frame : {frame_of(0x8000, 1), frame_of(0x8000, 3),
+                                     frame_of(0x8000, 2, other_hook), frame_of(0x9000, 4)})
+        bury(core, frame);
     EXPECT_EQ(exhume(core, 0x7000, hook), 0u);
     EXPECT_EQ(core.stack_low, 0u);  // no call has shown yet that there are several stacks
     EXPECT_EQ(exhume(core, 0x8000, hook), 3u);
     EXPECT_EQ(core.stack_low, ~std::uint64_t{0});
     EXPECT_EQ(exhume(core, 0x8000, other_hook), 2u);
-    EXPECT_EQ(exhume(core, 0x9000, hook), 4u);
-    EXPECT_EQ(exhume(core, 0x9000, hook), 0u);  // only once
+    for (const std::uint64_t only_once : {4, 0}) EXPECT_EQ(exhume(core, 0x9000, hook), only_once);
+    core.graves = 0;  // without memory for graves there are none
+    bury(core, frame_of(0x8000, 1));
+    EXPECT_EQ(exhume(core, 0x8000, hook), 0u);
 }
 
 TEST_F(Strays, OldGravesMakeRoom) {
@@ -473,19 +464,12 @@ TEST_F(Strays, OldGravesMakeRoom) {
         EXPECT_EQ(exhume(core, 0x1000 + 16 * n, hook), n < 3 ? 0 : n + 1) << n;
 }
 
-TEST_F(Strays, WithoutMemoryForGravesThereAreNone) {
-    core.graves = 0;
-    bury(core, frame_of(0x8000, 1));
-    EXPECT_EQ(exhume(core, 0x8000, hook), 0u);
-}
-
 TEST_F(Strays, TakesTheInnermostOfATailCallFirst) {
     ShadowFrame frames[] = {frame_of(0x9000, 1), frame_of(0x8000, 2), frame_of(0x8000, hook),
                             frame_of(0x7000, 4), frame_of(free_frame_sp, 5)};
     EXPECT_EQ(take_stray(frames, 0x8000, other_hook), 0u);
-    EXPECT_EQ(take_stray(frames, 0x8000, hook), hook);
-    EXPECT_EQ(take_stray(frames, 0x8000, hook), 2u);
-    EXPECT_EQ(take_stray(frames, 0x8000, hook), 0u);
+    for (const std::uint64_t address : {hook, std::uint64_t{2}, std::uint64_t{0}})
+        EXPECT_EQ(take_stray(frames, 0x8000, hook), address);
     EXPECT_EQ(frames[0].sp, 0x9000u);
     EXPECT_EQ(frames[3].sp, 0x7000u);
 }
@@ -511,12 +495,8 @@ TEST_F(Strays, AMarkedFrameIsDeadToTheNextCall) {
 // Two stacks use one shadow stack, and the tracer is not told. For any order of the stacks it finds
 // each call's return address.
 TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
-    for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
-        std::uint64_t state = seed;
-        const auto next = [&](std::uint64_t bound) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            return (state >> 33) % bound;
-        };
+    std::mt19937 random(1);
+    for (unsigned round = 0; round < 8; ++round) {
         core.stack_low = 0;
         std::vector<std::uint64_t> open[2];  // return addresses, by stack
         const auto sp_of = [&](unsigned stack) {
@@ -537,8 +517,8 @@ TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
             }
         };
         for (unsigned step = 0; step < 60; ++step) {
-            const auto stack = static_cast<unsigned>(next(2));
-            if (next(2) == 0 && !open[stack].empty()) {
+            const unsigned stack = random() % 2;
+            if (random() % 2 == 0 && !open[stack].empty()) {
                 end_one(stack);
             } else if (core.stack_low == 0) {
                 address += 4;

@@ -8,26 +8,23 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace nopscope {
 namespace {
 
+using Indexes = std::vector<std::uint32_t>;
+
 TEST(SiteTable, SortsAndDropsEmptyAndRepeatedEntries) {
     std::vector<std::uint64_t> entries{0x1018, 0, 0x1098, 0x1038, 0x1018, 0};
     SiteTable sites;
+    EXPECT_EQ(sites.prepare({}), 0u);
+    EXPECT_FALSE(sites.find(0x1000));
     EXPECT_EQ(sites.prepare(entries), 3u);
     ASSERT_EQ(sites.size(), 3u);
-    EXPECT_EQ(sites.function(0), 0x1020u);
-    EXPECT_EQ(sites.function(1), 0x1040u);
-    EXPECT_EQ(sites.function(2), 0x10a0u);
-}
-
-TEST(SiteTable, EmptyTableFindsNothing) {
-    SiteTable sites;
-    EXPECT_EQ(sites.prepare({}), 0u);
-    EXPECT_EQ(sites.size(), 0u);
-    EXPECT_FALSE(sites.find(0x1000));
+    EXPECT_EQ(std::tuple(sites.function(0), sites.function(1), sites.function(2)),
+              std::tuple(0x1020u, 0x1040u, 0x10a0u));
 }
 
 TEST(SiteTable, RefusedSiteKeepsItsIndexAndIsNotFound) {
@@ -52,10 +49,9 @@ TEST(SiteTable, LandingPadsAreFound) {
     sites.prepare(entries);
     const std::uint32_t crc = sites.crc(0);
     for (std::uint32_t i = 0; i < 3; ++i) sites.set(i, SiteEntry::of({sites.function(i), i != 1}));
-    EXPECT_EQ(sites.function(0), 0x1000u);
-    EXPECT_EQ(sites.find(0x1000), 0u);
-    EXPECT_EQ(sites.find(0x1008), 1u);
-    EXPECT_EQ(sites.find(0x1020), 2u);
+    EXPECT_EQ(
+        std::tuple(sites.function(0), sites.find(0x1000), sites.find(0x1008), sites.find(0x1020)),
+        std::tuple(0x1000u, 0u, 1u, 2u));
     for (const Address none : {0xff8u, 0x1004u, 0x100cu, 0x1024u})
         EXPECT_FALSE(sites.find(none)) << none;
     EXPECT_EQ(sites.crc(0), crc);
@@ -77,14 +73,13 @@ protected:
     static const void* function(std::uint64_t address) {
         return reinterpret_cast<const void*>(address);
     }
-    std::vector<std::uint32_t> visited(const Sites& which,
-                                       std::span<const void* const> except = {}) {
+    Indexes visited(const Sites& which, std::span<const void* const> except = {}) {
         const Selection selection(sites, which, except);
         if (!selection.known()) return {~0u};
         return of(selection);
     }
-    std::vector<std::uint32_t> of(const Selection& selection) {
-        std::vector<std::uint32_t> indexes;
+    Indexes of(const Selection& selection) {
+        Indexes indexes;
         selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
             EXPECT_LT(first, last);
             for (; first < last; ++first) indexes.push_back(first);
@@ -92,11 +87,8 @@ protected:
         });
         return indexes;
     }
-    std::vector<std::uint32_t> others(const Sites& which) {
-        return of(Selection::others(sites, which));
-    }
+    Indexes others(const Sites& which) { return of(Selection::others(sites, which)); }
     void refuse(std::uint32_t index) { sites.set(index, sites[index].refused()); }
-    using Indexes = std::vector<std::uint32_t>;
     std::vector<std::uint64_t> entries{0xff8, 0x1018, 0x1038, 0x1058};
     const void* const functions[3] = {function(0x1060), function(0x1020), function(0x1000)};
     SiteTable sites;
@@ -256,10 +248,8 @@ TEST(NameTable, ATableThatIsNotTheImagesIsRefused) {
     const auto size = [](const Bytes& bytes, std::uint32_t sites = 20, std::uint32_t of = crc) {
         return protocol::NameTable(bytes.data(), bytes.size(), sites, of).size();
     };
-    EXPECT_EQ(size(good), 20u);
-    EXPECT_EQ(size({}), 0u);
-    EXPECT_EQ(size(good, 19), 0u);
-    EXPECT_EQ(size(good, 20, crc + 1), 0u);
+    EXPECT_EQ(std::tuple(size(good), size({}), size(good, 19), size(good, 20, crc + 1)),
+              std::tuple(20u, 0u, 0u, 0u));
     Bytes later = good;
     ++later[3];  // another version
     EXPECT_EQ(size(later), 0u);
@@ -281,11 +271,9 @@ TEST(NameTable, WhatCannotBeANameIsNone) {
     const Bytes bytes = made.bytes();
     const protocol::NameTable table(bytes.data(), bytes.size(), 18, crc);
     protocol::NameCursor cursor(table);
-    EXPECT_EQ(name_of(cursor, 0), "alpha");
-    EXPECT_EQ(name_of(cursor, 1), "-");
-    EXPECT_EQ(name_of(cursor, 2), "-");
-    EXPECT_EQ(name_of(cursor, 16), std::string(200, 'y'));
-    EXPECT_EQ(name_of(cursor, 17), "-");
+    EXPECT_EQ(std::tuple(name_of(cursor, 0), name_of(cursor, 1), name_of(cursor, 2),
+                         name_of(cursor, 16), name_of(cursor, 17)),
+              std::tuple("alpha", "-", "-", std::string(200, 'y'), "-"));
 }
 
 // Any bytes in any order: the reader ends and stays inside the table (the sanitizers check it).
@@ -320,35 +308,28 @@ protected:
         sites.prepare(entries);
         sites.set(15, sites[15].refused());
     }
-    std::vector<std::uint32_t> chosen(const Sites& which, Status expected = Status::ok) {
+    Indexes chosen(const Sites& which, Status expected = Status::ok) {
         SiteNameFilter selection(sites, table, which, {});
         EXPECT_EQ(selection.status(), expected);
-        std::vector<std::uint32_t> indexes;
-        if (expected != Status::ok) return indexes;
-        indexes = usable_of(selection);
+        if (expected != Status::ok) return {};
+        Indexes indexes = usable_of(selection);
         // The complement visits exactly the other sites.
         SiteNameFilter rest = SiteNameFilter::others(sites, table, which);
         EXPECT_EQ(rest.status(), Status::ok);
-        std::vector<std::uint32_t> all = usable_of(rest);
+        Indexes all = usable_of(rest);
         all.insert(all.end(), indexes.begin(), indexes.end());
         std::sort(all.begin(), all.end());
-        EXPECT_EQ(all, every_usable());
+        EXPECT_EQ(all, (Indexes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19}));
         return indexes;
     }
-    std::vector<std::uint32_t> usable_of(SiteNameFilter& selection) {
-        std::vector<std::uint32_t> indexes;
+    Indexes usable_of(SiteNameFilter& selection) {
+        Indexes indexes;
         selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t i = first; i < last; ++i)
                 if (sites.usable(i)) indexes.push_back(i);
             return true;
         });
         return indexes;
-    }
-    std::vector<std::uint32_t> every_usable() {
-        std::vector<std::uint32_t> all;
-        for (std::uint32_t i = 0; i < 20; ++i)
-            if (sites.usable(i)) all.push_back(i);
-        return all;
     }
     std::vector<std::uint64_t> entries;
     SiteTable sites;
@@ -357,16 +338,14 @@ protected:
 };
 
 TEST_F(SiteNameFilterTest, VisitsWhatThePatternMatches) {
-    EXPECT_EQ(chosen(Sites::named("fn_7")), (std::vector<std::uint32_t>{7}));
-    EXPECT_EQ(chosen(Sites::named("fn_1?")),
-              (std::vector<std::uint32_t>{10, 11, 12, 13, 14, 16, 17, 18, 19}));
-    EXPECT_EQ(chosen(Sites::named("*9")), (std::vector<std::uint32_t>{9, 19}));
-    EXPECT_EQ(chosen(Sites::named("*")).size(), 19u);
-    EXPECT_EQ(chosen(Sites::all()).size(), 19u);
+    EXPECT_EQ(chosen(Sites::named("fn_7")), (Indexes{7}));
+    EXPECT_EQ(chosen(Sites::named("fn_1?")), (Indexes{10, 11, 12, 13, 14, 16, 17, 18, 19}));
+    EXPECT_EQ(chosen(Sites::named("*9")), (Indexes{9, 19}));
+    for (const Sites& every : {Sites::named("*"), Sites::all()})
+        EXPECT_EQ(chosen(every).size(), 19u);
 }
 
 TEST_F(SiteNameFilterTest, LessThoseOfAnother) {
-    using Indexes = std::vector<std::uint32_t>;
     EXPECT_EQ(chosen(Sites::named("fn_1*").without(Sites::range(0, 17))), (Indexes{17, 18, 19}));
     EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::named("*5"))), (Indexes{3, 4, 6}));
     EXPECT_EQ(chosen(Sites::named("*9").without(Sites::named("fn_9"))), (Indexes{19}));
@@ -387,7 +366,7 @@ TEST_F(SiteNameFilterTest, NoSuchNameOrNoNames) {
     chosen(Sites::named("fn_15"), Status::unknown_function);  // this site is refused
     table = {};
     chosen(Sites::named("fn_7"), Status::no_names);
-    EXPECT_EQ(chosen(Sites::range(3, 2)), (std::vector<std::uint32_t>{3, 4}));
+    EXPECT_EQ(chosen(Sites::range(3, 2)), (Indexes{3, 4}));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frames that tell the names and facts of contexts and objects.
-#include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/recorders/task_sender.hpp"
+#include "tests/unit/tracer/core_fixture.hpp"
 
 #include <map>
 #include <string>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
@@ -99,14 +100,10 @@ TEST_F(TaskSenderTest, TellsTheFactsOfAContext) {
     context.lowest_sp -= 0x120;
     take();
     const protocol::TaskFacts& facts = told.at(3).facts;
-    EXPECT_EQ(told.at(3).name, "a name that is longer than thir");
-    EXPECT_EQ(facts.priority, 7u);
-    EXPECT_EQ(facts.id, 0xffff'0000'1234'5678u);
-    EXPECT_EQ(facts.flags, protocol::runs_interrupts);
-    EXPECT_EQ(facts.core, 2u);
-    EXPECT_EQ(facts.stack_low, 0x30'000u);
-    EXPECT_EQ(facts.stack_bytes, 0x8000u);
-    EXPECT_EQ(facts.stack_used, 0x120u);
+    EXPECT_EQ(std::tuple(told.at(3).name, facts.priority, facts.id, facts.flags, facts.core,
+                         facts.stack_low, facts.stack_bytes, facts.stack_used),
+              std::tuple("a name that is longer than thir", 7u, 0xffff'0000'1234'5678u,
+                         protocol::runs_interrupts, 2u, 0x30'000u, 0x8000u, 0x120u));
 }
 
 // While a context runs, its core has its bounds.
@@ -120,11 +117,10 @@ TEST_F(TaskSenderTest, AsksTheCoreForTheContextThatRuns) {
     all.mains[0].stack_low = 0x500;
     all.mains[0].stack_high = 0x600;
     take();
-    EXPECT_EQ(told.at(4).facts.stack_low, 0x7000u);
-    EXPECT_EQ(told.at(4).facts.stack_bytes, 0x2000u);
-    EXPECT_EQ(told.at(4).facts.stack_used, 0x100u);
-    EXPECT_EQ(told.at(0).facts.stack_low, 0x500u);
-    EXPECT_EQ(told.at(0).facts.stack_bytes, 0x100u);
+    EXPECT_EQ(std::tuple(told.at(4).facts.stack_low, told.at(4).facts.stack_bytes,
+                         told.at(4).facts.stack_used, told.at(0).facts.stack_low,
+                         told.at(0).facts.stack_bytes),
+              std::tuple(0x7000u, 0x2000u, 0x100u, 0x500u, 0x100u));
     EXPECT_EQ(told.at(0).facts.stack_used, 0u) << "a main context's is not known";
 }
 
@@ -157,9 +153,8 @@ TEST_F(TaskSenderTest, AContextThatEndsIsToldOnce) {
     sender.forget(*next);
     *next = {};
     take();
-    EXPECT_EQ(told.at(18).facts.flags, protocol::has_ended);
-    EXPECT_EQ(told.at(18).name, "task");
-    EXPECT_EQ(told.at(17).name, "task");
+    EXPECT_EQ(std::tuple(told.at(18).facts.flags, told.at(18).name, told.at(17).name),
+              std::tuple(protocol::has_ended, "task", "task"));
     sender.request();
     take();
     EXPECT_FALSE(told.contains(18));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <tuple>
 #include <vector>
 
 namespace nopscope::testing {
@@ -194,9 +195,8 @@ TEST_F(OpsListPoolTest, EveryRemainderFits) {
         EXPECT_EQ(list->all().back(), &ops[count - 1]);
         while (OpsList* more = take(lists, count % 7, 2))
             if (more->refs > 1) break;
-        EXPECT_EQ(list->all().size(), count);
-        EXPECT_EQ(list->all().front(), &ops[0]);
-        EXPECT_EQ(list->all().back(), &ops[count - 1]);
+        EXPECT_EQ(std::tuple(list->all().size(), list->all().front(), list->all().back()),
+                  std::tuple(count, &ops[0], &ops[count - 1]));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <random>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace nopscope::testing {
@@ -78,9 +79,8 @@ protected:
         EXPECT_TRUE(received.hellos[0].recovered);
         EXPECT_TRUE(received.hellos[0].flight);
         const protocol::Stats last = received.stats.back();
-        EXPECT_EQ(last.final, 1u);
-        EXPECT_EQ(last.generated, end + holes);
-        EXPECT_EQ(last.delivered, received.events.size());
+        EXPECT_EQ(std::tuple(last.final, last.generated, last.delivered),
+                  std::tuple(1u, end + holes, received.events.size()));
     }
 
     std::set<std::uint64_t> sites = [] {
@@ -108,9 +108,8 @@ TEST_F(WarmReset, WholeLapsSinceTheHeader) {
             const std::uint64_t clock = machine.now;
             const Received received = boot();
             expect_true(received, end);
-            EXPECT_EQ(received.events.back().clock, clock);
-            EXPECT_EQ(found.refused, 0u);
-            EXPECT_EQ(found.records, received.events.size());
+            EXPECT_EQ(std::tuple(received.events.back().clock, found.refused, found.records),
+                      std::tuple(clock, 0u, received.events.size()));
             EXPECT_GE(found.records, std::min<std::uint64_t>(end, slots) - 1);
         }
     }
@@ -609,10 +608,8 @@ TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
         const Received received = boot();
         EXPECT_EQ(received.events.back().index, end - 1);
         const protocol::Stats last = received.stats.back();
-        EXPECT_EQ(last.filtered, 15u);
-        EXPECT_EQ(last.aggregated, 22u);
-        EXPECT_EQ(last.console_dropped, 33u);
-        EXPECT_EQ(last.generated, end + 15 + 22);
+        EXPECT_EQ(std::tuple(last.filtered, last.aggregated, last.console_dropped, last.generated),
+                  std::tuple(15u, 22u, 33u, end + 15 + 22));
     }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated device registers, and a counter for the generic timer. A register reads as it was
-// written, unless the test's `on_read` returns a value. Each access to them takes a microsecond.
+// Simulated registers, which read as written or as `on_read` says. An access takes a microsecond.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,7 @@ const Use uses[] = {
     {"another rate while disabled and flushed",
      [] { Pl011(base).set_baud(64'000'000, 4'000'000); },
      {{cr, 0}, {lcr_h, 0}, {ibrd, 1}, {fbrd, 0}, {lcr_h, fifos_8_bits}, {cr, enabled}}},
-    // LSR: never idle. Enables the mini UART among the auxiliary peripherals, and then disables the
-    // UART itself.
+    // LSR: never idle. Enables the auxiliary peripheral, and then disables the UART itself.
     {"a mini UART that stays busy",
      [] { MiniUart(base).stop(); },
      {{base + 0x04, 1}, {base + 0x60, 0}, {base + 0x44, 0}, {base + 0x50, 0}},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the Raspberry Pi 5's debug UART by the board's own table. The test computes the UART's
-// clock from the divisors that the firmware has set.
+// Starts the Raspberry Pi 5's debug UART by the board's table and the firmware's divisors.
 #include <gtest/gtest.h>
 
 #include "hal/board.hpp"

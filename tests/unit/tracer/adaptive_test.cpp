@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive mode's decisions on simulated loads: functions with given rates, on a line with a given
-// rate.
+// Adaptive mode's decisions on simulated loads: functions and a line with given rates.
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/adaptive/demoted_sender.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"

@@ -15,8 +15,7 @@ using protocol::Command;
 
 class ControlTest : public ::testing::Test {
 protected:
-    // Sends damaged bytes to a new target, which does nothing. The next command is done all the
-    // same. Returns how many frames were refused.
+    // A new target does nothing for these bytes, but the next command. Returns how many it refused.
     static std::uint64_t refused(const Bytes& damaged) {
         ControlTarget one;
         one.send(damaged);
@@ -128,8 +127,6 @@ TEST_F(ControlTest, AnEchoOfItsOwnFramesIsNotAnswered) {
     EXPECT_EQ(target.refused(), 1u);
 }
 
-// Arguments that are missing or too many, yes-or-no bytes and rates out of their range, and ranges
-// beyond the table.
 TEST_F(ControlTest, MalformedArgumentsChangeNothing) {
     target.ask(1, Command::select_add, {1, 2});
     std::vector<std::pair<Command, Bytes>> malformed{{Command::start, {0}}};
@@ -157,8 +154,7 @@ TEST_F(ControlTest, MalformedArgumentsChangeNothing) {
     ask(Answer::ok, 2, Command::set_capture, {1, 1, 2});
 }
 
-// Sends every command with each number at the ends of a range or of a width. The target does the
-// command with exactly this number, or refuses it and does nothing.
+// Each number at the ends of a range or of a width, with every command.
 TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     std::uint32_t number = 0;
     for (unsigned which = 0; which < protocol::command_count; ++which) {

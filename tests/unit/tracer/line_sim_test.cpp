@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hours between a target and its host: the pump in the simulated machine, a line that loses, flips
-// and repeats bytes, and the host's reader. For any damage: every delivered record is one that the
-// target made, no record comes twice, the count of missing records is exact, and the reader
-// recovers within a key frame after the damage ends.
+// Hours between a target and its host, on a line that loses, flips and repeats bytes. Whatever the
+// damage: each delivered record is one that the target made, and comes once; the count of missing
+// records is exact; and the reader recovers within a key frame after the damage ends.
 #include "host-tools/target/stream/session.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/stream/pump.hpp"
@@ -26,8 +25,7 @@ constexpr std::uint32_t text_base = 0x1000;
 std::vector<std::uint8_t> sent;
 bool try_write(std::uint8_t byte) { return sent.push_back(byte), true; }
 
-// Damages each byte with a probability of `rate`: it is lost or flipped, a burst begins, or the
-// bytes before it are repeated.
+// Damages each byte with a probability of `rate`.
 class BadLine {
 public:
     BadLine(double rate, unsigned seed) : hit_(rate), random_(seed) {}
@@ -250,8 +248,7 @@ TEST_P(LineSim, AnHour) {
         static_cast<unsigned long long>(carried));
 }
 
-// A key frame comes every 2 s, or every 64 KiB. So 2 s and one frame after the last damaged byte,
-// records come again without further gaps.
+// A key frame comes every 2 s or 64 KiB. So 2 s and a frame after the damage there are no gaps.
 TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
     for (int round = 0; round < 40; ++round) {
         line.hurt(1e-2);

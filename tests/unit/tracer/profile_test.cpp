@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ part of the profile recorder: its memory, calls that longjmp skipped, the tracer's own
-// time, and the read-out.
+// The profile recorder in C++: its memory, skipped calls, the tracer's own time, the read-out.
 #include "tests/unit/tracer/pump_fixture.hpp"
 #include "tracer/recorders/profile_sender.hpp"
 

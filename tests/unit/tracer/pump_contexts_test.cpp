@@ -31,8 +31,7 @@ protected:
         return "context " + std::to_string(number) + " " + std::to_string(clock);
     }
     static std::string a_begin(std::uint64_t clock) { return "begin " + std::to_string(clock); }
-    // Expects that the core's last switch, to this context, is the first on the list, and then a
-    // bracket. Returns when that began.
+    // Expects the core's last switch, to this context, and then a bracket. Returns when it began.
     std::uint64_t expect_bracket_behind_switch(const Received& received, std::uint32_t number) {
         const Words list = switches_and_brackets(received);
         if (list.size() != 3) return ADD_FAILURE() << list.size(), 0;

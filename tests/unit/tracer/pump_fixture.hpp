@@ -90,8 +90,7 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
     }
 }
 
-// Takes all complete frames from the line. An incomplete one stays on it. `cut`: a reset has cut
-// frames, or the reader began late, so it cannot read some of them.
+// Takes all complete frames from the line. `cut`: the reader cannot read some of them.
 inline Received receive(bool cut = false) {
     Received received;
     std::vector<protocol::Byte> chunk;

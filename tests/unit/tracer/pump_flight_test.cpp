@@ -173,6 +173,21 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     EXPECT_EQ(last.generated, record_index(core.cursor));
 }
 
+// In stream mode a switch is one record, which does not name the context before it.
+TEST_F(PumpFlight, ASnapshotBeginsWhereItsContextIsKnown) {
+    open(Mode::stream);
+    transmitter_room = 0;
+    make(50);
+    switch_to(5);
+    make(50);
+    pump.set_mode(Mode::flight);
+    make(slots - 250);
+    snapshot(9);
+    transmitter_room = any_number;
+    run();
+    EXPECT_EQ(checked(receive()).events.front().index, record_index(core.doubled_from));
+}
+
 std::size_t bytes_until_panic;
 std::function<void()> on_panic;  // like a panic, it does not return to the interrupted pump
 
@@ -217,8 +232,7 @@ TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
 INSTANTIATE_TEST_SUITE_P(Bytes, PumpFlightPanics,
                          ::testing::Values(0, 1, 60, 61, 100, 700, 1200, 2000, 5000));
 
-// Clock and context are found that the ring begins with, over wraps and behind what stream mode
-// left there: in stream mode a switch is one record, which does not name the context before it.
+// Finds the clock and the context that the ring begins with, over wraps and behind stream mode.
 TEST_F(PumpFlight, ModeContextAndClockChangeWhileRecording) {
     std::mt19937 random(2);
     std::uint64_t longest = 0;  // ticks of what arrived at once
@@ -253,8 +267,7 @@ TEST_F(PumpFlight, ModeContextAndClockChangeWhileRecording) {
     EXPECT_GT(longest, std::uint64_t{3} << 32);
 }
 
-// A producer has passed the limit. The pump must never take the overwriting records for the old
-// ones.
+// A producer has passed the limit. The pump must not take the new records for the old ones.
 class PumpFlightLaps : public PumpFlight, public ::testing::WithParamInterface<std::uint64_t> {};
 TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     open(Mode::flight);

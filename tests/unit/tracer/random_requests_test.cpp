@@ -59,8 +59,7 @@ protected:
         return set;
     }
 
-    // Makes one request on a few ranges of sites, which may overlap. Sometimes one of the sites is
-    // damaged.
+    // A request on a few ranges of sites, which may overlap. Sometimes a site is damaged.
     void request() {
         Change change;
         std::vector<PerSiteOps> remove;

@@ -492,8 +492,7 @@ TEST_F(Strays, AMarkedFrameIsDeadToTheNextCall) {
     EXPECT_EQ(depth(), 0u);
 }
 
-// Two stacks use one shadow stack, and the tracer is not told. For any order of the stacks it finds
-// each call's return address.
+// Two stacks use one shadow stack, and the tracer is not told.
 TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
     std::mt19937 random(1);
     for (unsigned round = 0; round < 8; ++round) {

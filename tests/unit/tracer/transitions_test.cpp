@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real patcher makes every transition between dispatch states, in every interleaving with cores
-// that execute the site (tests/verification/simulator/explorer.hpp). It must find each mutant.
+// Every transition of the real patcher between dispatch states, in every interleaving with cores
+// that execute the site (tests/verification/simulator/explorer.hpp).
 #include "tests/unit/tracer/text_fixture.hpp"
 #include "tests/verification/simulator/explorer.hpp"
 #include "tests/verification/simulator/recording.hpp"
@@ -61,8 +61,7 @@ struct Site : TextOn<sim::RecordingMachine> {
         ops[far].direct = far_entry;
         ops[both].direct = graph_entry + 0x40;
     }
-    // `at_once`: the request that adds the first ops removes all that go. Otherwise the patcher
-    // first adds all that do not conflict, and then removes one ops at a time.
+    // `at_once`: the request that adds the first ops removes all that go. Else one ops at a time.
     sim::Recording record(const Set& from, const Set& to, bool at_once) {
         for (const unsigned n : from) EXPECT_EQ(change(&ops[n], nullptr), Status::ok);
         std::vector<Ops*> all;

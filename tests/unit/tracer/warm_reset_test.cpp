@@ -379,8 +379,7 @@ TEST_F(WarmReset, ASpoiledRing) {
     }
 }
 
-// ---- Warm resets at any byte of the line: the pump uses no sequence number twice, and no counter
-// goes back.
+// ---- resets at any byte of the line: no sequence number comes twice, and no counter goes back
 
 // ---- sequence numbers ----
 
@@ -469,8 +468,7 @@ TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
     EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.sequence_limit)));
 }
 
-// A reset at any byte of the line, and another one while the next boot sends the rest. Each boot
-// finds the header that is in memory.
+// A reset at any byte of the line, and others while the next boots send the rest.
 TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
     std::mt19937_64 random(11);
     for (unsigned round = 0; round < 60; ++round) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deframe, decode, aggregate, report: for any bytes, nothing crashes and the sums hold.
 //
-// Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames, which the
-// fuzzer then seals correctly. Thus the decoders of payloads get hostile contents.
+// Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames (frames.hpp).
 #include <span>
 
 #include "host-tools/analysis/report/report.hpp"

@@ -25,9 +25,7 @@
 
 namespace nopscope::sim {
 
-// A state: the site's slot and word, what each core may fetch, where each core is. A set of words
-// is one byte: each bit stands for a word of the recording. States are compared and hashed as
-// bytes.
+// A set of words is one byte: a bit for each word of the recording.
 constexpr std::uint8_t bit(unsigned n) { return static_cast<std::uint8_t>(1u << n); }
 
 struct ExploredState {
@@ -493,8 +491,7 @@ private:
         if (actor_ == memory_acts) return what_;
         return "core " + std::to_string(actor_ + 1) + ": " + what_;
     }
-    // The steps to state `last`, and one more: the one that failed. The two cores are alike, so
-    // they may change numbers on the way.
+    // The steps to state `last`, and the one that failed. The cores may change numbers on the way.
     std::vector<std::string> trace(std::uint32_t last) {
         std::vector<std::string> lines;
         const std::string violation = violation_;

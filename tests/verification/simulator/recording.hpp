@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the steps of the real Patcher at one site.
 //
-// RecordingMachine records every access and barrier. Lists are freed without a call of the machine.
-// So before each step it looks at the lists that the slot has held: a list that changed or is gone
-// was freed since the last step.
+// Lists are freed without a call of the machine. So before each step it looks at the lists that the
+// slot has held: one that changed was freed since the last step.
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"

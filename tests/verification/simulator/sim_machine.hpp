@@ -111,7 +111,10 @@ public:
         return true;
     }
     void use_caches_of_this_core() {}
-    std::uint64_t mask_interrupts() { return masked_++; }
+    std::uint64_t mask_interrupts() {
+        if (on_mask) on_mask();
+        return masked_++;
+    }
     void restore_interrupts(std::uint64_t masked) {
         masked_ = masked;
         if (masked != 0 || !on_restore) return;
@@ -126,6 +129,7 @@ public:
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
     std::function<void()> on_restore;  // an interrupt that comes when interrupts are unmasked
+    std::function<void()> on_mask;     // what another core does when interrupts are masked
     unsigned word_writes = 0;
     unsigned slot_writes = 0;
     std::set<Address> torn_slots;

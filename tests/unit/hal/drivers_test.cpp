@@ -99,8 +99,7 @@ TEST(Pl011Test, WaitsForTheCharacterThatIsBeingSent) {
 // ---- The mailbox: its answers, the longest wait for one, and a mailbox that does not answer.
 
 // Each test has its own mailbox, because the driver remembers a mailbox that did not answer.
-class MailboxTest : public ::testing::Test {
-protected:
+struct MailboxTest : ::testing::Test {
     static inline std::uint64_t next_base = 0x1000;
     const std::uint64_t base = next_base += 0x1000;
     Bus bus;
@@ -131,26 +130,22 @@ TEST_F(MailboxTest, AnAnswerMayTakeNearlyASecond) {
     EXPECT_FALSE(mailbox.is_silent());
 }
 
-TEST_F(MailboxTest, ASilentMailboxIsAskedOnceForASecond) {
-    videocore.answers = false;
-    EXPECT_FALSE(mailbox.is_silent());
-    EXPECT_EQ(mailbox.uart_clock_hz(), 0u);
-    EXPECT_TRUE(mailbox.is_silent());
-    EXPECT_GE(bus.microseconds(), 1'000'000u);
-    EXPECT_LT(bus.microseconds(), 1'010'000u);
-    EXPECT_EQ(mailbox.arm_clock_hz(), 0u);
-    EXPECT_EQ(mailbox.arm_memory_end(), 0u);
-    EXPECT_LT(bus.microseconds(), 1'010'000u);
-    EXPECT_EQ(videocore.questions, 1u);
-}
-
-TEST_F(MailboxTest, AFullMailboxIsSilent) {
-    bus.registers[base + 0x38] = 1u << 31;
-    EXPECT_EQ(mailbox.uart_clock_hz(), 0u);
-    EXPECT_TRUE(mailbox.is_silent());
-    EXPECT_GE(bus.microseconds(), 1'000'000u);
-    EXPECT_LT(bus.microseconds(), 1'010'000u);
-    EXPECT_TRUE(bus.writes.empty());
+TEST_F(MailboxTest, OneThatIsSilentOrFullIsAskedOnceForASecond) {
+    for (const bool full : {false, true}) {
+        Bus its;
+        SimulatedVideocore silent(its, base + 0x100 * full);
+        silent.answers = false;
+        if (full) its.registers[base + 0x100 + 0x38] = 1u << 31;
+        const VideocoreMailbox one{base + 0x100 * full};
+        EXPECT_FALSE(one.is_silent());
+        EXPECT_EQ(one.uart_clock_hz(), 0u);
+        EXPECT_TRUE(one.is_silent());
+        EXPECT_GE(its.microseconds(), 1'000'000u);
+        EXPECT_EQ(one.arm_clock_hz() + one.arm_memory_end(), 0u);
+        EXPECT_LT(its.microseconds(), 1'010'000u);
+        EXPECT_EQ(silent.questions, full ? 0u : 1u);
+        EXPECT_EQ(its.writes.empty(), full);
+    }
 }
 
 // ---- Tests how gic_view() sees a distributor in each security state.
@@ -161,8 +156,7 @@ constexpr std::uint64_t ctlr = gicd, typer = gicd + 4, igroupr = gicd + 0x80,
 constexpr std::uint32_t extensions = 1 << 10, disable_security = 1 << 6;
 
 // Stores the Secure view.
-class Distributor {
-public:
+struct Distributor {
     explicit Distributor(Bus& bus) : bus_(bus) {
         bus_.on_read = [this](std::uint64_t address) -> std::optional<std::uint32_t> {
             if (is_priority(address)) return priority(address - ipriorityr);
@@ -200,59 +194,45 @@ private:
     Bus& bus_;
 };
 
-struct GicViewTest : ::testing::Test {
-    GicViewTest() { bus.registers[typer] = extensions; }
-    Bus bus;
-    Distributor distributor{bus};
-};
-
-TEST_F(GicViewTest, ThePi4sNonSecureView) {
-    distributor.non_secure = true;
-    distributor.priorities[0] = 0xa0;
-    const GicView view = gic_view(gicd, 2);
-    EXPECT_EQ(std::tuple(view.security, view.priority_bits, distributor.priorities[0]),
-              std::tuple(GicSecurity::non_secure, 5u, 0xa0));
-}
-
-TEST_F(GicViewTest, SgisOfTheSecureState) {
-    distributor.non_secure = true;
-    for (unsigned sgi = 0; sgi < 8; ++sgi) distributor.group_0.insert(sgi);
-    EXPECT_EQ(gic_view(gicd, 2).priority_bits, 5u);
-    for (unsigned interrupt = 0; interrupt < 32; ++interrupt) distributor.group_0.insert(interrupt);
-    EXPECT_EQ(gic_view(gicd, 2).priority_bits, 0u);
-}
-
-TEST_F(GicViewTest, TheSecureViewIsSeenByItsGroups) {
-    GicView view = gic_view(gicd, 2);  // all interrupts are in group 0
-    EXPECT_EQ(std::tuple(view.security, view.priority_bits, bus.registers[igroupr]),
-              std::tuple(GicSecurity::secure, 5u, 0u));
-    bus.registers[igroupr] = 0xffff'ff00;
-    EXPECT_EQ(gic_view(gicd, 2).security, GicSecurity::secure);
-    EXPECT_EQ(bus.registers[igroupr], 0xffff'ff00u);
-}
-
-TEST_F(GicViewTest, WithoutExtensionsThereIsOneState) {
-    bus.registers[typer] = 0;
-    distributor.implemented = 0xff;
-    const GicView view = gic_view(gicd, 2);
-    EXPECT_EQ(view.security, GicSecurity::one_state);
-    EXPECT_EQ(view.priority_bits, 8u);
-    for (const Write& write : bus.writes) EXPECT_NE(write.address, igroupr);
-}
-
-TEST_F(GicViewTest, AGicv3HasSharedInterruptsAlone) {
-    distributor.non_secure = true;
-    distributor.priorities[32] = 0x80;
-    const GicView view = gic_view(gicd, 3);
-    EXPECT_EQ(std::tuple(view.security, view.priority_bits, distributor.priorities[32]),
-              std::tuple(GicSecurity::non_secure, 5u, 0x80));
-    for (const Write& write : bus.writes) {
-        EXPECT_NE(write.address, igroupr);
-        EXPECT_FALSE(write.address >= ipriorityr && write.address < ipriorityr + 32);
+TEST(GicViewTest, IsFoundInEachStateAndAllIsLeftAsItWas) {
+    const struct {
+        const char* name;
+        GicView view;
+        unsigned version = 2;
+        bool non_secure = false;
+        unsigned group_0 = 0;  // how many interrupts are in group 0 of the Secure state
+        std::uint32_t type = extensions, control = 0, groups = 0;
+        std::uint8_t implemented = 0xf8;
+    } cases[] = {
+        {"the Pi 4's Non-secure view", {GicSecurity::non_secure, 5}, 2, true},
+        {"SGIs of the Secure state", {GicSecurity::non_secure, 5}, 2, true, 8},
+        {"all of the Secure state", {GicSecurity::non_secure, 0}, 2, true, 32},
+        {"all in group 0", {GicSecurity::secure, 5}},
+        {"some in group 1", {GicSecurity::secure, 5}, 2, false, 0, extensions, 0, 0xffff'ff00},
+        {"one state", {GicSecurity::one_state, 8}, 2, false, 0, 0, 0, 0, 0xff},
+        {"shared interrupts alone", {GicSecurity::non_secure, 5}, 3, true},
+        {"DS", {GicSecurity::one_state, 5}, 3, false, 0, extensions, disable_security},
+    };
+    for (const auto& one : cases) {
+        SCOPED_TRACE(one.name);
+        Bus bus;
+        Distributor distributor(bus);
+        distributor.non_secure = one.non_secure;
+        distributor.implemented = one.implemented;
+        for (unsigned n = 0; n < one.group_0; ++n) distributor.group_0.insert(n);
+        for (const unsigned n : {0u, 32u}) distributor.priorities[n] = 0xa0;
+        bus.registers = {{typer, one.type}, {ctlr, one.control}, {igroupr, one.groups}};
+        const GicView view = gic_view(gicd, one.version);
+        EXPECT_EQ(view.security, one.view.security);
+        EXPECT_EQ(view.priority_bits, one.view.priority_bits);
+        EXPECT_EQ(bus.registers[igroupr], one.groups);
+        for (const unsigned n : {0u, 32u}) EXPECT_EQ(distributor.priorities[n], 0xa0);
+        for (const Write& write : bus.writes) {
+            EXPECT_TRUE(write.address != igroupr || (one.version == 2 && one.type != 0));
+            EXPECT_TRUE(one.version == 2 || write.address < ipriorityr ||
+                        write.address >= ipriorityr + 32);
+        }
     }
-    bus.registers[ctlr] = disable_security;
-    distributor.non_secure = false;
-    EXPECT_EQ(gic_view(gicd, 3).security, GicSecurity::one_state);
 }
 
 }  // namespace

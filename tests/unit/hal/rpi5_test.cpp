@@ -13,8 +13,7 @@ namespace {
 constexpr std::uint64_t uart = 0x10'7d00'1000;
 constexpr std::uint64_t dr = uart, ibrd = uart + 0x24, fbrd = uart + 0x28, cr = uart + 0x30;
 
-class Rpi5Test : public ::testing::Test {
-protected:
+struct Rpi5Test : ::testing::Test {
     void left_by_the_firmware(std::uint32_t integer, std::uint32_t fraction) {
         bus.registers[cr] = 0x301;
         bus.registers[ibrd] = integer;

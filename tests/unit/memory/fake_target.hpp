@@ -20,8 +20,7 @@ namespace nopscope::host::test {
 constexpr std::uint64_t note_at = 0x40300000, descriptor_at = 0x40600000, hello_at = 0x40601000;
 constexpr std::uint64_t cores_at = 0x40602000, rings_at = 0x40610000;
 
-class FakeMemory final : public TargetMemory {
-public:
+struct FakeMemory final : TargetMemory {
     void read(std::uint64_t address, std::span<std::uint8_t> to) override {
         most_at_once = std::max(most_at_once, to.size());
         for (const auto& [base, block] : blocks) {

@@ -18,8 +18,7 @@ using test::ElfBuilder, test::note_at, test::rings_at;
 constexpr unsigned log2 = 13;
 constexpr std::uint64_t bytes = 1 << log2, slots = bytes / 8;
 
-class Pull : public ::testing::Test, public test::FakeTarget {
-protected:
+struct Pull : ::testing::Test, test::FakeTarget {
     Pull() { seen(); }
     // The pump has seen all records so far.
     void seen() {

@@ -3,9 +3,10 @@
 #include "host-tools/target/memory/target_memory.hpp"
 #include "tests/unit/host/error_of.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <fmt/format.h>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -26,12 +27,10 @@ std::string packet(const std::string& data) {
 struct Stub {
     std::function<std::string(const std::string&)> answer;
     std::vector<std::string> asked;
-    unsigned interrupts = 0;
-    unsigned naks = 0;
+    unsigned interrupts = 0, naks = 0;
 };
 
-class StubSource final : public Source {
-public:
+struct StubSource final : Source {
     explicit StubSource(Stub& stub) : stub_(stub) {}
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds) override {
         const std::size_t count = std::min({to.size(), out_.size(), std::size_t{7}});
@@ -44,13 +43,11 @@ public:
         if (text == "+") return;
         if (text == "-") {
             ++stub_.naks;
-            out_ += last_;
-            return;
+        } else {
+            if (text == "\x03") ++stub_.interrupts;
+            stub_.asked.push_back(text == "\x03" ? text : text.substr(1, text.size() - 4));
+            last_ = stub_.answer(stub_.asked.back());
         }
-        if (text == "\x03") ++stub_.interrupts;
-        const std::string data = text == "\x03" ? text : text.substr(1, text.size() - 4);
-        stub_.asked.push_back(data);
-        last_ = stub_.answer(data);
         out_ += last_;
     }
 
@@ -78,14 +75,10 @@ std::string good(const std::string& request) {
     return "+" + packet("");
 }
 
-class Gdb : public ::testing::Test {
-protected:
-    std::unique_ptr<TargetMemory> open(bool resume = false) {
-        return open_gdb(std::make_unique<StubSource>(stub), "stub:1", resume, 50ms);
-    }
+struct Gdb : ::testing::Test {
     std::vector<std::uint8_t> bytes(std::uint64_t address, std::size_t count, bool resume = false) {
         std::vector<std::uint8_t> to(count);
-        const auto memory = open(resume);
+        const auto memory = open_gdb(std::make_unique<StubSource>(stub), "stub:1", resume, 50ms);
         memory->read(address, to);
         said = memory->release();
         return to;
@@ -195,14 +188,7 @@ TEST_F(Gdb, HostileStub) {
     for (int round = 0; round < 100; ++round) (void)refusal(0x1000, 200);
 }
 
-using ::testing::HasSubstr;
 using Bytes = std::vector<std::uint8_t>;
-
-template <typename T>
-void set(Bytes& bytes, std::size_t at, T value) {
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        bytes[at + i] = static_cast<std::uint8_t>(std::uint64_t{value} >> 8 * i);
-}
 
 struct Load {
     std::uint64_t virtual_address, physical_address, file_bytes, bytes;
@@ -212,26 +198,22 @@ Bytes core_dump(const std::vector<Load>& loads) {
     Bytes file(64 + 56 * loads.size());
     const std::uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
     std::copy(std::begin(ident), std::end(ident), file.begin());
-    set(file, 16, std::uint16_t{4});
-    set(file, 18, std::uint16_t{183});
-    set(file, 32, std::uint64_t{64});
-    set(file, 54, std::uint16_t{56});
-    set(file, 56, static_cast<std::uint16_t>(loads.size()));
+    const auto count = static_cast<std::uint8_t>(loads.size());
+    const std::pair<std::size_t, std::uint8_t> fields[] = {
+        {16, 4}, {18, 183}, {32, 64}, {54, 56}, {56, count}};
+    for (const auto& [at, value] : fields) file[at] = value;
     for (std::size_t n = 0; n < loads.size(); ++n) {
-        const std::size_t header = 64 + 56 * n;
-        set(file, header, std::uint32_t{1});
-        set(file, header + 8, std::uint64_t{file.size()});
-        set(file, header + 16, loads[n].virtual_address);
-        set(file, header + 24, loads[n].physical_address);
-        set(file, header + 32, loads[n].file_bytes);
-        set(file, header + 40, loads[n].bytes);
-        file.insert(file.end(), loads[n].file_bytes, static_cast<std::uint8_t>(n + 1));
+        const Load& load = loads[n];
+        const std::uint64_t header[] = {
+            1,         file.size(), load.virtual_address, load.physical_address, load.file_bytes,
+            load.bytes};
+        std::memcpy(&file[64 + 56 * n], header, sizeof header);
+        file.insert(file.end(), load.file_bytes, static_cast<std::uint8_t>(n + 1));
     }
     return file;
 }
 
-class MemoryFile : public ::testing::Test {
-protected:
+struct MemoryFile : ::testing::Test {
     ~MemoryFile() override { std::remove(path.c_str()); }
     void write(const Bytes& bytes) {
         std::ofstream(path, std::ios::binary)

@@ -10,11 +10,9 @@
 namespace nopscope::testing {
 namespace {
 
-using protocol::Answer;
-using protocol::Command;
+using protocol::Answer, protocol::Command;
 
-class ControlTest : public ::testing::Test {
-protected:
+struct ControlTest : ::testing::Test {
     // A new target does nothing for these bytes, but the next command. Returns how many it refused.
     static std::uint64_t refused(const Bytes& damaged) {
         ControlTarget one;

@@ -105,8 +105,7 @@ private:
     }
 };
 
-class CoreTest : public ::testing::Test, public CoreUnderTest {
-protected:
+struct CoreTest : ::testing::Test, CoreUnderTest {
     using CoreUnderTest::CoreUnderTest;
 };
 

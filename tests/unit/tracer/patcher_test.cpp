@@ -168,13 +168,10 @@ struct HookForms : ::testing::Test {
     // Two hooks in three cache lines, and the returns of the slow paths.
     void load(sim::SimMachine& machine) {
         for (Address at = base; at < base + 0x400; at += 4) machine.load(at, other);
-        for (const Address hook : {base + 0x80, base + 0x100}) {
-            machine.load(hook, bl_over_one);
-            machine.load(hook + 4, brk);
-        }
-        machine.load(base + 0xf4, ret_x9);
-        machine.load(base + 0x140, ret_x9);
-        machine.load(base + 0x340, ret_x11);
+        const std::pair<unsigned, std::uint32_t> assembled[] = {
+            {0x80, bl_over_one}, {0x84, brk},     {0x100, bl_over_one}, {0x104, brk},
+            {0xf4, ret_x9},      {0x140, ret_x9}, {0x340, ret_x11}};
+        for (const auto& [at, word] : assembled) machine.load(base + at, word);
     }
     bool make_indirect(sim::SimMachine& machine) {
         return arch::adapt_hooks(machine, [this](auto visit) {
@@ -189,15 +186,12 @@ TEST_F(HookForms, EveryCoreFetchesTheIndirectForm) {
         sim::SimMachine machine(base, 0x400, {.idc = idc});
         load(machine);
         ASSERT_TRUE(make_indirect(machine));
-        for (const unsigned core : {0u, 1u}) {
-            for (const Address hook : {base + 0x80, base + 0x100}) {
-                EXPECT_EQ(machine.fetch(core, hook), b_over_one);
-                EXPECT_EQ(machine.fetch(core, hook + 4), brk);
-            }
-            EXPECT_EQ(machine.fetch(core, base + 0xf4), br_x9);
-            EXPECT_EQ(machine.fetch(core, base + 0x140), br_x9);
-            EXPECT_EQ(machine.fetch(core, base + 0x340), br_x11);
-        }
+        const std::pair<unsigned, std::uint32_t> indirect[] = {
+            {0x80, b_over_one}, {0x84, brk},    {0x100, b_over_one}, {0x104, brk},
+            {0xf4, br_x9},      {0x140, br_x9}, {0x340, br_x11}};
+        for (const auto& [at, word] : indirect)
+            for (const unsigned core : {0u, 1u})
+                EXPECT_EQ(machine.fetch(core, base + at), word) << at;
         EXPECT_EQ(machine.word_writes, words.size());
     }
 }

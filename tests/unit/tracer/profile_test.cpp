@@ -27,7 +27,7 @@ struct Clock : sim::SimMachine {
 };
 
 struct Cells {
-    explicit Cells(std::uint32_t sites, unsigned cores)
+    Cells(std::uint32_t sites, unsigned cores)
         : bytes(ProfileMemory::bytes(sites, cores) + 8, std::byte{0xa5}) {
         EXPECT_TRUE(memory.open(std::span(bytes).subspan(8), sites, cores));
     }
@@ -64,9 +64,8 @@ TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
             cell.total = core + 10 * site;
         }
     }
-    for (std::uint32_t site = 0; site < 7; ++site)
-        for (unsigned core = 0; core < 3; ++core)
-            EXPECT_EQ(of.memory.cell(core, site).total, core + 10 * site);
+    for (std::uint32_t n = 0; n < 7 * 3; ++n)
+        EXPECT_EQ(of.memory.cell(n % 3, n / 3).total, n % 3 + 10 * (n / 3));
     of.memory.cell(1, 1).total = 5;
     (void)of.memory.family(entry_address);  // it clears the memory only once
     EXPECT_EQ(of.memory.cell(1, 1).total, 5u);
@@ -105,8 +104,7 @@ TEST(TracerWork, TimeIsInNobodysSelf) {
     EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // once, as the tracer's time
 }
 
-class ProfileUnwind : public CoreTest {
-protected:
+struct ProfileUnwind : CoreTest {
     void profiled(std::uint32_t site, std::uint64_t sp) {
         const auto cell = reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total);
         push({0x1234, sp, hook_address(Hook::profile), cell, {machine.now, here().profiled}});
@@ -133,8 +131,7 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     unwind(machine, core, 0x8900, false);
     EXPECT_EQ(depth(), 1u);
     EXPECT_EQ(core.cursor, records + record_bytes);
-    const ProfileCell& inner = cells.memory.cell(0, 2);
-    const ProfileCell& outer = cells.memory.cell(0, 1);
+    const ProfileCell &inner = cells.memory.cell(0, 2), &outer = cells.memory.cell(0, 1);
     // Each self time contains the call's own cost once too often.
     EXPECT_EQ(inner.self, fixed(inner.total - 2) - cost + cost);
     EXPECT_EQ(outer.self, fixed(outer.total - inner.total) - cost + cost);
@@ -147,8 +144,7 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     EXPECT_EQ(cells.memory.cell(0, 0).total, 0u);  // still open
 }
 
-class ReadOut : public PumpTest {
-protected:
+struct ReadOut : PumpTest {
     static constexpr std::uint32_t count = 200;
     static constexpr unsigned core_count = 2;
     ReadOut() : PumpTest(core_count), entries(count) {
@@ -184,10 +180,9 @@ protected:
         }
         return result;
     }
-    static Found found() { return found_in(receive()); }
     Found flushed() {
         profiling.flush();
-        return found();
+        return found_in(receive());
     }
     Found requested() {
         sender.request();
@@ -281,7 +276,7 @@ TEST_F(ReadOut, ComesByItselfWhenThePeriodIsOver) {
     const auto parts = [&](std::uint64_t after) {
         machine.now += after;
         profiling.run();
-        return found().parts.size();
+        return found_in(receive()).parts.size();
     };
     EXPECT_EQ(parts(0), 0u);
     EXPECT_EQ(parts(1000), core_count);

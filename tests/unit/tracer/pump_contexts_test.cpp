@@ -7,22 +7,21 @@
 namespace nopscope::testing {
 namespace {
 
-using protocol::Extended;
-using protocol::Kind;
+using protocol::Extended, protocol::Kind;
 using Words = std::vector<std::string>;
 
-class PumpContexts : public PumpTest {
-protected:
+struct PumpContexts : PumpTest {
     void switch_to(std::uint32_t number) {
         PumpTest::switch_to(number);
         switches.push_back({core.entered_context_clock, number});
     }
-    // Lists switches and brackets: "context number clock", "begin clock", "end".
+    // Lists switches and brackets.
     static Words switches_and_brackets(const Received& received) {
         Words list;
         for (const protocol::Event& event : received.events) {
             if (is(event, Extended::context)) list.push_back(a_switch(event.argument, event.clock));
-            if (is(event, Extended::tracer_begin)) list.push_back(a_begin(event.clock));
+            if (is(event, Extended::tracer_begin))
+                list.push_back("begin " + std::to_string(event.clock));
             if (is(event, Extended::tracer_end)) list.push_back("end");
         }
         return list;
@@ -30,7 +29,6 @@ protected:
     static std::string a_switch(std::uint32_t number, std::uint64_t clock) {
         return "context " + std::to_string(number) + " " + std::to_string(clock);
     }
-    static std::string a_begin(std::uint64_t clock) { return "begin " + std::to_string(clock); }
     // Expects the core's last switch, to this context, and then a bracket. Returns when it began.
     std::uint64_t expect_bracket_behind_switch(const Received& received, std::uint32_t number) {
         const Words list = switches_and_brackets(received);
@@ -278,16 +276,15 @@ TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {
     open();
     pump.run();
     (void)receive();
-    call(0x2000);
-    pump.run();
-    EXPECT_TRUE(receive().events.empty());
+    const auto sent = [this] {
+        call(0x2000);
+        pump.run();
+        return contexts_of(receive()).size();
+    };
+    EXPECT_EQ(sent(), 0u);
     core.send_to = core.cursor;
-    call(0x2008);
-    pump.run();
-    EXPECT_EQ(contexts_of(receive()).size(), 2u);
-    call(0x2010);
-    pump.run();
-    EXPECT_TRUE(contexts_of(receive()).empty());
+    EXPECT_EQ(sent(), 2u);
+    EXPECT_EQ(sent(), 0u);
 }
 
 }  // namespace

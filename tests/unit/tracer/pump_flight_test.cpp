@@ -12,11 +12,9 @@
 namespace nopscope::testing {
 namespace {
 
-using protocol::Extended;
-using protocol::Kind;
+using protocol::Extended, protocol::Kind;
 
-class PumpFlight : public PumpTest {
-protected:
+struct PumpFlight : PumpTest {
     struct Made {
         std::uint32_t site_offset;
         std::uint64_t clock;
@@ -33,12 +31,6 @@ protected:
             const auto site = static_cast<std::uint32_t>(0x2000 + 8 * (index % 1000));
             ++asked;
             if (call(site)) made[index] = {site - 0x1000, machine.now, core.context_number};
-        }
-    }
-    void run(unsigned times = 10) {
-        for (unsigned i = 0; i < times; ++i) {
-            pump.run();
-            machine.now += hz / 100;
         }
     }
     // Every call is one that was made, with its index, clock and context.
@@ -100,11 +92,10 @@ TEST_F(PumpFlight, ASnapshotIsTheNewestRecordsAndItsMark) {
         ASSERT_FALSE(received.events.empty());
         std::uint64_t next = received.events.front().index;
         for (const protocol::Event& event : received.events) EXPECT_EQ(event.index, next++);
-        const auto marks = std::count_if(
-            received.events.begin(), received.events.end(), [&](const protocol::Event& event) {
-                return is(event, Extended::marker) && event.argument == 7 && event.index == end;
-            });
-        EXPECT_EQ(marks, 1);
+        const auto is_mark = [&](const protocol::Event& event) {
+            return is(event, Extended::marker) && event.argument == 7 && event.index == end;
+        };
+        EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(), is_mark), 1);
         EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8)
             << "all but the reserve";
     }
@@ -293,10 +284,6 @@ INSTANTIATE_TEST_SUITE_P(Records, PumpFlightLaps,
 
 // ---- How a ring settles: producers must stop meanwhile, and it then begins with a whole record.
 
-struct Overwriting : CoreUnderTest {
-    Overwriting() { overwrite(machine, core, true); }
-};
-
 // The ring's own core records as fast as it can while another core settles the ring.
 struct Beside : sim::SimMachine {
     explicit Beside(CoreUnderTest& of) : SimMachine(0, 64), beside(of) {}
@@ -308,7 +295,8 @@ struct Beside : sim::SimMachine {
 };
 
 TEST(Settle, ProducersAreKeptOff) {
-    Overwriting t;
+    CoreUnderTest t;
+    overwrite(t.machine, t.core, true);
     for (unsigned i = 0; i < 2 * slots; ++i) ASSERT_TRUE(t.call(0x2000));
     const std::uint64_t end = t.core.cursor;
     Beside machine(t);
@@ -320,7 +308,8 @@ TEST(Settle, ProducersAreKeptOff) {
 
 TEST(Settle, BeginsWithAWholeRecord) {
     for (unsigned more = 0; more < 3; ++more) {
-        Overwriting t;
+        CoreUnderTest t;
+        overwrite(t.machine, t.core, true);
         const auto head = protocol::make_extended(protocol::Extended::duration, 0);
         const std::uint64_t data[] = {5, 6};
         for (unsigned i = 0; i < slots; ++i)

@@ -157,11 +157,7 @@ TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
 TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
     open(Mode::stream, 10'000);
     for (int i = 0; i < 1000; ++i) call(0x2000 + 8 * static_cast<std::uint32_t>(i * i % 999));
-    for (int i = 0; i < 20'000; ++i) {
-        machine.now += 100;
-        pump.run();
-    }
-    transmitter_room = any_number;
+    run(20'000, 100);
     const Received received = flushed();
     EXPECT_EQ(without_own(received.events).size(), 1000u - core.dropped);
     EXPECT_LT(received.events.size() - without_own(received.events).size(), 1000u);
@@ -177,9 +173,9 @@ TEST_F(PumpTest, ItsTimeIsBracketed) {
 TEST_F(PumpTest, AnIdlePumpFallsSilent) {
     open();
     call(0x2000);
-    for (int i = 0; i < 100; ++i) pump.run(), machine.now += hz / 1000;
+    run(100, hz / 1000);
     receive();
-    for (int i = 0; i < 500; ++i) pump.run(), machine.now += hz / 1000;
+    run(500, hz / 1000);
     EXPECT_TRUE(receive().traces.empty()) << "its own records must not keep it going";
 }
 
@@ -210,7 +206,7 @@ TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
 // The pump's own records never take the room of the firmware's records, and never keep it sending.
 TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
     open();
-    for (int i = 0; i < 5000; ++i) pump.run(), machine.now += hz / 10;
+    run(5000, hz / 10);
     EXPECT_LE(core.own_records * record_bytes, own_reserve_bytes);
     const std::size_t frames = receive().traces.size();
     EXPECT_GT(frames, 0u);
@@ -357,8 +353,7 @@ TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
 
 // ---- Lossless mode: code that finds the ring full pumps until there is room, or waits for it.
 
-using protocol::Extended;
-using protocol::Kind;
+using protocol::Extended, protocol::Kind;
 
 using PumpRoom = PumpTest;
 
@@ -475,8 +470,7 @@ TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
 
 constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
 
-class PumpClock : public PumpTest {
-protected:
+struct PumpClock : PumpTest {
     // r: a call is recorded, R: 200 calls, which wait for room, (: a call that stays open, ): its
     // return, p: the pump runs, t: console text, 0 to f: idle for so many sixteenths of a wrap, W:
     // a wrap, H: 40 wraps, =: the clocks received since the last one are the true ones.

@@ -11,8 +11,7 @@ namespace {
 
 using Set = std::vector<Ops*>;
 
-class RandomRequests : public ::testing::TestWithParam<unsigned> {
-protected:
+struct RandomRequests : ::testing::TestWithParam<unsigned> {
     static constexpr std::uint32_t sites = 60;
     struct Member : Ops {
         std::uint64_t calls[4];
@@ -114,9 +113,8 @@ protected:
             ++uses[set];
             enabled += !set.empty();
             for (Ops* ops : set) {
-                const auto whose =
-                    std::find_if(all_.begin(), all_.end(),
-                                 [&](const PerSiteOps& family) { return family.at(i) == ops; });
+                const auto has = [&](const PerSiteOps& family) { return family.at(i) == ops; };
+                const auto whose = std::find_if(all_.begin(), all_.end(), has);
                 ASSERT_NE(whose, all_.end());
                 ++counts[whose->first];
             }
@@ -167,9 +165,8 @@ private:
     // A word or slot that no request leaves at this site.
     Damage damage_of(std::uint32_t index) {
         const PatchSite site = text_.placed[index];
-        const std::uint32_t other_word = model_[index].empty()
-                                             ? text_.bl(index, callback_trampoline)
-                                             : std::uint32_t{arch::idle_word};
+        const std::uint32_t call = text_.bl(index, callback_trampoline);
+        const std::uint32_t other_word = model_[index].empty() ? call : arch::idle_word;
         const auto word = [&](Address at, std::uint32_t value) {
             return Damage{at, value | std::uint64_t{text_.machine.read_word(at + 4)} << 32};
         };
@@ -202,11 +199,10 @@ private:
     static void check_list(const OpsList& list, const Set& set, std::uint32_t refs) {
         ASSERT_EQ(list.refs, refs);
         ASSERT_EQ(list.func, nopscope_walk_list);
-        Ops none;
-        const Ops* direct = &none;
-        for (const Ops* ops : set) direct = ops->direct != 0 ? ops : direct;
-        ASSERT_EQ(list.direct, direct->direct);
-        ASSERT_EQ(list.data, direct->data) << "what its direct entry works on";
+        Ops direct;
+        for (const Ops* ops : set) direct = ops->direct != 0 ? *ops : direct;
+        ASSERT_EQ(list.direct, direct.direct);
+        ASSERT_EQ(list.data, direct.data) << "what its direct entry works on";
     }
 
     std::mt19937 random_;

@@ -7,9 +7,7 @@
 namespace nopscope::testing {
 namespace {
 
-using protocol::Extended;
-using protocol::Kind;
-using protocol::Record;
+using protocol::Extended, protocol::Kind, protocol::Record;
 
 Record a_call(std::uint32_t site) { return protocol::make_record(Kind::call, site, 0); }
 
@@ -257,8 +255,7 @@ TEST_F(ShadowStack, NeverPopsTheSentinel) {
 
 // ---- Records of several words, the duration recorder's rare paths, and why a core is stopped.
 
-using protocol::Extended;
-using protocol::make_extended;
+using protocol::Extended, protocol::make_extended;
 
 using RingMany = CoreTest;
 
@@ -329,8 +326,7 @@ TEST_F(RingMany, EveryHeadSaysHowMuchFollows) {
     EXPECT_EQ(data_count(protocol::make_record(protocol::Kind::call, 7, 0)), 0u);
 }
 
-class Durations : public CoreTest {
-protected:
+struct Durations : CoreTest {
     static constexpr std::uint64_t function = 0xffff'fff8;
     // The function was called at `now`. Its body may begin behind a landing pad.
     void open_call(std::uint64_t sp, unsigned landing_pad = 0) {

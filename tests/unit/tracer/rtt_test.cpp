@@ -18,8 +18,7 @@ struct CountedBarrier {
     void operator()() const { ++barriers; }
 };
 
-class RttTest : public ::testing::Test {
-protected:
+struct RttTest : ::testing::Test {
     static constexpr std::uint64_t address = 0x4000'1000;
     // Finds memory as a probe does: by the addresses in the block.
     volatile std::uint8_t* at(std::uint32_t where) {

@@ -67,8 +67,7 @@ TEST(SiteTable, CrcIsOverLinkTimeAddresses) {
     EXPECT_NE(loaded.crc(0), image.crc(0));
 }
 
-class SelectionTest : public ::testing::Test {
-protected:
+struct SelectionTest : ::testing::Test {
     SelectionTest() { sites.prepare(entries); }
     static const void* function(std::uint64_t address) {
         return reinterpret_cast<const void*>(address);
@@ -301,8 +300,7 @@ TEST(NameTable, CorruptBytesDoNoHarm) {
     EXPECT_GT(differ, 1000u);
 }
 
-class SiteNameFilterTest : public ::testing::Test {
-protected:
+struct SiteNameFilterTest : ::testing::Test {
     SiteNameFilterTest() {
         for (unsigned i = 0; i < 20; ++i) entries.push_back(0x1000 + 16 * i - 8);
         sites.prepare(entries);

@@ -17,8 +17,7 @@ struct Told {
     std::string name;
 };
 
-class TaskSenderTest : public CoreTest {
-protected:
+struct TaskSenderTest : CoreTest {
     TaskSenderTest() : CoreTest(2) {
         sender.open(hz, cores, all);
         cores[1].stops = stopped_absent;
@@ -42,7 +41,6 @@ protected:
         objects.clear();
         unsigned frames = 0;
         while (sender.waits(now)) {
-            protocol::Byte payload[protocol::max_payload_bytes];
             const std::size_t bytes = sender.next(now, payload);
             if (bytes == 0) continue;
             ++frames;
@@ -60,6 +58,7 @@ protected:
     TaskSender sender;
     Context contexts[200];
     std::uint64_t now = 20 * hz;
+    protocol::Byte payload[protocol::max_payload_bytes];
     std::map<std::uint32_t, Told> told;
     std::map<std::uint64_t, std::string> objects;
 };
@@ -146,7 +145,6 @@ TEST_F(TaskSenderTest, ManyComeInShortFrames) {
 
 TEST_F(TaskSenderTest, AContextThatEndsIsToldOnce) {
     for (unsigned n = 1; n < 20; ++n) create(n, "task");
-    protocol::Byte payload[protocol::max_payload_bytes];
     ASSERT_NE(sender.next(now, payload), 0u);  // the next is contexts[18]
     Context* const next = &contexts[18];
     contexts[19].next = next->next;
@@ -202,7 +200,6 @@ TEST_F(TaskSenderTest, NamesObjects) {
 TEST_F(TaskSenderTest, WaitsForNobody) {
     create(1);
     all.lock = 1;
-    protocol::Byte payload[protocol::max_payload_bytes];
     EXPECT_EQ(sender.next(now, payload), 0u);
 }
 

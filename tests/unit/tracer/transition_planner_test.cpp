@@ -119,8 +119,7 @@ TEST(TransitionPlannerTest, TooManyDifferentSetsChangeNothing) {
 
 // ---- Room in the pool. Which sets share a list: random_requests_test.cpp.
 
-class OpsListPoolTest : public ::testing::Test {
-protected:
+struct OpsListPoolTest : ::testing::Test {
     // Takes a list of ops[first] to ops[first + count - 1], which a site then holds.
     template <typename Lists>
     OpsList* take(Lists& lists, unsigned first, unsigned count) {

@@ -38,8 +38,7 @@ void name_sites(Symbols& symbols, const HelloInfo& hello) {
               [](const Function& a, const Function& b) { return a.address < b.address; });
 }
 
-class Named final : public BalancedStream {
-public:
+struct Named final : BalancedStream {
     Named(EventSink& sink, Symbols& symbols, TimeAxis axis = TimeAxis::wall)
         : BalancedStream(
               sink, [&symbols] { return &symbols; }, "fuzz", axis),

@@ -133,8 +133,7 @@ struct Exploration {
     std::vector<std::string> trace;  // steps that lead to it
 };
 
-class Explorer {
-public:
+struct Explorer {
     static constexpr std::size_t max_steps = 64;
 
     Explorer(const Recording& recording, ExploreOptions options)
@@ -198,8 +197,7 @@ private:
         states_.push_back(state);
         parents_.push_back(parent);
     }
-    template <typename Visit>
-    void successors(const State& state, Visit visit) {
+    void successors(const State& state, auto visit) {
         stores_become_visible(state, visit);
         patcher(state, visit);
         for (unsigned n = 0; n < options_.cores; ++n) {
@@ -210,8 +208,7 @@ private:
 
     // ---- the patcher and the memory ----
 
-    template <typename Visit>
-    void stores_become_visible(const State& state, Visit visit) {
+    void stores_become_visible(const State& state, auto visit) {
         bool slot_waits = false, word_waits = false;
         for (unsigned i = 0; i < rec_.steps.size(); ++i) {
             if ((state.pending >> i & 1) == 0) continue;
@@ -237,8 +234,7 @@ private:
         }
     }
 
-    template <typename Visit>
-    void patcher(const State& state, Visit visit) {
+    void patcher(const State& state, auto visit) {
         returned_ |= state.at == rec_.steps.size();
         if (state.at == rec_.steps.size()) return;
         const Step& step = rec_.steps[state.at];
@@ -388,8 +384,7 @@ private:
 
     // ---- a core that executes the site ----
 
-    template <typename Visit>
-    void core(const State& state, unsigned n, Visit visit) {
+    void core(const State& state, unsigned n, auto visit) {
         const Core& core = state.cores[n];
         const Execution& run = core.run;
         acknowledge(state, n, visit);
@@ -462,8 +457,7 @@ private:
     }
 
     // An interrupt synchronises the context. synchronize() waits for a core outside.
-    template <typename Visit>
-    void acknowledge(const State& state, unsigned n, Visit visit) {
+    void acknowledge(const State& state, unsigned n, auto visit) {
         const Core& core = state.cores[n];
         if (state.at == rec_.steps.size() || core.acknowledged) return;
         const Step::Kind kind = rec_.steps[state.at].kind;

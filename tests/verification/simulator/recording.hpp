@@ -73,8 +73,7 @@ inline std::string describe(const Recording& recording, const Step& step) {
     }
     case Step::Kind::write_word: {
         const char* const to[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
-        return std::string("writes the word: ") +
-               to[static_cast<int>(recording.words[step.value].to)];
+        return "writes the word: " + std::string(to[int(recording.words[step.value].to)]);
     }
     case Step::Kind::clean: return "DC CVAU";
     case Step::Kind::invalidate: return "IC IVAU";
@@ -86,8 +85,7 @@ inline std::string describe(const Recording& recording, const Step& step) {
     }
     return {};
 }
-class RecordingMachine : public SimMachine {
-public:
+struct RecordingMachine : SimMachine {
     using SimMachine::SimMachine;
 
     // Records from now on what happens to `site`. `all` contains its ops.

@@ -31,8 +31,7 @@ struct Options {
     bool dic = false;  // CTR_EL0.DIC: and from there the instruction caches
 };
 
-class SimMachine {
-public:
+struct SimMachine {
     SimMachine(Address base, std::size_t bytes, Options options = {})
         : options_(options),
           base_(base),

@@ -63,7 +63,6 @@ void SimulatedVideocore::take(std::uint32_t message) {
     answered_at_ = bus_.microseconds() + answers_after_us;
 }
 
-// The drivers call these.
 std::uint32_t read32(std::uint64_t address) { return bus->read(address); }
 void write32(std::uint64_t address, std::uint32_t value) { bus->write(address, value); }
 std::uint8_t read8(std::uint64_t address) { return static_cast<std::uint8_t>(bus->read(address)); }

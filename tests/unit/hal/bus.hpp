@@ -45,7 +45,6 @@ struct SimulatedVideocore {
     std::map<std::uint32_t, std::uint32_t> measured;
     bool answers = true;
     std::uint64_t answers_after_us = 0;
-    // Called for each clock that is set.
     std::function<void(std::uint32_t clock, std::uint32_t hz)> on_set;
     unsigned questions = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How UARTs stop, start and change their rate: the order of writes, and a device that stays busy.
+// UARTs: the order of writes, and a device that stays busy. Then the mailbox and the GIC.
 #include "hal/drivers/cadence_uart.hpp"
 #include "hal/drivers/gic_view.hpp"
 #include "hal/drivers/mini_uart.hpp"
@@ -96,8 +96,6 @@ TEST(Pl011Test, WaitsForTheCharacterThatIsBeingSent) {
     EXPECT_LT(bus.microseconds(), 100u);
 }
 
-// ---- The mailbox: its answers, the longest wait for one, and a mailbox that does not answer.
-
 // Each test has its own mailbox, because the driver remembers a mailbox that did not answer.
 struct MailboxTest : ::testing::Test {
     static inline std::uint64_t next_base = 0x1000;
@@ -147,8 +145,6 @@ TEST_F(MailboxTest, OneThatIsSilentOrFullIsAskedOnceForASecond) {
         EXPECT_EQ(its.writes.empty(), full);
     }
 }
-
-// ---- Tests how gic_view() sees a distributor in each security state.
 
 constexpr std::uint64_t gicd = 0xff84'1000;
 constexpr std::uint64_t ctlr = gicd, typer = gicd + 4, igroupr = gicd + 0x80,

@@ -60,7 +60,6 @@ TEST_F(StartTest, AUartThatStaysBusyIsStartedAllTheSame) {
     EXPECT_LT(bus.microseconds(), 12'000u);
 }
 
-// The rate and the divisors while the report is sent, and afterwards.
 TEST_F(StartTest, TheReportAt115200AndThenTheBoardsRate) {
     uart_start();
     EXPECT_EQ(uart_baud(), 115'200u);

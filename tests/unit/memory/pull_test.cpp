@@ -171,7 +171,6 @@ TEST_F(Pull, MemoryThatCannotBeReadIsSaid) {
     EXPECT_THAT(refusal(), HasSubstr("bare.elf has no nopscope_descriptor"));
 }
 
-// Flips each bit of a core's state and of the descriptor.
 TEST_F(Pull, OneWrongBit) {
     calls(slots);
     core.seen = core.cursor - 8;

@@ -23,7 +23,6 @@ std::string packet(const std::string& data) {
     return fmt::format("${}#{:02x}", data, sum & 0xff);
 }
 
-// The stub's answer to each packet, and the packets that it received.
 struct Stub {
     std::function<std::string(const std::string&)> answer;
     std::vector<std::string> asked;

@@ -25,7 +25,6 @@ struct Program {
         moved->open(hz);
     }
 
-    // Records of the functions that are still traced.
     std::uint64_t records_a_second() const {
         std::uint64_t sum = 0;
         for (const auto& [site, rate] : rates_) sum += is_away(site) ? 0 : 2 * rate;
@@ -167,8 +166,6 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
         EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
 }
 
-// ---- which functions are demoted ----
-
 using Chosen = std::set<std::uint32_t>;
 
 Chosen chosen_of(LeafSample& sample, std::uint64_t excess) {
@@ -215,8 +212,6 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
     all.add(sample, 125'000);
     EXPECT_TRUE(chosen_of(all, 100).contains(0x1000));
 }
-
-// ---- what the table remembers ----
 
 TEST(DemotedSitesTest, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();

@@ -28,12 +28,10 @@ struct ControlTest : ::testing::Test {
     void run(unsigned times = 1) {
         while (times-- > 0) target.run();
     }
-    // Asks, and expects this answer.
     void ask(Answer answer, std::uint32_t number, Command what, const Bytes& arguments = {}) {
         EXPECT_EQ(target.ask(number, what, arguments).answer, answer)
             << number << " " << static_cast<unsigned>(what) << ::testing::PrintToString(arguments);
     }
-    // Asks for another rate, and then reads the line.
     void set_baud() {
         target.ask(1, Command::set_baud, baud_115200);
         run();

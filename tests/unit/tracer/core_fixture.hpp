@@ -53,7 +53,6 @@ struct CoreUnderTest {
         here().limit = 1;
         ring_set_limit(machine, here());
     }
-    // Makes calls until there is no room for another one.
     void fill() {
         while (call(0x2000)) {
         }

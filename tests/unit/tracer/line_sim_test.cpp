@@ -112,7 +112,6 @@ struct LineSim : testing::PumpTest, ::testing::WithParamInterface<double> {
         open(Mode::stream, line_rate);
     }
 
-    // Notes the records that are new in the ring.
     void note(unsigned number) {
         for (std::uint64_t& at = noted[number]; at < cores[number].cursor; at += record_bytes) {
             protocol::Record record = *ring_peek(cores[number], at);

@@ -15,7 +15,6 @@ struct PumpContexts : PumpTest {
         PumpTest::switch_to(number);
         switches.push_back({core.entered_context_clock, number});
     }
-    // Lists switches and brackets.
     static Words switches_and_brackets(const Received& received) {
         Words list;
         for (const protocol::Event& event : received.events) {
@@ -63,7 +62,6 @@ struct PumpContexts : PumpTest {
     std::uint32_t reader = 0;
     std::uint64_t last = machine.now;
     unsigned several = 0, brackets = 0;
-    // The context of each event, as a reader knows it.
     static std::vector<std::uint32_t> contexts_of(const Received& received) {
         std::vector<std::uint32_t> list;
         std::uint32_t now = 0;

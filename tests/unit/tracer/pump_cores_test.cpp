@@ -67,8 +67,6 @@ TEST_F(PumpCores, StatsGoRoundEverySecond) {
         EXPECT_GE(received.stats_of.at(core).size(), 2u) << core;
 }
 
-// ---- another core pumps ----
-
 std::function<void()> on_write;  // called in the middle of core 0's pump
 
 bool write_and_call(std::uint8_t byte) {

@@ -179,7 +179,6 @@ TEST_F(PumpTest, AnIdlePumpFallsSilent) {
     EXPECT_TRUE(receive().traces.empty()) << "its own records must not keep it going";
 }
 
-// However long the transmitter accepted nothing.
 TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
     constexpr std::uint32_t rate = 10'000;
     open(Mode::stream, rate);
@@ -251,7 +250,6 @@ struct Interrupted : PumpTest {
         machine.*hook = {};
         return came;
     }
-    // Returns what a panic at this point leaves on the line.
     std::optional<Received> panicked_at(Hook hook, unsigned n) {
         std::optional<Received> line;
         interrupted_at(hook, n, [&] {

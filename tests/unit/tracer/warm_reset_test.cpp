@@ -275,7 +275,7 @@ TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
         {3, 2, 1, hz}, {1, 3, 1, hz}, {1, 2, 2, hz}, {1, 2, 1, hz + 1}};
     for (const WarmResetImage& other : others) {
         const Recovered none = recovered(other);
-        EXPECT_EQ(std::pair(none.records, none.headers_refused), std::pair(0u, 1u));
+        EXPECT_EQ(std::tuple(none.records, none.headers_refused), std::tuple(0u, 1u));
     }
 }
 
@@ -375,8 +375,6 @@ TEST_F(WarmReset, ASpoiledRing) {
 }
 
 // ---- resets at any byte of the line: no sequence number comes twice, and no counter goes back
-
-// ---- sequence numbers ----
 
 using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
 
@@ -493,6 +491,7 @@ TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
         CoreUnderTest fresh;
         fresh.core.ring = core.ring;
         core = fresh.core;
+        reset_shadow_stack(core, memory[0].frames.data(), memory[0].frames.size(), stack_high);
         core.pumped_clock = core.seen_clock = core.last_sync = machine.now;
         memory[0].ring.fill(0);
         ::new (&pump) Pump<sim::SimMachine>{machine, cores, encoders.get(), nullptr, replies.get()};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs format 2's decoder on hostile payloads. With an odd first byte, it encodes arbitrary
 // records, and the decoder must return them.
-//
 //     described records: kind u8 (bits 0..1 kind, 2..3 how far the clock moves), payload u16, ticks
 //     u8. Extended data: bits 4..6 give its size
 #include <memory>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The target's side of commands, for any bytes on its line. It does nothing twice, reaches no
 // missing site, and never sends more frames than it received.
-//
 // With an odd first byte, the rest describes commands, which the fuzzer then seals correctly:
-//
 //     what u8     of the command, number u8 (bits 0..6: how far it goes on, less 8; bit 7: another
 //                 session), size u8, then its arguments
 #include <set>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports, the page and the answers to questions, for any recording and any names of functions.
 // Nothing crashes, JSON is valid JSON, and a page contains no script but its own.
-//
 //     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line;
 //                 bit 1: the tracer's time is cut out
 //     format u8   modulo: one of export_formats(), or the page

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deframe, decode, aggregate, report: for any bytes, nothing crashes and the sums hold.
-//
 // Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames (frames.hpp).
 #include <span>
 

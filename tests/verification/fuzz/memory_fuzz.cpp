@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rings in a target's memory, of any content: one sentence, or a line with correct sums.
-//
 //     shape u8     bits 0..1 log2 of a ring's bytes, less 13; bit 2: two cores; bit 3: the rings'
 //                  memory repeats the given bytes without end; bit 4: flight mode
 //     laps u8      that the cursor has made

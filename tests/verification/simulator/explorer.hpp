@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explores all interleavings of a recorded patcher with one or two cores that execute the site.
-//
 // The patcher makes its steps in order. A store becomes visible to the other cores at any time, but
 // not after the patcher's next DSB. What a core may fetch is a set of words, its pipeline's. The
 // pipeline is refilled from the instruction cache at any time, the cache from the point of
@@ -8,7 +7,6 @@
 // and then a context synchronisation event, make a set smaller. A core fetches any word of its set.
 // Then it makes these steps: trampoline, load of the slot, each callback, direct entry. Each load
 // of an object may find that the object was freed.
-//
 // Checked: an execution that overlapped requests r to s ran all parts that each of the sets r-1 to
 // s contains, no part that none of them contains, and each part once (outside a request: exactly
 // the set). No trampoline finds the object of no ops. No core reads a freed list or a detached ops.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the steps of the real Patcher at one site.
-//
 // Lists are freed without a call of the machine. So before each step it looks at the lists that the
 // slot has held: one that changed was freed since the last step.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine whose caches are as incoherent as the architecture allows.
-//
 // Text exists four times: as data accesses see it, at the point of unification, in each core's
 // instruction cache, and in each core's pipeline, which has already fetched it.
 //   - A store reaches the data side only.

@@ -45,7 +45,12 @@ def run(directory, words):
     with open(out, "wb") as to, open(errors, "wb") as complaints:
         process = subprocess.Popen([NOPSCOPE, *words], stdout=to, stderr=complaints,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (HANG_SECONDS, HANG_SECONDS)))
-        _, status, usage = os.wait4(process.pid, 0)
+        return ended(process, errors, out)
+
+
+def ended(process, errors, out=None):
+    # A Popen object that nobody holds reaps a child that has ended.
+    _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), out
 
@@ -64,10 +69,9 @@ def serve(directory, line):
             except (OSError, ValueError):
                 pass  # it ended, perhaps before it printed its address; its status says why
         os.kill(process.pid, signal.SIGINT)  # if it has ended, Popen would take its status
-        _, status, usage = os.wait4(process.pid, 0)
+        done = ended(process, errors)
         process.stdout.close()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), None
+    return done
 
 
 def faults(name, words, done, most_bytes, most_seconds):
@@ -124,12 +128,10 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as holder:
         directory = pathlib.Path(holder)
-        # A Popen object that nobody holds reaps a child that has ended.
-        version = subprocess.Popen([NOPSCOPE, "--version"], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(version.pid, 0)
+        status, peak, *_ = run(directory, ["--version"])
         assert status == 0
-        most_bytes = LIMIT_BYTES + 1024 * usage.ru_maxrss
-        cases = [(make.__name__, make) for make in (*recordings.HOSTILE, recordings.paths)]
+        most_bytes = LIMIT_BYTES + peak
+        cases = [*recordings.HOSTILE.items(), ("paths", recordings.paths)]
         cases += [(str(file), lambda file=file: file.read_bytes()[1:]) for file in files]
         turn = 0
         for name, make in cases:
@@ -144,14 +146,14 @@ def main():
                 with tempfile.TemporaryDirectory(dir=directory) as fresh:
                     done = run(directory, command_lines.words_of(command, {"nsc": recording, "out": f"{fresh}/out"}))
                 wrong += faults(name, [command], done, most_bytes, seconds)
-        for make in recordings.LINES:
+        for name, make in recordings.LINES.items():
             line = directory / "line"
             line.write_bytes(make())
             (directory / "line.nsc").unlink(missing_ok=True)
             for command in LIVE:
                 done = run(directory, [word.replace("{}", str(line)) for word in command])
-                wrong += faults(make.__name__, command, done, most_bytes, SLACK * CPU_SECONDS)
-            wrong += faults(make.__name__, ["serve"], serve(directory, line), most_bytes, SLACK * CPU_SECONDS)
+                wrong += faults("line of " + name, command, done, most_bytes, SLACK * CPU_SECONDS)
+            wrong += faults("line of " + name, ["serve"], serve(directory, line), most_bytes, SLACK * CPU_SECONDS)
         wrong += large(directory, most_bytes)
     print("\n".join(wrong))
     return 1 if wrong else 0

@@ -2,8 +2,7 @@
 """Small recordings that claim much data, and valid ones with very many paths (docs/nsc-format.md).
 
 HOSTILE has a function for each recording, which returns the file's bytes. zstd makes blocks with a
-repeated pattern small, so a file of some kB describes millions of records. LINES are in the form
-that a target sends, which is not small.
+repeated pattern small, so a file of some kB describes millions of records. LINES: as a target sends.
 """
 
 import ctypes
@@ -98,24 +97,18 @@ def profile_frame(first, count):
     return b"\1\1\1" + varint(first + 1) + PROFILED[1:] + PROFILED * (count - 1)
 
 
-def claimed_profile():
-    """The longest items. No frame on a line is so long."""
-    return profiles(profile_frame, PROFILE, 1 << 17, CORES)
+def profile_events_frame(first, count):
+    return b"\1\1\1\1" + varint(first + 1) + COUNTED[1:] + COUNTED * (count - 1)
 
 
-def claimed_profile_in_frames():
-    return profiles(profile_frame, PROFILE, 120, 8)
-
-
-def claimed_profile_events():
-    return profiles(lambda first, count: b"\1\1\1\1" + varint(first + 1) + COUNTED[1:] + COUNTED * (count - 1), PROFILE_EVENTS, 230, 8)
+def moved_frame(functions):
+    return varint(1 << 40) + b"".join(varint(2 * function) + b"\1" for function in functions)
 
 
 def all_moved():
     recording = Recording()
     for first in range(0, 1 << 17, 1 << 14):
-        frames = (range(at, at + 200) for at in range(first, first + (1 << 14), 200))
-        recording.items(*((MOVED, 0, varint(1 << 40) + b"".join(varint(2 * n) + b"\1" for n in frame)) for frame in frames))
+        recording.items(*((MOVED, 0, moved_frame(range(at, at + 200))) for at in range(first, first + (1 << 14), 200)))
     return recording.bytes()
 
 
@@ -131,15 +124,6 @@ def all_functions(cores=1, contexts=1, step=1):
             words = [extended(CONTEXT, context and contexts * core + context), entry(last)]
             recording.block(core, words, bytes((FIRST, FIRST + 1, RETURN)))
     return recording.bytes()
-
-
-def functions_far_apart():
-    """Each function is on a different page."""
-    return all_functions(step=256)
-
-
-def functions_in_contexts():
-    return all_functions(cores=8, contexts=200)
 
 
 def open_calls():
@@ -181,15 +165,9 @@ def tasks(named=1 << 17, step=256):
     for core in range(CORES):
         rare = b""
         for number in range(step * core + 1, step * core + 257):
-            upper, lower = of_data(number)
-            rare += varint(extended(CONTEXT, number)) + (varint(upper) + varint(lower)) * 2
+            rare += b"".join(map(varint, (extended(CONTEXT, number), *of_data(number) * 2)))
         recording.block(core, words, bytes((RARE, left, call, RETURN, ready, RARE, waits, RARE)) * 256, rare)
     return recording.bytes()
-
-
-def tasks_on_all_cores():
-    """Facts of the contexts that each core runs."""
-    return tasks(named=1 << 12, step=0)
 
 
 def long_durations():
@@ -198,9 +176,7 @@ def long_durations():
     for first in range(0, 1 << 18, 1 << 14):
         rare = b""
         for number in range(first, first + (1 << 14)):
-            upper, lower = of_data(number + 1)
-            ticks_upper, ticks_lower = of_data(1)
-            rare += varint(extended(DURATION, number % 4096)) + varint(upper) + varint(lower) + varint(ticks_upper) + varint(ticks_lower)
+            rare += b"".join(map(varint, (extended(DURATION, number % 4096), *of_data(number + 1), *of_data(1))))
         recording.block(0, [], bytes((RARE,)) * (3 << 14), rare)
     return recording.bytes()
 
@@ -210,29 +186,10 @@ def of_values(head, count, per=1, in_block=1 << 14):
     for first in range(0, count, in_block):
         rare = b""
         for number in range(first, first + in_block):
-            rare += varint(head(number))
-            for n in range(per):
-                upper, lower = of_data(number * 7919 + n + 1)
-                rare += varint(upper) + varint(lower)
+            data = [half for n in range(per) for half in of_data(number * 7919 + n + 1)]
+            rare += b"".join(map(varint, (head(number), *data)))
         recording.block(0, [], bytes((RARE,)) * (1 + per) * in_block, rare)
     return recording.bytes()
-
-
-def counters():
-    return of_values(lambda number: extended(COUNTER, number << 1), 1 << 17)
-
-
-def captured_values():
-    return of_values(lambda number: extended(ARGUMENTS, 1), 1 << 16, 2)
-
-
-def masked():
-    return of_values(lambda number: extended(MASKED, 0), 1 << 16, 2)
-
-
-def samples():
-    """Each sample has different addresses."""
-    return of_values(lambda number: extended(SAMPLE, 60), 1 << 12, 60, 1 << 10)
 
 
 def markers():
@@ -240,10 +197,6 @@ def markers():
     for _ in range(20):
         recording.block(0, [extended(MARKER, 1)], bytes((FIRST,)) * BLOCK_RECORDS)
     return recording.bytes()
-
-
-def interrupts():
-    return of_values(lambda number: extended(INTERRUPT, number), 1 << 17, 0)
 
 
 def gaps():
@@ -302,31 +255,25 @@ def line_of(frames, boots=1):
     return bytes(out)
 
 
-def line_of_profiles():
-    """2^18 functions, in frames as the target makes them."""
-    return line_of([(trace2.PROFILE, core, profile_frame(first, 120)) for core in range(2) for first in range(0, FUNCTIONS, 120)])
+HOSTILE = {make.__name__: make for make in (all_moved, open_calls, many_contexts, tasks, long_durations, markers, gaps, console,
+                                            sessions, deep_and_wide)} | {
+    "claimed_profile": lambda: profiles(profile_frame, PROFILE, 1 << 17, CORES),  # no frame on a line is so long
+    "claimed_profile_in_frames": lambda: profiles(profile_frame, PROFILE, 120, 8),
+    "claimed_profile_events": lambda: profiles(profile_events_frame, PROFILE_EVENTS, 230, 8),
+    "functions_far_apart": lambda: all_functions(step=256),  # each on a different page
+    "functions_in_contexts": lambda: all_functions(cores=8, contexts=200),
+    "tasks_on_all_cores": lambda: tasks(named=1 << 12, step=0),  # facts of the contexts that each core runs
+    "counters": lambda: of_values(lambda number: extended(COUNTER, number << 1), 1 << 17),
+    "captured_values": lambda: of_values(lambda number: extended(ARGUMENTS, 1), 1 << 16, 2),
+    "masked": lambda: of_values(lambda number: extended(MASKED, 0), 1 << 16, 2),
+    "samples": lambda: of_values(lambda number: extended(SAMPLE, 60), 1 << 12, 60, 1 << 10),  # of different addresses
+    "interrupts": lambda: of_values(lambda number: extended(INTERRUPT, number), 1 << 17, 0)}
 
-
-def line_of_cores():
-    return line_of([(trace2.PROFILE, core, profile_frame(first, 120)) for core in range(CORES) for first in (0, FUNCTIONS - 120)])
-
-
-def line_of_moves():
-    return line_of([(LINE_MOVED, 0, varint(1 << 40) + b"".join(varint(2 * n) + b"\1" for n in range(first, first + 200)))
-                    for first in range(0, 1 << 18, 200)])
-
-
-def line_of_sessions():
-    return line_of([(trace2.CONSOLE, 0, b"\x1b\0\xff")], boots=5000)
-
-
-def line_of_text():
-    """A line without any frame."""
-    return b"no frame \xff\n" * 300_000
-
-
-LINES = (line_of_profiles, line_of_cores, line_of_moves, line_of_sessions, line_of_text)
-
-HOSTILE = (claimed_profile, claimed_profile_in_frames, claimed_profile_events, all_moved, functions_far_apart, functions_in_contexts,
-           open_calls, many_contexts, tasks, tasks_on_all_cores, long_durations, counters, captured_values, masked, samples, markers,
-           interrupts, gaps, console, sessions, deep_and_wide)
+LINES = {
+    "profiles": lambda: line_of([(trace2.PROFILE, core, profile_frame(first, 120)) for core in range(2)
+                                 for first in range(0, FUNCTIONS, 120)]),  # as the target makes frames
+    "cores": lambda: line_of([(trace2.PROFILE, core, profile_frame(first, 120)) for core in range(CORES)
+                              for first in (0, FUNCTIONS - 120)]),
+    "moves": lambda: line_of([(LINE_MOVED, 0, moved_frame(range(first, first + 200))) for first in range(0, 1 << 18, 200)]),
+    "sessions": lambda: line_of([(trace2.CONSOLE, 0, b"\x1b\0\xff")], boots=5000),
+    "text": lambda: b"no frame \xff\n" * 300_000}

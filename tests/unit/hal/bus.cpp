@@ -17,11 +17,8 @@ Bus::~Bus() { bus = nullptr; }
 
 std::uint32_t Bus::read(std::uint64_t address) {
     ++microseconds_;
-    if (on_read) {
-        if (const auto value = on_read(address)) return *value;
-    }
-    const auto found = registers.find(address);
-    return found != registers.end() ? found->second : 0;
+    const auto value = on_read ? on_read(address) : std::nullopt;
+    return value ? *value : registers[address];
 }
 
 void Bus::write(std::uint64_t address, std::uint32_t value) {
@@ -31,29 +28,20 @@ void Bus::write(std::uint64_t address, std::uint32_t value) {
     if (on_write) on_write(address, value);
 }
 
-std::uint64_t Bus::counter() {
-    ++microseconds_;
-    return microseconds_ * (counter_hz / 1'000'000);
-}
+std::uint64_t Bus::counter() { return ++microseconds_ * (counter_hz / 1'000'000); }
 
-std::size_t Bus::first(std::uint64_t address, std::uint32_t value) const {
-    std::size_t index = 0;
-    while (index < writes.size() && writes[index] != Write{address, value}) ++index;
-    return index;
-}
-
-SimulatedVideocore::SimulatedVideocore(Bus& on, std::uint64_t base) : bus_(on), base_(base) {
+SimulatedVideocore::SimulatedVideocore(Bus& on, std::uint64_t base) : bus_(on) {
     constexpr std::uint32_t empty = 1u << 30;
     bus_.on_read = [=, this](std::uint64_t address) -> std::optional<std::uint32_t> {
         const bool is_there = answer_ && bus_.microseconds() >= answered_at_;
-        if (address == base_ + 0x18) return is_there ? 0 : empty;
-        if (address != base_ || !is_there) return std::nullopt;
+        if (address == base + 0x18) return is_there ? 0 : empty;
+        if (address != base || !is_there) return std::nullopt;
         const std::uint32_t answer = *answer_;
         answer_.reset();
         return answer;
     };
-    bus_.on_write = [this](std::uint64_t address, std::uint32_t value) {
-        if (address == base_ + 0x20) take(value);
+    bus_.on_write = [=, this](std::uint64_t address, std::uint32_t value) {
+        if (address == base + 0x20) take(value);
     };
 }
 
@@ -75,7 +63,6 @@ void SimulatedVideocore::take(std::uint32_t message) {
     answered_at_ = bus_.microseconds() + answers_after_us;
 }
 
-// The drivers call these.
 std::uint32_t read32(std::uint64_t address) { return bus->read(address); }
 void write32(std::uint64_t address, std::uint32_t value) { bus->write(address, value); }
 std::uint8_t read8(std::uint64_t address) { return static_cast<std::uint8_t>(bus->read(address)); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated device registers, and a counter for the generic timer. A register reads as it was
-// written, unless the test's `on_read` returns a value. Each access to them takes a microsecond.
+// Simulated registers, which read as written or as `on_read` says. An access takes a microsecond.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +16,12 @@ struct Write {
     bool operator==(const Write&) const = default;
 };
 
-class Bus {
-public:
+struct Bus {
     static constexpr std::uint64_t counter_hz = 54'000'000;
 
     Bus();
     ~Bus();
     Bus(const Bus&) = delete;
-    Bus& operator=(const Bus&) = delete;
 
     std::uint32_t read(std::uint64_t address);
     void write(std::uint64_t address, std::uint32_t value);
@@ -36,23 +33,18 @@ public:
     std::function<std::optional<std::uint32_t>(std::uint64_t address)> on_read;
     std::function<void(std::uint64_t address, std::uint32_t value)> on_write;
 
-    // The index of the first such write, from 0, or the number of writes if there is none.
-    std::size_t first(std::uint64_t address, std::uint32_t value) const;
-
 private:
     std::uint64_t microseconds_ = 0;
 };
 
 // A mailbox that answers as the VideoCore does: each clock's rate in Hz, by the clock's number.
-class SimulatedVideocore {
-public:
+struct SimulatedVideocore {
     SimulatedVideocore(Bus& bus, std::uint64_t base);
 
     std::map<std::uint32_t, std::uint32_t> clocks;
     std::map<std::uint32_t, std::uint32_t> measured;
     bool answers = true;
     std::uint64_t answers_after_us = 0;
-    // Called for each clock that is set.
     std::function<void(std::uint32_t clock, std::uint32_t hz)> on_set;
     unsigned questions = 0;
 
@@ -60,7 +52,6 @@ private:
     void take(std::uint32_t message);
 
     Bus& bus_;
-    std::uint64_t base_;
     std::optional<std::uint32_t> answer_;
     std::uint64_t answered_at_ = 0;
 };

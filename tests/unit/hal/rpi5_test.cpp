@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the Raspberry Pi 5's debug UART by the board's own table. The test computes the UART's
-// clock from the divisors that the firmware has set.
+// Starts the Raspberry Pi 5's debug UART by the board's table and the firmware's divisors.
 #include <gtest/gtest.h>
 
 #include "hal/board.hpp"
@@ -14,8 +13,7 @@ namespace {
 constexpr std::uint64_t uart = 0x10'7d00'1000;
 constexpr std::uint64_t dr = uart, ibrd = uart + 0x24, fbrd = uart + 0x28, cr = uart + 0x30;
 
-class Rpi5Test : public ::testing::Test {
-protected:
+struct Rpi5Test : ::testing::Test {
     void left_by_the_firmware(std::uint32_t integer, std::uint32_t fraction) {
         bus.registers[cr] = 0x301;
         bus.registers[ibrd] = integer;
@@ -35,11 +33,9 @@ TEST_F(Rpi5Test, KeepsTheDivisorsOfTheFirmwaresClock) {
         SCOPED_TRACE(of.clock_hz);
         left_by_the_firmware(of.integer, of.fraction);
         uart_start();
-        EXPECT_EQ(uart_clock_hz(), of.clock_hz);
-        EXPECT_EQ(uart_baud(), 115'200u);
-        EXPECT_EQ(bus.registers[ibrd], of.ibrd);
-        EXPECT_EQ(bus.registers[fbrd], of.fbrd);
-        EXPECT_EQ(bus.registers[cr], 0x301u);
+        EXPECT_EQ(std::tuple(uart_clock_hz(), uart_baud(), bus.registers[ibrd], bus.registers[fbrd],
+                             bus.registers[cr]),
+                  std::tuple(of.clock_hz, 115'200u, of.ibrd, of.fbrd, 0x301u));
         for (const std::uint32_t baud : {921'600u, 2'000'000u, 3'000'000u})
             EXPECT_EQ(uart_set_baud(baud, true), baud <= of.highest_baud) << baud;
     }

@@ -1,77 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring, laid out as tracer/core/ring.hpp and docs/debugger.md say, and what a pull reads from it.
+// What a pull reads from the rings in a target's memory.
 #include <gmock/gmock.h>
 
-#include <cstring>
-#include <map>
 #include <random>
+#include <tuple>
 
-#include "host-tools/target/memory/pull.hpp"
-#include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/hello_2.hpp"
 #include "tests/unit/host/told.hpp"
-#include "tracer/core/descriptor.hpp"
+#include "tests/unit/memory/fake_target.hpp"
 
 namespace nopscope::host {
 namespace {
 
 using protocol::Kind;
-using test::ElfBuilder;
+using test::ElfBuilder, test::note_at, test::rings_at;
 
 constexpr unsigned log2 = 13;
 constexpr std::uint64_t bytes = 1 << log2, slots = bytes / 8;
-constexpr std::uint64_t note_at = 0x40300000, descriptor_at = 0x40600000, hello_at = 0x40601000;
-constexpr std::uint64_t cores_at = 0x40602000, rings_at = 0x40610000;
 
-class FakeMemory final : public TargetMemory {
-public:
-    void read(std::uint64_t address, std::span<std::uint8_t> to) override {
-        for (const auto& [base, block] : blocks) {
-            if (address >= base && address - base <= block.size() &&
-                to.size() <= block.size() - (address - base)) {
-                std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(address - base), to.size(),
-                            to.begin());
-                return;
-            }
-        }
-        throw Error("there is no memory at " + std::to_string(address));
-    }
-    template <typename T>
-    void put(std::uint64_t address, const T& value) {
-        auto& block = blocks[address];
-        block.resize(sizeof value);
-        std::memcpy(block.data(), &value, sizeof value);
-    }
-    std::map<std::uint64_t, std::vector<std::uint8_t>> blocks;
-};
-
-class Pull : public ::testing::Test {
-protected:
-    Pull() {
-        site = builder.function("leaf");
-        builder.function("other");
-        builder.symbol("__build_id_note_start", note_at, 0);
-        builder.symbol("nopscope_descriptor", descriptor_at, 1);
-        elf.emplace(builder.build(), "fake.elf");
-        auto& note = memory.blocks[note_at];
-        const auto whole = elf->bytes_at(note_at, 16 + 3);
-        note.assign(whole.begin(), whole.end());
-
-        descriptor = describe_cores(reinterpret_cast<const Core*>(cores_at),
-                                    reinterpret_cast<const void*>(rings_at), bytes + 4096,
-                                    reinterpret_cast<const void*>(hello_at));
-        descriptor.ring_log2 = log2;
-        descriptor.ready = 1;
-        descriptor.session = 0x1234;
-        hello.clock_hz = 1'000'000;
-        hello.text_base = ElfBuilder::text_base;
-        hello.flight = true;
-        hello.site_count = 2;
-        core.cursor = bytes;
-        core.flight = 1;
-        core.doubled_from = bytes;
-        ring.resize(slots);
+struct Pull : ::testing::Test, test::FakeTarget {
+    Pull() { seen(); }
+    // The pump has seen all records so far.
+    void seen() {
+        core.seen = core.cursor;
+        core.seen_clock = now;
     }
     void record(Kind kind, std::uint64_t payload) {
         const std::uint64_t lap = core.cursor >> (log2 - 2) & 0xffff'ffff;
@@ -96,15 +48,8 @@ protected:
     }
 
     Pulled pull() {
-        protocol::Byte payload[protocol::max_payload_bytes];
-        descriptor.hello_bytes = static_cast<std::uint32_t>(
-            hello.version == 2 ? test::write_hello_2(hello, payload) : write_hello(hello, payload));
-        memory.blocks[hello_at].assign(payload, payload + descriptor.hello_bytes);
-        memory.put(descriptor_at, descriptor);
-        memory.put(cores_at, core);
-        auto& block = memory.blocks[rings_at];
-        block.resize(bytes);
-        std::memcpy(block.data(), ring.data(), bytes);
+        lay_out();
+        memory.put(rings_at, ring.data(), slots);
         return pull_rings(memory, *elf);
     }
     std::string refusal() {
@@ -118,24 +63,8 @@ protected:
         EXPECT_EQ(reader.line().corrupt_frames, 0u);
         return reader.counters();
     }
-    // Returns false if the pull is refused. A session's sums must hold.
-    bool pulls_a_session() {
-        const auto check_sums = [&] {
-            const StreamCounters sum = read(pull());
-            EXPECT_EQ(sum.generated, sum.delivered + sum.dropped + sum.overwritten +
-                                         sum.aggregated + sum.filtered + sum.lost);
-        };
-        return test::error_of(check_sums).code() == Exit::ok;
-    }
 
-    ElfBuilder builder;
-    std::uint64_t site = 0;
-    std::optional<ElfFile> elf;
-    FakeMemory memory;
-    Descriptor descriptor{};
-    protocol::Hello hello;
-    Core core{};
-    std::vector<std::uint64_t> ring;
+    std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(slots);
     std::uint64_t now = 5'000'000'000;  // more than 32 bits
     test::Told told;
 };
@@ -143,18 +72,15 @@ protected:
 TEST_F(Pull, ReadsAllThatTheRingHolds) {
     std::uint64_t made = 0;
     for (const unsigned more : {0u, 1u, 40u, 500u, 10'000u}) {
-        core.seen = core.cursor;
-        core.seen_clock = now;
+        seen();
         calls(more);
         made += 2 * more;
         const Pulled pulled = pull();
         const StreamCounters sum = read(pulled);
         const std::uint64_t held = std::min(made, slots);
-        EXPECT_EQ(pulled.refused, 0u);
-        EXPECT_EQ(sum.delivered, held);
-        EXPECT_EQ(sum.overwritten, made - held);
-        EXPECT_EQ(sum.generated, made);
-        EXPECT_EQ(sum.lost + sum.inconsistent, 0u);
+        EXPECT_EQ(std::tuple(pulled.refused, sum.delivered, sum.overwritten, sum.generated,
+                             sum.lost + sum.inconsistent),
+                  std::tuple(0u, held, made - held, made, 0u));
         EXPECT_TRUE(sum.complete);
         if (made == 0) continue;
         const auto& records = told.records.begin()->second;
@@ -162,11 +88,8 @@ TEST_F(Pull, ReadsAllThatTheRingHolds) {
         for (const auto& [index, word, its] : records) {
             const protocol::Record one{word};
             ASSERT_EQ(its, clock);
-            if (index % 2 == 0) {
-                ASSERT_EQ(one.site_low(), site - ElfBuilder::text_base);
-            } else {
-                ASSERT_EQ(one.entry_index(), index - 1);
-            }
+            ASSERT_TRUE(index % 2 == 0 ? one.site_low() == site - ElfBuilder::text_base
+                                       : one.entry_index() == index - 1);
             clock += 3;
         }
         EXPECT_EQ(std::get<0>(records.back()), made - 1);
@@ -174,8 +97,6 @@ TEST_F(Pull, ReadsAllThatTheRingHolds) {
 }
 
 TEST_F(Pull, WordsThatCannotBeRecordsAreLeftOutAndCounted) {
-    core.seen = bytes;
-    core.seen_clock = now;
     calls(100);
     entry(site + 8);                      // no site is there
     extended(protocol::Extended(14), 7);  // no such kind
@@ -184,16 +105,11 @@ TEST_F(Pull, WordsThatCannotBeRecordsAreLeftOutAndCounted) {
     ring[hole / 8 % slots] = 0;  // claimed, but not stored
     const Pulled pulled = pull();
     const StreamCounters sum = read(pulled);
-    EXPECT_EQ(pulled.refused, 2u);
-    EXPECT_EQ(sum.delivered, 201u);
-    EXPECT_EQ(sum.overwritten, 3u);
-    EXPECT_EQ(sum.generated, 204u);
-    EXPECT_EQ(sum.lost, 0u);
+    EXPECT_EQ(std::tuple(pulled.refused, sum.delivered, sum.overwritten, sum.generated, sum.lost),
+              std::tuple(2u, 201u, 3u, 204u, 0u));
 }
 
 TEST_F(Pull, TheContextThatItBeginsIn) {
-    core.seen_clock = now;
-    core.seen = bytes;
     for (const std::uint32_t next : {5u, 6u}) {
         calls(300);
         extended(protocol::Extended::context, next - 1);
@@ -207,9 +123,8 @@ TEST_F(Pull, TheContextThatItBeginsIn) {
     // Without doubled records, the context is known only from the first switch on.
     core.doubled_from = core.cursor;
     const StreamCounters less = read(pull());
-    EXPECT_EQ(less.lost, 0u);
-    EXPECT_EQ(less.delivered, 2u + 600u);
-    EXPECT_EQ(less.overwritten + less.delivered, less.generated);
+    EXPECT_EQ(std::tuple(less.lost, less.delivered, less.overwritten + less.delivered),
+              std::tuple(0u, 2u + 600u, less.generated));
     // Without any switch, it is the context that runs.
     calls(slots);
     EXPECT_EQ(read(pull()).delivered, slots);
@@ -233,34 +148,22 @@ TEST_F(Pull, ATargetOfFormat2IsPulledIntoALineOfThisFormat) {
 TEST_F(Pull, MemoryThatCannotBeReadIsSaid) {
     using ::testing::HasSubstr;
     calls(10);
-    descriptor.ready = 0;
-    EXPECT_THAT(refusal(), HasSubstr("has not been initialised"));
-    descriptor.ready = 1;
-    hello.version = 77;
-    EXPECT_THAT(refusal(), HasSubstr("speaks trace format 77"));
-    hello.version = protocol::format_version;
-    for (const unsigned bad : {12u, 29u, 0xffff'ffffu}) {
-        descriptor.ring_log2 = bad;
-        EXPECT_THAT(refusal(), HasSubstr("makes no sense"));
-    }
-    descriptor.ring_log2 = log2;
-    hello.cores = 9;
-    EXPECT_THAT(refusal(), HasSubstr("hello"));
-    hello.cores = 1;
-    for (const std::uint64_t bad : {std::uint64_t{0}, bytes + 4, ~std::uint64_t{7}}) {
-        const std::uint64_t good = std::exchange(core.cursor, bad);
-        EXPECT_THAT(refusal(), HasSubstr("the state of core 0's ring"));
-        core.cursor = good;
-    }
-    core.seen = core.cursor - 12;  // no slot begins there
-    EXPECT_THAT(refusal(), HasSubstr("the state of core 0's ring"));
-    core.seen = bytes;
-    descriptor.magic ^= 1;
-    EXPECT_THAT(refusal(), HasSubstr("no tracer that this nopscope knows"));
-    descriptor.magic ^= 1;
-    memory.blocks[note_at].back() ^= 1;
-    EXPECT_THAT(refusal(), HasSubstr("its build-id is aabbcc, there at 0x40300000 is aabbcd"));
-    memory.blocks[note_at].back() ^= 1;
+    const auto said = [&](auto& field, std::uint64_t bad, const char* sentence) {
+        const auto good = std::exchange(field, static_cast<std::decay_t<decltype(field)>>(bad));
+        EXPECT_THAT(refusal(), HasSubstr(sentence)) << bad;
+        field = good;
+    };
+    said(descriptor.ready, 0, "has not been initialised");
+    said(hello.version, 77, "speaks trace format 77");
+    for (const unsigned bad : {12u, 29u, 0xffff'ffffu})
+        said(descriptor.ring_log2, bad, "makes no sense");
+    said(hello.cores, 9, "hello");
+    for (const std::uint64_t bad : {std::uint64_t{0}, bytes + 4, ~std::uint64_t{7}})
+        said(core.cursor, bad, "the state of core 0's ring");
+    said(core.seen, core.cursor - 12, "the state of core 0's ring");  // no slot begins there
+    said(descriptor.magic, descriptor.magic ^ 1, "no tracer that this nopscope knows");
+    said(memory.blocks[note_at].back(), 0xcd,
+         "its build-id is aabbcc, there at 0x40300000 is aabbcd");
     EXPECT_EQ(refusal(), "");
     ElfBuilder bare;
     bare.function("leaf");
@@ -268,10 +171,7 @@ TEST_F(Pull, MemoryThatCannotBeReadIsSaid) {
     EXPECT_THAT(refusal(), HasSubstr("bare.elf has no nopscope_descriptor"));
 }
 
-// Flips each bit of a core's state and of the descriptor.
 TEST_F(Pull, OneWrongBit) {
-    core.seen_clock = now;
-    core.seen = bytes;
     calls(slots);
     core.seen = core.cursor - 8;
     const auto good_core = core;
@@ -282,7 +182,9 @@ TEST_F(Pull, OneWrongBit) {
             core = good_core;
             descriptor = good;
             static_cast<std::uint8_t*>(what)[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
-            sessions += pulls_a_session();
+            // The pull is refused, or the session's sums hold.
+            const auto pulled = [&] { EXPECT_TRUE(test::adds_up(read(pull()))); };
+            sessions += test::error_of(pulled).code() == Exit::ok;
         }
     };
     flip_each(&core, sizeof core);
@@ -292,64 +194,17 @@ TEST_F(Pull, OneWrongBit) {
 
 // A few bytes that claim eight rings of 256 MB.
 TEST_F(Pull, RingsLargerThanTheLimit) {
-    class Endless final : public TargetMemory {
-    public:
-        explicit Endless(FakeMemory& head) : head_(head) {}
-        void read(std::uint64_t address, std::span<std::uint8_t> to) override {
-            most_at_once = std::max(most_at_once, to.size());
-            if (address < rings_at) return head_.read(address, to);
-            std::fill(to.begin(), to.end(), std::uint8_t{0});
-        }
-        std::size_t most_at_once = 0;
-
-    private:
-        FakeMemory& head_;
-    };
     constexpr std::uint64_t most = std::uint64_t{1} << 28;  // bytes in a ring
     core.cursor = 2 * most;
     core.seen = core.cursor;
     hello.cores = 8;
-    std::vector<std::uint8_t> cores;
-    for (unsigned n = 0; n < hello.cores; ++n) {
-        const auto* const from = reinterpret_cast<const std::uint8_t*>(&core);
-        cores.insert(cores.end(), from, from + sizeof core);
-    }
     descriptor.ring_log2 = 28;
-    (void)refusal();  // lays out the memory
-    memory.blocks[cores_at] = cores;
-    Endless endless(memory);
-    const Pulled pulled = pull_rings(endless, *elf);
+    lay_out();
+    memory.repeated = {0};
+    const Pulled pulled = pull_rings(memory, *elf);
     EXPECT_EQ(pulled.left_out, 8 * most / 8 - most_ring_bytes / 8);
-    EXPECT_LE(endless.most_at_once, std::size_t{1} << 20);
+    EXPECT_LE(memory.most_at_once, std::size_t{1} << 20);
     EXPECT_EQ(read(pulled).overwritten, 8 * most / 8);
-}
-
-// For any content of the memory, the result is one sentence, or a session whose sums hold.
-TEST_F(Pull, SpoiledMemory) {
-    std::mt19937_64 random(7);
-    core.seen_clock = now;
-    core.seen = bytes;
-    calls(3000);
-    const auto good_ring = ring;
-    const auto good_core = core;
-    const auto good = descriptor;
-    unsigned sessions = 0;
-    for (int round = 0; round < 400; ++round) {
-        ring = good_ring;
-        core = good_core;
-        descriptor = good;
-        for (unsigned i = 0; i < 1 + random() % 200; ++i)
-            ring[random() % slots] ^= random() >> random() % 64;
-        auto* const words = reinterpret_cast<std::uint64_t*>(&core);
-        for (unsigned i = 0; i < random() % 3; ++i)
-            words[random() % (sizeof core / 8)] = random() >> random() % 64;
-        if (random() % 4 == 0) {
-            reinterpret_cast<std::uint8_t*>(&descriptor)[8 + random() % (sizeof descriptor - 8)] ^=
-                static_cast<std::uint8_t>(1 << random() % 8);
-        }
-        sessions += pulls_a_session();
-    }
-    EXPECT_GT(sessions, 100u);
 }
 
 }  // namespace

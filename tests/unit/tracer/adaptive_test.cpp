@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive mode's decisions on simulated loads: functions with given rates, on a line with a given
-// rate.
+// Adaptive mode's decisions on simulated loads: functions and a line with given rates.
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/adaptive/demoted_sender.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"
@@ -20,23 +19,20 @@ constexpr std::uint64_t window = hz / 20;
 constexpr std::uint64_t pace = 11'520;  // bytes a second at 115200 baud
 
 // Functions with these rates, in calls a second. A call makes two records of two bytes.
-class Program {
-public:
+struct Program {
     explicit Program(std::map<std::uint32_t, std::uint64_t> rates) : rates_(std::move(rates)) {
         meter.open(hz, pace);
         moved->open(hz);
     }
 
-    // Records of the functions that are still traced.
     std::uint64_t records_a_second() const {
         std::uint64_t sum = 0;
         for (const auto& [site, rate] : rates_) sum += is_away(site) ? 0 : 2 * rate;
         return sum;
     }
     bool is_away(std::uint32_t site) const {
-        for (const auto& one : moved->all()) {
+        for (const auto& one : moved->all())
             if (one.index == site && one.state == DemotedSites::State::moved) return true;
-        }
         return false;
     }
     void run(std::uint64_t ticks) {
@@ -58,9 +54,8 @@ private:
         waiting_ += taken;
         const std::uint64_t sent = std::min(waiting_, carried * window / hz);
         waiting_ -= sent;
-        for (const auto& [site, rate] : rates_) {
+        for (const auto& [site, rate] : rates_)
             if (is_away(site)) calls_[site] += rate * window / hz;
-        }
         switch (meter.judge(
             {window, taken, (made - taken) / 2, sent, 2 * sent, waiting_ * 1024 / room})) {
         case State::steady: break;
@@ -76,11 +71,10 @@ private:
         }
         sample.add({}, records_a_second() * window / hz / 2);
         std::uint32_t chosen[32];
-        const std::size_t count = sample.choose(
-            meter.excess(), std::span(chosen).first(std::min<std::size_t>(32, moved->room())),
-            [&](std::uint32_t site) {
-                return moved->may_demote(site) ? std::optional(site) : std::nullopt;
-            });
+        const auto room_for = std::span(chosen).first(std::min<std::size_t>(32, moved->room()));
+        const std::size_t count = sample.choose(meter.excess(), room_for, [&](std::uint32_t site) {
+            return moved->may_demote(site) ? std::optional(site) : std::nullopt;
+        });
         for (std::size_t i = 0; i < count; ++i) moved->demote(chosen[i], now, calls_[chosen[i]]);
     }
     void come_back() {
@@ -106,25 +100,26 @@ TEST(Adaptive, ALineThatKeepsUpIsLeftAlone) {
 TEST(Adaptive, TheHottestGoUntilTheLineKeepsUp) {
     Program program({{8, 100'000}, {16, 20'000}, {24, 1000}, {32, 10}});
     program.run(2 * hz);
-    EXPECT_TRUE(program.is_away(8));
-    EXPECT_TRUE(program.is_away(16));
-    EXPECT_FALSE(program.is_away(24));
-    EXPECT_FALSE(program.is_away(32));
+    for (const std::uint32_t site : {8u, 16u, 24u, 32u})
+        EXPECT_EQ(program.is_away(site), site <= 16) << site;
+}
+
+// `count` functions: the n-th has an n-th of the first one's rate.
+std::map<std::uint32_t, std::uint64_t> harmonic(std::uint32_t count, std::uint64_t first) {
+    std::map<std::uint32_t, std::uint64_t> rates;
+    for (std::uint32_t n = 1; n <= count; ++n) rates[8 * n] = first / n;
+    return rates;
 }
 
 // A line at 115200 baud carries less than a hundredth of these records.
 TEST(Adaptive, ManyFunctionsAreMovedWithinTwoSeconds) {
-    std::map<std::uint32_t, std::uint64_t> rates;
-    for (std::uint32_t i = 1; i <= 100; ++i) rates[8 * i] = 200'000 / i;
-    Program program(rates);
+    Program program(harmonic(100, 200'000));
     program.run(2 * hz);
     EXPECT_LT(program.records_a_second(), Program::carried);
 }
 
 TEST(Adaptive, ASteadyLoadComesToRest) {
-    std::map<std::uint32_t, std::uint64_t> rates;
-    for (std::uint32_t i = 1; i <= 60; ++i) rates[8 * i] = 30'000 / i;
-    Program program(rates);
+    Program program(harmonic(60, 30'000));
     program.run(60 * hz);
     const std::uint64_t moves = program.moved->moves();
     EXPECT_GT(program.records_a_second(), Program::carried / 3);  // what fits has come back
@@ -171,8 +166,6 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
         EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
 }
 
-// ---- which functions are demoted ----
-
 using Chosen = std::set<std::uint32_t>;
 
 Chosen chosen_of(LeafSample& sample, std::uint64_t excess) {
@@ -182,8 +175,7 @@ Chosen chosen_of(LeafSample& sample, std::uint64_t excess) {
     return {chosen, chosen + count};
 }
 
-class Leaves : public testing::CoreTest {
-protected:
+struct Leaves : testing::CoreTest {
     void call(std::uint32_t site, std::uint32_t inside = 0) {
         ASSERT_TRUE(enter(site, 0x9000));
         if (inside != 0) {
@@ -192,22 +184,23 @@ protected:
         }
         leave();
     }
-    void scan() { sample.scan(core, core.tail, core.cursor); }
+    Chosen chosen(std::uint64_t excess) {
+        sample.scan(core, core.tail, core.cursor);
+        return chosen_of(sample, excess);
+    }
     LeafSample sample;
 };
 
 TEST_F(Leaves, AreCallsWithNothingInside) {
     for (unsigned n = 0; n < 20; ++n) call(0x1000, 0x2000);
     for (unsigned n = 0; n < 5; ++n) call(0x3000);
-    scan();
-    EXPECT_EQ(chosen_of(sample, 1024), (Chosen{0x2000, 0x3000}));
+    EXPECT_EQ(chosen(1024), (Chosen{0x2000, 0x3000}));
 }
 
 TEST_F(Leaves, GoNoFurtherThanTheExcess) {
     for (unsigned n = 0; n < 30; ++n) call(0x1000);
     for (unsigned n = 0; n < 20; ++n) call(0x2000);
-    scan();
-    EXPECT_EQ(chosen_of(sample, 512), Chosen{0x1000});
+    EXPECT_EQ(chosen(512), Chosen{0x1000});
 }
 
 TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
@@ -220,10 +213,11 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
     EXPECT_TRUE(chosen_of(all, 100).contains(0x1000));
 }
 
-// ---- what the table remembers ----
-
 TEST(DemotedSitesTest, AFullTableTakesTheOldestThatIsBack) {
     const auto moved = std::make_unique<DemotedSites>();
+    moved->bar(5'000'000);
+    EXPECT_FALSE(moved->may_demote(5'000'000));
+    EXPECT_EQ(moved->demoted_count(), 0u);
     moved->open(hz);
     for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
         ASSERT_TRUE(moved->may_demote(i));
@@ -234,17 +228,9 @@ TEST(DemotedSitesTest, AFullTableTakesTheOldestThatIsBack) {
     moved->forget(3, 4);
     EXPECT_EQ(moved->room(), 2u);
     EXPECT_EQ(moved->demoted_count(), DemotedSites::capacity - 2);
-    moved->demote(1'000'000, 6 * hz, 0);
-    moved->demote(1'000'001, 6 * hz, 0);
+    for (const std::uint32_t more : {1'000'000u, 1'000'001u}) moved->demote(more, 6 * hz, 0);
     EXPECT_EQ(moved->room(), 0u);
     EXPECT_EQ(moved->demoted_count(), DemotedSites::capacity);
-}
-
-TEST(DemotedSitesTest, AFunctionThatCannotMoveIsNotAskedAgain) {
-    const auto moved = std::make_unique<DemotedSites>();
-    moved->bar(5);
-    EXPECT_FALSE(moved->may_demote(5));
-    EXPECT_EQ(moved->demoted_count(), 0u);
 }
 
 TEST(DemotedSitesTest, AllOfItIsToldAgainAndAgain) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The target does each command from the host once, whatever happens to its frames.
 #include "tests/verification/simulator/control_target.hpp"
+#include "tracer/core/steps.hpp"
 
 #include <gtest/gtest.h>
+
+#include <array>
 
 namespace nopscope::testing {
 namespace {
 
-using protocol::Answer;
-using protocol::Command;
+using protocol::Answer, protocol::Command;
 
-class ControlTest : public ::testing::Test {
-protected:
-    // Sends damaged bytes to a new target, which does nothing. The next command is done all the
-    // same. Returns how many frames were refused.
+struct ControlTest : ::testing::Test {
+    // A new target does nothing for these bytes, but the next command. Returns how many it refused.
     static std::uint64_t refused(const Bytes& damaged) {
         ControlTarget one;
         one.send(damaged);
@@ -25,8 +25,16 @@ protected:
         EXPECT_EQ(one.done.size(), 1u);
         return one.refused();
     }
-    void run(unsigned times) {
+    void run(unsigned times = 1) {
         while (times-- > 0) target.run();
+    }
+    void ask(Answer answer, std::uint32_t number, Command what, const Bytes& arguments = {}) {
+        EXPECT_EQ(target.ask(number, what, arguments).answer, answer)
+            << number << " " << static_cast<unsigned>(what) << ::testing::PrintToString(arguments);
+    }
+    void set_baud() {
+        target.ask(1, Command::set_baud, baud_115200);
+        run();
     }
     ControlTarget target;
     const Bytes baud_115200{0x00, 0xc2, 0x01, 0x00};
@@ -69,46 +77,43 @@ TEST_F(ControlTest, WhatIsLongerThanACommandIsRefused) {
 
 TEST_F(ControlTest, TheSameNumberAgainRepeatsTheReplyAndDoesNothing) {
     const SentReply first = target.ask(5, Command::mark, {9});
-    target.ask(6, Command::stop);
-    EXPECT_EQ(target.ask(5, Command::mark, {9}), first);
-    EXPECT_EQ(target.ask(5, Command::mark, {9}), first);
+    ask(Answer::ok, 6, Command::stop);
+    for (unsigned again = 0; again < 2; ++again)
+        EXPECT_EQ(target.ask(5, Command::mark, {9}), first);
     EXPECT_EQ(target.done.size(), 2u);
     EXPECT_EQ(target.refused(), 0u);
 }
 
 TEST_F(ControlTest, ANumberThatHasPassedIsNeverDone) {
-    for (std::uint32_t number = 10; number < 16; ++number) target.ask(number, Command::start);
-    EXPECT_EQ(target.ask(10, Command::start).answer, Answer::stale);  // no longer kept
-    EXPECT_EQ(target.ask(12, Command::stop).answer, Answer::stale);   // kept, of another command
-    EXPECT_EQ(target.ask(9, Command::start).answer, Answer::stale);
+    for (std::uint32_t number = 10; number < 16; ++number) ask(Answer::ok, number, Command::start);
+    ask(Answer::stale, 10, Command::start);  // no longer kept
+    ask(Answer::stale, 12, Command::stop);   // kept, of another command
+    ask(Answer::stale, 9, Command::start);
     EXPECT_EQ(target.done.size(), 6u);
     EXPECT_EQ(target.refused(), 3u);
-}
-
-TEST_F(ControlTest, NumbersWrap) {
-    target.ask(0x7fffffff, Command::start);
-    target.ask(0xfffffffe, Command::start);
-    target.ask(3, Command::start);
-    EXPECT_EQ(target.done.size(), 3u);
-    EXPECT_EQ(target.ask(0xffffffff, Command::start).answer, Answer::stale);
+    // Numbers wrap.
+    for (const std::uint32_t number : {0x7fffffffu, 0xfffffffeu, 3u})
+        ask(Answer::ok, number, Command::start);
+    EXPECT_EQ(target.done.size(), 9u);
+    ask(Answer::stale, 0xffffffff, Command::start);
 }
 
 TEST_F(ControlTest, PingSaysTheLastNumberAndIsNone) {
-    target.ask(41, Command::start);
+    ask(Answer::ok, 41, Command::start);
     EXPECT_EQ(target.ask(3, Command::ping), (SentReply{3, Command::ping, Answer::ok, {41, 0}}));
-    target.ask(42, Command::start);
+    ask(Answer::ok, 42, Command::start);
     EXPECT_EQ(target.done.size(), 2u);
 }
 
 TEST_F(ControlTest, OtherSessionsAndUnknownOnesAreRefusedWithTheReason) {
     target.send(command_frame(1, Command::start, {}, target_session + 1));
-    target.run();
+    run();
     EXPECT_EQ(target.sent.back().answer, Answer::foreign_session);
-    EXPECT_EQ(target.ask(1, static_cast<Command>(protocol::command_count)).answer, Answer::unknown);
-    EXPECT_EQ(target.ask(1, static_cast<Command>(255)).answer, Answer::unknown);
+    for (const unsigned what : {+protocol::command_count, 255u})
+        ask(Answer::unknown, 1, static_cast<Command>(what));
     EXPECT_TRUE(target.done.empty());
     EXPECT_EQ(target.refused(), 3u);
-    EXPECT_EQ(target.ask(1, Command::start).answer, Answer::ok);  // the number is still unused
+    ask(Answer::ok, 1, Command::start);  // the number is still unused
 }
 
 TEST_F(ControlTest, AnEchoOfItsOwnFramesIsNotAnswered) {
@@ -118,17 +123,13 @@ TEST_F(ControlTest, AnEchoOfItsOwnFramesIsNotAnswered) {
     EXPECT_EQ(target.refused(), 1u);
 }
 
-// Arguments that are missing or too many, yes-or-no bytes and rates out of their range, and ranges
-// beyond the table.
 TEST_F(ControlTest, MalformedArgumentsChangeNothing) {
     target.ask(1, Command::select_add, {1, 2});
-    std::vector<std::pair<Command, Bytes>> malformed{{Command::mark, {}},
-                                                     {Command::mark, {0x80}},
-                                                     {Command::mark, {1, 1}},
-                                                     {Command::start, {0}},
-                                                     {Command::set_baud, {1, 2, 3}},
-                                                     {Command::set_baud, {0, 0, 0, 0}},
-                                                     {Command::set_baud, {0xff, 0xff, 0xff, 0xff}}};
+    std::vector<std::pair<Command, Bytes>> malformed{{Command::start, {0}}};
+    for (const Bytes& id : {Bytes{}, Bytes{0x80}, Bytes{1, 1}})
+        malformed.push_back({Command::mark, id});
+    for (const Bytes& rate : {Bytes{1, 2, 3}, Bytes(4, 0), Bytes(4, 0xff)})
+        malformed.push_back({Command::set_baud, rate});
     for (unsigned byte = 2; byte < 256; ++byte) {
         const auto more = static_cast<std::uint8_t>(byte);
         malformed.push_back({Command::set_subtree, {more, 0}});
@@ -139,26 +140,26 @@ TEST_F(ControlTest, MalformedArgumentsChangeNothing) {
          {Bytes{100, 1}, Bytes{99, 2}, Bytes{3, 4, 93, 1}, Bytes{3, 0}, Bytes{3}, Bytes{3, 4, 5},
           Bytes{3, 1, 0x80}, Bytes{0xff, 0xff, 0xff, 0xff, 0x0f, 1},
           Bytes{0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01},
-          Bytes{5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}}) {
+          Bytes{5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}})
         malformed.push_back({Command::select_add, ranges});
-    }
     for (const auto& [what, arguments] : malformed) {
-        EXPECT_EQ(target.ask(2, what, arguments).answer, Answer::malformed)
-            << static_cast<unsigned>(what) << " " << ::testing::PrintToString(arguments);
+        ask(Answer::malformed, 2, what, arguments);
         EXPECT_EQ(target.selected().count(), 2u);
     }
     EXPECT_TRUE(target.done.empty());
-    EXPECT_EQ(target.ask(2, Command::set_capture, {1, 1, 2}).answer, Answer::ok);
+    ask(Answer::ok, 2, Command::set_capture, {1, 1, 2});
 }
 
-// Sends every command with each number at the ends of a range or of a width. The target does the
-// command with exactly this number, or refuses it and does nothing.
+// Each number at the ends of a range or of a width, with every command.
 TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     std::uint32_t number = 0;
     for (unsigned which = 0; which < protocol::command_count; ++which) {
         const auto what = static_cast<Command>(which);
         if (what == Command::ping) continue;
         const std::uint64_t most = protocol::most_argument(what);
+        const bool is_number = what == Command::mark || what == Command::snapshot ||
+                               what == Command::set_depth || what == Command::set_sample ||
+                               what == Command::set_min_duration;
         unsigned taken = 0;
         for (unsigned bit = 0; bit < 64; ++bit) {
             const std::uint64_t power = std::uint64_t{1} << bit;
@@ -168,12 +169,8 @@ TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
                 protocol::Writer out(bytes);
                 out.varint(value);
                 target.done.clear();
-                const SentReply reply =
-                    target.ask(++number, what, Bytes(bytes, bytes + out.size()));
-                const bool is_number = what == Command::mark || what == Command::snapshot ||
-                                       what == Command::set_depth || what == Command::set_sample ||
-                                       what == Command::set_min_duration;
-                if (reply.answer != Answer::ok) {
+                const Bytes argument(bytes, bytes + out.size());
+                if (target.ask(++number, what, argument).answer != Answer::ok) {
                     EXPECT_TRUE(target.done.empty());
                     EXPECT_TRUE(!is_number || value > most) << which << " " << value;
                     --number;
@@ -185,18 +182,16 @@ TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
                 }
             }
         }
-        if (most != ~std::uint64_t{0} && what != Command::set_baud &&
-            what != Command::set_subtree) {
-            EXPECT_NE(taken, 0u) << which;
-        }
+        EXPECT_TRUE(taken != 0 || most == ~std::uint64_t{0} || what == Command::set_baud ||
+                    what == Command::set_subtree)
+            << which;
     }
 }
 
 TEST_F(ControlTest, ASelectionIsWhatItsRangesSay) {
-    target.ask(1, Command::select_add, {10, 3, 0, 2, 80, 5});  // 10..14, 95..99
-    EXPECT_EQ(target.sent.back().result, Bytes{10});
-    target.ask(2, Command::select_remove, {12, 1});
-    EXPECT_EQ(target.sent.back().result, Bytes{9});
+    // 10..14, 95..99
+    EXPECT_EQ(target.ask(1, Command::select_add, {10, 3, 0, 2, 80, 5}).result, Bytes{10});
+    EXPECT_EQ(target.ask(2, Command::select_remove, {12, 1}).result, Bytes{9});
     for (std::uint32_t site = 0; site < 100; ++site) {
         EXPECT_EQ(target.selected().has(site),
                   (site >= 10 && site < 15 && site != 12) || site >= 95)
@@ -207,23 +202,22 @@ TEST_F(ControlTest, ASelectionIsWhatItsRangesSay) {
 }
 
 TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
-    target.ask(1, Command::select_add, {1, 2});
-    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, 0, 3}).answer, Answer::selection);
+    ask(Answer::ok, 1, Command::select_add, {1, 2});
+    ask(Answer::selection, 2, Command::set_recorder, {1, 0, 3});
     EXPECT_TRUE(target.done.empty());
-    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, protocol::only_selected, 2}).answer,
-              Answer::ok);
+    ask(Answer::ok, 2, Command::set_recorder, {1, protocol::only_selected, 2});
     ASSERT_EQ(target.done.size(), 1u);
     EXPECT_EQ(target.done[0].value, 1u);
     EXPECT_EQ(target.done[0].flags, protocol::only_selected);
-    EXPECT_EQ(target.ask(3, Command::set_subtree, {1, 0}).answer, Answer::selection);
-    EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // needs none
+    ask(Answer::selection, 3, Command::set_subtree, {1, 0});
+    ask(Answer::ok, 3, Command::set_subtree, {0, 0});  // needs none
 }
 
 TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {
     target.ready = false;
-    target.send(command_frame(1, Command::set_recorder, {1, 0, 0}));
-    target.send(command_frame(1, Command::set_recorder, {1, 0, 0}));  // while it is pending
-    target.run();
+    for (unsigned time = 0; time < 2; ++time)  // the second while the first is pending
+        target.send(command_frame(1, Command::set_recorder, {1, 0, 0}));
+    run();
     EXPECT_TRUE(target.sent.empty());
     EXPECT_NE(target.unread(), 0u);
     target.now = 500;
@@ -236,19 +230,18 @@ TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {
     target.ready = false;
     target.ask(2, Command::set_recorder, {1, 0, 0});
     target.now += ControlTarget::hz;
-    target.run();
+    run();
     EXPECT_EQ(target.sent.back().answer, Answer::busy);
     target.ready = true;
-    target.run();
-    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, 0, 0}).answer, Answer::busy);
+    run();
+    ask(Answer::busy, 2, Command::set_recorder, {1, 0, 0});
     EXPECT_EQ(target.done.size(), 1u);
 }
 
 TEST_F(ControlTest, NothingIsReadWhileAReplyWaits) {
     target.sends = false;
-    for (std::uint32_t number = 1; number < 50; ++number) {
+    for (std::uint32_t number = 1; number < 50; ++number)
         target.send(command_frame(number, Command::start));
-    }
     run(100);
     EXPECT_EQ(target.done.size(), 1u);
     target.sends = true;
@@ -259,23 +252,21 @@ TEST_F(ControlTest, NothingIsReadWhileAReplyWaits) {
 
 TEST_F(ControlTest, TheRateChangesBehindTheReply) {
     target.sends = false;
-    target.ask(1, Command::set_baud, baud_115200);
+    set_baud();
     EXPECT_TRUE(target.holds_line());
-    target.run();
     EXPECT_EQ(target.rate, 3000000u);  // the reply has not left yet
     target.send_reply();
-    target.quiet = false;
-    target.run();
-    EXPECT_EQ(target.rate, 3000000u);
-    target.quiet = true;
-    target.run();
+    for (const bool quiet : {false, true}) {
+        EXPECT_EQ(target.rate, 3000000u);
+        target.quiet = quiet;
+        run();
+    }
     EXPECT_EQ(target.rate, 115200u);
     EXPECT_FALSE(target.holds_line());
 }
 
 TEST_F(ControlTest, ARateThatNobodySpeaksAtIsGivenUp) {
-    target.ask(1, Command::set_baud, baud_115200);
-    target.run();
+    set_baud();
     EXPECT_EQ(target.rate, 115200u);
     target.send({1, 2, 3, 0});  // noise is not a host
     target.now += 2 * ControlTarget::hz - 1;
@@ -288,8 +279,7 @@ TEST_F(ControlTest, ARateThatNobodySpeaksAtIsGivenUp) {
 }
 
 TEST_F(ControlTest, ARateThatAPingComesAtStays) {
-    target.ask(1, Command::set_baud, baud_115200);
-    target.run();
+    set_baud();
     target.ask(1, Command::ping);
     target.now += 10 * ControlTarget::hz;
     run(2);
@@ -307,10 +297,47 @@ TEST_F(ControlTest, AResetComesBehindItsReply) {
 
 TEST_F(ControlTest, ARefusedRateChangesNothing) {
     target.says = Answer::unsupported;
-    EXPECT_EQ(target.ask(1, Command::set_baud, {1, 0, 0, 0}).answer, Answer::unsupported);
-    target.run();
+    ask(Answer::unsupported, 1, Command::set_baud, {1, 0, 0, 0});
+    run();
     EXPECT_EQ(target.rate, 3000000u);
     EXPECT_FALSE(target.holds_line());
+}
+
+// ---- Requests with several steps, and each status that each step can return.
+
+constexpr auto every_status = [] {
+    std::array<Status, static_cast<std::size_t>(Status::events_refused) + 1> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Status>(i);
+    return all;
+}();
+
+TEST(Steps, AfterATimeoutTheNextIsTakenAndAfterARefusalIsNot) {
+    for (const Status first : every_status) {
+        for (const Status second : every_status) {
+            unsigned taken = 0;
+            Steps steps;
+            steps.then([&] { return ++taken, first; }).then([&] { return ++taken, second; });
+            const bool goes_on = first == Status::ok || first == Status::timeout;
+            const bool refused = goes_on && second != Status::ok && second != Status::timeout;
+            const bool late = first == Status::timeout || second == Status::timeout;
+            EXPECT_EQ(taken, goes_on ? 2u : 1u);
+            EXPECT_EQ(steps.partly(), refused);
+            EXPECT_EQ(steps.status(), !goes_on  ? first
+                                      : refused ? second
+                                      : late    ? Status::timeout
+                                                : Status::ok);
+        }
+    }
+}
+
+TEST(Steps, NoneAreOkAndOneIsWhatItSays) {
+    EXPECT_EQ(Steps().status(), Status::ok);
+    for (const Status one : every_status) {
+        Steps steps;
+        steps.then([&] { return one; });
+        EXPECT_EQ(steps.status(), one);
+        EXPECT_FALSE(steps.partly());
+    }
 }
 
 }  // namespace

@@ -53,10 +53,15 @@ struct CoreUnderTest {
         here().limit = 1;
         ring_set_limit(machine, here());
     }
-    // Makes calls until there is no room for another one.
     void fill() {
         while (call(0x2000)) {
         }
+    }
+    // Puts the tracer's own records until they have no room either. Returns how many.
+    unsigned fill_own() {
+        unsigned count = 0;
+        while (put_own(machine, here(), protocol::Extended::sync)) ++count;
+        return count;
     }
     void push(const ShadowFrame& frame) {
         *reinterpret_cast<ShadowFrame*>(here().top) = frame;
@@ -66,9 +71,8 @@ struct CoreUnderTest {
         if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
         const std::uint64_t position = here().cursor;
-        if (!put(protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit)) {
+        if (!put(protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit))
             return refuse();
-        }
         push({return_address, sp, hook_address(Hook::graph), position, {}});
         return true;
     }
@@ -100,8 +104,7 @@ private:
     }
 };
 
-class CoreTest : public ::testing::Test, public CoreUnderTest {
-protected:
+struct CoreTest : ::testing::Test, CoreUnderTest {
     using CoreUnderTest::CoreUnderTest;
 };
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace nopscope {
@@ -37,9 +38,8 @@ TEST(Encoders, AgreeWithTheAssembler) {
     for (const std::int64_t offset : offsets) source += "bl . + (" + std::to_string(offset) + ")\n";
     const std::vector<std::uint32_t> words = assemble(source);
     ASSERT_EQ(words.size(), 3 + std::size(offsets));
-    EXPECT_EQ(words[0], arch::idle_word);
-    EXPECT_EQ(words[1], arch::landing_pad);
-    EXPECT_EQ(words[2], arch::save_link);
+    EXPECT_EQ(std::tuple(words[0], words[1], words[2]),
+              std::tuple(arch::idle_word, arch::landing_pad, arch::save_link));
     constexpr std::uint64_t at = 0x4020'0000;
     for (std::size_t i = 0; i < std::size(offsets); ++i) {
         EXPECT_EQ(arch::call_at(at, at + static_cast<std::uint64_t>(offsets[i])), words[3 + i])

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/tracer/text_fixture.hpp"
+#include "tests/verification/simulator/sim_machine.hpp"
+#include "tracer/arch/arm64/hook_forms.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <vector>
 
 namespace nopscope::testing {
 namespace {
@@ -37,15 +44,12 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     text.machine.load(toggle.toggle(), 0xd503233f);
 
     const Refusals refused = text.initialise();
-    EXPECT_EQ(refused.misaligned, 2u);
-    EXPECT_EQ(refused.outside, 2u);
-    EXPECT_EQ(refused.words, 3u);
-    EXPECT_EQ(text.machine.word_writes, 1u);
-    EXPECT_EQ(text.machine.slot_writes, 1u);
+    EXPECT_EQ(std::tuple(refused.misaligned, refused.outside, refused.words,
+                         text.machine.word_writes, text.machine.slot_writes),
+              std::tuple(2u, 2u, 3u, 1u, 1u));
     EXPECT_TRUE(text.sites.find(good.function));
-    for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle}) {
+    for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle})
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
-    }
     // A refused site is never patched later.
     EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     EXPECT_EQ(text.patcher.enabled(), 1u);
@@ -150,6 +154,59 @@ TEST(Maintenance, OnlyOfTheSidesThatTheCpuNeeds) {
             }
         }
     }
+}
+
+// ---- The direct and the indirect form of the hooks, in simulated text.
+
+constexpr Address base = 0x4020'0000;
+constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
+constexpr std::uint32_t ret_x9 = 0xd65f0120, br_x9 = 0xd61f0120, ret_x11 = 0xd65f0160,
+                        br_x11 = 0xd61f0160;
+constexpr std::uint32_t other = 0x910003e9;
+
+struct HookForms : ::testing::Test {
+    // Two hooks in three cache lines, and the returns of the slow paths.
+    void load(sim::SimMachine& machine) {
+        for (Address at = base; at < base + 0x400; at += 4) machine.load(at, other);
+        const std::pair<unsigned, std::uint32_t> assembled[] = {
+            {0x80, bl_over_one}, {0x84, brk},     {0x100, bl_over_one}, {0x104, brk},
+            {0xf4, ret_x9},      {0x140, ret_x9}, {0x340, ret_x11}};
+        for (const auto& [at, word] : assembled) machine.load(base + at, word);
+    }
+    bool make_indirect(sim::SimMachine& machine) {
+        return arch::adapt_hooks(machine, [this](auto visit) {
+            for (const Address word : words) visit(word);
+        });
+    }
+    std::vector<Address> words{base + 0x340, base + 0x80, base + 0xf4, base + 0x100, base + 0x140};
+};
+
+TEST_F(HookForms, EveryCoreFetchesTheIndirectForm) {
+    for (const bool idc : {false, true}) {
+        sim::SimMachine machine(base, 0x400, {.idc = idc});
+        load(machine);
+        ASSERT_TRUE(make_indirect(machine));
+        const std::pair<unsigned, std::uint32_t> indirect[] = {
+            {0x80, b_over_one}, {0x84, brk},    {0x100, b_over_one}, {0x104, brk},
+            {0xf4, br_x9},      {0x140, br_x9}, {0x340, br_x11}};
+        for (const auto& [at, word] : indirect)
+            for (const unsigned core : {0u, 1u})
+                EXPECT_EQ(machine.fetch(core, base + at), word) << at;
+        EXPECT_EQ(machine.word_writes, words.size());
+    }
+}
+TEST_F(HookForms, AWordThatIsNotAsAssembledLeavesAllAsTheyAre) {
+    sim::SimMachine machine(base, 0x400);
+    load(machine);
+    words.push_back(base + 0x180);
+    EXPECT_FALSE(make_indirect(machine));
+    EXPECT_EQ(machine.word_writes, 0u);
+    EXPECT_EQ(machine.fetch(0, base + 0x80), bl_over_one);
+    // Nor does it change words twice.
+    words.pop_back();
+    ASSERT_TRUE(make_indirect(machine));
+    EXPECT_FALSE(make_indirect(machine));
+    EXPECT_EQ(machine.word_writes, words.size());
 }
 
 }  // namespace

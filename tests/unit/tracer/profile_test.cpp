@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ part of the profile recorder: its memory, calls that longjmp skipped, the tracer's own
-// time, and the read-out.
+// The profile recorder in C++: its memory, skipped calls, the tracer's own time, the read-out.
 #include "tests/unit/tracer/pump_fixture.hpp"
 #include "tracer/recorders/profile_sender.hpp"
 
 #include <functional>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
@@ -27,7 +27,7 @@ struct Clock : sim::SimMachine {
 };
 
 struct Cells {
-    explicit Cells(std::uint32_t sites, unsigned cores)
+    Cells(std::uint32_t sites, unsigned cores)
         : bytes(ProfileMemory::bytes(sites, cores) + 8, std::byte{0xa5}) {
         EXPECT_TRUE(memory.open(std::span(bytes).subspan(8), sites, cores));
     }
@@ -64,11 +64,8 @@ TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
             cell.total = core + 10 * site;
         }
     }
-    for (std::uint32_t site = 0; site < 7; ++site) {
-        for (unsigned core = 0; core < 3; ++core) {
-            EXPECT_EQ(of.memory.cell(core, site).total, core + 10 * site);
-        }
-    }
+    for (std::uint32_t n = 0; n < 7 * 3; ++n)
+        EXPECT_EQ(of.memory.cell(n % 3, n / 3).total, n % 3 + 10 * (n / 3));
     of.memory.cell(1, 1).total = 5;
     (void)of.memory.family(entry_address);  // it clears the memory only once
     EXPECT_EQ(of.memory.cell(1, 1).total, 5u);
@@ -92,9 +89,7 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock read
     const ProfileInstant at = profile_instant(
         machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
-    EXPECT_EQ(at.clock, 1100u);
-    EXPECT_EQ(at.profiled, 47u);
-    EXPECT_EQ(core.profiled, 47u + 1100);
+    EXPECT_EQ(std::tuple(at.clock, at.profiled, core.profiled), std::tuple(1100u, 47u, 47u + 1100));
 }
 
 TEST(TracerWork, TimeIsInNobodysSelf) {
@@ -109,8 +104,7 @@ TEST(TracerWork, TimeIsInNobodysSelf) {
     EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // once, as the tracer's time
 }
 
-class ProfileUnwind : public CoreTest {
-protected:
+struct ProfileUnwind : CoreTest {
     void profiled(std::uint32_t site, std::uint64_t sp) {
         const auto cell = reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total);
         push({0x1234, sp, hook_address(Hook::profile), cell, {machine.now, here().profiled}});
@@ -137,8 +131,7 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     unwind(machine, core, 0x8900, false);
     EXPECT_EQ(depth(), 1u);
     EXPECT_EQ(core.cursor, records + record_bytes);
-    const ProfileCell& inner = cells.memory.cell(0, 2);
-    const ProfileCell& outer = cells.memory.cell(0, 1);
+    const ProfileCell &inner = cells.memory.cell(0, 2), &outer = cells.memory.cell(0, 1);
     // Each self time contains the call's own cost once too often.
     EXPECT_EQ(inner.self, fixed(inner.total - 2) - cost + cost);
     EXPECT_EQ(outer.self, fixed(outer.total - inner.total) - cost + cost);
@@ -146,14 +139,12 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     EXPECT_EQ(core.profiled, fixed(outer.total) + cost);
     EXPECT_EQ(inner.self_ticks(1, cost),
               static_cast<std::int64_t>(inner.total) - 2 - 3);  // 700 are 2.7 ticks
-    EXPECT_EQ(inner.min, inner.total);
-    EXPECT_EQ(inner.max, inner.total);
-    EXPECT_EQ(inner.bins[ProfileCell::bin_of(inner.total)], 1u);
+    EXPECT_EQ(std::tuple(inner.min, inner.max, inner.bins[ProfileCell::bin_of(inner.total)]),
+              std::tuple(inner.total, inner.total, 1u));
     EXPECT_EQ(cells.memory.cell(0, 0).total, 0u);  // still open
 }
 
-class ReadOut : public PumpTest {
-protected:
+struct ReadOut : PumpTest {
     static constexpr std::uint32_t count = 200;
     static constexpr unsigned core_count = 2;
     ReadOut() : PumpTest(core_count), entries(count) {
@@ -189,10 +180,9 @@ protected:
         }
         return result;
     }
-    static Found found() { return found_in(receive()); }
     Found flushed() {
         profiling.flush();
-        return found();
+        return found_in(receive());
     }
     Found requested() {
         sender.request();
@@ -221,20 +211,15 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     EXPECT_EQ(all.times, all.entries.size());
     for (const auto& [key, entry] : all.entries) {
         const std::uint64_t ticks = key.first == 0 ? 1000 + key.second : key.second;
-        EXPECT_EQ(entry.total, ticks);
-        EXPECT_EQ(entry.self, static_cast<std::int64_t>(ticks / 2));
-        EXPECT_EQ(entry.min, ticks);
-        EXPECT_EQ(entry.max, ticks);
-        EXPECT_EQ(entry.calls(), 1u);
-        EXPECT_EQ(entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)], 1u);
+        EXPECT_EQ(std::tuple(entry.total, entry.self, entry.min, entry.max, entry.calls(),
+                             entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)]),
+                  std::tuple(ticks, static_cast<std::int64_t>(ticks / 2), ticks, ticks, 1u, 1u));
     }
     ASSERT_GT(all.parts.size(), 2u);
     unsigned core = 0;
     std::uint64_t part = 0;
     for (const auto& [of, header] : all.parts) {
-        EXPECT_EQ(of, core);
-        EXPECT_EQ(header.part, part++);
-        EXPECT_EQ(header.number, 1u);
+        EXPECT_EQ(std::tuple(of, header.part, header.number), std::tuple(core, part++, 1u));
         if (header.last) ++core, part = 0;
     }
     EXPECT_EQ(core, core_count);
@@ -291,7 +276,7 @@ TEST_F(ReadOut, ComesByItselfWhenThePeriodIsOver) {
     const auto parts = [&](std::uint64_t after) {
         machine.now += after;
         profiling.run();
-        return found().parts.size();
+        return found_in(receive()).parts.size();
     };
     EXPECT_EQ(parts(0), 0u);
     EXPECT_EQ(parts(1000), core_count);

@@ -7,26 +7,20 @@
 namespace nopscope::testing {
 namespace {
 
-using protocol::Extended;
-using protocol::Kind;
+using protocol::Extended, protocol::Kind;
 using Words = std::vector<std::string>;
 
-class PumpContexts : public PumpTest {
-protected:
+struct PumpContexts : PumpTest {
     void switch_to(std::uint32_t number) {
         PumpTest::switch_to(number);
         switches.push_back({core.entered_context_clock, number});
     }
-    void fill_own() {
-        while (put_own(machine, core, Extended::sync)) {
-        }
-    }
-    // Lists switches and brackets: "context number clock", "begin clock", "end".
     static Words switches_and_brackets(const Received& received) {
         Words list;
         for (const protocol::Event& event : received.events) {
             if (is(event, Extended::context)) list.push_back(a_switch(event.argument, event.clock));
-            if (is(event, Extended::tracer_begin)) list.push_back(a_begin(event.clock));
+            if (is(event, Extended::tracer_begin))
+                list.push_back("begin " + std::to_string(event.clock));
             if (is(event, Extended::tracer_end)) list.push_back("end");
         }
         return list;
@@ -34,9 +28,7 @@ protected:
     static std::string a_switch(std::uint32_t number, std::uint64_t clock) {
         return "context " + std::to_string(number) + " " + std::to_string(clock);
     }
-    static std::string a_begin(std::uint64_t clock) { return "begin " + std::to_string(clock); }
-    // Expects that the core's last switch, to this context, is the first on the list, and then a
-    // bracket. Returns when that began.
+    // Expects the core's last switch, to this context, and then a bracket. Returns when it began.
     std::uint64_t expect_bracket_behind_switch(const Received& received, std::uint32_t number) {
         const Words list = switches_and_brackets(received);
         if (list.size() != 3) return ADD_FAILURE() << list.size(), 0;
@@ -70,7 +62,6 @@ protected:
     std::uint32_t reader = 0;
     std::uint64_t last = machine.now;
     unsigned several = 0, brackets = 0;
-    // The context of each event, as a reader knows it.
     static std::vector<std::uint32_t> contexts_of(const Received& received) {
         std::vector<std::uint32_t> list;
         std::uint32_t now = 0;
@@ -257,10 +248,9 @@ TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
         else if (what == 14)
             pump.charge_to_tracer([] {});
         else
-            for (unsigned i = random() % 60; i-- > 0;) {
+            for (unsigned i = random() % 60; i-- > 0;)
                 if (!call(0x2000) && mode == Mode::lossless && core.limit != 0)
                     (void)pump.make_room(moment(machine, core));
-            }
         if (step % 50 == 0) expect_true(receive());
         if (HasFatalFailure()) return;
     }
@@ -284,16 +274,15 @@ TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {
     open();
     pump.run();
     (void)receive();
-    call(0x2000);
-    pump.run();
-    EXPECT_TRUE(receive().events.empty());
+    const auto sent = [this] {
+        call(0x2000);
+        pump.run();
+        return contexts_of(receive()).size();
+    };
+    EXPECT_EQ(sent(), 0u);
     core.send_to = core.cursor;
-    call(0x2008);
-    pump.run();
-    EXPECT_EQ(contexts_of(receive()).size(), 2u);
-    call(0x2010);
-    pump.run();
-    EXPECT_TRUE(contexts_of(receive()).empty());
+    EXPECT_EQ(sent(), 2u);
+    EXPECT_EQ(sent(), 0u);
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flight mode: the ring keeps the newest records. A snapshot sends them and counts older ones.
+#include "tests/unit/tracer/core_fixture.hpp"
 #include "tests/unit/tracer/pump_fixture.hpp"
+#include "tracer/core/flight.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
 
-using protocol::Extended;
-using protocol::Kind;
+using protocol::Extended, protocol::Kind;
 
-class PumpFlight : public PumpTest {
-protected:
+struct PumpFlight : PumpTest {
     struct Made {
         std::uint32_t site_offset;
         std::uint64_t clock;
@@ -32,12 +33,6 @@ protected:
             if (call(site)) made[index] = {site - 0x1000, machine.now, core.context_number};
         }
     }
-    void run(unsigned times = 10) {
-        for (unsigned i = 0; i < times; ++i) {
-            pump.run();
-            machine.now += hz / 100;
-        }
-    }
     // Every call is one that was made, with its index, clock and context.
     Received checked(const Received& received) {
         check(received);
@@ -47,9 +42,8 @@ protected:
         std::size_t frame = 0;
         for (const protocol::Event& event : received.events) {
             while (frame < received.traces.size() && received.traces[frame].key &&
-                   received.traces[frame].first_index <= event.index) {
+                   received.traces[frame].first_index <= event.index)
                 context = received.traces[frame++].context;
-            }
             while (frame < received.traces.size() && !received.traces[frame].key) ++frame;
             if (event.kind == Kind::extended) {
                 if (event.extended == Extended::context) context = event.argument;
@@ -98,11 +92,10 @@ TEST_F(PumpFlight, ASnapshotIsTheNewestRecordsAndItsMark) {
         ASSERT_FALSE(received.events.empty());
         std::uint64_t next = received.events.front().index;
         for (const protocol::Event& event : received.events) EXPECT_EQ(event.index, next++);
-        const auto marks = std::count_if(
-            received.events.begin(), received.events.end(), [&](const protocol::Event& event) {
-                return is(event, Extended::marker) && event.argument == 7 && event.index == end;
-            });
-        EXPECT_EQ(marks, 1);
+        const auto is_mark = [&](const protocol::Event& event) {
+            return is(event, Extended::marker) && event.argument == 7 && event.index == end;
+        };
+        EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(), is_mark), 1);
         EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8)
             << "all but the reserve";
     }
@@ -120,9 +113,8 @@ TEST_F(PumpFlight, EntriesAreRefusedAndCountedUntilThePumpHasCome) {
     EXPECT_EQ(core.dropped, 100u);
     const Received received = checked(finished());
     const protocol::Stats last = received.stats.back();
-    EXPECT_EQ(last.final, 1u);
-    EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
-    EXPECT_EQ(last.delivered, received.events.size());
+    EXPECT_EQ(std::tuple(last.final, last.generated, last.delivered),
+              std::tuple(1u, record_index(core.cursor) + core.dropped, received.events.size()));
     EXPECT_GT(last.overwritten, slots);
 }
 
@@ -172,6 +164,21 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     EXPECT_EQ(last.generated, record_index(core.cursor));
 }
 
+// In stream mode a switch is one record, which does not name the context before it.
+TEST_F(PumpFlight, ASnapshotBeginsWhereItsContextIsKnown) {
+    open(Mode::stream);
+    transmitter_room = 0;
+    make(50);
+    switch_to(5);
+    make(50);
+    pump.set_mode(Mode::flight);
+    make(slots - 250);
+    snapshot(9);
+    transmitter_room = any_number;
+    run();
+    EXPECT_EQ(checked(receive()).events.front().index, record_index(core.doubled_from));
+}
+
 std::size_t bytes_until_panic;
 std::function<void()> on_panic;  // like a panic, it does not return to the interrupted pump
 
@@ -216,8 +223,7 @@ TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
 INSTANTIATE_TEST_SUITE_P(Bytes, PumpFlightPanics,
                          ::testing::Values(0, 1, 60, 61, 100, 700, 1200, 2000, 5000));
 
-// Clock and context are found that the ring begins with, over wraps and behind what stream mode
-// left there: in stream mode a switch is one record, which does not name the context before it.
+// Finds the clock and the context that the ring begins with, over wraps and behind stream mode.
 TEST_F(PumpFlight, ModeContextAndClockChangeWhileRecording) {
     std::mt19937 random(2);
     std::uint64_t longest = 0;  // ticks of what arrived at once
@@ -252,8 +258,7 @@ TEST_F(PumpFlight, ModeContextAndClockChangeWhileRecording) {
     EXPECT_GT(longest, std::uint64_t{3} << 32);
 }
 
-// A producer has passed the limit. The pump must never take the overwriting records for the old
-// ones.
+// A producer has passed the limit. The pump must not take the new records for the old ones.
 class PumpFlightLaps : public PumpFlight, public ::testing::WithParamInterface<std::uint64_t> {};
 TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     open(Mode::flight);
@@ -276,6 +281,46 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
 // After two laps a slot has the same parity again.
 INSTANTIATE_TEST_SUITE_P(Records, PumpFlightLaps,
                          ::testing::Values(slots / 2, 2 * slots + slots / 2));
+
+// ---- How a ring settles: producers must stop meanwhile, and it then begins with a whole record.
+
+// The ring's own core records as fast as it can while another core settles the ring.
+struct Beside : sim::SimMachine {
+    explicit Beside(CoreUnderTest& of) : SimMachine(0, 64), beside(of) {}
+    std::uint64_t clock() {
+        for (unsigned i = 0; i < slots; ++i) beside.call(0x3000);
+        return SimMachine::clock();
+    }
+    CoreUnderTest& beside;
+};
+
+TEST(Settle, ProducersAreKeptOff) {
+    CoreUnderTest t;
+    overwrite(t.machine, t.core, true);
+    for (unsigned i = 0; i < 2 * slots; ++i) ASSERT_TRUE(t.call(0x2000));
+    const std::uint64_t end = t.core.cursor;
+    Beside machine(t);
+    settle(machine, t.core);
+    EXPECT_EQ(std::tuple(t.core.cursor, t.core.dropped, lapped_records(t.core)),
+              std::tuple(end, slots, 0u));
+    EXPECT_TRUE(t.core.limit > t.core.tail) << "they are let in again";
+}
+
+TEST(Settle, BeginsWithAWholeRecord) {
+    for (unsigned more = 0; more < 3; ++more) {
+        CoreUnderTest t;
+        overwrite(t.machine, t.core, true);
+        const auto head = protocol::make_extended(protocol::Extended::duration, 0);
+        const std::uint64_t data[] = {5, 6};
+        for (unsigned i = 0; i < slots; ++i)
+            ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
+        t.calls(more);
+        settle(t.machine, t.core);
+        ASSERT_TRUE(ring_peek(t.core, t.core.tail));
+        EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(protocol::Extended::data)) << more;
+        EXPECT_EQ(t.core.overwritten, record_index(t.core.tail));
+    }
+}
 
 }  // namespace
 }  // namespace nopscope::testing

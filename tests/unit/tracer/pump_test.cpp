@@ -102,14 +102,9 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     telling.send_stats();
     protocol::Stats last = stats().back();
     EXPECT_TRUE(last.has_state);
-    EXPECT_EQ(last.recursions, 3u);
-    EXPECT_EQ(last.mode, 0u);
-    EXPECT_EQ(last.recorders, 2u);
-    EXPECT_EQ(last.since, in_force.since());
-    EXPECT_EQ(last.stopped_at, in_force.stopped_at());
-    EXPECT_EQ(last.stray_returns, 5u);
-    EXPECT_EQ(last.undeferred, 6u);
-    EXPECT_EQ(last.profile, 0u);
+    EXPECT_EQ(std::tuple(last.recursions, last.mode, last.recorders, last.since, last.stopped_at,
+                         last.stray_returns, last.undeferred, last.profile),
+              std::tuple(3u, 0u, 2u, in_force.since(), in_force.stopped_at(), 5u, 6u, 0u));
     // A change of mode is sent at once.
     machine.now += 500;
     telling.set_mode(Mode::lossless);
@@ -162,11 +157,7 @@ TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
 TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
     open(Mode::stream, 10'000);
     for (int i = 0; i < 1000; ++i) call(0x2000 + 8 * static_cast<std::uint32_t>(i * i % 999));
-    for (int i = 0; i < 20'000; ++i) {
-        machine.now += 100;
-        pump.run();
-    }
-    transmitter_room = any_number;
+    run(20'000, 100);
     const Received received = flushed();
     EXPECT_EQ(without_own(received.events).size(), 1000u - core.dropped);
     EXPECT_LT(received.events.size() - without_own(received.events).size(), 1000u);
@@ -182,13 +173,12 @@ TEST_F(PumpTest, ItsTimeIsBracketed) {
 TEST_F(PumpTest, AnIdlePumpFallsSilent) {
     open();
     call(0x2000);
-    for (int i = 0; i < 100; ++i) pump.run(), machine.now += hz / 1000;
+    run(100, hz / 1000);
     receive();
-    for (int i = 0; i < 500; ++i) pump.run(), machine.now += hz / 1000;
+    run(500, hz / 1000);
     EXPECT_TRUE(receive().traces.empty()) << "its own records must not keep it going";
 }
 
-// However long the transmitter accepted nothing.
 TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
     constexpr std::uint32_t rate = 10'000;
     open(Mode::stream, rate);
@@ -215,7 +205,7 @@ TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
 // The pump's own records never take the room of the firmware's records, and never keep it sending.
 TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
     open();
-    for (int i = 0; i < 5000; ++i) pump.run(), machine.now += hz / 10;
+    run(5000, hz / 10);
     EXPECT_LE(core.own_records * record_bytes, own_reserve_bytes);
     const std::size_t frames = receive().traces.size();
     EXPECT_GT(frames, 0u);
@@ -236,6 +226,311 @@ TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
     const Received received = seconds(1);
     EXPECT_GT(received.events.size(), 10u);
 }
+
+// ---- The pump when an interrupt or a panic interrupts it.
+
+using protocol::Kind;
+
+using Hook = std::function<void()> sim::SimMachine::*;
+
+struct Interrupted : PumpTest {
+    void TestBody() override {}
+    // The n-th time that the pump comes to `hook`, `work` is called. False: there is no n-th.
+    template <typename Work>
+    bool interrupted_at(Hook hook, unsigned n, Work work) {
+        bool came = false;
+        open();
+        calls(300);
+        machine.*hook = [&] {
+            if (came || n-- != 0) return;
+            came = true;
+            work();
+        };
+        pump.run();
+        machine.*hook = {};
+        return came;
+    }
+    std::optional<Received> panicked_at(Hook hook, unsigned n) {
+        std::optional<Received> line;
+        interrupted_at(hook, n, [&] {
+            pump.enter_panic();
+            line = receive();  // on a target, a panic does not return
+        });
+        return line;
+    }
+    // The line's brackets if the interrupt at this point pumps, too.
+    std::optional<std::string> brackets_at(unsigned n) {
+        const auto pumps = [&] { pump.send_hello(), pump.run(); };
+        if (!interrupted_at(&sim::SimMachine::on_restore, n, pumps)) return {};
+        return brackets(flushed());
+    }
+};
+// In an interrupt of the pump, or on another core while interrupts are masked: then records that
+// are already queued may come twice.
+TEST(PumpPanics, AtAnyPointOfThePumpNothingIsLost) {
+    for (const Hook hook : {&sim::SimMachine::on_restore, &sim::SimMachine::on_mask}) {
+        unsigned n = 0;
+        for (;; ++n) {
+            const std::optional<Received> received = Interrupted().panicked_at(hook, n);
+            if (!received) break;
+            std::set<std::uint64_t> indexes;
+            const auto events = without_own(received->events);
+            for (const protocol::Event& event : events) indexes.insert(event.index);
+            EXPECT_EQ(indexes.size(), 300u) << n;
+            EXPECT_TRUE(events.size() == 300 || hook == &sim::SimMachine::on_mask) << n;
+        }
+        EXPECT_GE(n, 4u);
+    }
+}
+
+// If a begin lies within another bracket, a reader takes the outer bracket's end as lost.
+TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
+    unsigned two = 0;
+    for (unsigned n = 0;; ++n) {
+        const std::optional<std::string> brackets = Interrupted().brackets_at(n);
+        if (!brackets) break;
+        EXPECT_EQ(brackets->find("<<"), std::string::npos) << n << ": " << *brackets;
+        EXPECT_EQ(brackets->find(">>"), std::string::npos) << n << ": " << *brackets;
+        two += *brackets == "<><>";
+    }
+    EXPECT_GE(two, 1u);
+}
+
+// The encoder's model then contains records that no frame contains.
+TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
+    open();
+    for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));
+    EXPECT_EQ(without_own(flushed().events).size(), 300u);
+    for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
+    protocol::Byte payload[protocol::max_payload_bytes];
+    encoders[0].begin(payload, {.index = record_index(core.tail),
+                                .clock = core.pumped_clock,
+                                .dropped = 0,
+                                .overwritten = 0,
+                                .context = 0});
+    int coded = 0;
+    try {
+        encoders[0].fill(100, [&](protocol::Record& record, std::uint64_t& clock) {
+            if (coded++ == 50) throw 0;
+            record = protocol::make_record(Kind::call, 0x7000 >> 3, 0);
+            clock = core.pumped_clock;
+            return true;
+        });
+    } catch (int) {
+    }
+    pump.enter_panic();
+    const Received received = receive();
+    EXPECT_EQ(without_own(received.events).size(), 100u);
+}
+
+TEST_F(PumpTest, ConsoleKeepsItsOrderAndLength) {
+    open();
+    std::string said;
+    for (int i = 0; i < 500; ++i) {
+        const std::string words = "line " + std::to_string(i) + "\n";
+        pump.console(words.data(), words.size());
+        said += words;
+        if (i % 7 == 0) pump.run();
+    }
+    EXPECT_EQ(flushed().console, said);
+}
+
+TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
+    open(Mode::stream, 1000);
+    calls(200);
+    transmitter_room = 50;
+    machine.now += hz;
+    pump.run();  // stuck in the middle of a frame
+    transmitter_room = any_number;
+    pump.enter_panic();
+    pump.console("dead\n", 5);
+    const Received received = receive();
+    EXPECT_EQ(without_own(received.events).size(), 200u);
+    EXPECT_EQ(received.console, "dead\n");
+}
+
+// ---- Lossless mode: code that finds the ring full pumps until there is room, or waits for it.
+
+using protocol::Extended, protocol::Kind;
+
+using PumpRoom = PumpTest;
+
+TEST_F(PumpRoom, LosslessMakesRoom) {
+    open(Mode::lossless);
+    for (unsigned made = 0; made < 5000; ++made)
+        while (!call(0x2000)) ASSERT_TRUE(pump.make_room());
+    const Received received = finished();
+    EXPECT_EQ(without_own(received.events).size(), 5000u);
+    EXPECT_EQ(received.stats.back().dropped, 0u);
+    EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
+}
+
+TEST_F(PumpRoom, AFullRingHasRoomForMarks) {
+    for (const Mode mode : {Mode::stream, Mode::lossless, Mode::adaptive}) {
+        for (const std::uint32_t pace : {0u, 5'000u, 300'000u}) {
+            open(mode, pace);
+            fill();
+            for (unsigned id = 0; id < 32; ++id) ASSERT_TRUE(mark(id)) << pace;
+            pump.finish();
+        }
+    }
+}
+
+// A ring that overwrites its records is no longer full, but nothing empties it.
+TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
+    static Pump<sim::SimMachine>* the_pump;
+    the_pump = &pump;
+    // As on another core.
+    open(Mode::lossless, 0, [](std::uint8_t) { return the_pump->set_mode(Mode::flight); });
+    fill();
+    EXPECT_TRUE(pump.make_room());
+    EXPECT_TRUE(call(0x2000));
+}
+
+TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
+    open(Mode::lossless);
+    fill();
+    const Moment began = moment(machine, core);
+    machine.now += 1000;
+    ASSERT_TRUE(pump.make_room(began, 21));
+    pump.finish();
+    std::vector<protocol::Event> own;
+    for (const protocol::Event& event : receive().events)
+        if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
+    ASSERT_EQ(own.size(), 2u);
+    EXPECT_EQ(std::tuple(own[0].extended, own[0].clock, own[0].argument, own[1].extended),
+              std::tuple(Extended::tracer_begin, began.clock, 21u, Extended::tracer_end));
+    EXPECT_GT(own[1].argument, 0u);
+}
+
+// The transmitter takes a byte when the firmware has been told often enough that the tracer waits.
+unsigned waits;
+bool write_if_waited_for(std::uint8_t byte) { return waits % 3 == 0 && try_write(byte); }
+
+TEST_F(PumpRoom, TheFirmwareIsToldOfEachWait) {
+    config.while_waiting = [] { ++waits; };
+    open(Mode::lossless, 0, write_if_waited_for);
+    waits = 1;
+    fill();
+    EXPECT_TRUE(pump.make_room());
+    const unsigned for_room = waits;
+    EXPECT_GT(for_room, 1u);
+    const std::string text(100'000, 'x');  // more than the console's buffer holds
+    ++waits;
+    pump.console(text.data(), text.size());
+    const unsigned for_the_console = waits;
+    EXPECT_GT(for_the_console, for_room);
+    const Received received = finished();
+    EXPECT_EQ(received.console, text);
+    EXPECT_EQ(received.stats.back().dropped, 0u);
+}
+
+// A recorded interrupt ends the brackets. Behind it a kernel runs, which finds the ring full, too.
+TEST_F(PumpRoom, WorkInStepsGoesOnBehindAnInterrupt) {
+    static Core* interrupted;
+    static sim::SimMachine* on;
+    interrupted = &core;
+    on = &machine;
+    config.while_waiting = [] {
+        if (++waits != 8) return;
+        EXPECT_EQ(interrupted->tracer_marked, 2u);
+        EXPECT_TRUE(put_own(*on, *interrupted, Extended::tracer_end));
+        interrupted->tracer_marked = 0;
+        on->now += 1000;
+        {
+            const TracerWork kernel(*on, std::span(interrupted, 1),
+                                    TracerWork<sim::SimMachine>::Mark::whole);
+        }
+        EXPECT_EQ(interrupted->tracer_marked, 0u);
+    };
+    open(Mode::lossless, 0, write_if_waited_for);
+    waits = 1;
+    fill();
+    EXPECT_TRUE(pump.make_room());
+    EXPECT_GT(waits, 8u);
+    const Received received = finished();
+    EXPECT_EQ(brackets(received), "<><><>");
+    std::vector<std::uint32_t> before;
+    for (const protocol::Event& event : received.events)
+        if (is(event, Extended::tracer_begin)) before.push_back(event.argument);
+    EXPECT_EQ(before[1], 0u);
+    EXPECT_GT(before[2], 0u);  // instructions since the interrupt's end
+}
+
+TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
+    open(Mode::lossless);
+    core.cursor += record_bytes;  // the claim of the interrupted recorder, at the tail
+    fill();
+    EXPECT_FALSE(pump.make_room());
+}
+
+// ---- How the pump extends a ring's 32-bit clocks if nothing calls it for a long time.
+
+constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
+
+struct PumpClock : PumpTest {
+    // r: a call is recorded, R: 200 calls, which wait for room, (: a call that stays open, ): its
+    // return, p: the pump runs, t: console text, 0 to f: idle for so many sixteenths of a wrap, W:
+    // a wrap, H: 40 wraps, =: the clocks received since the last one are the true ones.
+    void play(char step) {
+        switch (step) {
+        case 'r': return stamp(call(0x2000));
+        case 'R':
+            for (int i = 0; i < 200; ++i) {
+                while (core.cursor >= core.limit) ASSERT_TRUE(pump.make_room());
+                play('r');
+            }
+            return;
+        case '(': return stamp(enter(0x2008, 0x9000));
+        case ')': leave(); return stamp(true);
+        case 'p': pump.run(); return;
+        case 't': return pump.console("x", 1);
+        case 'W': machine.now += wrap; return;
+        case 'H': machine.now += 40 * wrap; return;
+        case '=': return expect_clocks();
+        default: machine.now += wrap / 16 * std::stoul(std::string(1, step), nullptr, 16);
+        }
+    }
+    void stamp(bool recorded) {
+        ASSERT_TRUE(recorded);
+        clocks.push_back(machine.now);
+    }
+    void expect_clocks() {
+        const auto events = without_own(flushed().events);
+        ASSERT_EQ(events.size(), clocks.size());
+        for (std::size_t i = 0; i < clocks.size(); ++i) EXPECT_EQ(events[i].clock, clocks[i]) << i;
+        clocks.clear();
+    }
+    std::vector<std::uint64_t> clocks;
+};
+
+struct Idle {
+    const char* name;
+    const char* play;
+    unsigned times = 1;
+    Mode mode = Mode::stream;
+    std::uint32_t line_rate = 0;
+};
+void PrintTo(const Idle& idle, std::ostream* out) { *out << idle.play; }
+
+class PumpClockTest : public PumpClock, public ::testing::WithParamInterface<Idle> {};
+
+TEST_P(PumpClockTest, IsExtended) {
+    open(GetParam().mode, GetParam().line_rate);
+    for (unsigned time = 0; time < GetParam().times; ++time)
+        for (const char* step = GetParam().play; *step != 0; ++step) play(*step);
+    play('=');
+}
+INSTANTIATE_TEST_SUITE_P(
+    Idle, PumpClockTest,
+    ::testing::Values(Idle{"NearlyAWrapBetweenRecordsThatNobodyPumps", "rer"},
+                      Idle{"AfterThePumpForManyWraps", "rpbrrr=rpW2rrr=rpW3rrr=rpWWW9rrr=rpH3rrr="},
+                      Idle{"BeforeThePumpForManyWraps", "rrr8pr=rrrWpr=rrrWWW5pr="},
+                      Idle{"InACallForManyWraps", "rpr(WWWWW8)r"},
+                      Idle{"WhileAnEarlierFrameWaitsForTheLine", "RpWW4R", 1, Mode::stream, 1000},
+                      Idle{"LosslessWithoutAnyCallOfThePump", "Rd", 20, Mode::lossless},
+                      Idle{"TheConsoleAloneKeepsTheClock", "r6t6", 12}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace nopscope::testing

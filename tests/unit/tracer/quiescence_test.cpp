@@ -33,13 +33,11 @@ struct Found : sim::SimMachine {
 
 using Code = Quiescence<Found>::Code;
 
-class QuiescenceTest : public ::testing::Test {
-protected:
+struct QuiescenceTest : ::testing::Test {
     QuiescenceTest() {
         asked = inside = 0;
-        for (Core& core : cores) {
+        for (Core& core : cores)
             for (std::uint64_t& guard : core.guards) guard = 1;
-        }
     }
     bool wait(Found& machine, std::span<const Code> unguarded = {}) {
         return Quiescence<Found>(machine, cores, unguarded, await_contexts)
@@ -56,6 +54,7 @@ protected:
         EXPECT_EQ(first_time, asked == 0);
         return asked++ < inside;
     }
+    const Code code[1] = {{0x1000, 0x1040}};
     Core cores[2]{};
     unsigned waits = 0;
     static unsigned asked, inside;
@@ -71,7 +70,6 @@ TEST_F(QuiescenceTest, WaitsForEachPieceOfUnguardedCode) {
 }
 
 TEST_F(QuiescenceTest, WaitsForAHandlerThatMayBeAboveSuchCode) {
-    const Code code[] = {{0x1000, 0x1040}};
     EXPECT_EQ(calls({{1, 0x2000, 1}, {1, 0x2000, 0}}, code), 2u);
     EXPECT_EQ(calls({{1, 0x2000, 1}}, {}), 1u);
 }
@@ -106,7 +104,6 @@ TEST_F(QuiescenceTest, WaitsForTasksThatWerePreemptedInside) {
 
 // A core that takes a guard after the first call finds the new object.
 TEST_F(QuiescenceTest, LaterGuardsAreOfNoInterest) {
-    const Code code[] = {{0x1000, 0x1040}};
     Found machine({{1, 0x1000, 0}, {1, 0x2000, 0}});
     machine.guard_of_second_call = &cores[1].guards[0];
     EXPECT_TRUE(wait(machine, code));
@@ -114,7 +111,6 @@ TEST_F(QuiescenceTest, LaterGuardsAreOfNoInterest) {
 }
 
 TEST_F(QuiescenceTest, NotForCoresThatGoOffOrNeverRunTracedCode) {
-    const Code code[] = {{0x1000, 0x1040}};
     Found off({{1, 0x1000, 0}});
     off.online_behind_first_call = 1;
     EXPECT_TRUE(wait(off, code));

@@ -11,8 +11,7 @@ namespace {
 
 using Set = std::vector<Ops*>;
 
-class RandomRequests : public ::testing::TestWithParam<unsigned> {
-protected:
+struct RandomRequests : ::testing::TestWithParam<unsigned> {
     static constexpr std::uint32_t sites = 60;
     struct Member : Ops {
         std::uint64_t calls[4];
@@ -24,16 +23,13 @@ protected:
 
     RandomRequests() : random_(GetParam()) {
         for (unsigned i = 0; i < 6; ++i) singles_.push_back({.func = a_callback});
-        for (const Address direct : {function_entry, graph_entry, far_entry}) {
+        for (const Address direct : {function_entry, graph_entry, far_entry})
             singles_.push_back({.direct = direct});
-        }
         singles_.push_back({.func = a_callback, .direct = graph_entry});
-        for (const auto flags : {ops_redirects, ops_redirects, ops_unguarded}) {
+        for (const auto flags : {ops_redirects, ops_redirects, ops_unguarded})
             singles_.push_back({.func = a_callback, .flags = flags});
-        }
-        for (const auto flags : {ops_redirects, ops_unguarded}) {
+        for (const auto flags : {ops_redirects, ops_unguarded})
             singles_.push_back({.func = a_callback, .direct = graph_entry, .flags = flags});
-        }
         for (Ops& one : singles_) all_.push_back(PerSiteOps::of(one));
         for (Member& one : counting_) {
             one.direct = function_entry + 0x40;
@@ -55,24 +51,20 @@ protected:
     }
     static Set after(Set set, const Change& change, std::uint32_t index) {
         Ops* const added = change.add.at(index);
-        for (const PerSiteOps& family : change.remove) {
+        for (const PerSiteOps& family : change.remove)
             if (family.at(index) != added) std::erase(set, family.at(index));
-        }
-        if (added != nullptr && std::find(set.begin(), set.end(), added) == set.end()) {
+        if (added != nullptr && std::find(set.begin(), set.end(), added) == set.end())
             set.push_back(added);
-        }
         return set;
     }
 
-    // Makes one request on a few ranges of sites, which may overlap. Sometimes one of the sites is
-    // damaged.
+    // A request on a few ranges of sites, which may overlap. Sometimes a site is damaged.
     void request() {
         Change change;
         std::vector<PerSiteOps> remove;
         if (below(5) != 0) change.add = any();
-        if (change.add.first == nullptr || below(3) == 0) {
+        if (change.add.first == nullptr || below(3) == 0)
             for (unsigned left = 1 + below(4); left-- > 0;) remove.push_back(any());
-        }
         change.remove = remove;
         Text::Runs runs;
         for (unsigned left = 1 + below(10) / 8; left-- > 0;) {
@@ -94,11 +86,10 @@ protected:
                 const bool changes = next[i] != before;
                 waits |= changes && (before.size() > 1 || next[i].size() <= before.size());
                 empties |= changes && next[i].empty();
-                if (i == damaged) {
+                if (i == damaged)
                     expected = Status::unexpected_text;
-                } else if (changes && conflicts(next[i])) {
+                else if (changes && conflicts(next[i]))
                     expected = Status::conflict;
-                }
             }
         }
         if (expected != Status::ok) next = model_;
@@ -122,9 +113,8 @@ protected:
             ++uses[set];
             enabled += !set.empty();
             for (Ops* ops : set) {
-                const auto whose =
-                    std::find_if(all_.begin(), all_.end(),
-                                 [&](const PerSiteOps& family) { return family.at(i) == ops; });
+                const auto has = [&](const PerSiteOps& family) { return family.at(i) == ops; };
+                const auto whose = std::find_if(all_.begin(), all_.end(), has);
                 ASSERT_NE(whose, all_.end());
                 ++counts[whose->first];
             }
@@ -175,9 +165,8 @@ private:
     // A word or slot that no request leaves at this site.
     Damage damage_of(std::uint32_t index) {
         const PatchSite site = text_.placed[index];
-        const std::uint32_t other_word = model_[index].empty()
-                                             ? text_.bl(index, callback_trampoline)
-                                             : std::uint32_t{arch::idle_word};
+        const std::uint32_t call = text_.bl(index, callback_trampoline);
+        const std::uint32_t other_word = model_[index].empty() ? call : arch::idle_word;
         const auto word = [&](Address at, std::uint32_t value) {
             return Damage{at, value | std::uint64_t{text_.machine.read_word(at + 4)} << 32};
         };
@@ -202,20 +191,18 @@ private:
     std::uint32_t word_of(std::uint32_t index, const Set& set) {
         if (set.empty()) return arch::idle_word;
         const Ops& first = *set[0];
-        if (set.size() == 1 && first.func == no_callback) {
+        if (set.size() == 1 && first.func == no_callback)
             return text_.bl(index, first.direct == far_entry ? far_trampoline : first.direct);
-        }
         const bool unguarded = set.size() == 1 && first.flags == ops_unguarded && first.direct == 0;
         return text_.bl(index, unguarded ? unguarded_trampoline : callback_trampoline);
     }
     static void check_list(const OpsList& list, const Set& set, std::uint32_t refs) {
         ASSERT_EQ(list.refs, refs);
         ASSERT_EQ(list.func, nopscope_walk_list);
-        Ops none;
-        const Ops* direct = &none;
-        for (const Ops* ops : set) direct = ops->direct != 0 ? ops : direct;
-        ASSERT_EQ(list.direct, direct->direct);
-        ASSERT_EQ(list.data, direct->data) << "what its direct entry works on";
+        Ops direct;
+        for (const Ops* ops : set) direct = ops->direct != 0 ? *ops : direct;
+        ASSERT_EQ(list.direct, direct.direct);
+        ASSERT_EQ(list.data, direct.data) << "what its direct entry works on";
     }
 
     std::mt19937 random_;

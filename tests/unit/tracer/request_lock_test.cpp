@@ -13,8 +13,7 @@ namespace {
 
 using Code = Quiescence<sim::SimMachine>::Code;
 
-class MayRequest : public ::testing::Test {
-protected:
+struct MayRequest : ::testing::Test {
     MayRequest() {
         for (std::uint64_t& guard : core.guards) guard = 1;
     }

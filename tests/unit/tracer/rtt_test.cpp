@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <random>
+#include <tuple>
 
 namespace nopscope::hal {
 namespace {
@@ -17,8 +18,7 @@ struct CountedBarrier {
     void operator()() const { ++barriers; }
 };
 
-class RttTest : public ::testing::Test {
-protected:
+struct RttTest : ::testing::Test {
     static constexpr std::uint64_t address = 0x4000'1000;
     // Finds memory as a probe does: by the addresses in the block.
     volatile std::uint8_t* at(std::uint32_t where) {
@@ -52,10 +52,9 @@ TEST_F(RttTest, TheBlockIsWhatAProbeLooksFor) {
     EXPECT_EQ(block.down_count, 1);
     EXPECT_STREQ(reinterpret_cast<const char*>(const_cast<std::uint8_t*>(at(block.up.name))),
                  "nopscope");
-    EXPECT_EQ(static_cast<volatile void*>(at(block.up.buffer)), block.up_buffer);
-    EXPECT_EQ(at(block.down.buffer), block.down_buffer);
-    EXPECT_EQ(block.up.bytes, 64u);
-    EXPECT_EQ(block.down.bytes, 16u);
+    EXPECT_EQ(std::tuple(static_cast<volatile void*>(at(block.up.buffer)), at(block.down.buffer),
+                         block.up.bytes, block.down.bytes),
+              std::tuple(block.up_buffer, block.down_buffer, 64u, 16u));
 }
 TEST_F(RttTest, OnlyBelow4GiB) { EXPECT_FALSE(rtt.start(0xffff'ff80)); }
 TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
@@ -144,8 +143,7 @@ TEST_F(RttTest, TheProbeIsToldOfAWholeFrameAtOnce) {
     }
     EXPECT_EQ(barriers, 4u);  // the first one comes when put() finds what the probe has read
     EXPECT_EQ(rtt.room(), 0u);
-    EXPECT_EQ(read(), 0);
-    EXPECT_EQ(read(), 'a');
+    for (const int byte : {0, +'a'}) EXPECT_EQ(read(), byte);
 }
 // Rings as large as a target's.
 TEST(RttBurst, AFrameOfManyBytesIsToldInBursts) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 
 namespace nopscope::testing {
 namespace {
@@ -16,8 +17,7 @@ struct Told {
     std::string name;
 };
 
-class TaskSenderTest : public CoreTest {
-protected:
+struct TaskSenderTest : CoreTest {
     TaskSenderTest() : CoreTest(2) {
         sender.open(hz, cores, all);
         cores[1].stops = stopped_absent;
@@ -41,7 +41,6 @@ protected:
         objects.clear();
         unsigned frames = 0;
         while (sender.waits(now)) {
-            protocol::Byte payload[protocol::max_payload_bytes];
             const std::size_t bytes = sender.next(now, payload);
             if (bytes == 0) continue;
             ++frames;
@@ -59,6 +58,7 @@ protected:
     TaskSender sender;
     Context contexts[200];
     std::uint64_t now = 20 * hz;
+    protocol::Byte payload[protocol::max_payload_bytes];
     std::map<std::uint32_t, Told> told;
     std::map<std::uint64_t, std::string> objects;
 };
@@ -99,14 +99,10 @@ TEST_F(TaskSenderTest, TellsTheFactsOfAContext) {
     context.lowest_sp -= 0x120;
     take();
     const protocol::TaskFacts& facts = told.at(3).facts;
-    EXPECT_EQ(told.at(3).name, "a name that is longer than thir");
-    EXPECT_EQ(facts.priority, 7u);
-    EXPECT_EQ(facts.id, 0xffff'0000'1234'5678u);
-    EXPECT_EQ(facts.flags, protocol::runs_interrupts);
-    EXPECT_EQ(facts.core, 2u);
-    EXPECT_EQ(facts.stack_low, 0x30'000u);
-    EXPECT_EQ(facts.stack_bytes, 0x8000u);
-    EXPECT_EQ(facts.stack_used, 0x120u);
+    EXPECT_EQ(std::tuple(told.at(3).name, facts.priority, facts.id, facts.flags, facts.core,
+                         facts.stack_low, facts.stack_bytes, facts.stack_used),
+              std::tuple("a name that is longer than thir", 7u, 0xffff'0000'1234'5678u,
+                         protocol::runs_interrupts, 2u, 0x30'000u, 0x8000u, 0x120u));
 }
 
 // While a context runs, its core has its bounds.
@@ -120,11 +116,10 @@ TEST_F(TaskSenderTest, AsksTheCoreForTheContextThatRuns) {
     all.mains[0].stack_low = 0x500;
     all.mains[0].stack_high = 0x600;
     take();
-    EXPECT_EQ(told.at(4).facts.stack_low, 0x7000u);
-    EXPECT_EQ(told.at(4).facts.stack_bytes, 0x2000u);
-    EXPECT_EQ(told.at(4).facts.stack_used, 0x100u);
-    EXPECT_EQ(told.at(0).facts.stack_low, 0x500u);
-    EXPECT_EQ(told.at(0).facts.stack_bytes, 0x100u);
+    EXPECT_EQ(std::tuple(told.at(4).facts.stack_low, told.at(4).facts.stack_bytes,
+                         told.at(4).facts.stack_used, told.at(0).facts.stack_low,
+                         told.at(0).facts.stack_bytes),
+              std::tuple(0x7000u, 0x2000u, 0x100u, 0x500u, 0x100u));
     EXPECT_EQ(told.at(0).facts.stack_used, 0u) << "a main context's is not known";
 }
 
@@ -150,16 +145,14 @@ TEST_F(TaskSenderTest, ManyComeInShortFrames) {
 
 TEST_F(TaskSenderTest, AContextThatEndsIsToldOnce) {
     for (unsigned n = 1; n < 20; ++n) create(n, "task");
-    protocol::Byte payload[protocol::max_payload_bytes];
     ASSERT_NE(sender.next(now, payload), 0u);  // the next is contexts[18]
     Context* const next = &contexts[18];
     contexts[19].next = next->next;
     sender.forget(*next);
     *next = {};
     take();
-    EXPECT_EQ(told.at(18).facts.flags, protocol::has_ended);
-    EXPECT_EQ(told.at(18).name, "task");
-    EXPECT_EQ(told.at(17).name, "task");
+    EXPECT_EQ(std::tuple(told.at(18).facts.flags, told.at(18).name, told.at(17).name),
+              std::tuple(protocol::has_ended, "task", "task"));
     sender.request();
     take();
     EXPECT_FALSE(told.contains(18));
@@ -180,9 +173,8 @@ TEST_F(TaskSenderTest, ManyThatEndSoonAreTold) {
         all.created = context.next;
         sender.forget(context);
         take();
-        for (const auto& [its, one] : told) {
+        for (const auto& [its, one] : told)
             if ((one.facts.flags & protocol::has_ended) != 0) ended[its] = one.name;
-        }
     }
     EXPECT_GE(ended.size(), 96u) << "the last ones wait";
     for (const auto& [number, its_name] : ended) EXPECT_EQ(its_name, "child");
@@ -208,7 +200,6 @@ TEST_F(TaskSenderTest, NamesObjects) {
 TEST_F(TaskSenderTest, WaitsForNobody) {
     create(1);
     all.lock = 1;
-    protocol::Byte payload[protocol::max_payload_bytes];
     EXPECT_EQ(sender.next(now, payload), 0u);
 }
 

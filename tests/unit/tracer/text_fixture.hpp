@@ -28,9 +28,8 @@ inline void a_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 template <typename M>
 struct TextOn {
     explicit TextOn(sim::Options options = {}) : machine(text_base, text_bytes, options) {
-        for (Address at = text_base; at < text_base + text_bytes; at += 4) {
+        for (Address at = text_base; at < text_base + text_bytes; at += 4)
             machine.load(at, 0xd65f03c0);  // ret
-        }
         function_ops.direct = function_entry;
         graph_ops.direct = graph_entry;
         far_ops.direct = far_entry;
@@ -41,9 +40,8 @@ struct TextOn {
     // Adds a function to the text as the compiler leaves it, and to the table.
     PatchSite add(Address function, bool landing_pad) {
         const PatchSite site{function, landing_pad};
-        for (const Address at : {function - 8, function - 4, site.setup(), site.toggle()}) {
+        for (const Address at : {function - 8, function - 4, site.setup(), site.toggle()})
             machine.load(at, arch::idle_word);
-        }
         if (landing_pad) machine.load(function, arch::landing_pad);
         entries.push_back(function - slot_bytes);
         return site;

@@ -2,8 +2,13 @@
 // Limits of sets, lists and ops, and a list that a core may be reading. Other requests:
 // random_requests_test.cpp.
 #include "tests/unit/tracer/text_fixture.hpp"
+#include "tracer/patching/ops_list_pool.hpp"
+
+#include <gtest/gtest.h>
 
 #include <deque>
+#include <tuple>
+#include <vector>
 
 namespace nopscope::testing {
 namespace {
@@ -19,9 +24,8 @@ struct TenSites : IdleSites {
             if (ops_of(i).size() > 1) all.push_back(static_cast<OpsList&>(object(i)).refs);
         }
         for (const Ops* ops :
-             {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops}) {
+             {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops})
             all.push_back(ops->sites);
-        }
         all.push_back(writes());
         return all;
     }
@@ -48,9 +52,8 @@ TEST(TransitionPlannerTest, AListIsKeptWhileACoreDoesNotComeOut) {
 TEST(TransitionPlannerTest, AsManyOpsAsASiteCanHave) {
     TenSites t(2);
     std::deque<Ops> many(max_list_members + 1, Ops{.func = a_callback});
-    for (std::size_t i = 0; i < max_list_members; ++i) {
+    for (std::size_t i = 0; i < max_list_members; ++i)
         ASSERT_EQ(t.change(&many[i], nullptr), Status::ok) << i;
-    }
     EXPECT_EQ(t.ops_of(1).size(), max_list_members);
     const auto before = t.everything();
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
@@ -67,9 +70,8 @@ TEST(TransitionPlannerTest, AsManyOpsAsASiteCanHave) {
 TEST(TransitionPlannerTest, AsManyOpsAsThereCanBe) {
     TenSites t;
     std::deque<Ops> many(max_attached + 1, Ops{.func = a_callback});
-    for (std::uint32_t i = 0; i < max_attached; ++i) {
+    for (std::uint32_t i = 0; i < max_attached; ++i)
         ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
-    }
     const auto before = t.everything();
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
     EXPECT_EQ(t.everything(), before);
@@ -82,9 +84,8 @@ TEST(TransitionPlannerTest, AsManyOpsAsThereCanBe) {
 TEST(TransitionPlannerTest, ARefusedOpsIsNotAttached) {
     TenSites t;
     std::deque<Ops> many(max_attached - 1, Ops{.func = a_callback});
-    for (std::uint32_t i = 1; i < many.size(); ++i) {
+    for (std::uint32_t i = 1; i < many.size(); ++i)
         ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
-    }
     ASSERT_EQ(t.change(&t.graph_ops, nullptr, 9), Status::ok);
     EXPECT_EQ(t.change(&t.function_ops, nullptr), Status::conflict);
     EXPECT_EQ(t.change(&many[0], nullptr), Status::ok);
@@ -114,6 +115,88 @@ TEST(TransitionPlannerTest, TooManyDifferentSetsChangeNothing) {
     for (Ops& ops : many) EXPECT_EQ(t.change(nullptr, &ops), Status::ok);
     EXPECT_EQ(t.patcher.lists_in_use(), 0u);
     EXPECT_EQ(t.patcher.enabled(), 0u);
+}
+
+// ---- Room in the pool. Which sets share a list: random_requests_test.cpp.
+
+struct OpsListPoolTest : ::testing::Test {
+    // Takes a list of ops[first] to ops[first + count - 1], which a site then holds.
+    template <typename Lists>
+    OpsList* take(Lists& lists, unsigned first, unsigned count) {
+        std::vector<Ops*> members;
+        for (unsigned i = first; i < first + count; ++i) members.push_back(&ops[i]);
+        OpsList* list = lists.get(members);
+        if (list != nullptr) lists.hold(*list, 1);
+        return list;
+    }
+
+    Ops ops[40];
+};
+
+std::uint64_t slot(const OpsList* list) { return reinterpret_cast<std::uintptr_t>(list); }
+
+TEST_F(OpsListPoolTest, CollectFreesWhatNoSlotHolds) {
+    OpsListPool<64> lists;
+    OpsList* held = take(lists, 0, 2);
+    OpsList* dropped = take(lists, 1, 2);
+    lists.release(*dropped, 1);
+    lists.collect();
+    EXPECT_EQ(lists.in_use(), 1u);
+    EXPECT_TRUE(lists.holds(slot(held)));
+    EXPECT_FALSE(lists.holds(slot(dropped)));
+    EXPECT_TRUE(lists.contains(slot(dropped))) << "still by address";
+    EXPECT_FALSE(lists.holds(slot(held) + 16)) << "the middle of a list is none";
+    EXPECT_FALSE(lists.contains(reinterpret_cast<std::uintptr_t>(&ops[0])));
+    EXPECT_FALSE(lists.contains(0));
+}
+
+TEST_F(OpsListPoolTest, AnEmptyPoolHoldsNothing) {
+    OpsListPool<64> lists;
+    EXPECT_EQ(lists.in_use(), 0u);
+    EXPECT_FALSE(lists.holds(slot(reinterpret_cast<OpsList*>(&lists))));
+    lists.collect();
+}
+
+TEST_F(OpsListPoolTest, FullPoolSaysSoAndKeepsItsLists) {
+    OpsListPool<64> lists;
+    std::vector<OpsList*> all;
+    while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    EXPECT_GE(all.size(), 64u / 5);
+    EXPECT_EQ(lists.in_use(), all.size());
+    for (unsigned i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(take(lists, i, 2), all[i]) << "a list that is there needs no room";
+        EXPECT_EQ(all[i]->members()[1], &ops[i + 1]);
+    }
+}
+
+TEST_F(OpsListPoolTest, FreeBlocksJoin) {
+    OpsListPool<64> lists;
+    std::vector<OpsList*> all;
+    while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    EXPECT_EQ(take(lists, 0, 36), nullptr);
+    // Every other list: no two free blocks are neighbours, so a long list has no room.
+    for (unsigned i = 0; i < all.size(); i += 2) lists.release(*all[i], 1);
+    lists.collect();
+    EXPECT_EQ(take(lists, 0, 36), nullptr);
+    for (unsigned i = 1; i < all.size(); i += 2) lists.release(*all[i], 1);
+    lists.collect();
+    EXPECT_EQ(lists.in_use(), 0u);
+    EXPECT_NE(take(lists, 0, 36), nullptr);
+    EXPECT_EQ(lists.in_use(), 1u);
+}
+
+// A remainder that is too small for a header stays with the list's block.
+TEST_F(OpsListPoolTest, EveryRemainderFits) {
+    for (unsigned count = 2; count <= 40; ++count) {
+        OpsListPool<24> lists;
+        OpsList* list = take(lists, 0, count);
+        if (list == nullptr) continue;
+        EXPECT_EQ(list->all().back(), &ops[count - 1]);
+        while (OpsList* more = take(lists, count % 7, 2))
+            if (more->refs > 1) break;
+        EXPECT_EQ(std::tuple(list->all().size(), list->all().front(), list->all().back()),
+                  std::tuple(count, &ops[0], &ops[count - 1]));
+    }
 }
 
 }  // namespace

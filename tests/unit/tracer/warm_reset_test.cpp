@@ -1,12 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a warm reset leaves in rings and header, and what the next boot makes of it.
-#include "tests/unit/tracer/warm_reset_fixture.hpp"
+#include "tests/unit/tracer/pump_fixture.hpp"
 
+#include <new>
 #include <random>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace nopscope::testing {
 namespace {
+
+constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
+
+// The site of the call with this record index. As in an image, distances are irregular.
+std::uint64_t site_of_call(std::uint64_t index) {
+    return first_site + 8 * (index % 300 * 37 % 1021);
+}
+
+struct WarmReset : PumpTest {
+    WarmReset() {
+        config.output.try_write = try_write;
+        config.clock_hz = hz;
+        config.mode = Mode::flight;
+        kept.session = 6;
+        begin_keeping(machine, kept, image);
+        pump.open(config, hello, 7, &kept);
+    }
+    void make(unsigned count) {
+        while (count-- > 0) call(site_of_call(record_index(core.cursor)));
+    }
+    // A second passes, and the pump runs: it writes the header.
+    void keep() {
+        machine.now += hz;
+        pump.run();
+    }
+    // Whether the line of `address` was cleaned since the test cleared `poc_cleans`.
+    bool is_cleaned(std::uint64_t address) {
+        return machine.poc_cleans.contains(address & ~std::uint64_t{63});
+    }
+    void expect_cleaned(std::uint64_t address, std::uint64_t bytes) {
+        for (std::uint64_t at = 0; at < bytes; at += 8) ASSERT_TRUE(is_cleaned(address + at)) << at;
+    }
+    // Simulates the next boot, which has only the ring and the header.
+    Received boot() {
+        line_bytes.clear();
+        send_what_is_left();
+        return first_cut_off();
+    }
+    // The line begins with the end of a frame that the reset cut off.
+    static Received first_cut_off() {
+        if (line_bytes.empty()) return {};
+        EXPECT_EQ(line_bytes.front(), 0);
+        line_bytes.erase(line_bytes.begin());
+        return receive();
+    }
+    Recovered recovered(const WarmResetImage& by) {
+        clear(next);
+        return recover(
+            kept, by, &next, [&](unsigned) { return core.ring; },
+            [this](std::uint32_t low) { return sites.contains(low); });
+    }
+    void send_what_is_left() {
+        found = recovered(image);
+        if (found.records == 0) return;
+        const auto its_encoder = std::make_unique<protocol::TraceEncoder>();
+        Pump<sim::SimMachine> booted{machine, {&next, 1}, its_encoder.get()};
+        booted.send_recovered(config, hello, kept);
+    }
+    // `holes`: slots behind `end` that were claimed, but not written.
+    void expect_true(const Received& received, std::uint64_t end, unsigned holes = 0) {
+        ASSERT_FALSE(received.events.empty());
+        for (const protocol::Event& event : without_own(received.events))
+            ASSERT_EQ(event.site_offset, site_of_call(event.index) - 0x1000) << event.index;
+        EXPECT_EQ(received.events.back().index, end - 1);
+        ASSERT_EQ(received.hellos.size(), 1u);
+        EXPECT_TRUE(received.hellos[0].recovered);
+        EXPECT_TRUE(received.hellos[0].flight);
+        const protocol::Stats last = received.stats.back();
+        EXPECT_EQ(std::tuple(last.final, last.generated, last.delivered),
+                  std::tuple(1u, end + holes, received.events.size()));
+    }
+
+    std::set<std::uint64_t> sites = [] {
+        std::set<std::uint64_t> all;
+        for (unsigned index = 0; index < 300; ++index) all.insert(site_of_call(index));
+        return all;
+    }();
+    WarmResetHeader kept{};
+    const WarmResetImage image{1, 2, 1, hz};
+    std::vector<Core> next_core = std::vector<Core>(1);
+    Core& next = next_core[0];
+    Recovered found{};
+};
 
 using protocol::Kind;
 
@@ -21,9 +107,8 @@ TEST_F(WarmReset, WholeLapsSinceTheHeader) {
             const std::uint64_t clock = machine.now;
             const Received received = boot();
             expect_true(received, end);
-            EXPECT_EQ(received.events.back().clock, clock);
-            EXPECT_EQ(found.refused, 0u);
-            EXPECT_EQ(found.records, received.events.size());
+            EXPECT_EQ(std::tuple(received.events.back().clock, found.refused, found.records),
+                      std::tuple(clock, 0u, received.events.size()));
             EXPECT_GE(found.records, std::min<std::uint64_t>(end, slots) - 1);
         }
     }
@@ -86,9 +171,6 @@ TEST_F(WarmReset, ABootThatKeepsNothingLeavesNothingToFind) {
     EXPECT_EQ(found.records + found.refused + found.headers_refused, 0u);
     EXPECT_TRUE(is_after_reset(kept));
     EXPECT_EQ(session_after(kept, machine.now), 21u);
-    // Beginning a header does not make it whole.
-    begin_keeping(machine, kept, image);
-    EXPECT_FALSE(is_whole(kept, image));
 }
 
 TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
@@ -189,12 +271,11 @@ TEST_F(WarmReset, EachBitOfTheHeaderMatters) {
 TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
     make(3000);
     pump.prepare_reset();
-    for (const WarmResetImage other :
-         {WarmResetImage{3, 2, 1, hz}, WarmResetImage{1, 3, 1, hz}, WarmResetImage{1, 2, 2, hz},
-          WarmResetImage{1, 2, 1, hz + 1}}) {
+    const WarmResetImage others[] = {
+        {3, 2, 1, hz}, {1, 3, 1, hz}, {1, 2, 2, hz}, {1, 2, 1, hz + 1}};
+    for (const WarmResetImage& other : others) {
         const Recovered none = recovered(other);
-        EXPECT_EQ(none.records, 0u);
-        EXPECT_EQ(none.headers_refused, 1u);
+        EXPECT_EQ(std::tuple(none.records, none.headers_refused), std::tuple(0u, 1u));
     }
 }
 
@@ -239,9 +320,9 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
 // A slot was claimed before the header was written, and is still not written at the reset.
 TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
     const Core fresh = core;
-    for (const std::uint64_t count :
-         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, 3 * slots / 4, slots, slots + 3,
-          7 * slots / 4, 2 * slots + 2}) {
+    const std::uint64_t counts[] = {
+        0, 1, 3, 3 * slots / 4, slots, slots + 3, 7 * slots / 4, 2 * slots + 2};
+    for (const std::uint64_t count : counts) {
         for (const unsigned holes : {1u, 2u, 60u}) {
             core = fresh;
             std::fill(memory[0].ring.begin(), memory[0].ring.end(), 0);
@@ -249,11 +330,10 @@ TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
             core.cursor += holes * record_bytes;
             pump.prepare_reset();
             const Received received = boot();
-            if (count != 0) {
+            if (count != 0)
                 expect_true(received, count, holes);
-            } else {
+            else
                 EXPECT_EQ(found.records, 0u);
-            }
         }
     }
 }
@@ -291,6 +371,230 @@ TEST_F(WarmReset, ASpoiledRing) {
             EXPECT_GE(event.site_offset, first_site - 0x1000);
             EXPECT_LT(event.site_offset, site_end - 0x1000);
         }
+    }
+}
+
+// ---- resets at any byte of the line: no sequence number comes twice, and no counter goes back
+
+using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
+
+// For try_write: the limit in the header, at each byte of the line.
+const WarmResetHeader* header_at_line = nullptr;
+const WarmResetImage* image_at_line = nullptr;
+std::vector<std::uint64_t> limits;  // 0: no whole header, or not a frame's first byte
+std::size_t bytes_to_reset = 0;     // 0: no reset
+struct Reset {};
+
+bool write_and_look(std::uint8_t byte) {
+    const bool begins = line_bytes.empty() || line_bytes.back() == 0;
+    limits.push_back(
+        begins && is_whole(*header_at_line, *image_at_line) ? header_at_line->sequence_limit : 0);
+    line_bytes.push_back(byte);
+    if (bytes_to_reset != 0 && --bytes_to_reset == 0) throw Reset{};
+    return true;
+}
+
+struct WarmSequences : WarmReset {
+    WarmSequences() {
+        header_at_line = &kept;
+        image_at_line = &image;
+        limits.clear();
+        bytes_to_reset = 0;
+        config.output.try_write = write_and_look;
+        config.mode = Mode::stream;
+        WarmReset::pump.set_mode(Mode::stream);
+        pump.open(config, hello, 7, &kept);
+    }
+    // Sends a frame of each stream that needs only the pump, and several frames of records.
+    void some_frames() {
+        make(100);
+        pump.send_hello();
+        pump.send_stats();
+        replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
+        pump.console("text", 4);
+        pump.flush();
+    }
+    // The header in memory must allow for each frame before its first byte is on the line.
+    void expect_covered() {
+        std::size_t begin = 0;
+        for (std::size_t at = 0; at < line_bytes.size(); ++at) {
+            if (line_bytes[at] != 0) continue;
+            std::vector<protocol::Byte> chunk(&line_bytes[begin], &line_bytes[at]);
+            const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
+            ASSERT_TRUE(!frame.ok || frame.header.sequence < limits[begin]);
+            begin = at + 1;
+        }
+    }
+    // Returns the sequence numbers of each stream. None may come twice.
+    std::map<Stream, std::set<std::uint32_t>> used(bool cut = false) {
+        std::map<Stream, std::set<std::uint32_t>> numbers;
+        for (const protocol::FrameHeader& header : receive(cut).headers) {
+            auto& of = numbers[{header.stream, header.core}];
+            EXPECT_TRUE(of.insert(header.sequence).second)
+                << static_cast<unsigned>(header.stream) << " " << header.sequence;
+        }
+        return numbers;
+    }
+
+    std::unique_ptr<Replies> replies = std::make_unique<Replies>();
+    Pump<sim::SimMachine> pump{machine, cores, encoders.get(), nullptr, replies.get()};
+};
+
+TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
+    for (unsigned round = 0; round < 6000; ++round) some_frames();
+    expect_covered();
+    const auto numbers = used();
+    EXPECT_EQ(numbers.size(), 5u);
+    for (const auto& [stream, of] : numbers) {
+        EXPECT_EQ(*of.begin(), 0u);
+        EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset, no number is left out
+    }
+    EXPECT_GT(numbers.at({protocol::Stream::console, 0}).size(), 5999u);
+}
+
+TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
+    some_frames();
+    machine.poc_cleans.clear();
+    for (unsigned round = 0; round < 5000; ++round) pump.console("x", 1), pump.flush();
+    EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.sequence_limit)));
+}
+
+// A reset at any byte of the line, and others while the next boots send the rest.
+TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
+    std::mt19937_64 random(11);
+    for (unsigned round = 0; round < 60; ++round) {
+        some_frames();
+        std::vector<protocol::Byte> line;
+        const auto until_reset = [&](auto work) {
+            bytes_to_reset = 1 + random() % 3000;
+            try {
+                work();
+            } catch (const Reset&) {
+            }
+            bytes_to_reset = 0;
+            line.insert(line.end(), line_bytes.begin(), line_bytes.end());
+            line_bytes.clear();
+        };
+        until_reset([&] {
+            for (unsigned i = 0; i < 20; ++i) some_frames();
+        });
+        for (unsigned resets = 0; resets < 2; ++resets) until_reset([&] { send_what_is_left(); });
+        until_reset([&] {
+            send_what_is_left();
+            bytes_to_reset = 0;
+        });
+        line_bytes = line;
+        decoders.clear();
+        (void)used(true);
+        // The next round needs a new session.
+        begin_keeping(machine, kept, image);
+        CoreUnderTest fresh;
+        fresh.core.ring = core.ring;
+        core = fresh.core;
+        reset_shadow_stack(core, memory[0].frames.data(), memory[0].frames.size(), stack_high);
+        core.pumped_clock = core.seen_clock = core.last_sync = machine.now;
+        memory[0].ring.fill(0);
+        ::new (&pump) Pump<sim::SimMachine>{machine, cores, encoders.get(), nullptr, replies.get()};
+        pump.open(config, hello, 7, &kept);
+    }
+}
+
+TEST_F(WarmSequences, TheRestOfASessionBeginsBehindAllThatWasUsedAndSaysWhere) {
+    some_frames();
+    const auto before = used();
+    make(50);
+    const std::uint64_t limit = kept.sequence_limit;
+    line_bytes.clear();
+    send_what_is_left();
+    const Received received = first_cut_off();
+    ASSERT_FALSE(received.hellos.empty());
+    EXPECT_EQ(received.hellos[0].sequences_from, limit);
+    EXPECT_TRUE(received.traces.at(0).key);
+    std::map<Stream, std::uint32_t> first;
+    for (const protocol::FrameHeader& header : received.headers)
+        first.try_emplace({header.stream, header.core}, header.sequence);
+    EXPECT_EQ(first.size(), 3u);
+    for (const auto& [stream, sequence] : first) {
+        EXPECT_EQ(sequence, limit);
+        EXPECT_TRUE(!before.contains(stream) || sequence > *before.at(stream).rbegin());
+    }
+    // Streams that had nothing left to send.
+    EXPECT_EQ(next.profile_sequence, limit);
+    EXPECT_EQ(next.profile_events_sequence, limit);
+    EXPECT_GT(kept.sequence_limit, limit);
+    EXPECT_EQ(hello.sequences_from, 0u);
+}
+
+TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
+    some_frames();
+    make(50);
+    line_bytes.clear();
+    (void)recovered(image);
+    Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get(), nullptr, replies.get()};
+    replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
+    booted.send_recovered(config, hello, kept);
+    begin_keeping(machine, kept, image);
+    line_bytes.clear();
+    limits.clear();
+    booted.open(config, hello, 7, &kept);
+    booted.send_hello();
+    booted.console("x", 1);
+    replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
+    booted.flush();
+    expect_covered();
+    for (const auto& [stream, of] : used())
+        EXPECT_EQ(*of.begin(), 0u) << static_cast<unsigned>(stream.first);
+}
+
+TEST_F(WarmSequences, BeforeASessionsFirstFrameNothingOfTheOneBeforeIsLeft) {
+    some_frames();
+    pump.prepare_reset();
+    ASSERT_TRUE(is_whole(kept, image));
+    machine.poc_cleans.clear();
+    begin_keeping(machine, kept, image);
+    EXPECT_FALSE(is_whole(kept, image));
+    EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.crc)));
+}
+
+TEST_F(WarmSequences, ANumberOfNoReader) {
+    some_frames();
+    pump.prepare_reset();
+    kept.sequence_limit = most_sequence_limit;
+    kept.crc = crc_of(kept);
+    EXPECT_TRUE(is_whole(kept, image));
+    ++kept.sequence_limit;
+    kept.crc = crc_of(kept);
+    EXPECT_FALSE(is_whole(kept, image));
+}
+
+// It also holds for a session whose header was never whole, and for a clock that begins again at 0.
+TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
+    kept.crc = 0;
+    EXPECT_EQ(session_after(kept, 5), 8);
+    kept.session = 0xffff;
+    EXPECT_EQ(session_after(kept, 5), 0);
+    kept.magic = 0;
+    EXPECT_EQ(session_after(kept, 0x1'0002'0004), 7);
+}
+
+// The old boot's counters stay, and no record gets the new boot's clock.
+TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
+    some_frames();
+    core.filtered = 11;
+    core.calls_skipped = 4;
+    core.aggregated = 22;
+    pump.prepare_reset();
+    kept.console_dropped = 33;
+    kept.crc = crc_of(kept);
+    make(20);
+    const std::uint64_t end = record_index(core.cursor);
+    for (const std::uint64_t now : {std::uint64_t{5}, std::uint64_t{1} << 40}) {
+        machine.now = now;
+        const Received received = boot();
+        EXPECT_EQ(received.events.back().index, end - 1);
+        const protocol::Stats last = received.stats.back();
+        EXPECT_EQ(std::tuple(last.filtered, last.aggregated, last.console_dropped, last.generated),
+                  std::tuple(15u, 22u, 33u, end + 15 + 22));
     }
 }
 

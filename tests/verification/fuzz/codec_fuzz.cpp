@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs format 2's decoder on hostile payloads. With an odd first byte, it encodes arbitrary
 // records, and the decoder must return them.
-//
 //     described records: kind u8 (bits 0..1 kind, 2..3 how far the clock moves), payload u16, ticks
 //     u8. Extended data: bits 4..6 give its size
-#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "tests/verification/fuzz/must.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
 namespace {
@@ -19,10 +18,6 @@ struct Stamped {
     Record record;
     std::uint64_t clock;
 };
-
-void must(bool condition) {
-    if (!condition) std::abort();
-}
 
 std::vector<Stamped> described(Reader in) {
     std::vector<Stamped> result;

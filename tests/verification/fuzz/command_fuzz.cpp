@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The target's side of commands, for any bytes on its line. It does nothing twice, reaches no
 // missing site, and never sends more frames than it received.
-//
 // With an odd first byte, the rest describes commands, which the fuzzer then seals correctly:
-//
 //     what u8     of the command, number u8 (bits 0..6: how far it goes on, less 8; bit 7: another
 //                 session), size u8, then its arguments
-#include <cstdlib>
 #include <set>
 
+#include "tests/verification/fuzz/must.hpp"
 #include "tests/verification/simulator/control_target.hpp"
 
 namespace {
 
 using namespace nopscope;
 using testing::ControlTarget;
-
-void must(bool condition) {
-    if (!condition) std::abort();
-}
 
 testing::Bytes sealed(protocol::Reader in) {
     testing::Bytes line;
@@ -62,17 +56,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const testing::SentReply& reply : target.sent) {
         must(reply.result.size() <= protocol::max_result_bytes);
         must(static_cast<unsigned>(reply.answer) < protocol::answer_count);
-        if (reply.answer == protocol::Answer::ok && reply.what != protocol::Command::ping) {
+        if (reply.answer == protocol::Answer::ok && reply.what != protocol::Command::ping)
             numbers.insert(reply.number);
-        }
     }
     must(target.done.size() <= numbers.size());
-    for (const CommandRequest& request : target.done) {
+    for (const CommandRequest& request : target.done)
         must(static_cast<unsigned>(request.what) < protocol::command_count);
-    }
     must(target.selected().count() <= target.sites);
-    for (std::uint32_t site = target.sites; site < SiteBits::capacity; site += 63) {
+    for (std::uint32_t site = target.sites; site < SiteBits::capacity; site += 63)
         must(!target.selected().has(site));
-    }
     return 0;
 }

@@ -12,9 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const ElfFile elf({data, data + size}, "/dev/null/no-such-file");
         const Symbols symbols = read_symbols(elf);
-        for (const Function& site : symbols.sites) {
+        for (const Function& site : symbols.sites)
             if (symbols.find(site.address) != &site) __builtin_trap();
-        }
         check_image(elf, {});
         const auto names = name_table(elf);
         const protocol::NameTable table(names.data(), names.size(),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports, the page and the answers to questions, for any recording and any names of functions.
 // Nothing crashes, JSON is valid JSON, and a page contains no script but its own.
-//
 //     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line;
 //                 bit 1: the tracer's time is cut out
 //     format u8   modulo: one of export_formats(), or the page
@@ -9,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,16 +19,13 @@
 #include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/verification/fuzz/frames.hpp"
+#include "tests/verification/fuzz/must.hpp"
 
 namespace {
 
 using namespace nopscope;
 using namespace nopscope::host;
 using Bytes = std::span<const std::uint8_t>;
-
-void must(bool condition) {
-    if (!condition) std::abort();
-}
 
 // Gives names to the sites of whatever image was recorded.
 void name_sites(Symbols& symbols, const HelloInfo& hello) {
@@ -42,8 +37,7 @@ void name_sites(Symbols& symbols, const HelloInfo& hello) {
               [](const Function& a, const Function& b) { return a.address < b.address; });
 }
 
-class Named final : public BalancedStream {
-public:
+struct Named final : BalancedStream {
     Named(EventSink& sink, Symbols& symbols, TimeAxis axis = TimeAxis::wall)
         : BalancedStream(
               sink, [&symbols] { return &symbols; }, "fuzz", axis),
@@ -62,11 +56,6 @@ void feed(SessionSink& sink, Bytes line) {
     reader.feed(line.first(line.size() / 2));
     reader.feed(line.subspan(line.size() / 2));
     reader.finish();
-}
-
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::size_t times(std::string_view text, std::string_view what) {
@@ -115,7 +104,7 @@ void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis
         (void)format.aggregate(output, {report, profile, line.size() % 2 == 0});
     }
     if (format.name == "chrome" || format.name == "speedscope")
-        must(nlohmann::json::accept(text_of(output.path())));
+        must(nlohmann::json::accept(std::ifstream(output.path())));
 }
 
 }  // namespace
@@ -129,12 +118,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Function site;
     site.size = 8;
     symbols.sites.push_back(site);
-    for (const std::uint8_t byte : rest.first(names)) {
+    for (const std::uint8_t byte : rest.first(names))
         if (byte == '\n')
             symbols.sites.push_back(site);
         else
             symbols.sites.back().name += static_cast<char>(byte);
-    }
     rest = rest.subspan(names);
     const std::vector<std::uint8_t> line = fuzz::line_of((data[0] & 1) != 0, rest);
     const auto formats = export_formats();

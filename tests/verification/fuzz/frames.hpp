@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames described in a few bytes each, and the line that they make.
-//
 //     what u8     bits 0..2, 7: see described_streams; bit 3 skips a sequence; bit 4 repeats one;
 //                 bit 5 begins a session; bit 6 leaves the CRC wrong
 //     core u8     modulo 4
@@ -29,7 +28,6 @@ inline protocol::Stream described_stream(std::uint8_t what) {
     return (what & 0x80) != 0 ? described_streams[8] : described_streams[what & 7];
 }
 
-// The bits of `what` for this stream.
 inline std::uint8_t description_of(protocol::Stream stream) {
     const auto* const at =
         std::find(std::begin(described_streams), std::end(described_streams), stream);
@@ -65,7 +63,6 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
     return line;
 }
 
-// Returns the line: the one that the input describes, or the input.
 inline std::vector<std::uint8_t> line_of(bool described, std::span<const std::uint8_t> input) {
     return described ? seal(input) : std::vector<std::uint8_t>(input.begin(), input.end());
 }

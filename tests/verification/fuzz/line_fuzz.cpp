@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deframe, decode, aggregate, report: for any bytes, nothing crashes and the sums hold.
-//
-// Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames, which the
-// fuzzer then seals correctly. Thus the decoders of payloads get hostile contents.
-#include <cstdlib>
+// Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames (frames.hpp).
 #include <span>
 
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/error.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/verification/fuzz/frames.hpp"
-
-namespace {
-
-void must(bool condition) {
-    if (!condition) std::abort();
-}
-
-}  // namespace
+#include "tests/verification/fuzz/must.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace nopscope;
@@ -34,9 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Integrity integrity = integrity_of(profile, profile.counters(), nullptr);
     std::uint64_t accounted = 0;
     for (const char* where :
-         {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"}) {
+         {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"})
         accounted += integrity.value(where);
-    }
     must(integrity.value("generated") == accounted || integrity.value("inconsistent_cores") != 0);
     std::uint64_t calls = 0;
     for (const FunctionTimes& of : profile.times()) {

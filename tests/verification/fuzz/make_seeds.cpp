@@ -2,6 +2,7 @@
 // make_seeds D: makes the fuzzers' first inputs in D/{line,nsc,elf,codec,command,export,memory}.
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "host-tools/recording/journal.hpp"
 #include "tests/unit/host/elf_builder.hpp"
@@ -12,18 +13,31 @@
 
 namespace {
 
-using nopscope::host::test::Bytes;
+using namespace nopscope::host;
+using test::Bytes, test::TargetStream;
 namespace fs = std::filesystem;
 namespace protocol = nopscope::protocol;
 
-void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool with_first = true) {
-    fs::create_directories(path.parent_path());
-    std::ofstream out(path, std::ios::binary);
-    if (with_first) out.put(static_cast<char>(first));
-    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+template <typename From>
+void append(Bytes& to, const From& bytes) {
+    for (const auto byte : bytes) to.push_back(static_cast<std::uint8_t>(byte));
+}
+void append(Bytes& to, std::initializer_list<unsigned> bytes) {
+    append<std::initializer_list<unsigned>>(to, bytes);
 }
 
-void profile(nopscope::host::test::TargetStream& target, const protocol::ProfileHeader& header) {
+void write(const fs::path& path, const Bytes& bytes) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+}
+// With a byte for the fuzzer before them.
+void write(const fs::path& path, std::uint8_t first, Bytes bytes) {
+    bytes.insert(bytes.begin(), first);
+    write(path, bytes);
+}
+
+void profile(TargetStream& target, const protocol::ProfileHeader& header) {
     protocol::ProfileWriter out(target.payload());
     for (std::uint32_t site = 1; site < 4; ++site) {
         out.put(8 * site, 100 * site, -1, 7, 90,
@@ -32,8 +46,8 @@ void profile(nopscope::host::test::TargetStream& target, const protocol::Profile
     target.frame(protocol::Stream::profile, 0, out.finish(header));
 }
 
-nopscope::host::test::TargetStream recording() {
-    nopscope::host::test::TargetStream target;
+TargetStream recording() {
+    TargetStream target;
     target.records_per_frame = 9;
     target.cores = 2;
     target.hello();
@@ -71,8 +85,8 @@ nopscope::host::test::TargetStream recording() {
 }
 
 // Hellos of formats 3 and 2 with all that they can say.
-nopscope::host::test::TargetStream hellos() {
-    nopscope::host::test::TargetStream target;
+TargetStream hellos() {
+    TargetStream target;
     const Bytes text{'t', 'e', 'x', 't'};
     protocol::Hello hello;
     hello.clock_hz = 1'000'000;
@@ -88,13 +102,12 @@ nopscope::host::test::TargetStream hellos() {
     hello.sequences_from = 4096;
     target.frame(protocol::Stream::hello, 0, protocol::write_hello(hello, target.payload()));
     target.reset();
-    target.frame(protocol::Stream::hello, 0,
-                 nopscope::host::test::write_hello_2(hello, target.payload()));
+    target.frame(protocol::Stream::hello, 0, test::write_hello_2(hello, target.payload()));
     return target;
 }
 
 // The frames of a line in the form that frames.hpp seals.
-Bytes described(const nopscope::host::test::TargetStream& target) {
+Bytes described(const TargetStream& target) {
     Bytes result;
     std::size_t begin = 0;
     std::uint16_t session = 0;
@@ -106,18 +119,11 @@ Bytes described(const nopscope::host::test::TargetStream& target) {
         if (!frame.ok || frame.payload_bytes > 255) continue;
         const bool is_new = session != 0 && frame.header.session != session;
         session = frame.header.session;
-        result.push_back(static_cast<std::uint8_t>(
-            nopscope::host::fuzz::description_of(frame.header.stream) | (is_new ? 0x20u : 0u)));
-        result.push_back(frame.header.core);
-        result.push_back(static_cast<std::uint8_t>(frame.payload_bytes));
-        result.insert(result.end(), frame.payload, frame.payload + frame.payload_bytes);
+        append(result, {fuzz::description_of(frame.header.stream) | (is_new ? 0x20u : 0u),
+                        frame.header.core, static_cast<unsigned>(frame.payload_bytes)});
+        append(result, std::span(frame.payload, frame.payload_bytes));
     }
     return result;
-}
-
-Bytes read(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return Bytes(std::istreambuf_iterator<char>(in), {});
 }
 
 }  // namespace
@@ -133,27 +139,21 @@ int main(int argc, char** argv) {
     for (std::uint8_t format = 0; format < 13; ++format) {
         const std::string names = "main\n<b>&\"x'\n</script>";
         Bytes bytes{format, static_cast<std::uint8_t>(names.size())};
-        bytes.insert(bytes.end(), names.begin(), names.end());
-        const Bytes frames = described(target);
-        bytes.insert(bytes.end(), frames.begin(), frames.end());
+        append(bytes, names);
+        append(bytes, described(target));
         write(root / "export" / std::to_string(format), 1, bytes);
     }
 
     Bytes calls;
-    for (int i = 0; i < 60; ++i) {
-        // Three entries and their returns.
-        const int described_record[] = {i % 6 < 3 ? 1 : 2, i % 6 < 3 ? i % 3 : 2 * (i % 3), 0,
-                                        7 + i % 2};
-        for (const int byte : described_record) calls.push_back(static_cast<std::uint8_t>(byte));
-    }
+    // Three entries and their returns.
+    for (unsigned i = 0; i < 60; ++i)
+        append(calls, {i % 6 < 3 ? 1u : 2u, i % 6 < 3 ? i % 3 : 2 * (i % 3), 0, 7 + i % 2});
     write(root / "codec" / "described", 1, calls);
     Bytes data;
-    for (std::uint8_t i = 0; i < 40; ++i) {
-        // A duration, an argument or a result, then its site, then a value of any size.
-        for (const int byte : {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8),
-                               16 * i + 15, 5 * i, 0}) {
-            data.push_back(static_cast<std::uint8_t>(byte));
-        }
+    // A duration, an argument or a result, then its site, then a value of any size.
+    for (unsigned i = 0; i < 40; ++i) {
+        append(data, {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8), 16 * i + 15,
+                      5 * i, 0});
     }
     write(root / "codec" / "data", 1, data);
 
@@ -162,13 +162,13 @@ int main(int argc, char** argv) {
           {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11,  9, 3, 2,
            1,   7, 5, 9, 1, 3, 5, 8, 1, 3, 18, 9, 4, 0, 194, 1, 0});
 
-    nopscope::host::test::ElfBuilder elf;
+    test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {
         const auto address = elf.function("_ZN1a" + std::to_string(i) + "fEv", true, i % 2 == 0);
         elf.data_word(address);
     }
     elf.symbol("$x", elf.text_base, 0, 0, true);
-    write(root / "elf" / "image", 0, elf.build(), false);
+    write(root / "elf" / "image", elf.build());
 
     // Two cores, one lap, one changed word; calls of a site and their returns.
     Bytes ring{4 | 16, 1, 1, 2, 0, 8, 0, 0, 0, 0, 0, 0, 0};
@@ -178,37 +178,35 @@ int main(int argc, char** argv) {
             slot % 2 == 0 ? (elf.text_base + 8) / 8 + 1 : std::uint64_t{slot} << 1;
         const std::uint64_t word =
             payload << 35 | static_cast<std::uint64_t>(kind) << 32 | 3 * slot;
-        for (unsigned byte = 0; byte < 8; ++byte)
-            ring.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
+        append(ring, std::span(reinterpret_cast<const std::uint8_t*>(&word), sizeof word));
     }
-    write(root / "memory" / "ring", 0, ring, false);
+    write(root / "memory" / "ring", ring);
     ring[0] |= 8;
-    write(root / "memory" / "endless", 0, ring, false);
+    write(root / "memory" / "endless", ring);
 
     const fs::path file = root / "nsc" / "file";
     fs::create_directories(file.parent_path());
-    nopscope::host::Symbols symbols;
+    Symbols symbols;
     symbols.origin = "a.elf";
     symbols.build_id = "id";
     symbols.sites = {{0x40080008, 4, "f", "f.c", 1}, {0x40080018, 4, "g", "", 0}};
     {
-        nopscope::host::nsc::Writer writer(file,
-                                           {.source = "-", .tool = "t", .started_unix_ns = 1});
+        nsc::Writer writer(file, {.source = "-", .tool = "t", .started_unix_ns = 1});
         writer.symbols(symbols);
-        nopscope::host::nsc::Journal journal(writer);
-        nopscope::host::SessionReader reader(journal);
+        nsc::Journal journal(writer);
+        SessionReader reader(journal);
         reader.feed(target.bytes);
         reader.finish();
         journal.flush(reader.line(), reader.counters(), 2);
         writer.end({});
     }
-    const Bytes whole = read(file);
-    write(file, 0, whole);
+    std::ifstream in(file, std::ios::binary);
+    write(file, 0, Bytes(std::istreambuf_iterator<char>(in), {}));
     // A session and a block: an entry and its return.
     Bytes description{2, 15, 1, 7, 0, 1, 100, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0};
     const Bytes block{1, 0, 0, 0, 0, 5, 2, 0, 0, 0, 1, 9, 0, 2, 0, 1, 4};
-    description.insert(description.end(), {3, static_cast<std::uint8_t>(block.size())});
-    description.insert(description.end(), block.begin(), block.end());
+    append(description, {3, static_cast<unsigned>(block.size())});
+    append(description, block);
     write(root / "nsc" / "described", 1, description);
     return 0;
 }

@@ -77,9 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const Error&) {
     }
     if (reader.symbols()) {
-        for (const Function& site : reader.symbols()->sites) {
+        for (const Function& site : reader.symbols()->sites)
             if (reader.symbols()->find(site.address) != &site) __builtin_trap();
-        }
     }
     return 0;
 }

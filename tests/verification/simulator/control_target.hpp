@@ -34,8 +34,7 @@ struct SentReply {
     bool operator==(const SentReply&) const = default;
 };
 
-class ControlTarget {
-public:
+struct ControlTarget {
     static constexpr std::uint64_t hz = 1000;
 
     ControlTarget() { control_->open(target_session, hz); }

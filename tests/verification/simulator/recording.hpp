@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the steps of the real Patcher at one site.
-//
-// RecordingMachine records every access and barrier. Lists are freed without a call of the machine.
-// So before each step it looks at the lists that the slot has held: a list that changed or is gone
-// was freed since the last step.
+// Lists are freed without a call of the machine. So before each step it looks at the lists that the
+// slot has held: one that changed was freed since the last step.
 #pragma once
 
 #include "tests/verification/simulator/sim_machine.hpp"
@@ -68,15 +66,13 @@ inline std::string describe(const Recording& recording, const Step& step) {
     case Step::Kind::end: return "returns from request " + value;
     case Step::Kind::write_slot: {
         std::string members;
-        for (const unsigned ops : recording.objects[step.value].members) {
+        for (const unsigned ops : recording.objects[step.value].members)
             members += " " + std::to_string(ops);
-        }
         return "writes the slot: object " + value + " {" + members + " }";
     }
     case Step::Kind::write_word: {
         const char* const to[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
-        return std::string("writes the word: ") +
-               to[static_cast<int>(recording.words[step.value].to)];
+        return "writes the word: " + std::string(to[int(recording.words[step.value].to)]);
     }
     case Step::Kind::clean: return "DC CVAU";
     case Step::Kind::invalidate: return "IC IVAU";
@@ -88,8 +84,7 @@ inline std::string describe(const Recording& recording, const Step& step) {
     }
     return {};
 }
-class RecordingMachine : public SimMachine {
-public:
+struct RecordingMachine : SimMachine {
     using SimMachine::SimMachine;
 
     // Records from now on what happens to `site`. `all` contains its ops.
@@ -154,19 +149,16 @@ private:
     }
     std::vector<unsigned> members(const Ops* object) const {
         std::vector<unsigned> numbers;
-        if (!is_single(object)) {
-            for (const Ops* ops : static_cast<const OpsList*>(object)->all()) {
+        if (!is_single(object))
+            for (const Ops* ops : static_cast<const OpsList*>(object)->all())
                 numbers.push_back(number(ops));
-            }
-        } else if (object != none_) {
+        else if (object != none_)
             numbers.push_back(number(object));
-        }
         return numbers;
     }
     Parts direct_of(Address entry) const {
-        for (const Ops* ops : all_) {
+        for (const Ops* ops : all_)
             if (entry != 0 && ops->direct == entry) return direct_part(number(ops));
-        }
         return 0;
     }
     Parts parts() {
@@ -181,9 +173,8 @@ private:
 
     unsigned object_at(std::uint64_t slot) {
         const auto* address = reinterpret_cast<const Ops*>(slot);
-        for (unsigned i = 0; i < recording.objects.size(); ++i) {
+        for (unsigned i = 0; i < recording.objects.size(); ++i)
             if (recording.objects[i].address == address && !is_freed(i)) return i;
-        }
         recording.objects.push_back(
             {address, !is_single(address), members(address), direct_of(address->direct)});
         return static_cast<unsigned>(recording.objects.size()) - 1;
@@ -207,10 +198,9 @@ private:
             found = {Word::To::direct,
                      direct_of(at + static_cast<std::uint64_t>(std::int64_t{offset}))};
         }
-        for (unsigned i = 0; i < recording.words.size(); ++i) {
+        for (unsigned i = 0; i < recording.words.size(); ++i)
             if (recording.words[i].to == found.to && recording.words[i].direct == found.direct)
                 return i;
-        }
         recording.words.push_back(found);
         return static_cast<unsigned>(recording.words.size()) - 1;
     }
@@ -219,9 +209,8 @@ private:
         if (!watching_) return;
         for (unsigned i = 0; i < recording.objects.size(); ++i) {
             const Object& object = recording.objects[i];
-            if (object.is_list && !is_freed(i) && members(object.address) != object.members) {
+            if (object.is_list && !is_freed(i) && members(object.address) != object.members)
                 recording.steps.push_back({Step::Kind::free, i});
-            }
         }
         recording.steps.push_back({kind, value});
     }

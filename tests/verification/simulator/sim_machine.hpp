@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine whose caches are as incoherent as the architecture allows.
-//
 // Text exists four times: as data accesses see it, at the point of unification, in each core's
 // instruction cache, and in each core's pipeline, which has already fetched it.
 //   - A store reaches the data side only.
@@ -31,8 +30,7 @@ struct Options {
     bool dic = false;  // CTR_EL0.DIC: and from there the instruction caches
 };
 
-class SimMachine {
-public:
+struct SimMachine {
     SimMachine(Address base, std::size_t bytes, Options options = {})
         : options_(options),
           base_(base),
@@ -58,9 +56,8 @@ public:
     void write_word(Address address, std::uint32_t word) {
         put(data_, address, word);
         if (options_.idc) put(unified_, address, word);
-        if (options_.idc && options_.dic) {
+        if (options_.idc && options_.dic)
             for (auto& cache : icache_) put(cache, address, word);
-        }
         ++word_writes;
     }
     std::uint64_t read_slot(Address address) {
@@ -88,9 +85,8 @@ public:
     std::size_t poc_line_bytes() { return options_.line_bytes; }
     void clean_to_poc(Address address) { poc_cleans.insert(address & ~(options_.line_bytes - 1)); }
     void data_barrier() {
-        for (Address at : pending_invalidates_) {
+        for (Address at : pending_invalidates_)
             for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
-        }
         for (Address at : pending_cleans_) {
             copy_line(data_, unified_, at, options_.line_bytes);
             if (!options_.dic) continue;
@@ -102,9 +98,8 @@ public:
     void instruction_barrier() { pipeline_[0] = icache_[0]; }
     bool run_on_other_cores(CoreCall call, void* argument) {
         synchronize_other_cores();
-        for (unsigned core = 1; core < options_.cores; ++core) {
+        for (unsigned core = 1; core < options_.cores; ++core)
             call(argument, {.core = core, .pc = 0, .depth = 0});
-        }
         return true;
     }
     std::uint32_t online_cores() const { return (1u << options_.cores) - 1; }
@@ -114,7 +109,10 @@ public:
         return true;
     }
     void use_caches_of_this_core() {}
-    std::uint64_t mask_interrupts() { return masked_++; }
+    std::uint64_t mask_interrupts() {
+        if (on_mask) on_mask();
+        return masked_++;
+    }
     void restore_interrupts(std::uint64_t masked) {
         masked_ = masked;
         if (masked != 0 || !on_restore) return;
@@ -129,6 +127,7 @@ public:
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
     std::function<void()> on_restore;  // an interrupt that comes when interrupts are unmasked
+    std::function<void()> on_mask;     // what another core does when interrupts are masked
     unsigned word_writes = 0;
     unsigned slot_writes = 0;
     std::set<Address> torn_slots;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stub of gdb's protocol, correct or faulty, and what a reader of memory makes of its answers.
+#include "host-tools/target/memory/target_memory.hpp"
+#include "tests/unit/host/error_of.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <random>
-
-#include "host-tools/target/memory/target_memory.hpp"
-#include "tests/unit/host/error_of.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -21,16 +23,13 @@ std::string packet(const std::string& data) {
     return fmt::format("${}#{:02x}", data, sum & 0xff);
 }
 
-// The stub's answer to each packet, and the packets that it received.
 struct Stub {
     std::function<std::string(const std::string&)> answer;
     std::vector<std::string> asked;
-    unsigned interrupts = 0;
-    unsigned naks = 0;
+    unsigned interrupts = 0, naks = 0;
 };
 
-class StubSource final : public Source {
-public:
+struct StubSource final : Source {
     explicit StubSource(Stub& stub) : stub_(stub) {}
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds) override {
         const std::size_t count = std::min({to.size(), out_.size(), std::size_t{7}});
@@ -43,13 +42,11 @@ public:
         if (text == "+") return;
         if (text == "-") {
             ++stub_.naks;
-            out_ += last_;
-            return;
+        } else {
+            if (text == "\x03") ++stub_.interrupts;
+            stub_.asked.push_back(text == "\x03" ? text : text.substr(1, text.size() - 4));
+            last_ = stub_.answer(stub_.asked.back());
         }
-        if (text == "\x03") ++stub_.interrupts;
-        const std::string data = text == "\x03" ? text : text.substr(1, text.size() - 4);
-        stub_.asked.push_back(data);
-        last_ = stub_.answer(data);
         out_ += last_;
     }
 
@@ -77,14 +74,10 @@ std::string good(const std::string& request) {
     return "+" + packet("");
 }
 
-class Gdb : public ::testing::Test {
-protected:
-    std::unique_ptr<TargetMemory> open(bool resume = false) {
-        return open_gdb(std::make_unique<StubSource>(stub), "stub:1", resume, 50ms);
-    }
+struct Gdb : ::testing::Test {
     std::vector<std::uint8_t> bytes(std::uint64_t address, std::size_t count, bool resume = false) {
         std::vector<std::uint8_t> to(count);
-        const auto memory = open(resume);
+        const auto memory = open_gdb(std::make_unique<StubSource>(stub), "stub:1", resume, 50ms);
         memory->read(address, to);
         said = memory->release();
         return to;
@@ -92,9 +85,10 @@ protected:
     std::string refusal(std::uint64_t address = 0x1000, std::size_t count = 64) {
         return test::error_of([&] { bytes(address, count); }).what();
     }
-    void answer_reads_with(const std::string& text) {
-        stub.answer = [text](const std::string& request) {
-            return request[0] == 'm' ? text : good(request);
+    // Requests that begin so are answered with `text`.
+    void answer(const std::string& request, const std::string& text) {
+        stub.answer = [=](const std::string& asked) {
+            return asked.starts_with(request) ? text : good(asked);
         };
     }
     void expect_true(const std::vector<std::uint8_t>& got, std::uint64_t address) {
@@ -115,9 +109,7 @@ TEST_F(Gdb, RunsOnWhereAsked) {
     bytes(0x1000, 1, true);
     EXPECT_EQ(stub.asked.back(), "D");
     EXPECT_THAT(said, HasSubstr("runs on"));
-    stub.answer = [](const std::string& request) {
-        return request == "D" ? packet("E01") : good(request);
-    };
+    answer("D", packet("E01"));
     bytes(0x1000, 1, true);
     EXPECT_EQ(stub.asked.back(), "c");
 }
@@ -149,9 +141,7 @@ TEST_F(Gdb, ARunningTargetIsInterrupted) {
     EXPECT_THAT(said, HasSubstr("was running"));
 }
 TEST_F(Gdb, RunLengthsNoiseAndDamage) {
-    answer_reads_with("++%Stop:x#00" + packet("0*\"1*!"));  // 6 and 5 digits: not pairs
-    EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
-    answer_reads_with(packet("ab0* "));
+    answer("m", packet("ab0* "));
     EXPECT_THAT(bytes(0x1000, 3), ::testing::ElementsAre(0xab, 0, 0));
     unsigned times = 0;
     stub.answer = [&](const std::string& request) {
@@ -169,20 +159,22 @@ TEST_F(Gdb, FaultsAreSaid) {
     EXPECT_THAT(refusal(0x20, 4),
                 HasSubstr("stub:1: the target's memory at 0x20 cannot be read (E14)"));
     EXPECT_THAT(refusal(0x8ff0, 64), HasSubstr("memory at 0x9000 cannot be read"));
-    stub.answer = [](const std::string&) { return std::string(); };
-    EXPECT_THAT(refusal(), HasSubstr("does not answer as a gdb stub does"));
-    stub.answer = [](const std::string&) { return std::string(5000, 'x'); };
-    EXPECT_THAT(refusal(), HasSubstr("is no gdb stub"));
-    stub.answer = [](const std::string& request) {
-        return request == "?" ? packet("W00") : good(request);
-    };
-    EXPECT_THAT(refusal(), HasSubstr("no target that is stopped (W00)"));
-    answer_reads_with(packet("*"));
-    EXPECT_THAT(refusal(), HasSubstr("makes no sense"));
-    answer_reads_with("$00#ff");
-    EXPECT_THAT(refusal(), HasSubstr("packets come damaged"));
-    answer_reads_with(packet(read_memory("m1000,1000")));
-    EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
+    const struct {
+        const char* request;
+        std::string answer;
+        const char* said;
+    } faults[] = {{"", "", "does not answer as a gdb stub does"},
+                  {"", std::string(5000, 'x'), "is no gdb stub"},
+                  {"?", packet("W00"), "no target that is stopped (W00)"},
+                  {"m", packet("*"), "makes no sense"},
+                  {"m", "$00#ff", "packets come damaged"},
+                  {"m", packet(read_memory("m1000,1000")), "cannot be read"},
+                  // 6 and 5 digits: not pairs.
+                  {"m", "++%Stop:x#00" + packet("0*\"1*!"), "cannot be read"}};
+    for (const auto& fault : faults) {
+        answer(fault.request, fault.answer);
+        EXPECT_THAT(refusal(), HasSubstr(fault.said));
+    }
 }
 TEST_F(Gdb, HostileStub) {
     std::mt19937 random(3);
@@ -193,6 +185,85 @@ TEST_F(Gdb, HostileStub) {
         return text;
     };
     for (int round = 0; round < 100; ++round) (void)refusal(0x1000, 200);
+}
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct Load {
+    std::uint64_t virtual_address, physical_address, file_bytes, bytes;
+};
+// Each byte of a segment is its number, from 1.
+Bytes core_dump(const std::vector<Load>& loads) {
+    Bytes file(64 + 56 * loads.size());
+    const std::uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    std::copy(std::begin(ident), std::end(ident), file.begin());
+    const auto count = static_cast<std::uint8_t>(loads.size());
+    const std::pair<std::size_t, std::uint8_t> fields[] = {
+        {16, 4}, {18, 183}, {32, 64}, {54, 56}, {56, count}};
+    for (const auto& [at, value] : fields) file[at] = value;
+    for (std::size_t n = 0; n < loads.size(); ++n) {
+        const Load& load = loads[n];
+        const std::uint64_t header[] = {
+            1,         file.size(), load.virtual_address, load.physical_address, load.file_bytes,
+            load.bytes};
+        std::memcpy(&file[64 + 56 * n], header, sizeof header);
+        file.insert(file.end(), load.file_bytes, static_cast<std::uint8_t>(n + 1));
+    }
+    return file;
+}
+
+struct MemoryFile : ::testing::Test {
+    ~MemoryFile() override { std::remove(path.c_str()); }
+    void write(const Bytes& bytes) {
+        std::ofstream(path, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+    }
+    std::string read(std::uint64_t address, std::size_t count,
+                     std::optional<std::uint64_t> base = {}) {
+        got.assign(count, 0xee);
+        return test::error_of([&] { open_memory_file(path, base)->read(address, got); }).what();
+    }
+    std::string path = ::testing::TempDir() + "memory_file_test";
+    Bytes got;
+};
+
+TEST_F(MemoryFile, ACoreDump) {
+    write(core_dump({{0, 0x1000, 16, 16}, {0, 0x1010, 8, 24}}));
+    EXPECT_TRUE(is_core_dump(path));
+    EXPECT_EQ(read(0x100c, 20), "");
+    EXPECT_EQ(got, (Bytes{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_THAT(read(0x1020, 9),
+                HasSubstr("has no memory at 0x1028: it has 0x1000 to 0x1010, 0x1010 to 0x1028"));
+    // Core dumps of gdb have virtual addresses.
+    write(core_dump({{0x8000, 0, 4, 4}, {0, 0x1010, 8, 24}}));
+    EXPECT_EQ(read(0x8000, 4), "");
+    EXPECT_NE(read(0x1010, 4), "");
+}
+TEST_F(MemoryFile, AnImage) {
+    write({1, 2, 3, 4});
+    EXPECT_FALSE(is_core_dump(path));
+    EXPECT_EQ(read(0x4001, 3, 0x4000), "");
+    EXPECT_EQ(got, (Bytes{2, 3, 4}));
+    EXPECT_THAT(read(0x4001, 4, 0x4000), HasSubstr("has no memory at 0x4004"));
+    EXPECT_THAT(read(0x3fff, 1, 0x4000), HasSubstr("has no memory at 0x3fff"));
+    EXPECT_THAT(read(0x4000, 1), HasSubstr("with --memory-base"));
+    EXPECT_NE(read(0x3, 1, ~std::uint64_t{0}), "");
+}
+TEST_F(MemoryFile, CutOrSpoiled) {
+    const Bytes whole = core_dump({{0, 0x1000, 16, 16}, {0, 0x2000, 64, 64}});
+    for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+        write(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
+        EXPECT_NE(read(0x2000, 64), "") << cut;
+    }
+    std::mt19937 random(1);
+    for (int round = 0; round < 2000; ++round) {
+        Bytes bytes = whole;
+        for (unsigned i = 0; i < 1 + random() % 4; ++i)
+            bytes[random() % 176] = static_cast<std::uint8_t>(random());
+        write(bytes);
+        (void)read(0x2000, 64);
+    }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tracer/core/site_table.hpp"
+#include "tracer/patching/selection.hpp"
 #include "tracer/patching/site_name_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -6,10 +8,139 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace nopscope {
 namespace {
+
+using Indexes = std::vector<std::uint32_t>;
+
+TEST(SiteTable, SortsAndDropsEmptyAndRepeatedEntries) {
+    std::vector<std::uint64_t> entries{0x1018, 0, 0x1098, 0x1038, 0x1018, 0};
+    SiteTable sites;
+    EXPECT_EQ(sites.prepare({}), 0u);
+    EXPECT_FALSE(sites.find(0x1000));
+    EXPECT_EQ(sites.prepare(entries), 3u);
+    ASSERT_EQ(sites.size(), 3u);
+    EXPECT_EQ(std::tuple(sites.function(0), sites.function(1), sites.function(2)),
+              std::tuple(0x1020u, 0x1040u, 0x10a0u));
+}
+
+TEST(SiteTable, RefusedSiteKeepsItsIndexAndIsNotFound) {
+    std::vector<std::uint64_t> entries{0xff8, 0x1018, 0x1038};
+    SiteTable sites;
+    sites.prepare(entries);
+    const std::uint32_t crc = sites.crc(0);
+    sites.set(1, sites[1].refused());
+    EXPECT_FALSE(sites.usable(1));
+    EXPECT_EQ(sites.function(1), 0x1020u);
+    EXPECT_EQ(sites.find(0x1000), 0u);
+    EXPECT_FALSE(sites.find(0x1020));
+    EXPECT_EQ(sites.find(0x1040), 2u);
+    EXPECT_FALSE(sites.find(0x1041));
+    EXPECT_EQ(sites.crc(0), crc) << "host and target must agree whatever was refused";
+}
+
+// The address does not contain the layout's bit.
+TEST(SiteTable, LandingPadsAreFound) {
+    std::vector<std::uint64_t> entries{0xff8, 0x1000, 0x1018};
+    SiteTable sites;
+    sites.prepare(entries);
+    const std::uint32_t crc = sites.crc(0);
+    for (std::uint32_t i = 0; i < 3; ++i) sites.set(i, SiteEntry::of({sites.function(i), i != 1}));
+    EXPECT_EQ(
+        std::tuple(sites.function(0), sites.find(0x1000), sites.find(0x1008), sites.find(0x1020)),
+        std::tuple(0x1000u, 0u, 1u, 2u));
+    for (const Address none : {0xff8u, 0x1004u, 0x100cu, 0x1024u})
+        EXPECT_FALSE(sites.find(none)) << none;
+    EXPECT_EQ(sites.crc(0), crc);
+}
+
+TEST(SiteTable, CrcIsOverLinkTimeAddresses) {
+    std::vector<std::uint64_t> here{0x1ff8, 0x2018};
+    std::vector<std::uint64_t> linked{0x0ff8, 0x1018};
+    SiteTable loaded, image;
+    loaded.prepare(here);
+    image.prepare(linked);
+    EXPECT_EQ(loaded.crc(0x1000), image.crc(0));
+    EXPECT_NE(loaded.crc(0), image.crc(0));
+}
+
+struct SelectionTest : ::testing::Test {
+    SelectionTest() { sites.prepare(entries); }
+    static const void* function(std::uint64_t address) {
+        return reinterpret_cast<const void*>(address);
+    }
+    Indexes visited(const Sites& which, std::span<const void* const> except = {}) {
+        const Selection selection(sites, which, except);
+        if (!selection.known()) return {~0u};
+        return of(selection);
+    }
+    Indexes of(const Selection& selection) {
+        Indexes indexes;
+        selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
+            EXPECT_LT(first, last);
+            for (; first < last; ++first) indexes.push_back(first);
+            return true;
+        });
+        return indexes;
+    }
+    Indexes others(const Sites& which) { return of(Selection::others(sites, which)); }
+    void refuse(std::uint32_t index) { sites.set(index, sites[index].refused()); }
+    std::vector<std::uint64_t> entries{0xff8, 0x1018, 0x1038, 0x1058};
+    const void* const functions[3] = {function(0x1060), function(0x1020), function(0x1000)};
+    SiteTable sites;
+};
+
+TEST_F(SelectionTest, AllRangeAndList) {
+    EXPECT_EQ(visited(Sites::all()), (Indexes{0, 1, 2, 3}));
+    EXPECT_EQ(visited(Sites::range(1, 2)), (Indexes{1, 2}));
+    EXPECT_EQ(visited(Sites::range(3, 9)), (Indexes{3}));
+    EXPECT_EQ(visited(Sites::range(7, 9)), Indexes{});
+    const void* const listed[] = {function(0x1060), function(0x1000)};
+    EXPECT_EQ(visited(Sites::of(listed)), (Indexes{3, 0}));
+}
+
+TEST_F(SelectionTest, ExceptIsLeftOut) {
+    const void* const except[] = {function(0x1020)};
+    EXPECT_EQ(visited(Sites::all(), except), (Indexes{0, 2, 3}));
+    EXPECT_EQ(visited(Sites::range(1, 2), except), Indexes{2});
+    const void* const ends[] = {function(0x1060), function(0x1000), function(0x1060)};
+    EXPECT_EQ(visited(Sites::all(), ends), (Indexes{1, 2}));
+    EXPECT_EQ(visited(Sites::range(0, 1), ends), Indexes{});
+    const void* const listed[] = {function(0x1040), function(0x1000), function(0x1020)};
+    EXPECT_EQ(visited(Sites::of(listed), ends), (Indexes{2, 1}));
+    EXPECT_EQ(visited(Sites::of(listed), listed), Indexes{});
+}
+
+TEST_F(SelectionTest, StopsWhenTold) {
+    for (const Sites& which : {Sites::all(), Sites::of(functions)}) {
+        unsigned runs = 0;
+        const void* const except[] = {functions[1]};
+        Selection(sites, which, except).for_each_run([&](std::uint32_t, std::uint32_t) {
+            return ++runs, false;
+        });
+        EXPECT_EQ(runs, 1u);
+    }
+}
+
+TEST_F(SelectionTest, Others) {
+    EXPECT_EQ(others(Sites::all()), Indexes{});
+    EXPECT_EQ(others(Sites::range(1, 2)), (Indexes{0, 3}));
+    EXPECT_EQ(others(Sites::range(0, 1)), (Indexes{1, 2, 3}));
+    EXPECT_EQ(others(Sites::range(7, 1)), (Indexes{0, 1, 2, 3}));
+    EXPECT_EQ(others(Sites::of(functions)), Indexes{2});
+}
+
+TEST_F(SelectionTest, UnknownAndRefusedFunctionsAreNotKnown) {
+    const void* const unknown[] = {function(0x1000), function(0x1004)};
+    EXPECT_EQ(visited(Sites::of(unknown)), Indexes{~0u});
+    EXPECT_EQ(visited(Sites::all(), unknown), Indexes{~0u});
+    const void* const refused[] = {function(0x1000)};
+    refuse(0);
+    EXPECT_EQ(visited(Sites::of(refused)), Indexes{~0u});
+}
 
 using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint32_t crc = 0x12345678;
@@ -20,12 +151,10 @@ bool matches(const char* pattern, const std::string& name) {
 
 TEST(Glob, StarsTakeAnyNumber) {
     for (const char* pattern :
-         {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"}) {
+         {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"})
         EXPECT_TRUE(matches(pattern, "luaV_execute")) << pattern;
-    }
-    for (const char* pattern : {"luaV_*X", "x*", "*execut", "*V*V*", "luaV_execute?*"}) {
+    for (const char* pattern : {"luaV_*X", "x*", "*execut", "*V*V*", "luaV_execute?*"})
         EXPECT_FALSE(matches(pattern, "luaV_execute")) << pattern;
-    }
 }
 
 // The definition takes exponential time, so patterns and names have up to five letters.
@@ -118,16 +247,13 @@ TEST(NameTable, ATableThatIsNotTheImagesIsRefused) {
     const auto size = [](const Bytes& bytes, std::uint32_t sites = 20, std::uint32_t of = crc) {
         return protocol::NameTable(bytes.data(), bytes.size(), sites, of).size();
     };
-    EXPECT_EQ(size(good), 20u);
-    EXPECT_EQ(size({}), 0u);
-    EXPECT_EQ(size(good, 19), 0u);
-    EXPECT_EQ(size(good, 20, crc + 1), 0u);
+    EXPECT_EQ(std::tuple(size(good), size({}), size(good, 19), size(good, 20, crc + 1)),
+              std::tuple(20u, 0u, 0u, 0u));
     Bytes later = good;
     ++later[3];  // another version
     EXPECT_EQ(size(later), 0u);
-    for (std::size_t cut = 0; cut < good.size(); ++cut) {
+    for (std::size_t cut = 0; cut < good.size(); ++cut)
         EXPECT_EQ(size({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(cut)}), 0u) << cut;
-    }
     Bytes padded = good;
     padded.push_back(0);  // the section may be padded
     EXPECT_EQ(size(padded), 20u);
@@ -144,11 +270,9 @@ TEST(NameTable, WhatCannotBeANameIsNone) {
     const Bytes bytes = made.bytes();
     const protocol::NameTable table(bytes.data(), bytes.size(), 18, crc);
     protocol::NameCursor cursor(table);
-    EXPECT_EQ(name_of(cursor, 0), "alpha");
-    EXPECT_EQ(name_of(cursor, 1), "-");
-    EXPECT_EQ(name_of(cursor, 2), "-");
-    EXPECT_EQ(name_of(cursor, 16), std::string(200, 'y'));
-    EXPECT_EQ(name_of(cursor, 17), "-");
+    EXPECT_EQ(std::tuple(name_of(cursor, 0), name_of(cursor, 1), name_of(cursor, 2),
+                         name_of(cursor, 16), name_of(cursor, 17)),
+              std::tuple("alpha", "-", "-", std::string(200, 'y'), "-"));
 }
 
 // Any bytes in any order: the reader ends and stays inside the table (the sanitizers check it).
@@ -176,44 +300,34 @@ TEST(NameTable, CorruptBytesDoNoHarm) {
     EXPECT_GT(differ, 1000u);
 }
 
-class SiteNameFilterTest : public ::testing::Test {
-protected:
+struct SiteNameFilterTest : ::testing::Test {
     SiteNameFilterTest() {
         for (unsigned i = 0; i < 20; ++i) entries.push_back(0x1000 + 16 * i - 8);
         sites.prepare(entries);
         sites.set(15, sites[15].refused());
     }
-    std::vector<std::uint32_t> chosen(const Sites& which, Status expected = Status::ok) {
+    Indexes chosen(const Sites& which, Status expected = Status::ok) {
         SiteNameFilter selection(sites, table, which, {});
         EXPECT_EQ(selection.status(), expected);
-        std::vector<std::uint32_t> indexes;
-        if (expected != Status::ok) return indexes;
-        indexes = usable_of(selection);
+        if (expected != Status::ok) return {};
+        Indexes indexes = usable_of(selection);
         // The complement visits exactly the other sites.
         SiteNameFilter rest = SiteNameFilter::others(sites, table, which);
         EXPECT_EQ(rest.status(), Status::ok);
-        std::vector<std::uint32_t> all = usable_of(rest);
+        Indexes all = usable_of(rest);
         all.insert(all.end(), indexes.begin(), indexes.end());
         std::sort(all.begin(), all.end());
-        EXPECT_EQ(all, every_usable());
+        EXPECT_EQ(all, (Indexes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19}));
         return indexes;
     }
-    std::vector<std::uint32_t> usable_of(SiteNameFilter& selection) {
-        std::vector<std::uint32_t> indexes;
+    Indexes usable_of(SiteNameFilter& selection) {
+        Indexes indexes;
         selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
-            for (std::uint32_t i = first; i < last; ++i) {
+            for (std::uint32_t i = first; i < last; ++i)
                 if (sites.usable(i)) indexes.push_back(i);
-            }
             return true;
         });
         return indexes;
-    }
-    std::vector<std::uint32_t> every_usable() {
-        std::vector<std::uint32_t> all;
-        for (std::uint32_t i = 0; i < 20; ++i) {
-            if (sites.usable(i)) all.push_back(i);
-        }
-        return all;
     }
     std::vector<std::uint64_t> entries;
     SiteTable sites;
@@ -222,16 +336,14 @@ protected:
 };
 
 TEST_F(SiteNameFilterTest, VisitsWhatThePatternMatches) {
-    EXPECT_EQ(chosen(Sites::named("fn_7")), (std::vector<std::uint32_t>{7}));
-    EXPECT_EQ(chosen(Sites::named("fn_1?")),
-              (std::vector<std::uint32_t>{10, 11, 12, 13, 14, 16, 17, 18, 19}));
-    EXPECT_EQ(chosen(Sites::named("*9")), (std::vector<std::uint32_t>{9, 19}));
-    EXPECT_EQ(chosen(Sites::named("*")).size(), 19u);
-    EXPECT_EQ(chosen(Sites::all()).size(), 19u);
+    EXPECT_EQ(chosen(Sites::named("fn_7")), (Indexes{7}));
+    EXPECT_EQ(chosen(Sites::named("fn_1?")), (Indexes{10, 11, 12, 13, 14, 16, 17, 18, 19}));
+    EXPECT_EQ(chosen(Sites::named("*9")), (Indexes{9, 19}));
+    for (const Sites& every : {Sites::named("*"), Sites::all()})
+        EXPECT_EQ(chosen(every).size(), 19u);
 }
 
 TEST_F(SiteNameFilterTest, LessThoseOfAnother) {
-    using Indexes = std::vector<std::uint32_t>;
     EXPECT_EQ(chosen(Sites::named("fn_1*").without(Sites::range(0, 17))), (Indexes{17, 18, 19}));
     EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::named("*5"))), (Indexes{3, 4, 6}));
     EXPECT_EQ(chosen(Sites::named("*9").without(Sites::named("fn_9"))), (Indexes{19}));
@@ -252,7 +364,7 @@ TEST_F(SiteNameFilterTest, NoSuchNameOrNoNames) {
     chosen(Sites::named("fn_15"), Status::unknown_function);  // this site is refused
     table = {};
     chosen(Sites::named("fn_7"), Status::no_names);
-    EXPECT_EQ(chosen(Sites::range(3, 2)), (std::vector<std::uint32_t>{3, 4}));
+    EXPECT_EQ(chosen(Sites::range(3, 2)), (Indexes{3, 4}));
 }
 
 }  // namespace

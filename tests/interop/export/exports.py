@@ -78,8 +78,10 @@ def paths(name):
 
 
 def key_of(row, level):
-    """What is no function of the firmware has a name only."""
-    return row["name"] if level == "name" or row["name"].startswith("(") else tuple(row[part] for part in LEVELS[level])
+    """What is no function of the firmware has a name only, and what has no file has no line."""
+    if level == "name" or row["name"].startswith("("):
+        return row["name"]
+    return tuple(row[part] if part != "line" or row["file"] else 0 for part in LEVELS[level])
 
 
 def gaps_of(name):

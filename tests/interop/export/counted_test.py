@@ -6,7 +6,7 @@ import collections
 import re
 
 import exports
-import perfetto_test
+import perfetto
 import readers
 
 EVENTS = ("sw_incr", "cpu_cycles")
@@ -61,9 +61,7 @@ class Counted(exports.Case):
 
     def test_ctf(self):
         def fields_of(name, kind, pattern):
-            events, errors = readers.ctf_events(self.export(name, to="ctf"))
-            self.assertEqual(errors, "")
-            for found, _, core, _, fields in events:
+            for found, _, core, _, fields in readers.ctf_events(self.export(name, to="ctf")):
                 if found == kind:
                     function = readers.ctf_name(readers.CTF_FUNCTION.search(fields)[1])
                     yield core, function, *re.search(pattern, fields).groups()
@@ -79,11 +77,11 @@ class Counted(exports.Case):
         self.assertEqual(len(printed("samples", r"print: .*: interrupts masked by ")), len(exports.report("samples")["masked"]))
 
     def test_perfetto(self):
-        trace = perfetto_test.Trace(self.export("counted", to="perfetto"))
-        counts = [(kind, (name, what, value)) for kind, name, what, value in perfetto_test.annotations(trace)]
+        trace = perfetto.Trace(self.export("counted", to="perfetto"))
+        counts = [(kind, (name, what, value)) for kind, name, what, value in trace.annotations()]
         self.assertEqual({kind for kind, _ in counts}, {"TYPE_SLICE_END"})
         self.check_counts(of for _, of in counts)
-        events = perfetto_test.Trace(self.export("samples", to="perfetto")).events["core 0: interrupts masked"]
+        events = perfetto.Trace(self.export("samples", to="perfetto")).events["core 0: interrupts masked"]
         self.assertEqual({tuple(event["categories"]) for _, kind, _, event in events if kind == "TYPE_SLICE_BEGIN"}, {("irq",)})
         self.check_masked((0, begin[2], begin[0], end[0]) for begin, end in zip(events[::2], events[1::2]))
 

@@ -7,6 +7,7 @@ From the environment: NOPSCOPE (the command), NOPSCOPE_RECORDINGS (what make_rec
 import collections
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -21,10 +22,9 @@ HANG_SECONDS = 120
 
 WITH_CALLS = ("torture", "tasks", "stream", "contexts", "captured", "gaps", "pauses")
 CUT = "--cut-tracer"
-# For event formats: recordings, and the options of `export`.
-RUNS = (*((name, ()) for name in (*WITH_CALLS, "torture-54", "tasks-54", "tasks-62", "equal", "deep")),
-        *((name, (CUT,)) for name in ("torture-54", "tasks")))
 TRACER, AWAY = "(tracer)", "(other context)"
+# What a format names a function by: the first of these that it has, else "name".
+LEVELS = {"address": ("name", "address"), "place": ("name", "file", "line"), "file": ("name", "file")}
 
 
 def run(*command, status=0, **options):
@@ -69,10 +69,6 @@ def sampled():
     return {name: count for name, (count,) in rows.items() if count}
 
 
-def calls_of_hostile():
-    return sum(row["calls"] for row in report("hostile")["functions"])
-
-
 def paths(name):
     """Yields (the names, the outermost first; the node) of each of the graph's paths."""
     at = {None: ()}
@@ -81,18 +77,15 @@ def paths(name):
         yield at[node["id"]], node
 
 
+def key_of(row, level):
+    """What is no function of the firmware has a name only, and what has no file has no line."""
+    if level == "name" or row["name"].startswith("("):
+        return row["name"]
+    return tuple(row[part] if part != "line" or row["file"] else 0 for part in LEVELS[level])
+
+
 def gaps_of(name):
     return sorted((gap["lost"], gap["overwritten"], gap["dropped"]) for gap in report(name)["gaps_list"])
-
-
-def ranges(series):
-    """Returns {key: (number, least, most)} of lists of values."""
-    return {key: (len(values), min(values), max(values)) for key, values in series.items()}
-
-
-def ranges_of(rows, key):
-    """The same from the report's rows of counters or captured values."""
-    return {key(row): (row["count"], row["min"], row["max"]) for row in rows}
 
 
 def by_name(rows, *keys):
@@ -107,6 +100,7 @@ def by_name(rows, *keys):
 @dataclasses.dataclass
 class Open:
     name: str
+    core: int
     begin: int
     tracer: int
     tracer_lengths: int
@@ -115,27 +109,23 @@ class Open:
 
 
 class Sums:
-    """Calls, total and self time of functions by name, as `report` counts them: a total counts once
-    however often a function is on the stack, and excludes the tracer's time. Each time comes with
-    the number of lengths that it is the sum of, because each of these may be rounded."""
+    """Calls, total and self time of functions, as `report` counts them: a total counts once however often a function is on the
+    stack, and excludes the tracer's time. Each time comes with the number of lengths that it is the sum of, because each of
+    these may be rounded. `name`: whatever the caller knows a function by."""
 
     def __init__(self):
-        self.calls = collections.Counter()
-        self.total = collections.Counter()
-        self.total_lengths = collections.Counter()
-        self.self_ = collections.Counter()
-        self.self_lengths = collections.Counter()
-        self.stacks = collections.defaultdict(list)  # by track: a list of Open
-        self.tracer = collections.Counter()          # by core: the tracer's time until `now`
-        self.tracer_lengths = collections.Counter()
-        self.now = collections.Counter()
+        self.calls, self.total, self.total_lengths, self.self_, self.self_lengths = (collections.Counter() for _ in range(5))
+        self.tracer, self.tracer_lengths, self.now = (collections.Counter() for _ in range(3))  # by core: the tracer's time until `now`
         self.in_tracer = collections.defaultdict(set)  # by core: tracks
-        self.last = collections.Counter()            # by track
+        self.stacks = collections.defaultdict(list)    # by track: a list of Open
+        self.last = collections.Counter()              # by track
+        self.durations = collections.Counter()         # as the format has them
+        self.ended = []                                # (core, name, begin, end) of each call
         self.failures = []
 
     def begin(self, track, name, at, core=0):
         self.run_to(track, core, at)
-        self.stacks[track].append(Open(name, at, self.tracer[core], self.tracer_lengths[core]))
+        self.stacks[track].append(Open(name, core, at, self.tracer[core], self.tracer_lengths[core]))
         self.look(track, core)
 
     def end(self, track, at, core=0, name=None):
@@ -148,6 +138,7 @@ class Sums:
         of = call.name
         if name is not None and name != of:
             self.failures.append(f"{track}: {name} ends at {at}, and {of} was innermost")
+        self.ended.append((call.core, of, call.begin, at))
         self.calls[of] += 1
         self.self_[of] += at - call.begin - call.inside
         self.self_lengths[of] += 1 + call.lengths
@@ -159,76 +150,41 @@ class Sums:
             self.stacks[track][-1].lengths += 1
 
     def run_to(self, track, core, at):
-        self.check_order(track, at)
+        if at < self.last[track]:
+            self.failures.append(f"{track}: {at} after {self.last[track]}")
+        self.last[track] = at
         if self.in_tracer[core]:
             self.tracer[core] += at - self.now[core]
             self.tracer_lengths[core] += 1
         self.now[core] = at
 
     def look(self, track, core):
+        self.in_tracer[core].discard(track)
         if self.stacks[track] and self.stacks[track][-1].name == TRACER:
             self.in_tracer[core].add(track)
-        else:
-            self.in_tracer[core].discard(track)
-
-    def point(self, name):
-        self.calls[name] += 1
-
-    def check_order(self, track, at):
-        if at < self.last[track]:
-            self.failures.append(f"{track}: {at} after {self.last[track]}")
-        self.last[track] = at
 
 
-def sums_of_calls(calls, sums=None):
+def sums_of_calls(calls):
     """Adds calls (track, core, name, begin, end, depth). Those of the same time must be in order."""
-    sums = sums or Sums()
-    by_track = collections.defaultdict(list)
+    by_track, events, sums = collections.defaultdict(list), [], Sums()
     for call in calls:
         by_track[call[0]].append(call)
     # Takes all tracks of a core together, because the tracer's time belongs to the core.
-    events = []
     for track, its in by_track.items():
-        its.sort(key=lambda call: (call[3], call[5], call[4]))
-        stack, order = [], 0
-        for call in its:
-            while stack and stack[-1][5] >= call[5]:
-                order += 1
-                events.append((stack[-1][4], order, track, stack[-1][1], None))
-                stack.pop()
-            order += 1
-            events.append((call[3], order, track, call[1], call[2]))
-            stack.append(call)
-        while stack:
-            order += 1
-            last = stack.pop()
-            events.append((last[4], order, track, last[1], None))
-    events.sort(key=lambda event: event[:2])
-    for at, _, track, core, name in events:
+        stack, order = [], itertools.count()
+        for call in [*sorted(its, key=lambda call: (call[3], call[5], call[4])), None]:
+            while stack and (call is None or stack[-1][5] >= call[5]):
+                last = stack.pop()
+                events.append((last[4], next(order), track, last[1], None))
+            if call:
+                events.append((call[3], next(order), track, call[1], call[2]))
+                stack.append(call)
+    for at, _, track, core, name in sorted(events, key=lambda event: event[:2]):
         if name is None:
             sums.end(track, at, core)
         else:
             sums.begin(track, name, at, core)
     return sums
-
-
-class Run:
-    """A recording and nopscope's output for it. Each output is made once."""
-
-    def __init__(self, name, directory):
-        self.name, self.directory = name, directory
-        self.recording = recording(name)
-        self.report = report(name)
-        self.graph = graph(name)["nodes"]
-        self.exported = {}
-
-    def export(self, format_, *options):
-        key = (format_, *options)
-        if key not in self.exported:
-            out = self.directory / f"{self.name}.{len(self.exported)}.{format_}"
-            run(NOPSCOPE, "export", self.recording, "--format", format_, "-o", out, *options)
-            self.exported[key] = out
-        return self.exported[key]
 
 
 def rows_of(name, directory, table):
@@ -264,39 +220,64 @@ class Case(unittest.TestCase):
                         *options).stderr.decode()
         return out
 
-    def check_events(self, name, sums, options=(), spelt=str):
-        """Checks every function's calls, and times without gaps. `spelt`: the format's spelling."""
+    def invented(self, events, *options, names=None):
+        """Makes a recording of calls: bytes as nopscope-report-bench reads them."""
+        number = len(os.listdir(self.directory))
+        calls, listed, out = (self.directory / f"invented.{number}.{suffix}" for suffix in ("ev13", "names", "nsc"))
+        calls.write_bytes(events)
+        if names is not None:
+            listed.write_text(names)
+            options += "--names", listed
+        run(os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", out, *options)
+        calls.unlink()
+        return out
+
+    def check_others(self, marks, counters=None, values=None):
+        """Of the recording "captured". `counters`: {number: values}. `values`: {(function, what): values}."""
+        told = report("captured")
+        self.assertTrue(told["markers"] and told["counters"] and told["captured"])
+        self.assertEqual(sorted(map(int, marks)), sorted(mark["id"] for mark in told["markers"]))
+        for found, rows in ((counters, {row["id"]: row for row in told["counters"]}),
+                            (values, {(row["name"], row["what"]): row for row in told["captured"]})):
+            if found is not None:
+                self.assertEqual({key: (len(its), min(its), max(its)) for key, its in found.items()},
+                                 {key: (row["count"], row["min"], row["max"]) for key, row in rows.items()})
+
+    def check_hostile(self, calls):
+        """`calls`: of a format that spells hostile names in its own way, or calls by function."""
+        if not isinstance(calls, int):
+            calls = sum(calls.values()) - calls[TRACER]
+        self.assertEqual(calls, sum(row["calls"] for row in report("hostile")["functions"]))
+
+    def check_events(self, name, sums, options=(), level="name", spelt=str):
+        """Checks every function's calls, and times without gaps. `level`, `spelt`: how the format names a function."""
         off = rounding(name)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")
-        rows = [row | {"name": spelt(row["name"])} for row in functions(name)]
-        expected = by_name(rows, "calls", "total_ns", "self_ns", "incomplete", "lost")
+        expected = collections.defaultdict(list)
+        for row in functions(name):
+            expected[key_of(row | {"name": spelt(row["name"])}, level)].append(row)
         self.assertTrue(expected)
-        found = {of: count for of, count in sums.calls.items() if of not in (TRACER, spelt(AWAY))}
-        self.assertEqual(found, {of: row[0] for of, row in expected.items()})
-        shared = collections.Counter(row["name"] for row in rows)
-        for of, (_, total, own, incomplete, lost) in expected.items():
+        self.assertEqual({of: count for of, count in sums.calls.items() if of not in (TRACER, spelt(AWAY))},
+                         {of: sum(row["calls"] for row in rows) for of, rows in expected.items()})
+        for of, rows in expected.items():
             with self.subTest(recording=name, options=options, function=of):
+                total, own, incomplete, lost = (sum(row[key] for row in rows) for key in ("total_ns", "self_ns", "incomplete", "lost"))
                 # The report's times are rounded, too.
                 total_off, self_off = off and 1 + sums.total_lengths[of], off and 1 + sums.self_lengths[of]
                 if incomplete or lost:
                     # A gap hides which calls of a function are inside each other.
-                    self.assertTrue(of in recursive(name) or sums.total[of] <= total + total_off)
-                elif shared[of] == 1:
+                    self.assertTrue(rows[0]["name"] in recursive(name) or sums.total[of] <= total + total_off)
+                    continue
+                self.assertAlmostEqual(sums.self_[of], own, delta=self_off)
+                if len(rows) == 1:
                     self.assertAlmostEqual(sums.total[of], total, delta=total_off)
-                if not incomplete and not lost:
-                    self.assertAlmostEqual(sums.self_[of], own, delta=self_off)
+                if sums.durations and is_plain(name, rows[0]):
+                    self.assertAlmostEqual(sums.durations[of], total, delta=total_off)
         if CUT in options:
             self.assertEqual(sums.calls[TRACER], 0)
         else:
-            self.assertAlmostEqual(sums.self_[TRACER], report(name)["tracer_ns"],
-                                   delta=off and 1 + sum(sums.tracer_lengths.values()))
-
-    def check_sums(self, name, found, key):
-        """`found`: {function: value}, for example its self time or its calls."""
-        expected = {of: value for of, (value,) in by_name(functions(name), key).items() if value}
-        self.assertEqual({of: value for of, value in found.items() if value}, expected)
+            self.assertAlmostEqual(sums.self_[TRACER], report(name)["tracer_ns"], delta=off and 1 + sum(sums.tracer_lengths.values()))
 
 
-def main():
-    unittest.main()
+main = unittest.main

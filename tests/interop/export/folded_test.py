@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Folded stacks: their sums by function and by path."""
+"""Folded stacks. sums_test.py has their sums by function and by path."""
 
 import collections
 
@@ -10,17 +10,6 @@ from readers import folded_lines
 
 class Folded(exports.Case):
     FORMAT = "folded"
-
-    def test_self_times_by_path(self):  # sums_test.py: by function
-        for name in exports.WITH_CALLS:
-            for raw in (True, False):
-                key = "self_ns" if raw else "corrected_self_ns"
-                found, expected = collections.Counter(), collections.Counter()
-                for path, weight in folded_lines(self.export(name, *["--raw"] * raw)):
-                    found[path] += weight
-                for path, node in exports.paths(name):
-                    expected[path] += node[key]
-                self.assertEqual(found, +expected)
 
     def test_samples_alone(self):
         own = collections.Counter()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the recordings for the tests of all exports, in a directory.
+"""Makes a part of the recordings for the tests of all exports, in a directory.
 
-    make_recordings.py DIRECTORY
+    make_recordings.py DIRECTORY PART      PART: demo, kernels, others
 
 torture   calls of all kinds, some left by longjmp, from an image under QEMU
 tasks     several contexts of a core, with marks
@@ -34,47 +34,56 @@ sys.path.append(str(HERE.parents[1] / "e2e"))
 import machines  # noqa: E402
 import hostile_names  # noqa: E402
 
-IMAGES = {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", "tasks", []),
-          "samples": ("virt-max", "demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
-          "gaps": ("virt-max", "demo", ["rounds=1", "baud=0", "interrupts=1"]),
-          "counted": ("virt-max", "events", ["events=0+17"]),
-          "cores": ("virt-max-smp2", "events", ["cores"]),
-          "kernel": ("virt-max-smp4", "tasks", ["preempt=1", "cores=4", "slice_us=20", "switches=4000", "pump=tick"]),
-          "kernel-1": ("virt-max", "tasks", ["preempt=1", "cores=1", "slice_us=20", "switches=10000", "pump=recorders"])}
+# By part: how QEMU makes recordings.
+IMAGES = {"demo": {"samples": ("virt-max", "demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
+                   "gaps": ("virt-max", "demo", ["rounds=1", "baud=0", "interrupts=1"])},
+          "kernels": {"kernel": ("virt-max-smp4", "tasks", ["preempt=1", "cores=4", "slice_us=20", "switches=4000", "pump=tick"]),
+                      "kernel-1": ("virt-max", "tasks", ["preempt=1", "cores=1", "slice_us=20", "switches=10000", "pump=recorders"])},
+          "others": {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", "tasks", []),
+                     "counted": ("virt-max", "events", ["events=0+17"]), "cores": ("virt-max-smp2", "events", ["cores"])}}
 TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")
 
 
-def main(directory):
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
-    for name, (machine, image, words) in IMAGES.items():
+def main(directory, part):
+    directory.mkdir(parents=True, exist_ok=True)
+
+    def path(name):
+        return directory / f"{name}.nsc"
+
+    made = []
+    for name, (machine, image, words) in IMAGES[part].items():
         with machines.Directory() as there:
             # Cores record at the same time only if each core is a thread of the host.
             run = machines.record(there, machine, image, words, icount="smp" not in machine)
             if run.status != 0:
                 raise SystemExit(f"{image}: {run.errors}")
-            shutil.copy(run.recording, directory / f"{name}.nsc")
+            shutil.copy(run.recording, path(name))
             if name == "gaps":
-                record_line(run, damaged(run.line), directory / "damaged.nsc")
-    whole = (directory / "gaps.nsc").read_bytes()
-    (directory / "demo.nsc").write_bytes(with_blocks(whole, range(1, 7)))
-    (directory / "begin.nsc").write_bytes(with_blocks(whole, first_blocks(whole, 10_000)))
-    (directory / "gaps.nsc").write_bytes(with_blocks(whole, (2, 5)))
+                record_line(run, damaged(run.line), path("damaged"))
+    if part == "demo":
+        whole = path("gaps").read_bytes()
+        for name, blocks in (("demo", range(1, 7)), ("begin", first_blocks(whole, 10_000)), ("gaps", (2, 5))):
+            path(name).write_bytes(with_blocks(whole, blocks))
+        made = ["damaged", "demo", "begin", "gaps"]
+    elif part == "others":
+        made = make_others(path)
+    machines.check_times(*map(path, made))
+
+
+def make_others(path):
     for name in GOLDEN:
         subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{HERE.parents[1] / 'conformance' / name}.bin",
-                        "-o", directory / f"{name}.nsc"], check=True)
+                        "-o", path(name)], check=True)
     for name, events in (("pauses", with_pauses()), ("equal", at_one_time()), ("deep", deep())):
-        calls = directory / f"{name}.ev13"
+        calls = path(name).with_suffix(".ev13")
         calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
-        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", directory / f"{name}.nsc"], check=True,
-                       stdout=subprocess.DEVNULL)
-    for name, hertz in (("torture-54", 54_000_000), ("tasks-54", 54_000_000), ("tasks-62", 62_500_000)):
-        recording = (directory / f"{name[:-3]}.nsc").read_bytes()
-        (directory / f"{name}.nsc").write_bytes(by_clock(recording, hertz))
-    torture = (directory / "torture.nsc").read_bytes()
-    (directory / "hostile.nsc").write_bytes(hostile_names.renamed(torture))
-    machines.check_times(*directory.glob("*.nsc"))
+        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", path(name)], check=True, stdout=subprocess.DEVNULL)
+    clocks = {"torture-54": 54_000_000, "tasks-54": 54_000_000, "tasks-62": 62_500_000}
+    for name, hertz in clocks.items():
+        path(name).write_bytes(by_clock(path(name[:-3]).read_bytes(), hertz))
+    path("hostile").write_bytes(hostile_names.renamed(path("torture").read_bytes()))
+    return [*GOLDEN, "pauses", "equal", "deep", *clocks, "hostile"]
 
 
 def record_line(run, line, to):
@@ -140,7 +149,7 @@ def by_clock(recording, hertz):
 
 
 def first_blocks(recording, wanted_bytes):
-    """The numbers of the first blocks of records, which have so many bytes together. A busy host makes smaller blocks."""
+    """Returns the numbers of the first blocks of records, which have so many bytes together. A busy host makes smaller blocks."""
     number = size = 0
     for kind, chunk in hostile_names.chunks(recording):
         if kind == TRACE and size < wanted_bytes:
@@ -159,4 +168,4 @@ def with_blocks(recording, wanted):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(sys.argv[1]), sys.argv[2])

@@ -7,46 +7,61 @@ import os
 import pathlib
 import struct
 import subprocess
+import threading
 
 import export_formats
 import exports
 import packets
 
+TORTURE = exports.recording("torture")
+
 
 class Output(exports.Case):
     FORMAT = "folded"
 
-    def fail(self, *options, status=3):
-        done = exports.run(exports.NOPSCOPE, "export", *options, status=status)
-        self.assertEqual(done.stdout, b"")
-        said = done.stderr.decode().strip()
-        self.assertEqual(len(said.splitlines()), 1, said)
-        return said
+    def fail(self, source, to, out, *options, status=3, said):
+        """An export that ends with one sentence."""
+        done = exports.run(exports.NOPSCOPE, "export", source, "--format", to, "-o", out, *options, status=status)
+        self.assertEqual((done.stdout, len(done.stderr.splitlines())), (b"", 1))
+        self.assertRegex(done.stderr.decode(), said)
 
-    def test_an_unknown_format_names_those_that_there_are(self):
-        said = self.fail(exports.recording("torture"), "--format", "xml", "-o", self.directory / "x", status=2)
-        self.assertRegex(said, "--format: expected one of .*folded, .*perfetto.*, not xml")
+    def write(self, out, to="folded"):
+        exports.run(exports.NOPSCOPE, "export", TORTURE, "--format", to, "-o", out)
+
+    def read_from_pipe(self, pipe, to="folded"):
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+            writer = threading.Thread(target=self.write, args=(pipe, to))
+            writer.start()
+            found = reader.stdout.read()
+            writer.join()
+        self.assertEqual((reader.returncode, pipe.is_fifo()), (0, True))
+        return found
+
+    def test_what_makes_no_sense_writes_nothing(self):
+        out = self.directory / "x"
+        self.fail(TORTURE, "xml", out, status=2, said="--format: expected one of .*folded, .*perfetto.*, not xml")
+        for to in ("sqlite", *export_formats.DIRECTORIES):
+            self.fail(TORTURE, to, self.directory / "x.gz", status=2, said="x.gz: .*give a name without .gz")
+        self.fail(TORTURE, "folded", self.directory, said="is there and is no file")
+        self.fail(TORTURE, "csv", self.directory / "no" / "x", said="cannot write .*No such file")
+        other = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/sweep.elf"
+        for to in export_formats.WHAT:
+            self.fail(TORTURE, to, out, "--image", other, said="torture.nsc: .* is not the image that was recorded")
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_a_file_is_replaced_only_when_all_is_written(self):
-        out = self.export("torture")
+        out, bad = self.export("torture"), self.directory / "bad.nsc"
         before = out.read_bytes()
-        self.export("samples", to="folded")
-        bad = self.directory / "bad.nsc"
+        self.export("samples")
         bad.write_bytes(b"")
-        self.assertRegex(self.fail(bad, "--format", "folded", "-o", out), "bad.nsc: the file is empty")
-        self.assertRegex(self.fail(bad, "--format", "perfetto", "-o", out), "bad.nsc: the file is empty")
+        for to in ("folded", "perfetto"):
+            self.fail(bad, to, out, said="bad.nsc: the file is empty")
         self.assertEqual(out.read_bytes(), before)
         out.write_bytes(b"old")
         self.export("torture")
         self.assertEqual(out.read_bytes(), before)
         self.assertEqual(sorted(os.listdir(self.directory)), ["bad.nsc", "samples.folded", "torture.folded"])
-
-    def test_what_is_no_file_is_not_replaced(self):
-        self.assertRegex(self.fail(exports.recording("torture"), "--format", "folded", "-o", self.directory),
-                         "is there and is no file")
-        self.assertRegex(self.fail(exports.recording("torture"), "--format", "csv", "-o", self.directory / "no" / "x"),
-                         "cannot write .*No such file")
 
     def test_a_stream_gets_what_a_file_gets(self):
         for to in export_formats.FILES:
@@ -56,7 +71,7 @@ class Output(exports.Case):
                 with self.subTest(to=to, name=name), open(out, "wb") as file:
                     file.write(b"before\n")
                     file.flush()
-                    done = subprocess.run([exports.NOPSCOPE, "export", exports.recording("torture"), "--format", to, "-o", name], stdout=file,
+                    done = subprocess.run([exports.NOPSCOPE, "export", TORTURE, "--format", to, "-o", name], stdout=file,
                                           stderr=subprocess.PIPE, check=False)
                     self.assertEqual((done.returncode, done.stderr.decode()), (0, self.said))
                     self.assertTrue(out.read_bytes() == b"before\n" + expected)
@@ -67,71 +82,44 @@ class Output(exports.Case):
         plain = {"perfetto": packets.inflated, "pprof": gzip.decompress}
         for to in (name for name in export_formats.FILES if name != "sqlite"):
             with self.subTest(to=to):
-                file, stream = self.directory / f"{to}.gz", self.directory / f"pipe.{to}.gz"
-                os.mkfifo(stream)
-                command = (exports.NOPSCOPE, "export", exports.recording("torture"), "--format", to, "-o")
-                exports.run(*command, file)
-                with open(self.directory / "read", "wb") as read, subprocess.Popen(["cat", stream], stdout=read) as reader:
-                    exports.run(*command, stream)
-                    self.assertEqual(reader.wait(), 0)
-                self.assertTrue((self.directory / "read").read_bytes() == file.read_bytes())
+                file = self.directory / f"{to}.gz"
+                self.write(file, to)
+                self.assertTrue(self.read_from_pipe(self.directory / f"pipe.{to}.gz", to) == file.read_bytes())
                 expected = plain.get(to, bytes)(self.export("torture", to=to).read_bytes())
                 self.assertTrue(gzip.decompress(file.read_bytes()) == expected)
         html = self.directory / "page.html.gz"
-        exports.run(exports.NOPSCOPE, "html", exports.recording("torture"), "-o", html)
+        exports.run(exports.NOPSCOPE, "html", TORTURE, "-o", html)
         self.assertTrue(gzip.decompress(html.read_bytes()).startswith(b"<!doctype html>"))
 
-    def test_what_cannot_be_compressed_is_refused(self):
-        for to in ("sqlite", *export_formats.DIRECTORIES):
-            said = self.fail(exports.recording("torture"), "--format", to, "-o", self.directory / "x.gz", status=2)
-            self.assertRegex(said, "x.gz: .*give a name without .gz")
-        self.assertEqual(os.listdir(self.directory), [])
-
-    def test_a_pipe_and_a_device_are_written(self):
+    def test_a_pipe_a_device_and_a_link_stay(self):
         expected = self.export("torture").read_bytes()
-        pipe = self.directory / "pipe"
-        os.mkfifo(pipe)
-        with open(self.directory / "read", "wb") as read, subprocess.Popen(["cat", pipe], stdout=read) as reader:
-            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--format", "folded", "-o", pipe)
-            self.assertEqual(reader.wait(), 0)
-        self.assertEqual((self.directory / "read").read_bytes(), expected)
-        self.assertTrue(pipe.is_fifo())
-        exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--format", "folded", "-o", "/dev/null")
+        self.assertEqual(self.read_from_pipe(self.directory / "pipe"), expected)
+        self.write("/dev/null")
         self.assertTrue(pathlib.Path("/dev/null").is_char_device())
-
-    def test_a_link_stays_and_its_target_is_written(self):
-        expected = self.export("torture").read_bytes()
         link, target = self.directory / "link", self.directory / "target"
         link.symlink_to("target")
         for before in (None, b"old"):
             if before is not None:
                 target.write_bytes(before)
-            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--format", "folded", "-o", link)
-            self.assertEqual(os.readlink(link), "target")
-            self.assertEqual(target.read_bytes(), expected)
+            self.write(link)
+            self.assertEqual((os.readlink(link), target.read_bytes()), ("target", expected))
 
     def test_a_page_on_standard_output_is_alone_there(self):
-        recording = exports.recording("torture")
-        page = exports.run(exports.NOPSCOPE, "diff", recording, recording, "--html", "-").stdout
-        self.assertTrue(page.startswith(b"<!doctype html>") and page.rstrip().endswith(b"</html>"))
-        self.assertEqual(page, exports.run(exports.NOPSCOPE, "diff", recording, recording, "--html", "/dev/fd/1").stdout)
+        pages = [exports.run(exports.NOPSCOPE, "diff", TORTURE, TORTURE, "--html", out).stdout for out in ("-", "/dev/fd/1")]
+        self.assertTrue(pages[0].startswith(b"<!doctype html>") and pages[0].rstrip().endswith(b"</html>"))
+        self.assertEqual(*pages)
 
     def deep(self, depth):
         """Makes `depth` nested calls of one function: kilobytes, but gigabytes of call paths."""
-        calls, names, out = (self.directory / name for name in ("calls", "names", "deep.nsc"))
-        events = [(0, 1, 100 * n) for n in range(1, depth + 1)] + [(1, 1, 100 * (depth + n)) for n in range(1, depth + 1)]
-        calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
-        names.write_text(f"1 0 {'f' * 3000}\n")
-        exports.run(os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--names", names, "--nsc", out)
-        return out
+        events = (struct.pack("<BIQ", n > depth, 1, 100 * n) for n in range(1, 2 * depth + 1))
+        return self.invented(b"".join(events), names=f"1 0 {'f' * 3000}\n")
 
     def test_a_sum_of_more_than_a_gigabyte_is_asked_for(self):
         deep = self.deep(2000)  # 2000 * 2001 / 2 names of 3001 bytes
         self.assertLess(deep.stat().st_size, 10_000)
         before = sorted(os.listdir(self.directory))
         for out in (self.directory / "x", "-", "/dev/null"):
-            said = self.fail(deep, "--format", "folded", "-o", out)
-            self.assertRegex(said, r" would have 6\.0 GB, and more than 1\.0 GB is written only with --yes")
+            self.fail(deep, "folded", out, said=r" would have 6\.0 GB, and more than 1\.0 GB is written only with --yes")
         folded = ("diff", deep, deep, "--format", "folded")
         self.assertIn(b"standard output would have 6.0 GB", exports.run(exports.NOPSCOPE, *folded, status=3).stderr)
         self.assertEqual(sorted(os.listdir(self.directory)), before)
@@ -145,18 +133,10 @@ class Output(exports.Case):
         exports.run(exports.NOPSCOPE, "export", deep, "--format", "pprof", "-o", self.directory / "pprof")
 
     def test_what_the_disk_has_no_room_for_is_refused_before_it_begins(self):
-        deep = self.deep(60_000)  # 5.4 TB
-        said = self.fail(deep, "--format", "folded", "-o", self.directory / "x", "--yes")
-        self.assertRegex(said, r"x would have 54\d\d\.\d GB, and its disk has room for [\d.]+ [MG]B: make room")
-        self.assertRegex(self.fail(deep, "--format", "pprof", "-o", self.directory / "x"), r"x, unpacked, would have 1\.8 GB, and more than")
+        deep, out = self.deep(60_000), self.directory / "x"  # 5.4 TB
+        self.fail(deep, "folded", out, "--yes", said=r"x would have 54\d\d\.\d GB, and its disk has room for [\d.]+ [MG]B: make room")
+        self.fail(deep, "pprof", out, said=r"x, unpacked, would have 1\.8 GB, and more than")
         self.assertFalse([name for name in os.listdir(self.directory) if name.startswith("x")])
-
-    def test_another_image_is_refused(self):
-        other = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/sweep.elf"
-        for name in export_formats.WHAT:
-            said = self.fail(exports.recording("torture"), "--format", name, "-o", self.directory / "x", "--image", other)
-            self.assertRegex(said, "torture.nsc: .* is not the image that was recorded")
-        self.assertEqual(os.listdir(self.directory), [])
 
 
 if __name__ == "__main__":

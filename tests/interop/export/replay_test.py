@@ -42,7 +42,7 @@ def sums_of(lines):
         elif text.startswith("} "):
             sums.end(track, at, core, name[2:])
         elif took is None:
-            sums.point(text)
+            sums.calls[text] += 1
         else:
             name = name.removesuffix("()")
             sums.begin(track, name, at, core)

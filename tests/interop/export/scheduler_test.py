@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tasks with names: which one a core runs and why it left it, in the formats with a scheduler, and the names of threads
-in all that have threads. `nopscope report` of the same recording says how long each context ran."""
+in all that have threads. `nopscope report` of the same recording says how long each context ran.
+
+    scheduler_test.py [RECORDING]
+"""
 
 import collections
 import functools
 import json
 import pathlib
 import re
+import sys
 import tempfile
 
 import exports
-import perfetto_test
 import readers
 import speedscope_page
-from protoc import one
+from perfetto import Trace
 
-RECORDINGS = "kernel", "kernel-1"
+RECORDINGS = sys.argv[1:] or ["kernel", "kernel-1"]
+CASES = [(name, whole) for name in RECORDINGS for whole in (True, False)]
 CTF_TASK = r'comm = "([^"]*)", (?:prev_|next_|)tid = (\d+), (?:prev_|next_|)prio = (-?\d+)'
 KERNEL_SWITCH = re.compile(r"^.* \[(\d+)\] +(\d+)\.(\d{9}): sched_switch: +(.*):(\d+) \[(\d+)\] (\S+) ==> (.*):(\d+) \[(\d+)\]$")
 KERNEL_WAKEUP = re.compile(r"^.* sched_wakeup: +(.*):(\d+) \[(\d+)\] CPU:(\d+)$")
@@ -92,9 +96,7 @@ def trace_cmd(path):
 
 def ctf(path):
     lanes, states = Lanes(), {0: "R", 1: "S", 4: "T", 64: "X"}
-    events, errors = readers.ctf_events(path)
-    assert errors == "", errors
-    for kind, at, core, _, fields in events:
+    for kind, at, core, _, fields in readers.ctf_events(path):
         tasks = [(name, int(thread), int(priority)) for name, thread, priority in re.findall(CTF_TASK, fields)]
         if kind == "sched_switch":
             lanes.switch(core, at, tasks[0], states[int(re.search(r"prev_state = (\d+)", fields)[1])], tasks[1])
@@ -104,7 +106,7 @@ def ctf(path):
 
 
 def perfetto(path):
-    lanes, trace = Lanes(), perfetto_test.Trace(path)
+    lanes, trace = Lanes(), Trace(path)
     for _, thread, begin, end, state in trace.ran():
         lanes.ran[thread] += end - begin
         lanes.left[STATES[state]] += 1
@@ -112,6 +114,7 @@ def perfetto(path):
     lanes.woken = sum(state == "RUNNABLE" for *_, state, _ in trace.states) - lanes.left["R"]
     for _, _, thread, name, _, priority in trace.states:
         lanes.names[thread], lanes.priority[thread] = name, priority
+    lanes.threads = trace.threads
     return lanes
 
 
@@ -128,103 +131,97 @@ def part_of(name):
     return "--time", f"{begin}ns..{end}ns"
 
 
+@functools.cache
+def told(name, whole):
+    """Returns (the options of `export`, Told, {format: Lanes} of the formats that have a scheduler)."""
+    options, lanes = () if whole else part_of(name), {}
+    with tempfile.TemporaryDirectory() as directory:
+        for format_, reader in (("trace-cmd", trace_cmd), ("ctf", ctf), *(() if whole else (("perfetto", perfetto),))):
+            path = pathlib.Path(directory) / format_
+            exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", format_, "-o", path, *options)
+            lanes[format_] = reader(path)
+    return options, Told(name, *options), lanes
+
+
 class Scheduler(exports.Case):
-    FORMAT = "trace-cmd"
-
-    of_exports = {}
-
-    def lanes(self, name, *options):
-        """Yields (format, Lanes) of the formats that have a scheduler."""
-        for format_, reader in (("trace-cmd", trace_cmd), ("ctf", ctf), ("perfetto", perfetto)):
-            if format_ == "perfetto" and not options:
-                continue
-            key = name, options, format_
-            if key not in self.of_exports:
-                self.of_exports[key] = reader(self.export(name, *options, to=format_))
-            with self.subTest(recording=name, options=options, format=format_):
-                yield format_, self.of_exports[key]
-
-    def told(self):
-        """Yields (recording, options, Told)."""
-        for name in RECORDINGS:
-            for options in ((), part_of(name)):
-                yield name, options, Told(name, *options)
+    def each(self):
+        """Yields (recording, Told, format, Lanes)."""
+        for name, whole in CASES:
+            _, expected, lanes = told(name, whole)
+            for format_, its in lanes.items():
+                yield name, expected, format_, its
 
     def test_each_task_ran_as_long_as_the_report_says(self):
-        for name, options, told in self.told():
-            self.assertGreater(sum(told.ran.values()), 10 ** 6)
-            for format_, lanes in self.lanes(name, *options):
-                self.check_times(lanes, told, format_, sum(told.ran.values()) / 10_000)
-                self.assertFalse([core for core, (thread, _) in lanes.runs.items() if thread])
-
-    def check_times(self, lanes, told, format_, most):
-        """The record of a switch may be missing, because the ring was full. Then the report and an export may disagree by
-        `most` about the time up to the return that shows the switch."""
-        differ = {thread: lanes.ran[thread] - ran for thread, ran in told.ran.items() if lanes.ran[thread] != ran}
-        if format_ == "perfetto":  # it does not show what ends when the firmware destroys a task
-            differ = {thread: more for thread, more in differ.items()
-                      if told.names[thread] not in ("child", "") or more > 0}
-        self.assertLessEqual(sum(map(abs, differ.values())), most, differ)
+        """The record of a switch may be missing, because the ring was full. Then the report and an export may disagree a little
+        about the time up to the return that shows the switch."""
+        for name, expected, format_, lanes in self.each():
+            whole = sum(expected.ran.values())
+            self.assertGreater(whole, 10 ** 6)
+            differ = {thread: lanes.ran[thread] - ran for thread, ran in expected.ran.items() if lanes.ran[thread] != ran}
+            if format_ == "perfetto":  # it does not show what ends when the firmware destroys a task
+                differ = {thread: more for thread, more in differ.items() if expected.names[thread] not in ("child", "") or more > 0}
+            self.assertLessEqual(sum(map(abs, differ.values())), whole / 10_000, (name, format_, differ))
+            self.assertFalse([core for core, (thread, _) in lanes.runs.items() if thread])
 
     def test_a_switch_says_how_the_core_left(self):
-        for name, options, told in self.told():
-            self.assertGreater(min(told.left[reason] for reason in ("preempted", "blocked", "ended")), 1)
-            for _, lanes in self.lanes(name, *options):
-                self.assertAlmostEqual(lanes.left["S"], told.left["blocked"], delta=told.left["blocked"] / 1000)
-                self.assertGreaterEqual(lanes.left["X"], told.left["ended"] - 1)
-                self.assertGreaterEqual(lanes.left["R"], told.left["preempted"] + told.left["gave_way"])
-                self.assertLessEqual(lanes.left["T"], len(lanes.runs) or 4)
+        for name, expected, format_, lanes in self.each():
+            left, msg = expected.left, (name, format_)
+            self.assertGreater(min(left[reason] for reason in ("preempted", "blocked", "ended")), 1)
+            self.assertAlmostEqual(lanes.left["S"], left["blocked"], delta=left["blocked"] / 1000, msg=msg)
+            self.assertGreaterEqual(lanes.left["X"], left["ended"] - 1, msg)
+            self.assertGreaterEqual(lanes.left["R"], left["preempted"] + left["gave_way"], msg)
+            self.assertLessEqual(lanes.left["T"], len(lanes.runs) or 4, msg)
 
     def test_ready_tasks_are_woken(self):
-        for name, options, told in self.told():
-            lanes = dict(self.lanes(name, *options))
-            for format_ in "trace-cmd", "ctf":
-                self.assertEqual({thread: lanes[format_].ready[thread] for thread in told.ready}, told.ready, (name, format_))
-            if options:
-                self.assertEqual(lanes["perfetto"].woken, lanes["ctf"].ready.total())
+        for name, whole in CASES:
+            _, expected, lanes = told(name, whole)
+            for format_ in ("trace-cmd", "ctf"):
+                self.assertEqual({thread: lanes[format_].ready[thread] for thread in expected.ready}, expected.ready, (name, format_))
+            self.assertTrue(whole or lanes["perfetto"].woken == lanes["ctf"].ready.total(), name)
 
     def test_names_and_priorities(self):
-        for name, options, told in self.told():
-            self.assertLessEqual({"worker", "producer", *(() if options else ("urgent", "idle"))}, set(told.names.values()))
-            for _, lanes in self.lanes(name, *options):
-                self.assertEqual({thread: lanes.names.get(thread) for thread in told.ran}, {thread: told.labels[thread] for thread in told.ran})
-                self.assertEqual({thread: lanes.priority[thread] for thread in told.ran},
-                                 {thread: told.priority[thread] for thread in told.ran})
+        for name, whole in CASES:
+            _, expected, lanes = told(name, whole)
+            self.assertLessEqual({"worker", "producer", *(("urgent", "idle") if whole else ())}, set(expected.names.values()))
+            for its in lanes.values():
+                self.assertEqual({thread: (its.names.get(thread), its.priority[thread]) for thread in expected.ran},
+                                 {thread: (expected.labels[thread], expected.priority[thread]) for thread in expected.ran})
 
     def test_threads_have_their_names(self):
         for name in RECORDINGS:
-            labels = Told(name, *part_of(name)).labels
-            events = readers.chrome_data(self.export(name, *part_of(name), to="chrome"))["traceEvents"]
+            options, expected, lanes = told(name, False)
+            labels = expected.labels
+            self.assertIn("producer" if name == "kernel-1" else "idle (core 1)", labels.values())
+            events = readers.chrome_data(self.export(name, *options, to="chrome"))["traceEvents"]
             named = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-            self.assertEqual({thread: named[thread] for thread in labels}, labels)
             self.assertLessEqual({event["tid"] for event in events if event.get("cat") == "call"}, set(named))
-            data = json.loads(self.export(name, *part_of(name), to="speedscope").read_text(encoding="utf-8"))
+            for threads in (named, lanes["perfetto"].threads):
+                self.assertEqual({thread: threads[thread] for thread in labels}, labels)
+            data = json.loads(self.export(name, *options, to="speedscope").read_text(encoding="utf-8"))
             profiles = [profile["name"] for profile in data["profiles"]]
             self.assertEqual(len(set(profiles)), len(profiles))
             self.assertLessEqual(set(profiles), set(labels.values()))
-            self.assertIn("producer" if name == "kernel-1" else "idle (core 1)", labels.values())
-            trace = perfetto_test.Trace(self.export(name, *part_of(name), to="perfetto"))
-            found = {one(one(track, "thread"), "tid"): one(one(track, "thread"), "thread_name")
-                     for track in trace.tracks.values() if one(track, "thread")}
-            self.assertEqual({thread: found[thread] for thread in labels}, labels)
 
     def test_uftrace_shows_the_tasks(self):
         for name in RECORDINGS:
-            labels = {thread: label[:15] for thread, label in Told(name, *part_of(name)).labels.items()}  # as Linux cuts them
-            path = self.export(name, *part_of(name), to="uftrace")
-            info = exports.run("uftrace", "info", "--no-pager", "-d", path).stdout.decode()
-            listed = re.search(r"task list +: (.*)", info)[1]
-            self.assertEqual([f"{thread}({label})" for thread, label in labels.items() if f"{thread}({label})" not in listed], [])
-            by_task = exports.run("uftrace", "report", "--task", "--no-pager", "--color=no", "-d", path).stdout.decode()
-            graph = exports.run("uftrace", "graph", "--task", "--no-pager", "--color=no", "-d", path).stdout.decode()
-            self.assertRegex(graph, r"worker \d+")
-            self.assertRegex(by_task, r"worker \d+ *\n")
+            options, expected, _ = told(name, False)
+            path = self.export(name, *options, to="uftrace")
+
+            def said(verb, *more):
+                return exports.run("uftrace", verb, *more, "--no-pager", "--color=no", "-d", path).stdout.decode()
+
+            listed = re.search(r"task list +: (.*)", said("info"))[1]
+            wanted = [f"{thread}({label[:15]})" for thread, label in expected.labels.items()]  # as Linux cuts them
+            self.assertEqual([task for task in wanted if task not in listed], [])
+            self.assertRegex(said("graph", "--task"), r"worker \d+")
+            self.assertRegex(said("report", "--task"), r"worker \d+ *\n")
 
     def test_speedscope_lists_the_tasks(self):
-        opened, = speedscope_page.opened(self.directory, self.export("kernel-1", *part_of("kernel-1"), to="speedscope"))
-        names = {profile["name"] for profile in opened.profiles["profiles"]}
-        self.assertLessEqual({"consumer", "producer", "holder"}, names)
+        for name in RECORDINGS:
+            opened, = speedscope_page.opened(self.directory, self.export(name, *part_of(name), to="speedscope"))
+            names = {profile["name"].split(" ")[0] for profile in opened.profiles["profiles"]}
+            self.assertLessEqual({"consumer", "producer", *(("holder",) if name == "kernel-1" else ())}, names)
 
 
 if __name__ == "__main__":
-    exports.main()
+    exports.main(argv=sys.argv[:1])

@@ -9,8 +9,8 @@ less than 0.01 % of the whole; its caller has its time then.
 import collections
 
 import exports
+import readers
 import speedscope_page
-import speedscope_test
 
 
 GUESSED = 1e-4
@@ -80,8 +80,7 @@ class SpeedscopeImports(exports.Case):
 
 def sums_of(data):
     """Each profile has an axis of its own, like a core."""
-    return speedscope_test.add_calls(exports.Sums(), data, [frame["name"] for frame in data["shared"]["frames"]],
-                                     lambda profile: profile["name"])
+    return readers.speedscope_sums(data, [frame["name"] for frame in data["shared"]["frames"]], lambda profile: profile["name"])
 
 
 if __name__ == "__main__":

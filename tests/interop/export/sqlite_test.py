@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The database, read by the sqlite3 shell."""
 
+import collections
+
 import exports
 import hostile_names
 import readers
@@ -12,37 +14,13 @@ class Sqlite(exports.Case):
 
     query = staticmethod(readers.shell)
 
-    def test_calls_and_times_are_the_report_s(self):
-        for name, options in (*exports.RUNS, ("hostile", ())):
-            path = self.export(name, *options)
+    def test_it_is_whole_and_says_that_times_are_raw(self):
+        for name in ("torture", "tasks", "hostile"):
+            path = self.export(name)
             self.assertEqual(self.query(path, "PRAGMA integrity_check"), [{"integrity_check": "ok"}])
-            sums = readers.sqlite_sums(path, exports.Sums(), lambda row: row["name"])
-            if name != "hostile":  # control characters are escaped
-                self.check_events(name, sums, options)
-                self.check_durations(path, name, sums)
-            else:
-                self.assertEqual(sums.failures, [])
-                self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER], exports.calls_of_hostile())
-                self.assertIn(hostile_names.NAMES[0].decode(), sums.calls)
-
-    def check_durations(self, path, name, sums):
-        """A call's duration equals the report's. The view of calls has the firmware's calls only."""
-        rows = {row["name"]: row for row in self.query(
-            path, "SELECT name, COUNT(*) n, SUM(duration_ns) total, MIN(duration_ns) low, MAX(duration_ns) high, "
-                  "SUM(wall_ns) wall FROM named_calls GROUP BY name")}
-        points = {row["name"] for row in self.query(
-            path, "SELECT DISTINCT name FROM points JOIN functions ON functions.id = function")}
-        self.assertLessEqual(set(rows), {row["name"] for row in exports.functions(name)})
-        for row in exports.functions(name):
-            of = row["name"]
-            if of in points or not exports.is_plain(name, row):
-                continue
-            off = exports.rounding(name)
-            self.assertEqual(rows[of]["n"], row["calls"])
-            self.assertLessEqual(rows[of]["total"], rows[of]["wall"])
-            self.assertAlmostEqual(rows[of]["total"], row["total_ns"], delta=off * (1 + sums.total_lengths[of]), msg=(name, of))
-        about, = self.query(path, "SELECT value FROM about WHERE key = 'times'")
-        self.assertRegex(about["value"], "^times are raw")
+            self.assertRegex(self.query(path, "SELECT value FROM about WHERE key = 'times'")[0]["value"], "^times are raw")
+            self.assertEqual(self.query(path, "SELECT id FROM named_calls WHERE duration_ns > wall_ns"), [])
+        self.assertTrue(self.query(path, f"SELECT id FROM functions WHERE name = '{hostile_names.NAMES[0].decode()}'"))
 
     def test_parents_are_the_calls_around(self):
         path = self.export("torture")
@@ -56,16 +34,12 @@ class Sqlite(exports.Case):
         self.assertEqual(unwound["n"], sum(row["unwound"] for row in exports.report("torture")["functions"]))
 
     def test_the_other_tables(self):
-        path, report = self.export("captured"), exports.report("captured")
-        rows = self.query(path, "SELECT id, COUNT(*) n, MIN(value) low, MAX(value) high FROM counters GROUP BY id")
-        self.assertEqual([tuple(row.values()) for row in rows],
-                         [(c["id"], c["count"], c["min"], c["max"]) for c in report["counters"]])
-        rows = self.query(path, "SELECT name, what, COUNT(*) n, MIN(value) low, MAX(value) high FROM captured "
-                                "JOIN functions ON functions.id = function GROUP BY name, what ORDER BY name, what")
-        self.assertEqual([tuple(row.values()) for row in rows],
-                         sorted((c["name"], c["what"], c["count"], c["min"], c["max"]) for c in report["captured"]))
-        rows = self.query(path, "SELECT id FROM marks ORDER BY id")
-        self.assertEqual([row["id"] for row in rows], sorted(mark["id"] for mark in report["markers"]))
+        path, found = self.export("captured"), {"counter": collections.defaultdict(list), "captured": collections.defaultdict(list)}
+        for row in self.query(path, "SELECT id, value FROM counters"):
+            found["counter"][row["id"]].append(row["value"])
+        for row in self.query(path, "SELECT name, what, value FROM captured JOIN functions ON functions.id = function"):
+            found["captured"][row["name"], row["what"]].append(row["value"])
+        self.check_others([row["id"] for row in self.query(path, "SELECT id FROM marks")], *found.values())
         rows = self.query(self.export("stream"), "SELECT core, lost, overwritten, dropped FROM gaps")
         self.assertEqual(sorted(tuple(row.values()) for row in rows),
                          sorted((g["core"], g["lost"], g["overwritten"], g["dropped"])

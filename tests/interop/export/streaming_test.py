@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""On an invented call trace: the cost of an event, and that memory does not grow with the
-recording. Also from the environment: NOPSCOPE_REPORT_BENCH, which makes a recording of such a
-trace.
-"""
+"""On an invented call trace: the cost of an event, and that memory does not grow with the recording."""
 
 import os
 import random
@@ -33,17 +30,9 @@ def trace(events):
 
 
 class Streaming(exports.Case):
-    def recording_of(self, events):
-        path = self.directory / f"{events}.ev13"
-        path.write_bytes(trace(events))
-        recording = path.with_suffix(".nsc")
-        exports.run(os.environ["NOPSCOPE_REPORT_BENCH"], path, "--nsc", recording)
-        path.unlink()
-        return recording
-
     def instructions(self, events, name):
         done = exports.run("valgrind", "--tool=callgrind", f"--callgrind-out-file={self.directory / 'callgrind'}",
-                           exports.NOPSCOPE, "export", self.recording_of(events), "--format", name, "-o",
+                           exports.NOPSCOPE, "export", self.invented(trace(events)), "--format", name, "-o",
                            self.directory / "out")
         return int(re.search(r"refs: +([\d,]+)", done.stderr.decode())[1].replace(",", ""))
 
@@ -66,7 +55,7 @@ class Streaming(exports.Case):
         self.assertIn(b"--task: a task's name needs a file, not standard input or a pipe", refused.stderr)
 
     def test_memory_does_not_grow(self):
-        short, long = self.recording_of(20_000), self.recording_of(600_000)
+        short, long = self.invented(trace(20_000)), self.invented(trace(600_000))
         # sqlite's sums need the call tree, which grows with the paths of these random calls.
         for name in ("chrome", "csv", "ctf", "perfetto", "speedscope", "trace-cmd", "uftrace"):
             bytes_ = [self.most_memory(recording, name) for recording in (short, long)]

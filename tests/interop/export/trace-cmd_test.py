@@ -6,20 +6,13 @@ import collections
 import re
 
 import exports
-import readers
+
 
 class TraceCmd(exports.Case):
     FORMAT = "trace-cmd"
 
     def lines(self, path, *options):
         return exports.run("trace-cmd", "report", "-t", *options, path).stdout.decode(errors="replace").split("\n")
-
-    def sums(self, name, options=()):
-        return readers.trace_cmd_sums(self.export(name, *options), exports.Sums(), str)
-
-    def test_calls_and_times_are_the_report_s(self):
-        for name, options in exports.RUNS:
-            self.check_events(name, self.sums(name, options), options, readers.kernel_name)
 
     def test_the_function_graph_plugin_s_view(self):
         """The plugin's durations. One line has "f();". Otherwise an exit without a name ends it."""
@@ -35,23 +28,16 @@ class TraceCmd(exports.Case):
     def test_printed_events(self):
         text = "\n".join(self.lines(self.export("captured")))
         self.assertRegex(text, "print: .*: times are raw: ")
-        report = exports.report("captured")
-        self.assertEqual(sorted(map(int, re.findall(r"print: .*: mark (\d+)$", text, re.MULTILINE))),
-                         sorted(mark["id"] for mark in report["markers"]))
         counters = collections.defaultdict(list)
         for id, value in re.findall(r": counter (\d+) = (-?\d+)$", text, re.MULTILINE):
             counters[int(id)].append(int(value))
-        self.assertEqual(exports.ranges(counters), exports.ranges_of(report["counters"], lambda row: row["id"]))
+        self.check_others(re.findall(r"print: .*: mark (\d+)$", text, re.MULTILINE), counters)
         text = "\n".join(self.lines(self.export("stream")))
         gaps = [tuple(map(int, numbers)) for numbers in re.findall(r"gap: (\d+) lost, (\d+) overwritten, (\d+) dropped", text)]
         expected = exports.gaps_of("stream")
         self.assertEqual(sorted(gaps), expected)
         dropped = [int(count) for count in re.findall(r"\[(\d+) EVENTS DROPPED\]", text)]
         self.assertEqual(sum(dropped), sum(map(sum, expected)))
-
-    def test_hostile_names(self):
-        sums = self.sums("hostile")
-        self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER], exports.calls_of_hostile())
 
 
 if __name__ == "__main__":

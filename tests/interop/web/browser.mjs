@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headless Chromium, and pages of recordings whose calls the test writes.
+// Headless Chromium for a test file, and what the tests read from a page.
 //
-//     const written = await openPage("diff");     with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
-//     written.record("run", [[0, 1, 1000], [1, 1, 9000]], "1 8 main\n")
-//     await written.close()
+//     suite("diff");      with CHROMIUM, NOPSCOPE, and for record() NOPSCOPE_REPORT_BENCH
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, afterEach, before, beforeEach } from "node:test";
 import { chromium } from "playwright-core";
 
 const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
 
 export const run = (...words) => execFileSync(words[0], words.slice(1), { encoding: "utf8", maxBuffer: 1 << 28 });
 export const nopscope = (...words) => run(NOPSCOPE, ...words);
+export const jsonOf = (...words) => JSON.parse(nopscope(...words, "--format", "json"));
 
 export const launch = () => chromium.launch({
     executablePath: CHROMIUM,
@@ -29,31 +30,61 @@ export async function newPage(browser, wrong, allowed = /^(file|data):/) {
     return page;
 }
 
-export async function openPage(name) {
-    const directory = mkdtempSync(join(tmpdir(), `nopscope-${name}-`));
-    const browser = await launch();
-    const wrong = [];
-    return {
-        page: await newPage(browser, wrong),
-        wrong,
-        file: join(directory, `${name}.html`),
-        // Events: [0 (begin) or 1 (end), function, ns]. Names: lines of number, size and name.
-        record(name, events, names) {
-            const [calls, list, out] = ["ev13", "txt", "nsc"].map((suffix) => join(directory, `${name}.${suffix}`));
-            writeFileSync(calls, Buffer.concat(events.map(([type, fn, at]) => {
-                const record = Buffer.alloc(13);
-                record.writeUInt8(type, 0);
-                record.writeUInt32LE(fn, 1);
-                record.writeBigUInt64LE(BigInt(at), 5);
-                return record;
-            })));
-            writeFileSync(list, names);
-            run(NOPSCOPE_REPORT_BENCH, calls, "--tick-hz", "1000000000", "--names", list, "--nsc", out);
-            return out;
-        },
-        async close() {
-            await browser.close();
-            rmSync(directory, { recursive: true, force: true });
-        },
-    };
+export let directory; // of the test file
+export let browser;
+export let page; // of the test
+export const wrong = [];
+
+// Prepares a directory, a browser and, for each test, a page, which must report no error. `prepare` runs once.
+export function suite(name, prepare = () => {}, allowed = undefined) {
+    directory = mkdtempSync(join(tmpdir(), `nopscope-${name}-`));
+    before(async () => {
+        browser = await launch();
+        await prepare();
+    });
+    beforeEach(async () => (page = await newPage(browser, wrong, allowed)));
+    afterEach(async () => {
+        await page.close();
+        assert.deepEqual(wrong.splice(0), []);
+    });
+    after(async () => {
+        await browser?.close();
+        rmSync(directory, { recursive: true, force: true });
+    });
+}
+
+export const settled = (ms = 200) => page.waitForTimeout(ms);
+export async function open(url) {
+    await page.goto("about:blank");
+    await page.goto(url.startsWith("/") ? `file://${url}` : url);
+    await settled();
+}
+export const text = (selector) => page.textContent(selector);
+export const numberOf = (said) => Number(said.replaceAll(",", ""));
+// The drawn frames. A zoom keeps the others in place, but without width.
+export const frames = (graph = "#flame") => page.$$eval(`${graph} g.frame`, (all) => all.map((g) => {
+    const rect = g.querySelector("rect");
+    const colour = getComputedStyle(rect).fill.match(/\d+/g)?.slice(0, 3).map(Number);
+    return { name: g.getAttribute("name"), width: Number(rect.getAttribute("width")), fill: rect.getAttribute("fill"), colour };
+}));
+export const frame = (name, graph = "#flame") => page.locator(`${graph} g.frame[name="${name}"]`).first();
+// The rows of a table: the text of each cell, without what follows a function's name.
+export const rowsOf = (table) => page.$$eval(`${table} tbody tr`, (all) =>
+    all.map((row) => [...row.cells].map((cell) => (cell.firstChild ?? cell).textContent)));
+// By function: its calls.
+export const functions = async () => new Map((await rowsOf("#functions")).map((row) => [row.at(-1), numberOf(row[0])]));
+
+// Events: [0 (begin) or 1 (end), function, ns]. Names: lines of number, size and name.
+export function record(name, events, names) {
+    const [calls, list, out] = ["ev13", "txt", "nsc"].map((suffix) => join(directory, `${name}.${suffix}`));
+    writeFileSync(calls, Buffer.concat(events.map(([type, fn, at]) => {
+        const bytes = Buffer.alloc(13);
+        bytes.writeUInt8(type, 0);
+        bytes.writeUInt32LE(fn, 1);
+        bytes.writeBigUInt64LE(BigInt(at), 5);
+        return bytes;
+    })));
+    writeFileSync(list, names);
+    run(NOPSCOPE_REPORT_BENCH, calls, "--tick-hz", "1000000000", "--names", list, "--nsc", out);
+    return out;
 }

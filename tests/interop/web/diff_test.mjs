@@ -3,45 +3,29 @@
 //
 //     node --test diff_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { nopscope, openPage } from "./browser.mjs";
-
-let written;
-let page;
+import { join } from "node:path";
+import { beforeEach, test } from "node:test";
+import { directory, frame, frames, nopscope, open, page, record, settled, suite, text } from "./browser.mjs";
 
 // One call of main with these calls inside: [function, ns].
 function recording(name, calls) {
     let now = 1000;
     const inside = calls.flatMap(([fn, length]) => [[0, fn, now], [1, fn, (now += length)]]);
-    const names = "1 8 main\n2 10 slower\n3 18 faster\n4 20 same\n5 28 fresh\n6 30 gone\n";
-    return written.record(name, [[0, 1, 1000], ...inside, [1, 1, now + 1000]], names);
+    return record(name, [[0, 1, 1000], ...inside, [1, 1, now + 1000]], "1 8 main\n2 10 slower\n3 18 faster\n4 20 same\n5 28 fresh\n6 30 gone\n");
 }
 
-before(async () => {
-    written = await openPage("diff");
-    page = written.page;
+suite("diff", () => {
     const old = recording("old", [[2, 10_000], [3, 30_000], [4, 20_000], [6, 5_000]]);
     const now = recording("now", [[2, 30_000], [3, 20_000], [4, 20_000], [5, 10_000]]);
-    nopscope("diff", old, now, "--html", written.file);
-    await page.goto(`file://${written.file}`);
-    await page.waitForTimeout(300);
+    nopscope("diff", old, now, "--html", join(directory, "diff.html"));
 });
-after(() => written?.close());
+beforeEach(() => open(join(directory, "diff.html")));
 
 // By name: [red, green, blue] and the width.
-const frames = () =>
-    page.$$eval("#flame g.frame", (all) => Object.fromEntries(all.map((g) => {
-        const rect = g.querySelector("rect");
-        return [g.getAttribute("name"), [...getComputedStyle(rect).fill.match(/\d+/g).slice(0, 3).map(Number), Number(rect.getAttribute("width"))]];
-    })));
-
-async function saysOf(name) {
-    await page.hover(`#flame g.frame[name="${name}"]`);
-    return page.textContent("#details");
-}
+const shown = async () => Object.fromEntries((await frames()).map(({ name, colour, width }) => [name, [...colour, width]]));
 
 test("red is slower, blue is faster, grey is the same; frames are as wide as they are now", async () => {
-    const of = await frames();
+    const of = await shown();
     const [red, , blue] = of.slower;
     assert.ok(red > blue + 60, `slower: ${of.slower}`);
     assert.ok(of.faster[2] > of.faster[0] + 30, `faster: ${of.faster}`);
@@ -53,17 +37,17 @@ test("red is slower, blue is faster, grey is the same; frames are as wide as the
 });
 
 test("a frame says what it was before", async () => {
-    assert.match(await saysOf("slower"), /^slower — 30.*before 10.*\(\+200/);
-    assert.match(await saysOf("faster"), /before 30.*\(-33/);
-    assert.match(await saysOf("fresh"), /\(new\)/);
+    for (const [name, says] of [["slower", /^slower — 30.*before 10.*\(\+200/], ["faster", /before 30.*\(-33/], ["fresh", /\(new\)/]]) {
+        await frame(name).hover();
+        assert.match(await text("#details"), says);
+    }
 });
 
 test("inverted, too, and what has gone is in the facts", async () => {
     await page.click("#order");
-    await page.waitForTimeout(300);
-    const of = await frames();
+    await settled();
+    const of = await shown();
     assert.ok(of.slower[0] > of.slower[2] + 60 && of.faster[2] > of.faster[0] + 30);
     await page.click("#tab-recording");
-    assert.match(await page.textContent("#recording"), /gonegone \(5\.00 us\)/);
-    assert.deepEqual(written.wrong, []);
+    assert.match(await text("#recording"), /gonegone \(5\.00 us\)/);
 });

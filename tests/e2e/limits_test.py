@@ -14,8 +14,8 @@ import wire
 
 
 # check_all() of limits.cpp makes 32 traced calls (16 of four kinds: 1, 2, 2 and 3). It runs once
-# with each recorder while recording is stopped. Only these calls are not counted.
-STOPPED_CALLS = 2 * 32
+# with each of four recorders while recording is stopped. Only these calls are not counted.
+STOPPED_CALLS = 4 * 32
 
 
 class Limits(unittest.TestCase):

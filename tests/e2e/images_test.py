@@ -29,9 +29,9 @@ class MinimalC(machines.Case):
 class Limits(machines.Case):
     """Calls that the recorders must refuse (tests/firmware/torture/limits.cpp). They run as if untraced, and are counted."""
 
-    # check_all() of limits.cpp makes 32 traced calls (16 of four kinds: 1, 2, 2 and 3). It runs once with each recorder while
+    # check_all() of limits.cpp makes 32 traced calls (16 of four kinds: 1, 2, 2 and 3). It runs once with each of four recorders while
     # recording is stopped. Only these calls are not counted.
-    STOPPED_CALLS = 2 * 32
+    STOPPED_CALLS = 4 * 32
 
     def test_refused_calls_run_right_and_are_counted(self):
         run, report = self.ran(MACHINE, "limits", oracle=True, clean=False)

@@ -7,11 +7,25 @@
 
 #include "firmware/config.hpp"
 
+// Saves this stack's SP and resumes the task that was saved at `sp`
+// (firmware/examples/tasks/switch.S).
+extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
+
 namespace image {
 
 // True: the command line has this text.
 NOPSCOPE_NOTRACE inline bool is_given(const char* text) {
     return std::strstr(nopscope::hal::command_line(), text) != nullptr;
+}
+
+// What `recorder=NAME` says; none without it.
+NOPSCOPE_NOTRACE inline nopscope::Recorder recorder_given() {
+    using nopscope::Recorder;
+    if (is_given("recorder=function")) return Recorder::function;
+    if (is_given("recorder=graph")) return Recorder::graph;
+    if (is_given("recorder=profile")) return Recorder::profile;
+    if (is_given("recorder=duration")) return Recorder::duration;
+    return is_given("recorder=sampled") ? Recorder::sampled : Recorder::none;
 }
 
 NOPSCOPE_NOTRACE inline void must(nopscope::Status status) {
@@ -28,6 +42,14 @@ NOPSCOPE_NOTRACE inline void start_tracer(const nopscope::Config& config) {
 NOPSCOPE_NOTRACE inline std::span<std::byte> profile_memory(unsigned cores) {
     const std::size_t bytes = nopscope::profile_bytes(cores);
     return {static_cast<std::byte*>(std::malloc(bytes)), bytes};
+}
+
+// Returns the SP of a new stack: switch_stacks() loads zeros from there, and `begin` as x30.
+NOPSCOPE_NOTRACE inline std::uint64_t begin_stack(std::uint64_t high, void (*begin)()) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(high - 16 - 160);
+    for (unsigned i = 0; i < 20; ++i) words[i] = 0;
+    words[11] = reinterpret_cast<std::uintptr_t>(begin);
+    return reinterpret_cast<std::uintptr_t>(words);
 }
 
 // For Config::output: drops the line's bytes.

@@ -18,21 +18,10 @@ using image::must;
 using nopscope::Recorder;
 using nopscope::Sites;
 
-extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
-
 namespace {
 
 constexpr std::uint16_t instructions_retired = 8;
 constexpr unsigned sgi = 3;
-
-Recorder recorder() {
-    if (is_given("recorder=function")) return Recorder::function;
-    if (is_given("recorder=graph")) return Recorder::graph;
-    if (is_given("recorder=profile")) return Recorder::profile;
-    if (is_given("recorder=duration")) return Recorder::duration;
-    if (is_given("recorder=sampled")) return Recorder::sampled;
-    return Recorder::none;
-}
 
 unsigned entries, exits;
 void on_entry(std::uint64_t, std::uint64_t, nopscope::Ops*, nopscope::Regs*) {
@@ -70,9 +59,7 @@ void create_task() {
     const auto low = reinterpret_cast<std::uintptr_t>(task_stack);
     const std::uint64_t high = low + sizeof task_stack;
     must(nopscope::context_create(task, task_frames, low, high));
-    task_sp = high - 16 - 160;  // switch_stacks loads it, zero except x30
-    reinterpret_cast<std::uint64_t*>(task_sp)[11] =
-        reinterpret_cast<std::uintptr_t>(&run_on_the_task);
+    task_sp = image::begin_stack(high, run_on_the_task);
 }
 
 void run_core(unsigned) {
@@ -87,12 +74,12 @@ void start_tracing() {
     config.cores = hal::core_count();
     config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
-    if (recorder() == Recorder::profile)
+    if (image::recorder_given() == Recorder::profile)
         config.profile_memory = image::profile_memory(config.cores);
     must(nopscope::init(config));
     if (is_given("ops=callback")) must(nopscope::attach(callback, Sites::all()));
     if (is_given("ops=unguarded")) must(nopscope::attach(unguarded, Sites::all()));
-    if (recorder() != Recorder::none) must(nopscope::enable(recorder(), Sites::all()));
+    must(nopscope::enable(image::recorder_given(), Sites::all()));
     if (is_given("ops=return")) must(nopscope::attach(at_return, Sites::all()));
     if (is_given("recorder=sampled")) nopscope::set_sample(is_given("sample=2") ? 2 : 1);
     if (is_given("events=1")) must(nopscope::count_events({&instructions_retired, 1}));

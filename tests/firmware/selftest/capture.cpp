@@ -7,6 +7,7 @@
 #include "hal/hal.hpp"
 #include "nopscope/triggers.hpp"
 #include "tests/firmware/selftest/traced.hpp"
+#include "tracer/core/cores.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -61,13 +62,11 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         std::uint64_t index = decoder.next_index();
         recording.well_formed &= decoder.read([&](protocol::Record record, std::uint64_t clock) {
             const protocol::Event event = protocol::event_of({record, clock}, index++);
-            const bool own =
-                event.kind == protocol::Kind::extended &&
-                (event.extended <= protocol::Extended::tracer_end ||
-                 (event.extended == protocol::Extended::marker && event.argument == end_mark));
-            recording.brackets += event.kind == protocol::Kind::extended &&
-                                  event.extended == protocol::Extended::tracer_begin &&
-                                  event.argument != 0;
+            const bool own = (event.kind == protocol::Kind::extended &&
+                              event.extended <= protocol::Extended::tracer_end) ||
+                             (is(event, protocol::Extended::marker) && event.argument == end_mark);
+            recording.brackets +=
+                is(event, protocol::Extended::tracer_begin) && event.argument != 0;
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == protocol::Stream::profile && frame.header.core == 0) {
@@ -110,6 +109,10 @@ void pump_out() {
 
 void on_line_byte(void (*run)()) { run_on_byte = run; }
 void shut_line(bool shut) { line_shut = shut; }
+void fill_ring() {
+    const Core& core = core_states[hal::this_core()];
+    while (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) < core.limit) mark(1);
+}
 
 bool tracer_is_up() {
     static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
@@ -162,7 +165,7 @@ Recording record(void (*run)()) {
 
 bool is_of(const protocol::Event& event, const void* function) {
     std::uint64_t offset = event.site_offset;
-    if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::data) {
+    if (is(event, protocol::Extended::data)) {
         offset = event.data << 3;
     } else if (event.kind != protocol::Kind::entry && event.kind != protocol::Kind::call) {
         return false;

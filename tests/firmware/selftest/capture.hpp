@@ -42,6 +42,20 @@ struct Recording {
     unsigned profiled = 0;   // functions in them
     std::uint64_t profiled_calls = 0;
     unsigned answers[protocol::answer_count] = {};  // replies to commands
+
+    // How many events fulfil `is`.
+    template <typename Is>
+    unsigned count(Is is) const {
+        unsigned sum = 0;
+        for (const protocol::Event& event : events) sum += is(event);
+        return sum;
+    }
+    unsigned entries() const {
+        return count([](const protocol::Event& one) { return one.kind == protocol::Kind::entry; });
+    }
+    unsigned unwound() const {
+        return count([](const protocol::Event& one) { return one.unwound; });
+    }
 };
 Recording record(void (*run)());
 
@@ -57,7 +71,12 @@ void pump_out();
 void on_line_byte(void (*run)());
 // A shut line takes no byte, so the ring fills.
 void shut_line(bool shut);
+// Fills this core's ring with marks.
+void fill_ring();
 
+inline bool is(const protocol::Event& event, protocol::Extended what) {
+    return event.kind == protocol::Kind::extended && event.extended == what;
+}
 // `event` is an entry or call of `function`, or a data record that names `function`.
 bool is_of(const protocol::Event& event, const void* function);
 

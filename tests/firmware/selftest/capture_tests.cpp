@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments, results and counters in the recording.
 #include "nopscope/capture.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
-using protocol::Extended;
-using protocol::Kind;
+#include "tests/firmware/selftest/tracing.hpp"
 
 namespace {
 
@@ -23,8 +16,7 @@ public:
     bool is_entry(const void* function) { return next() && is_of(*event_, function); }
     bool is_return() { return next() && event_->kind == Kind::ret; }
     bool is_head(Extended what, std::uint32_t argument) {
-        return next() && event_->kind == Kind::extended && event_->extended == what &&
-               event_->argument == argument;
+        return next() && is(*event_, what) && event_->argument == argument;
     }
     bool is_site(const void* function) { return is_data() && is_of(*event_, function); }
     bool is_value(std::uint64_t value) {
@@ -38,9 +30,7 @@ public:
 
 private:
     bool next() { return !done() && (event_ = &events_[at_++]) != nullptr; }
-    bool is_data() {
-        return next() && event_->kind == Kind::extended && event_->extended == Extended::data;
-    }
+    bool is_data() { return next() && is(*event_, Extended::data); }
 
     std::span<const protocol::Event> events_;
     std::size_t at_ = 0;

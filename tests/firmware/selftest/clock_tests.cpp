@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock of the records: CNTVCT; in selftest-pmccntr.elf the PMU's cycle counter.
-#include "nopscope/nopscope.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
+#include "tests/firmware/selftest/tracing.hpp"
 
 namespace {
 
@@ -28,8 +21,8 @@ void here_there_here() {
 
 }  // namespace
 
-SELFTEST("clock.cores_share_one_time_base") {
-    REQUIRE(begin() && start_workers());
+SELFTEST_OF_CORES("clock.cores_share_one_time_base") {
+    REQUIRE(begin());
     bool ordered = true;
     for_each_other_core([&](unsigned core) {
         other = core;
@@ -41,9 +34,7 @@ SELFTEST("clock.cores_share_one_time_base") {
         }
         ordered = ordered && recording.events.size() == 3 && before <= there && there <= after;
     });
-    REQUIRE(ordered);
-    REQUIRE(is_ok(disable(Sites::all())));
-    passed(cores_note());
+    REQUIRE(ordered && is_ok(disable(Sites::all())));
 }
 
 SELFTEST("clock.runs_on_while_nobody_records") {
@@ -61,6 +52,5 @@ SELFTEST("clock.runs_on_while_nobody_records") {
     REQUIRE(recording.events.size() == 2);
     const std::uint64_t between = recording.events[1].clock - recording.events[0].clock;
     // On every machine here PMU cycles are at least as fast as the counter.
-    REQUIRE(between >= waited);
-    REQUIRE(is_ok(disable(Sites::all())));
+    REQUIRE(between >= waited && is_ok(disable(Sites::all())));
 }

@@ -1,46 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks with their own stacks. They switch in the middle of traced calls.
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/return_ops.hpp"
-#include "nopscope/triggers.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
+#include "tests/firmware/selftest/tracing.hpp"
+
 #include "tracer/core/cores.hpp"
-
-#include <utility>
-
-using namespace nopscope;
-using namespace nopscope::selftest;
-using protocol::Kind;
 
 namespace {
 
 const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
                               pointer(throws), pointer(catches),    pointer(calls_back)};
 
-struct Task {
-    Context context;
-    ContextFrame frames[65];
-    alignas(16) unsigned char stack[16384];
-    std::uint64_t sp;
-    bool done;
-};
-Task tasks[2];
 Context* main_task;
 std::uint64_t main_sp;
 Task* running;
 unsigned rounds;
 std::uint64_t linger_ticks;  // each task spends them before it ends
 bool wrong;
-
-unsigned exits;
-ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
-    ++exits;
-});
 
 // Switches from a task to the other one if it is not done, else to main.
 void give_way() {
@@ -76,16 +50,7 @@ void run_task() {
 }
 
 bool create_tasks() {
-    for (Task& task : tasks) {
-        const auto low = reinterpret_cast<std::uintptr_t>(task.stack);
-        const std::uint64_t high = low + sizeof task.stack;
-        if (!is_ok(context_create(task.context, task.frames, low, high))) return false;
-        task.sp = high - 160;
-        auto* words = reinterpret_cast<std::uint64_t*>(task.sp);
-        for (unsigned i = 0; i < 20; ++i) words[i] = 0;
-        words[11] = reinterpret_cast<std::uintptr_t>(&run_task);
-        task.done = false;
-    }
+    if (!tasks[0].create(run_task) || !tasks[1].create(run_task)) return false;
     main_task = &main_context();
     running = nullptr;
     wrong = false;
@@ -174,33 +139,22 @@ SELFTEST("contexts.a_full_ring_confuses_nothing") {
     REQUIRE(nests(recording.events, switches, false) && switches > 100);
     // The last events are main's, after the pump.
     REQUIRE(is_of(recording.events[recording.events.size() - 4], pointer(calls_leaf)));
-    const protocol::Event* said = nullptr;
-    for (const protocol::Event& event : recording.events) {
-        if (event.kind == Kind::extended) said = &event;
-    }
-    REQUIRE(said->argument == 0);
+    std::uint32_t said = 1;  // the last context
+    for (const protocol::Event& event : recording.events)
+        if (event.kind == Kind::extended) said = event.argument;
+    REQUIRE(said == 0);
     REQUIRE(destroy_tasks() && nothing_left());
-}
-
-SELFTEST("contexts.callbacks_return_in_theirs") {
-    REQUIRE(nothing_traced() && create_tasks());
-    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
-    exits = 0;
-    rounds = 2;
-    calls_back(run_tasks);
-    REQUIRE(!wrong && exits == 1 + 2 * 2 * 3);
-    REQUIRE(is_ok(detach(counting)) && destroy_tasks() && nothing_left());
 }
 
 // The ops is detached while two of the task's calls are open.
 SELFTEST("contexts.callbacks_are_detached_from_them") {
     REQUIRE(nothing_traced() && create_tasks());
-    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    REQUIRE(is_ok(attach(counting_exits, Sites::of(back_only))));
     exits = 0;
     rounds = 1;
     tasks[1].done = true;
     run_tasks();
-    REQUIRE(!wrong && !tasks[0].done && is_ok(detach(counting)));
+    REQUIRE(!wrong && !tasks[0].done && is_ok(detach(counting_exits)));
     while (!tasks[0].done) run_tasks();
     REQUIRE(!wrong && exits == 0);
     REQUIRE(destroy_tasks() && nothing_left());
@@ -254,18 +208,16 @@ SELFTEST("contexts.begin_anew_in_old_storage") {
         for (std::size_t n = 0; n < sizeof task.context; ++n) bytes[n] = 1;
         task.context.frames = nullptr;
     }
-    REQUIRE(begin() && create_tasks() && is_ok(attach(counting, Sites::of(back_only))));
+    REQUIRE(begin() && create_tasks() && is_ok(attach(counting_exits, Sites::of(back_only))));
     exits = 0;
     rounds = 2;
     const Recording recording = record([] { calls_back(run_tasks); });
     REQUIRE(!wrong && recording.well_formed && exits == 1 + 2 * 2 * 3);
-    for (const protocol::Event& event : recording.events) {
-        REQUIRE(event.kind != Kind::extended || event.extended == protocol::Extended::context);
-    }
-    REQUIRE(is_ok(detach(counting)) && destroy_tasks() && nothing_left());
+    for (const protocol::Event& event : recording.events)
+        REQUIRE(event.kind != Kind::extended || event.extended == Extended::context);
+    REQUIRE(is_ok(detach(counting_exits)) && destroy_tasks() && nothing_left());
 }
 
-// A task is switched out in the middle of a call, and never continues.
 // The callbacks see the SPs of the calls that all recorders hook.
 namespace {
 std::uint64_t seen_lowest[2];
@@ -324,9 +276,10 @@ SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
     REQUIRE(nobodys && nothing_left());
 }
 
+// A task is switched out in the middle of a call, and never continues.
 SELFTEST("contexts.destroyed_with_open_calls") {
     REQUIRE(begin() && create_tasks());
-    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    REQUIRE(is_ok(attach(counting_exits, Sites::of(back_only))));
     tasks[1].done = true;
     rounds = 1;
     const Recording recording = record([] {
@@ -334,10 +287,7 @@ SELFTEST("contexts.destroyed_with_open_calls") {
         wrong |= !destroy_tasks();
     });
     REQUIRE(!wrong && !tasks[0].done && recording.events.size() == 10);
-    unsigned unwound = 0;
-    for (const protocol::Event& event : recording.events) unwound += event.unwound;
-    REQUIRE(unwound == 2);
-    REQUIRE(is_ok(detach(counting)) && nothing_left());
+    REQUIRE(recording.unwound() == 2 && is_ok(detach(counting_exits)) && nothing_left());
 }
 
 // Their durations are records that a full ring has no room for.
@@ -351,18 +301,14 @@ SELFTEST("contexts.destroyed_with_open_calls_while_the_ring_is_full") {
     const Recording recording = record([] {
         run_tasks();  // returns from within two calls of the task
         shut_line(true);
-        const Core& core = core_states[hal::this_core()];
-        while (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) < core.limit) mark(1);
+        fill_ring();
         shut_line(false);
         wrong |= !destroy_tasks();
     });
     core.lossless = 0;
     REQUIRE(!wrong && recording.well_formed);
-    unsigned durations = 0;
-    for (const protocol::Event& event : recording.events)
-        durations += event.kind == Kind::extended && event.extended == protocol::Extended::duration;
-    REQUIRE(counters().dropped == dropped);
-    REQUIRE(durations == 2 && nothing_left());
+    const auto ends = [](const protocol::Event& event) { return is(event, Extended::duration); };
+    REQUIRE(counters().dropped == dropped && recording.count(ends) == 2 && nothing_left());
 }
 
 SELFTEST("contexts.misuse_is_refused") {
@@ -392,9 +338,9 @@ SELFTEST("contexts.misuse_is_refused") {
     REQUIRE(destroy_tasks() && nothing_left());
 }
 
-SELFTEST("contexts.run_on_one_core_at_a_time") {
+SELFTEST_OF_CORES("contexts.run_on_one_core_at_a_time") {
     static Status elsewhere, destroyed;
-    REQUIRE(begin() && create_tasks() && start_workers());
+    REQUIRE(begin() && create_tasks());
     REQUIRE(is_ok(context_switch(tasks[0].context)));
     elsewhere = destroyed = Status::conflict;
     on_other_cores([](unsigned core) {
@@ -405,5 +351,4 @@ SELFTEST("contexts.run_on_one_core_at_a_time") {
     REQUIRE(workers_done() && is_ok(context_switch(main_context())));
     REQUIRE(elsewhere == Status::conflict && destroyed == Status::conflict);
     REQUIRE(destroy_tasks() && nothing_left());
-    passed(cores_note());
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands from the host. Pumps in interrupts execute them on top of traced code.
+#include "tests/firmware/selftest/tracing.hpp"
+
 #include <atomic>
 
-#include "nopscope/nopscope.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
 using protocol::Answer;
 using protocol::Command;
 
@@ -77,14 +71,14 @@ Recording with_commands(Also also) {
 }
 
 bool begin() {
-    if (!nothing_traced() || !start_workers()) return false;
+    if (!nothing_traced()) return false;
     (void)record([] {});  // learns the session number
     return true;
 }
 
 }  // namespace
 
-SELFTEST("control.interrupts_change_what_is_traced") {
+SELFTEST_OF_CORES("control.interrupts_change_what_is_traced") {
     REQUIRE(begin());
     const std::uint32_t site = index_of(pointer(sum_to));
     for (const std::uint64_t recorder : {2, 1, 3, 0}) {
@@ -95,12 +89,11 @@ SELFTEST("control.interrupts_change_what_is_traced") {
         REQUIRE(recording.answers[static_cast<unsigned>(Answer::ok)] == 3);
         REQUIRE(counters().enabled == (recorder != 0));
     }
-    passed(cores_note());
 }
 
 // Three kinds of requests at once: the host's in the timer interrupt, the firmware's in thread
 // context, and open callbacks below some of the interrupts.
-SELFTEST("control.beside_requests_of_the_firmware") {
+SELFTEST_OF_CORES("control.beside_requests_of_the_firmware") {
     REQUIRE(begin());
     static std::atomic<unsigned> calls;
     static Ops counting{.func = [](std::uint64_t, std::uint64_t, Ops*, Regs*) { ++calls; }};
@@ -133,15 +126,13 @@ SELFTEST("control.beside_requests_of_the_firmware") {
     REQUIRE(answered(recording) == 4 * rounds && count(Answer::ok) > 3 * rounds);
     REQUIRE(count(Answer::ok) + count(Answer::timeout) + count(Answer::busy) == 4 * rounds);
     REQUIRE(disable(Sites::all()) == Status::ok && counters().enabled == 0);
-    passed(cores_note());
 }
 
 // The first half of a request times out because a core stays in a callback. The second half
 // follows.
-SELFTEST("control.after_a_timeout_the_rest_is_done") {
+SELFTEST_OF_CORES("control.after_a_timeout_the_rest_is_done") {
     REQUIRE(begin());
-    const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
-    if (others == 0) return passed(cores_note());
+    if (other_cores() == 0) return;
     static std::atomic<bool> inside, held;
     static Ops holding{.func = [](std::uint64_t, std::uint64_t, Ops*, Regs*) {
         inside = true;
@@ -159,11 +150,9 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
         command(Command::select_add, {chosen, 1});
         command(what, words);
         const Recording recording = record([] {
-            on_core(static_cast<unsigned>(
-                        __builtin_ctz(hal::online_cores() & ~(1u << hal::this_core()))),
-                    [](unsigned) {
-                        if (joined_here()) (void)leaf(1);
-                    });
+            on_core(static_cast<unsigned>(__builtin_ctz(other_cores())), [](unsigned) {
+                if (joined_here()) (void)leaf(1);
+            });
             (void)wait_for([] { return inside.load(); });
             feed_line({commands, written});
             (void)wait_for([] { return pump(), line_is_fed(); });
@@ -179,33 +168,12 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
             enable(Recorder::graph, Sites::of(other)) == Status::ok);
     asked(Command::set_recorder, {1, 1, 1});
     if (outcome.failure != nullptr) return;
-    unsigned recorders = 0;
-    for_each_ops(
-        index_of(pointer(sum_to)), [](Ops&, void* count) { ++*static_cast<unsigned*>(count); },
-        &recorders);
-    REQUIRE(recorders == 1);  // noting
+    REQUIRE(ops_at(index_of(pointer(sum_to))) == 1);  // noting
     asked(Command::set_capture, {1, 1, 1});
     if (outcome.failure != nullptr) return;
-    unsigned ops = 0;
-    for_each_ops(
-        chosen, [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &ops);
-    REQUIRE(ops == 4);  // noting, the recorder, arguments, the result
+    REQUIRE(ops_at(chosen) == 4);  // noting, the recorder, arguments, the result
     command(Command::set_capture, {0, 0, 1});
     (void)with_commands([] {});
     REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok &&
             counters().enabled == 0);
-    passed(cores_note());
-}
-
-SELFTEST("control.what_is_not_there_is_refused") {
-    REQUIRE(begin());
-    command(Command::select_clear);
-    command(Command::set_baud, {1, 2, 3, 4});
-    command(Command::set_recorder, {9, 0, 0});
-    written += 3;  // zero bytes are ignored
-    commands[written++] = 7;
-    commands[written++] = 0;  // and this is not a frame
-    const Recording recording = with_commands([] {});
-    REQUIRE(recording.answers[static_cast<unsigned>(Answer::unsupported)] == 2);
-    REQUIRE(answered(recording) == 3 && counters().enabled == 0);
 }

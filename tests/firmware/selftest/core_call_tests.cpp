@@ -57,19 +57,16 @@ bool release() {
 
 }  // namespace
 
-SELFTEST("core.calls_reach_every_other_core") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.calls_reach_every_other_core") {
     for (int i = 0; i < 100; ++i) {
         forget();
         REQUIRE(machine.run_on_other_cores(note, called));
         REQUIRE(each_other_was_called_once(0));
     }
     REQUIRE(machine.online_cores() == hal::online_cores());
-    passed(cores_note());
 }
 
-SELFTEST("core.calls_reach_a_spinning_core") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.calls_reach_a_spinning_core") {
     REQUIRE(occupy([](unsigned) {
         ++ready;
         selftest_spin(&released);
@@ -87,11 +84,9 @@ SELFTEST("core.calls_reach_a_spinning_core") {
     REQUIRE(release());
     REQUIRE(came && each_other_was_called_once(0));
     REQUIRE(in_the_loop);
-    passed(cores_note());
 }
 
-SELFTEST("core.calls_interrupt_a_long_handler") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.calls_interrupt_a_long_handler") {
     constexpr unsigned sgi = 5;
     // Priority 1: with only sixteen priorities a call does not interrupt priority 0.
     REQUIRE(occupy([](unsigned) {
@@ -108,11 +103,9 @@ SELFTEST("core.calls_interrupt_a_long_handler") {
     const bool once = each_other_was_called_once(1);
     REQUIRE(release());
     REQUIRE(came && once);
-    passed(cores_note());
 }
 
-SELFTEST("core.calls_of_all_cores_at_once") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.calls_of_all_cores_at_once") {
     constexpr unsigned rounds = 100;
     static std::atomic<unsigned> failures;
     failures = 0;
@@ -137,11 +130,9 @@ SELFTEST("core.calls_of_all_cores_at_once") {
         const unsigned all = 2 * rounds * (hal::core_count() - 1);
         REQUIRE(called[core].count <= all && called[core].count + failures >= all);
     }
-    passed(cores_note());
 }
 
-SELFTEST("core.calls_wait_for_a_masked_core") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.calls_wait_for_a_masked_core") {
     REQUIRE(occupy([](unsigned) {
         const hal::InterruptsMasked masked;
         ++ready;
@@ -153,11 +144,9 @@ SELFTEST("core.calls_wait_for_a_masked_core") {
     REQUIRE(released == (hal::core_count() > 1));
     REQUIRE(came && each_other_was_called_once(0));
     REQUIRE(workers_done());
-    passed(cores_note());
 }
 
-SELFTEST("core.calls_that_are_not_answered_end") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.calls_that_are_not_answered_end") {
     REQUIRE(occupy([](unsigned) {
         const hal::InterruptsMasked masked;
         ++ready;
@@ -172,9 +161,8 @@ SELFTEST("core.calls_that_are_not_answered_end") {
     for (const Called& one : called) REQUIRE(one.count == 0);
     REQUIRE(machine.run_on_other_cores(note, called));
     REQUIRE(each_other_was_called_once(0));
-    if (hal::core_count() == 1) return passed(cores_note());
+    if (hal::core_count() == 1) return;
     REQUIRE(!came && taken >= hal::clock_hz());
-    passed(cores_note());
 }
 
 // ---- text ----
@@ -216,8 +204,7 @@ void patch(Address word, std::uint32_t instruction) {
 
 }  // namespace
 
-SELFTEST("core.patched_text_is_seen_by_all") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.patched_text_is_seen_by_all") {
     const Address word = hal::address_of(reinterpret_cast<void*>(selftest_toggle));
     const std::uint32_t words[2] = {machine.read_word(word), selftest_toggle_branch};
     for (Checked& one : checks) one.right = 0, one.wrong = 0;
@@ -248,15 +235,13 @@ SELFTEST("core.patched_text_is_seen_by_all") {
     REQUIRE(machine.read_word(word) == words[0]);
     REQUIRE(all_checked);
     for (const Checked& one : checks) REQUIRE(one.wrong == 0);
-    passed(cores_note());
 }
 
 // ---- last in this file: a core goes offline ----
 
-SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.one_that_returns_is_off_and_not_waited_for") {
     const unsigned last = hal::core_count() - 1;
-    if (last == 0) return passed(cores_note());
+    if (last == 0) return;
     if ((hal::online_cores() >> last & 1) != 0) {
         dismiss(last);
         // Calls at the same time: the core may go offline while a call waits for it.
@@ -271,5 +256,4 @@ SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
     REQUIRE(called[last].count == 0);
     REQUIRE(each_other_was_called_once(0));
     REQUIRE(!hal::start_core(last, [](unsigned) {}));
-    passed(cores_note());
 }

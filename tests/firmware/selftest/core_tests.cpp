@@ -68,19 +68,16 @@ State read_state() {
 
 }  // namespace
 
-SELFTEST("core.all_start_once") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.all_start_once") {
     const unsigned count = hal::core_count();
     REQUIRE(hal::online_cores() == (1u << count) - 1);
     for (unsigned core = 0; core <= hal::max_cores; ++core) {
         REQUIRE(!hal::start_core(core, [](unsigned) {}));
     }
     REQUIRE(hal::online_cores() == (1u << count) - 1);
-    passed(cores_note());
 }
 
-SELFTEST("core.each_is_set_up_as_the_boot_core") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
     states[0] = read_state();
     on_other_cores([](unsigned core) { states[core] = read_state(); });
     REQUIRE(workers_done());
@@ -98,7 +95,6 @@ SELFTEST("core.each_is_set_up_as_the_boot_core") {
         REQUIRE(state.has_interrupts);
         REQUIRE(core == 0 || (began_masked(core) && began_zeroed(core)));
     }
-    passed(cores_note());
 }
 
 namespace {
@@ -124,8 +120,7 @@ bool is_unmapped(std::uint64_t address) {
 
 // All cores, also the boot core, fault at the same time. Each saves its registers on its own
 // emergency stack.
-SELFTEST("core.stack_overflow_is_caught_on_each_at_once") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.stack_overflow_is_caught_on_each_at_once") {
     static std::atomic<unsigned> expecting;
     expecting = 0;
     const Job overflow = [](unsigned core) {
@@ -156,11 +151,9 @@ SELFTEST("core.stack_overflow_is_caught_on_each_at_once") {
         REQUIRE(is_unmapped(hal::emergency_stack_bounds(core).low - 8));
         REQUIRE(!is_unmapped(hal::emergency_stack_bounds(core).low));
     }
-    passed(cores_note());
 }
 
-SELFTEST("core.each_has_its_own_timer") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.each_has_its_own_timer") {
     forget();
     on_other_cores([](unsigned core) {
         hal::set_handler(timer, 8, [](unsigned) {
@@ -176,11 +169,9 @@ SELFTEST("core.each_has_its_own_timer") {
     REQUIRE(workers_done());
     REQUIRE(each_other_was_seen(3));
     REQUIRE(seen[0].count == 0);
-    passed(cores_note());
 }
 
-SELFTEST("core.sgis_reach_the_core_they_name") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     constexpr unsigned sgi = 6;
     forget();
     const Job listen = [](unsigned) {
@@ -209,12 +200,10 @@ SELFTEST("core.sgis_reach_the_core_they_name") {
     on_other_cores([](unsigned) { hal::disable_interrupt(sgi); });
     REQUIRE(workers_done());
     REQUIRE(alone && each_other_was_seen(1));
-    passed(cores_note());
 }
 
 // All cores print the same line, sixteen times in total. A torn line differs.
-SELFTEST("core.console_lines_stay_whole") {
-    REQUIRE(start_workers());
+SELFTEST_OF_CORES("core.console_lines_stay_whole") {
     static std::atomic<unsigned> next;
     static std::atomic<unsigned> ready;
     next = 0;
@@ -228,5 +217,4 @@ SELFTEST("core.console_lines_stay_whole") {
     on_other_cores(print_lines);
     print_lines(0);
     REQUIRE(workers_done());
-    passed(cores_note());
 }

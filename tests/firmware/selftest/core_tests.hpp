@@ -31,11 +31,24 @@ void patch_once(std::uint64_t word, std::uint32_t instruction);
 // How many cores are online, as a static text: "one core", "4 cores".
 const char* cores_note();
 
+// A bit for each other core that is online.
+inline unsigned other_cores() { return hal::online_cores() & ~(1u << hal::this_core()); }
 template <typename Visit>
 void for_each_other_core(Visit visit) {
     for (unsigned core = 0; core < hal::max_cores; ++core) {
-        if (core != hal::this_core() && (hal::online_cores() >> core & 1) != 0) visit(core);
+        if ((other_cores() >> core & 1) != 0) visit(core);
     }
 }
 
 }  // namespace nopscope::selftest
+
+// A test with workers. Its note says how many cores there are.
+#define SELFTEST_CORES_AS_(NAME, ID)                  \
+    static void SELFTEST_JOIN(on_cores_, ID)();       \
+    SELFTEST_AS_(NAME, ID) {                          \
+        REQUIRE(nopscope::selftest::start_workers()); \
+        passed(nopscope::selftest::cores_note());     \
+        SELFTEST_JOIN(on_cores_, ID)();               \
+    }                                                 \
+    static void SELFTEST_JOIN(on_cores_, ID)()
+#define SELFTEST_OF_CORES(NAME) SELFTEST_CORES_AS_(NAME, __LINE__)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts are deferred, or found not to be. Only for an image whose library defers them; the
 // sweeps of tests/firmware/torture take one on each instruction.
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tracer/arch/deferral.hpp"
+#include "tests/firmware/selftest/tracing.hpp"
 
-using namespace nopscope;
-using namespace nopscope::selftest;
+#include "tracer/arch/deferral.hpp"
 
 extern "C" const char selftest_plain_vectors[], nopscope_return_hook[], nopscope_graph_entry[],
     nopscope_deferred[];

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // PMU events by function. The tests raise SW_INCR themselves, on both counters. The tracer refuses
 // the same event twice, so the second event is CPU_CYCLES, and the tests replace it by SW_INCR.
+#include "tests/firmware/selftest/tracing.hpp"
+
 #include <atomic>
 #include <csetjmp>
 
-#include "nopscope/contexts.hpp"
-#include "nopscope/events.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
 using protocol::EventRefusal;
 
 namespace {
@@ -70,8 +63,7 @@ Returns returns_of(const Recording& recording, unsigned events) {
         Returned& call = found.calls[found.counted];
         call = {event.entry_index, event.unwound, {}};
         const protocol::Event& head = recording.events[i + 1];
-        if (head.kind != protocol::Kind::extended || head.extended != protocol::Extended::events)
-            continue;
+        if (!is(head, Extended::events)) continue;
         found.well_formed &=
             protocol::event_count(head.argument) == events && head.clock == event.clock;
         for (unsigned n = 0; n < events; ++n) call.events[n] = recording.events[i + 2 + n].data;
@@ -83,9 +75,9 @@ bool is(const Returned& call, std::uint64_t first, std::uint64_t second = 0, boo
     return call.events[0] == first && call.events[1] == second && call.unwound == unwound;
 }
 
-SiteEvents charged(const void* function, unsigned core = 0) {
+SiteEvents charged(const void* function) {
     SiteEvents events{};
-    (void)read_profile_events(index_of(function), core, events);
+    (void)read_profile_events(index_of(function), 0, events);
     return events;
 }
 bool is(const SiteEvents& events, std::uint64_t calls, std::uint64_t total, std::uint64_t self,
@@ -109,15 +101,6 @@ void call_and_leap() {
     }
     (void)leaf(1);
 }
-void call_nested() {
-    calls_back([] {
-        raise(1, 20);
-        calls_back([] { raise(3, 0); });
-        raise(0, 4);
-        calls_back([] {});
-    });
-}
-
 constexpr unsigned sgi = 3;
 void interrupt_while_open() {
     hal::set_handler(sgi, 8, [](unsigned) { calls_back([] { raise(100, 1); }); });
@@ -151,22 +134,6 @@ SELFTEST("events.what_cannot_be_counted_is_refused") {
     REQUIRE(ended());
 }
 
-SELFTEST("events.of_a_call_are_those_while_it_is_open") {
-    REQUIRE(begin(Recorder::graph, two));
-    Returns found = returns_of(record(call_nested), 2);
-    REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
-    REQUIRE(is(found.calls[0], 3, 0) && is(found.calls[1], 0, 0) && is(found.calls[2], 4, 24));
-    REQUIRE(is_ok(count_events(one)));
-    found = returns_of(record(call_nested), 1);
-    REQUIRE(found.well_formed && found.counted == 3 && is(found.calls[0], 3) &&
-            is(found.calls[2], 4));
-    found = returns_of(record([] { (void)sum_to(5); }), 1);
-    REQUIRE(found.counted == 6 && is(found.calls[0], 0) && is(found.calls[5], 0));
-    found = returns_of(record([] { jumps_back([] { calls_back([] { raise(6, 6); }); }); }), 1);
-    REQUIRE(found.counted == 2 && is(found.calls[0], 6) && is(found.calls[1], 6));
-    REQUIRE(ended());
-}
-
 SELFTEST("events.of_calls_that_longjmp_left") {
     REQUIRE(begin(Recorder::graph, two));
     const Returns found = returns_of(record(call_and_leap), 2);
@@ -180,14 +147,11 @@ SELFTEST("events.of_calls_that_longjmp_left") {
     REQUIRE(ended());
 }
 
-SELFTEST("events.in_the_profile_are_total_and_self") {
+SELFTEST("events.in_the_profile_of_an_interrupted_call") {
     REQUIRE(begin(Recorder::profile, two));
-    (void)record(call_nested);
-    REQUIRE(is(charged(pointer(calls_back)), 3, 3 + 0 + 4, 4, 24, 24));
-    REQUIRE(sum_to(5) == 15 && is(charged(pointer(sum_to)), 6, 0, 0, 0, 0));
     (void)record(interrupt_while_open);
     // The total of the interrupted call includes the interrupt's events.
-    REQUIRE(is(charged(pointer(calls_back)), 5, 7 + 100 + 110, 4 + 110, 24 + 2, 24 + 1));
+    REQUIRE(is(charged(pointer(calls_back)), 2, 100 + 110, 110, 2, 1));
     REQUIRE(ended());
 }
 
@@ -232,16 +196,13 @@ SELFTEST("events.the_tracer_s_own_are_nobody_s") {
 }
 
 SELFTEST("events.of_another_context_are_its_own") {
-    static Context other;
-    static ContextFrame frames[9];
-    REQUIRE(begin(Recorder::graph, two));
-    REQUIRE(
-        is_ok(context_create(other, frames, hal::stack_bounds().low, hal::stack_bounds().high)));
+    static OtherContext other;
+    REQUIRE(begin(Recorder::graph, two) && other.create());
     const Returns found = returns_of(record([] {
                                          static Context& here = main_context();
                                          calls_back([] {
                                              raise(1, 0);
-                                             (void)context_switch(other);
+                                             (void)context_switch(other.context);
                                              raise(50, 60);
                                              calls_back([] { raise(4, 4); });
                                              (void)context_switch(here);
@@ -251,7 +212,7 @@ SELFTEST("events.of_another_context_are_its_own") {
                                      2);
     REQUIRE(found.well_formed && found.counted == 2);
     REQUIRE(is(found.calls[0], 4, 4) && is(found.calls[1], 1, 1));
-    REQUIRE(is_ok(context_destroy(other)) && ended());
+    REQUIRE(is_ok(context_destroy(other.context)) && ended());
 }
 
 SELFTEST("events.the_cycle_counter_goes_on") {
@@ -268,8 +229,8 @@ SELFTEST("events.the_cycle_counter_goes_on") {
 
 // The events are changed though a core, its interrupts masked, takes no part in it. Later requests
 // know which ops the functions have then.
-SELFTEST("events.change_though_a_core_does_not_come") {
-    REQUIRE(begin(Recorder::graph, {}) && start_workers());
+SELFTEST_OF_CORES("events.change_though_a_core_does_not_come") {
+    REQUIRE(begin(Recorder::graph, {}));
     static std::atomic<unsigned> masked;
     masked = 0;
     on_other_cores([](unsigned) {
@@ -277,49 +238,9 @@ SELFTEST("events.change_though_a_core_does_not_come") {
         ++masked;
         wait_ticks(hal::clock_hz() * 5 / 2);  // a change waits for a core for less than that
     });
-    unsigned others = 0;
-    for_each_other_core([&](unsigned) { ++others; });
+    const auto others = static_cast<unsigned>(__builtin_popcount(other_cores()));
     const bool all_masked = wait_for([&] { return masked == others; });
     const Status status = count(one);
     REQUIRE(workers_done() && all_masked);
     REQUIRE(carried_out(status) && ended());
-    passed(cores_note());
-}
-
-// Each core has its own counters, also a core that joins later.
-SELFTEST("events.each_core_counts_its_own") {
-    static std::atomic<bool> failed;
-    failed = false;
-    static const auto work = [] {
-        raise_second_counter_too();
-        for (unsigned i = 0; i < 100; ++i) {
-            calls_back([] {
-                raise(hal::this_core() + 1, 1);
-                calls_back([] { raise(2, hal::this_core()); });
-            });
-        }
-    };
-    const auto is_of = [](unsigned core) {
-        const std::uint64_t inner = 100 * 2, second = 100 * core, own = 100 * (core + 1);
-        return is(charged(pointer(calls_back), core), 200, 2 * inner + own, inner + own,
-                  2 * second + 100, second + 100);
-    };
-    constexpr std::uint16_t cycles[] = {0x11};
-    for (const auto events : {std::span<const std::uint16_t>(cycles), two}) {  // last: all joined
-        REQUIRE(begin(Recorder::profile, events) && start_workers());
-        on_other_cores([](unsigned) {
-            if (joined_here())
-                work();
-            else
-                failed = true;
-        });
-        work();
-        REQUIRE(workers_done() && !failed);
-        if (events.size() == 1) continue;
-        REQUIRE(is_of(0));
-        bool all = true;
-        for_each_other_core([&](unsigned core) { all &= is_of(core); });
-        REQUIRE(all && ended());
-    }
-    passed(cores_note());
 }

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that recorders leave out: short ones, deep ones, those between two samples, and those
 // outside of a subtree. Each is counted.
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/return_ops.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
-using protocol::Extended;
-using protocol::Kind;
+#include "tests/firmware/selftest/tracing.hpp"
 
 namespace {
 
@@ -22,6 +10,7 @@ const void* const some[] = {pointer(leaf),      pointer(calls_leaf), pointer(tai
                             pointer(calls_back)};
 const void* const calls_leaf_only[] = {pointer(calls_leaf)};
 const void* const sum_only[] = {pointer(sum_to)};
+OtherContext other;
 
 bool begin(Recorder recorder) {
     set_min_duration(0);
@@ -46,8 +35,6 @@ public:
 private:
     const Counters before_ = counters();
 };
-
-void spin() { wait_ticks(hal::clock_hz() / 1000); }
 
 // The n-th call in a recording of the duration recorder: a call has three events.
 struct Call {
@@ -86,26 +73,6 @@ SELFTEST("filters.a_duration_is_a_call_from_its_end") {
         last = outer.end;
     }
     REQUIRE(since.filtered() == 0 && ended());
-}
-
-SELFTEST("filters.short_calls_are_counted") {
-    REQUIRE(begin(Recorder::duration));
-    set_min_duration(hal::clock_hz() / 2000);
-    // If the host of an emulator stalls, a short call becomes a long one.
-    for (unsigned tries = 0; tries < 50; ++tries) {
-        const Since since;
-        const Recording recording = record([] {
-            calls_back([] { (void)sum_to(6); });
-            calls_back(spin);
-        });
-        REQUIRE(since.filtered() == 1 + 7 + 1 - recording.events.size() / 3);
-        if (since.filtered() != 1 + 7) continue;
-        Call call;
-        REQUIRE(call_at(recording, 0, call) && is_of(*call.site, pointer(calls_back)));
-        REQUIRE(call.end - call.begin >= hal::clock_hz() / 1000 && ended());
-        return;
-    }
-    failed("no short call was short");
 }
 
 SELFTEST("filters.calls_left_by_longjmp_have_durations") {
@@ -181,34 +148,27 @@ SELFTEST("filters.no_deeper_than_that") {
 }
 
 SELFTEST("filters.depth_is_the_recorders_only") {
-    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps* ops, ReturnRegs*,
-                                          CallData*) { ++*static_cast<unsigned*>(ops->user); });
-    static unsigned exits;
-    counting.user = &exits;
+    exits = 0;
     REQUIRE(begin(Recorder::profile));
     set_max_depth(1);
     const std::uint32_t site = index_of(pointer(sum_to));
     SiteProfile before, after;
-    REQUIRE(read_profile(site, 0, before) && is_ok(attach(counting, Sites::of(sum_only))));
+    REQUIRE(read_profile(site, 0, before) && is_ok(attach(counting_exits, Sites::of(sum_only))));
     const Since since;
     REQUIRE(sum_to(9) == 45 && exits == 10 && read_profile(site, 0, after));
     REQUIRE(after.calls == before.calls + 10 && since.filtered() == 0 &&
             since.shadow_stack_full() == 0);
-    REQUIRE(is_ok(detach(counting)) && ended());
+    REQUIRE(is_ok(detach(counting_exits)) && ended());
 }
 
 SELFTEST("filters.each_context_has_its_depth") {
-    static Context other;
-    static ContextFrame frames[9];
-    REQUIRE(begin(Recorder::graph));
-    const hal::StackBounds stack = hal::stack_bounds();
-    REQUIRE(is_ok(context_create(other, frames, stack.low, stack.high)));
+    REQUIRE(begin(Recorder::graph) && other.create());
     set_max_depth(2);
     const Since since;
     const Recording recording = record([] {
         calls_back([] {
             (void)sum_to(2);  // one of three is recorded
-            (void)context_switch(other);
+            (void)context_switch(other.context);
             (void)sum_to(2);     // two of three
             set_max_depth(100);  // more than the context's frames
             (void)sum_to(9);     // eight of ten
@@ -216,34 +176,9 @@ SELFTEST("filters.each_context_has_its_depth") {
             (void)sum_to(2);
         });
     });
-    unsigned entries = 0;
-    for (const protocol::Event& event : recording.events) entries += event.kind == Kind::entry;
     REQUIRE(since.filtered() == 2 + 1 && since.shadow_stack_full() == 2 &&
-            entries == 1 + 1 + 2 + 8 + 3);
-    REQUIRE(is_ok(context_destroy(other)) && ended());
-}
-
-SELFTEST("filters.every_nth_call_is_sampled") {
-    REQUIRE(begin(Recorder::sampled));
-    set_sample(4);
-    const Since since;
-    const Recording recording = record([] {
-        for (unsigned i = 0; i < 10; ++i) (void)leaf(i);
-    });
-    REQUIRE(recording.events.size() == 2 * 3 && since.filtered() == 7);
-    for (unsigned i = 0; i < 6; ++i) {
-        REQUIRE(recording.events[i].kind == (i % 2 == 0 ? Kind::entry : Kind::ret));
-    }
-    const Recording stopped = record([] {
-        stop();
-        for (unsigned i = 0; i < 10; ++i) (void)leaf(i);
-    });
-    REQUIRE(stopped.events.empty() && since.filtered() == 7);
-    start();
-    const Recording again = record([] {
-        for (unsigned i = 0; i < 4; ++i) (void)calls_leaf(i);
-    });
-    REQUIRE(again.events.size() == 2 * 2 && since.filtered() == 7 + 6 && ended());
+            recording.entries() == 1 + 1 + 2 + 8 + 3);
+    REQUIRE(is_ok(context_destroy(other.context)) && ended());
 }
 
 SELFTEST("filters.only_below") {
@@ -306,28 +241,23 @@ SELFTEST("filters.stop_and_the_subtree_are_two_reasons") {
 }
 
 SELFTEST("filters.each_context_has_its_subtree") {
-    static Context other;
-    static ContextFrame frames[9];
     REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(back_only))));
-    const hal::StackBounds stack = hal::stack_bounds();
-    REQUIRE(is_ok(context_create(other, frames, stack.low, stack.high)));
+    REQUIRE(other.create());
     const Recording recording = record([] {
         calls_back([] {
-            (void)context_switch(other);
+            (void)context_switch(other.context);
             (void)leaf(1);  // not in the subtree in this context
             (void)context_switch(main_context());
             (void)leaf(2);
         });
         (void)leaf(3);
     });
-    unsigned entries = 0;
-    for (const protocol::Event& event : recording.events) entries += event.kind == Kind::entry;
-    REQUIRE(entries == 2 && is_ok(context_destroy(other)) && ended());
+    REQUIRE(recording.entries() == 2 && is_ok(context_destroy(other.context)) && ended());
 }
 
-SELFTEST("filters.each_core_has_its_subtree") {
+SELFTEST_OF_CORES("filters.each_core_has_its_subtree") {
     static std::uint64_t generated;
-    REQUIRE(begin(Recorder::graph) && start_workers());
+    REQUIRE(begin(Recorder::graph));
     on_other_cores([](unsigned) { (void)joined_here(); });
     REQUIRE(workers_done() && is_ok(trace_only_below(Sites::of(calls_leaf_only))));
     generated = counters().generated;
@@ -339,11 +269,10 @@ SELFTEST("filters.each_core_has_its_subtree") {
         for (unsigned i = 0; i < 100; ++i) (void)calls_leaf(i);
     });
     REQUIRE(workers_done());
-    const unsigned others = static_cast<unsigned>(__builtin_popcount(hal::online_cores())) - 1;
+    const auto others = static_cast<unsigned>(__builtin_popcount(other_cores()));
     REQUIRE(counters().generated == generated + others * 100 * 4);
     REQUIRE(is_ok(trace_everywhere()));
     on_other_cores([](unsigned) { (void)leaf(1); });
     REQUIRE(workers_done() && counters().generated == generated + others * (100 * 4 + 2) &&
             ended());
-    passed(cores_note());
 }

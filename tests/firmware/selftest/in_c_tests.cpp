@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The API of C: contexts, callbacks at returns, triggers.
-#include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/in_c.h"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
+#include "tests/firmware/selftest/tracing.hpp"
 
 #include <cstring>
-
-using namespace nopscope;
-using namespace nopscope::selftest;
-using protocol::Kind;
 
 namespace {
 
@@ -20,17 +14,14 @@ const char* letters_of(const Recording& recording) {
     unsigned length = 0;
     for (const protocol::Event& event : recording.events) {
         if (length == sizeof text - 1) break;
-        const auto is = [&event](protocol::Extended what) {
-            return event.kind == Kind::extended && event.extended == what;
-        };
         constexpr std::uint32_t gave_way = protocol::left_argument(protocol::Left::gave_way);
-        const bool gave = is(protocol::Extended::task) && event.argument == gave_way;
-        text[length++] = is(protocol::Extended::context) ? 'c'
-                         : gave                          ? 'g'
-                         : event.kind == Kind::entry     ? 'e'
-                         : event.kind != Kind::ret       ? '?'
-                         : event.unwound                 ? 'u'
-                                                         : 'r';
+        const bool gave = is(event, Extended::task) && event.argument == gave_way;
+        text[length++] = is(event, Extended::context) ? 'c'
+                         : gave                       ? 'g'
+                         : event.kind == Kind::entry  ? 'e'
+                         : event.kind != Kind::ret    ? '?'
+                         : event.unwound              ? 'u'
+                                                      : 'r';
     }
     text[length] = 0;
     return text;

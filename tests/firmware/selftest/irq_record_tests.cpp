@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts in the recording, and the longest time they were masked.
 #include "hal/arm64/symbols.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/interrupts.hpp"
-#include "nopscope/return_ops.hpp"
-#include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/ring_words.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
+#include "tests/firmware/selftest/tracing.hpp"
 #include "tracer/core/here.hpp"
-
-#include <utility>
-
-using namespace nopscope;
-using namespace nopscope::selftest;
 
 namespace {
 
@@ -41,18 +32,14 @@ void take(unsigned sgi) {
 unsigned without_masked(const Recording& recording, protocol::Event* kept, unsigned most) {
     unsigned count = 0;
     for (const protocol::Event& event : recording.events) {
-        const bool extended = event.kind == protocol::Kind::extended;
-        if (extended && (event.extended == protocol::Extended::masked ||
-                         event.extended == protocol::Extended::data))
-            continue;
+        if (is(event, Extended::masked) || is(event, Extended::data)) continue;
         if (count < most) kept[count] = event;
         ++count;
     }
     return count;
 }
 bool begins(const protocol::Event& event, unsigned interrupt) {
-    return event.kind == protocol::Kind::extended &&
-           event.extended == protocol::Extended::interrupt && event.argument == interrupt;
+    return is(event, Extended::interrupt) && event.argument == interrupt;
 }
 bool lies_in_text(std::int64_t offset) {
     const auto size = hal::address_of(__text_end) - hal::address_of(__text_start);
@@ -74,7 +61,7 @@ SELFTEST("irq_records.one_in_another") {
     protocol::Event events[4];
     REQUIRE(without_masked(recording, events, 4) == 4);
     REQUIRE(begins(events[0], outer) && begins(events[1], inner));
-    REQUIRE(events[2].kind == protocol::Kind::ret && events[3].kind == protocol::Kind::ret);
+    REQUIRE(events[2].kind == Kind::ret && events[3].kind == Kind::ret);
     // The inner one's end comes first.
     REQUIRE(events[2].entry_index - events[3].entry_index == events[1].index - events[0].index);
 }
@@ -94,15 +81,13 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     REQUIRE(recording.well_formed);
     protocol::Event events[2];
     REQUIRE(without_masked(recording, events, 2) == 2);
-    REQUIRE(begins(events[0], inner) && events[1].kind == protocol::Kind::ret);
+    REQUIRE(begins(events[0], inner) && events[1].kind == Kind::ret);
 }
 
 // A traced function's return address is a hook. The record names the real caller behind the hook,
 // with any recorder or ops on the function.
 SELFTEST("irq_records.a_traced_function_names_its_caller") {
     REQUIRE(nothing_traced());
-    static ReturnOps noting(
-        nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
     static const void* const traced[] = {pointer(masks), pointer(calls_back)};
     constexpr Recorder recorders[] = {Recorder::none,     Recorder::graph,   Recorder::profile,
                                       Recorder::duration, Recorder::sampled, Recorder::graph};
@@ -110,20 +95,21 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
     for (unsigned n = 0; n < std::size(recorders); ++n) {
         REQUIRE(enable(recorders[n], Sites::of(traced)) == Status::ok);
         // The last round has two hooks.
-        if (n + 1 == std::size(recorders)) REQUIRE(attach(noting, Sites::of(traced)) == Status::ok);
+        if (n + 1 == std::size(recorders))
+            REQUIRE(attach(counting_exits, Sites::of(traced)) == Status::ok);
         const Recording recording = record([] {
             joined_core()->longest_masked = 0;
             calls_back([] { masks(1000); });  // always the same call site
         });
         REQUIRE(recording.well_formed);
         for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
-            if (recording.events[i].extended == protocol::Extended::masked)
+            if (recording.events[i].extended == Extended::masked)
                 where[n] = recording.events[i + 1].data;
         }
         REQUIRE(where[n] != 0 && lies_in_text(protocol::sampled_offset(where[n])) &&
                 where[n] == where[0]);
     }
-    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok);
+    REQUIRE(is_ok(detach(counting_exits)) && disable(Sites::all()) == Status::ok);
 }
 
 SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
@@ -146,7 +132,7 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     REQUIRE(recording.well_formed);
     unsigned count = 0;
     for (std::size_t n = 0; n + 2 < recording.events.size(); ++n) {
-        if (recording.events[n].extended != protocol::Extended::masked) continue;
+        if (recording.events[n].extended != Extended::masked) continue;
         REQUIRE(lies_in_text(protocol::sampled_offset(recording.events[n + 1].data)));
         REQUIRE(recording.events[n + 2].data >= (count + 1) * 2 * least);
         ++count;
@@ -158,9 +144,7 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
 
 // Between these two the time is the interrupt's.
 SELFTEST("irq_records.an_interrupt_cuts_the_tracers_work") {
-    using protocol::Extended;
-    static const void* const traced[] = {pointer(leaf)};
-    REQUIRE(only_traced(Recorder::graph, Sites::of(traced)));
+    REQUIRE(only_traced(Recorder::graph, Sites::of(leaf_only)));
     (void)record([] {});
     unsigned marked = 0;
     std::uint64_t at = 0;
@@ -186,9 +170,9 @@ SELFTEST("irq_records.an_interrupt_cuts_the_tracers_work") {
         return record_at(*joined_core(), std::exchange(at, at + record_bytes));
     };
     REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
-    REQUIRE(next().kind() == protocol::Kind::ret && next().is(Extended::tracer_begin));
+    REQUIRE(next().kind() == Kind::ret && next().is(Extended::tracer_begin));
     REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
-    REQUIRE(next().kind() == protocol::Kind::ret);
+    REQUIRE(next().kind() == Kind::ret);
     REQUIRE(at == joined_core()->cursor);
     REQUIRE(nothing_left());
 }

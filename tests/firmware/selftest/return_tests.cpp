@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReturnOps: callbacks at the end of a call, nested, and beside a recorder.
+#include "tests/firmware/selftest/tracing.hpp"
+
 #include <atomic>
 
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
-#include "nopscope/nopscope.hpp"
-#include "nopscope/return_ops.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
 
 // Labels in tracer/arch/arm64/.
 extern "C" const std::uint32_t nopscope_return_hook[], nopscope_graph_events_hook[],
     nopscope_callback_hook[], nopscope_profile_hook[], nopscope_profile_events_hook[],
     nopscope_duration_hook[];
 
-using namespace nopscope;
-using namespace nopscope::selftest;
-
 namespace {
 
 template <typename F>
 std::uint64_t address(F* function) {
-    return reinterpret_cast<std::uintptr_t>(function);
+    return hal::address_of(pointer(function));
 }
 const void* const tails[] = {pointer(leaf), pointer(tail_calls_leaf)};
 const void* const throwing[] = {pointer(leaf), pointer(throws), pointer(catches)};
@@ -71,19 +63,16 @@ void abandon(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
     if (setjmp(caught) == 0) (void)throws(2);
     ++seen_count;
 }
-void count_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++seen_count; }
-
 ReturnOps one(note_entry, note_exit);
 ReturnOps two(note_entry, note_exit);
-ReturnOps refusing(refuse, count_exit);
+ReturnOps refusing(refuse, note_exit);
 ReturnOps adding(nullptr, add_thousand);
 ReturnOps calling(nullptr, call_traced);
 ReturnOps abandoning(nullptr, abandon);
-ReturnOps counting(nullptr, count_exit);
 
 std::uint64_t result;
 bool begin() {
-    seen_count = 0;
+    seen_count = exits = 0;
     return nothing_traced();
 }
 
@@ -170,11 +159,11 @@ SELFTEST("returns.longjmp_skips_exits") {
 // longjmp lands with the SP of the call that it left. That call's frame must be removed.
 SELFTEST("returns.longjmp_to_the_same_sp") {
     static const void* const often[] = {pointer(throws), pointer(catches_often)};
-    REQUIRE(begin() && is_ok(attach(counting, Sites::of(often))));
+    REQUIRE(begin() && is_ok(attach(counting_exits, Sites::of(often))));
     const std::uint64_t before = counters().shadow_stack_full;
     REQUIRE(catches_often(2 * NOPSCOPE_SHADOW_FRAMES) == 2 * NOPSCOPE_SHADOW_FRAMES);
-    REQUIRE(counters().shadow_stack_full == before && seen_count == 1);
-    REQUIRE(is_ok(detach(counting)) && nothing_left());
+    REQUIRE(counters().shadow_stack_full == before && exits == 1);
+    REQUIRE(is_ok(detach(counting_exits)) && nothing_left());
 }
 
 SELFTEST("returns.an_exit_may_leave_frames_behind") {
@@ -182,18 +171,15 @@ SELFTEST("returns.an_exit_may_leave_frames_behind") {
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(throwing))));
     const Recording recording = record([] { result = leaf(1); });
     REQUIRE(result == 2 && seen_count == 1 && recording.events.size() == 8);
-    unsigned unwound = 0;
-    for (const protocol::Event& event : recording.events) unwound += event.unwound;
-    REQUIRE(unwound == 3);
-    REQUIRE(is_ok(detach(abandoning)) && nothing_left());
+    REQUIRE(recording.unwound() == 3 && is_ok(detach(abandoning)) && nothing_left());
 }
 
 SELFTEST("returns.too_deep_is_unhooked_and_counted") {
-    REQUIRE(begin() && is_ok(attach(counting, Sites::of(deep))));
+    REQUIRE(begin() && is_ok(attach(counting_exits, Sites::of(deep))));
     const std::uint64_t before = counters().shadow_stack_full;
-    REQUIRE(sum_to(600) == 600 * 601 / 2 && seen_count == NOPSCOPE_SHADOW_FRAMES);
+    REQUIRE(sum_to(600) == 600 * 601 / 2 && exits == NOPSCOPE_SHADOW_FRAMES);
     REQUIRE(counters().shadow_stack_full == before + 601 - NOPSCOPE_SHADOW_FRAMES);
-    REQUIRE(is_ok(detach(counting)) && nothing_left());
+    REQUIRE(is_ok(detach(counting_exits)) && nothing_left());
 }
 
 SELFTEST("returns.an_exit_may_call_traced_functions") {
@@ -209,19 +195,19 @@ SELFTEST("returns.an_exit_may_call_traced_functions") {
 }
 
 SELFTEST("returns.detached_in_the_middle_of_a_call") {
-    REQUIRE(begin() && is_ok(attach(counting, Sites::of(back_only))));
+    REQUIRE(begin() && is_ok(attach(counting_exits, Sites::of(back_only))));
     REQUIRE(is_ok(attach(one, Sites::of(back_only))));
     static bool done;
-    calls_back([] { done = is_ok(detach(counting)); });
-    REQUIRE(done && seen_count == 2 && seen[1].is_exit);
+    calls_back([] { done = is_ok(detach(counting_exits)); });
+    REQUIRE(done && exits == 0 && seen_count == 2 && seen[1].is_exit);
     REQUIRE(is_ok(detach(one)) && nothing_left());
 }
 
-SELFTEST("returns.detached_from_another_core") {
+SELFTEST_OF_CORES("returns.detached_from_another_core") {
     static std::atomic<unsigned> inside;
     static std::atomic<bool> leave;
-    REQUIRE(begin() && start_workers());
-    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    REQUIRE(begin());
+    REQUIRE(is_ok(attach(counting_exits, Sites::of(back_only))));
     inside = 0;
     leave = false;
     on_other_cores([](unsigned) {
@@ -232,21 +218,19 @@ SELFTEST("returns.detached_from_another_core") {
             });
         }
     });
-    unsigned others = 0;
-    for_each_other_core([&](unsigned) { ++others; });
+    const auto others = static_cast<unsigned>(__builtin_popcount(other_cores()));
     REQUIRE(wait_for([&] { return inside == others; }));
     calls_back([] {});
-    REQUIRE(seen_count == 1 && is_ok(detach(counting)) && counters().enabled == 0);
+    REQUIRE(exits == 1 && is_ok(detach(counting_exits)) && counters().enabled == 0);
     leave = true;
-    REQUIRE(workers_done() && seen_count == 1);
-    passed(cores_note());
+    REQUIRE(workers_done() && exits == 1);
 }
 
 // Hooks as in tracer/arch/arm64/hook.h, or as changed by init(). No compiler emits RET X9.
 SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
     constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
     constexpr std::uint32_t ret_x9 = 0xd65f0120;
-    constexpr unsigned exits = 14;
+    constexpr unsigned hook_exits = 14;
     const bool is_paired = hal::CpuFeatures::read().bti;
     for (const std::uint32_t* const words :
          {nopscope_return_hook, nopscope_graph_events_hook, nopscope_callback_hook,
@@ -258,6 +242,6 @@ SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
          at += 4) {
         returns += *reinterpret_cast<const volatile std::uint32_t*>(at) == ret_x9;
     }
-    REQUIRE(returns == (is_paired ? exits : 0));
+    REQUIRE(returns == (is_paired ? hook_exits : 0));
     passed(is_paired ? "paired by the return predictor" : "unknown to the return predictor");
 }

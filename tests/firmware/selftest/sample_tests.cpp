@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples follow frame records, and end. tests/e2e/samples_test.py checks the callers' names.
 #include "hal/arm64/symbols.hpp"
-#include "hal/hal.hpp"
 #include "nopscope/samples.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
+#include "tests/firmware/selftest/tracing.hpp"
 
 namespace {
 

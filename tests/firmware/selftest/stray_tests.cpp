@@ -1,40 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of tasks whose contexts may not run here, or that the tracer does not know.
-#include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/events.hpp"
-#include "nopscope/return_ops.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/tracing.hpp"
+
 #include "tests/firmware/selftest/ring_words.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
 #include "tracer/core/here.hpp"
-
-#include <utility>
-
-using namespace nopscope;
-using namespace nopscope::selftest;
 
 namespace {
 
 const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
                               pointer(throws), pointer(catches),    pointer(calls_back)};
 
-struct Task {
-    Context context;
-    ContextFrame frames[65];
-    alignas(16) unsigned char stack[16384];
-};
-Task tasks[2];
 bool wrong;
-
-bool create_task() {
-    wrong = false;
-    const auto low = reinterpret_cast<std::uintptr_t>(tasks[0].stack);
-    return is_ok(
-        context_create(tasks[0].context, tasks[0].frames, low, low + sizeof tasks[0].stack));
-}
 
 // run_stray()'s task: it switches away within open calls, and continues where its context may not
 // run.
@@ -53,20 +29,15 @@ void run_stray() {
     stray_sum += catches(2) + calls_leaf(1);
     for (;;) to_main();
 }
-void begin_stray(Task& task) {
-    const auto high = reinterpret_cast<std::uintptr_t>(task.stack) + sizeof task.stack;
-    stray_task_sp = high - 160;
-    auto* words = reinterpret_cast<std::uint64_t*>(stray_task_sp);
-    for (unsigned i = 0; i < 20; ++i) words[i] = 0;
-    words[11] = reinterpret_cast<std::uintptr_t>(&run_stray);
+// Creates the task; to_task() then begins it.
+bool begin_stray(Task& task) {
+    wrong = false;
     stray_sum = 0;
+    const bool done = task.create(run_stray);
+    stray_task_sp = task.sp;
+    return done;
 }
 constexpr std::uint64_t stray_result = 1 + 2 + 3 + 3 + 3;
-unsigned stray_exits;
-ReturnOps stray_ops(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
-    ++stray_exits;
-});
-
 // Calls `run` with each recorder on these functions, and with callbacks.
 template <typename Run>
 void with_each_hook(Run run) {
@@ -84,9 +55,9 @@ void with_each_hook(Run run) {
         if (outcome.failure != nullptr) return;
         REQUIRE(is_ok(count_events({})));
     }
-    REQUIRE(nothing_traced() && is_ok(attach(stray_ops, Sites::of(traced))));
+    REQUIRE(nothing_traced() && is_ok(attach(counting_exits, Sites::of(traced))));
     run();
-    if (outcome.failure == nullptr) REQUIRE(is_ok(detach(stray_ops)) && nothing_left());
+    if (outcome.failure == nullptr) REQUIRE(is_ok(detach(counting_exits)) && nothing_left());
 }
 
 }  // namespace
@@ -95,9 +66,7 @@ void with_each_hook(Run run) {
 // calls stay open.
 SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
     with_each_hook([] {
-        REQUIRE(create_task());
-        Task& task = tasks[0];
-        begin_stray(task);
+        REQUIRE(begin_stray(tasks[0]));
         const std::uint64_t strays = counters().stray_returns;
         static Status refused;
         const Recording recording = record([] {
@@ -146,12 +115,10 @@ std::uint64_t told_move(std::uint64_t begin, const Context& context) {
 }
 
 // The task continues on the other core, and its open calls return there.
-SELFTEST("contexts.go_on_on_another_core") {
-    REQUIRE(tracer_is_up() && start_workers());
-    if ((hal::online_cores() & 2) == 0) return passed(cores_note());
+SELFTEST_OF_CORES("contexts.go_on_on_another_core") {
+    if ((other_cores() & 2) == 0) return;
     with_each_hook([] {
-        REQUIRE(create_task());
-        begin_stray(tasks[0]);
+        REQUIRE(begin_stray(tasks[0]));
         const Counters before = counters();
         const std::uint64_t on_0 = this_core().cursor, on_1 = all_cores()[1].cursor;
         (void)context_switch(tasks[0].context);
@@ -161,7 +128,7 @@ SELFTEST("contexts.go_on_on_another_core") {
         const bool records = switch_to(this_core(), on_0, tasks[0].context) != 0;
         const std::uint64_t recorded = protocol::moved_data(0, index_at(this_core().cursor) - 1);
         static Status status;
-        const std::uint64_t exits = stray_exits;
+        const unsigned exits_before = exits;
         on_other_cores([](unsigned core) {
             if (core != 1 || !joined_here()) return;
             calls_back([] {
@@ -176,17 +143,14 @@ SELFTEST("contexts.go_on_on_another_core") {
         const Counters after = counters();
         REQUIRE(after.stray_returns == before.stray_returns && after.dropped == before.dropped);
         REQUIRE(told_move(on_1, tasks[0].context) == (records ? recorded : 0));
-        REQUIRE(exits == stray_exits || stray_exits - exits >= 2);
+        REQUIRE(exits == exits_before || exits - exits_before >= 2);
         REQUIRE(is_ok(context_destroy(tasks[0].context)));
     });
-    passed(cores_note());
 }
 
-SELFTEST("contexts.count_where_their_calls_end") {
-    REQUIRE(tracer_is_up() && start_workers());
-    if ((hal::online_cores() & 2) == 0) return passed(cores_note());
-    REQUIRE(only_traced(Recorder::profile, Sites::of(traced)) && create_task());
-    begin_stray(tasks[0]);
+SELFTEST_OF_CORES("contexts.count_where_their_calls_end") {
+    if ((other_cores() & 2) == 0) return;
+    REQUIRE(only_traced(Recorder::profile, Sites::of(traced)) && begin_stray(tasks[0]));
     const std::uint32_t site = index_of(pointer(calls_back));
     SiteProfile before[2], after[2];
     REQUIRE(read_profile(site, 0, before[0]) && read_profile(site, 1, before[1]));
@@ -203,7 +167,6 @@ SELFTEST("contexts.count_where_their_calls_end") {
     REQUIRE(read_profile(site, 0, after[0]) && read_profile(site, 1, after[1]));
     REQUIRE(after[0].calls - before[0].calls == 3 && after[1].calls - before[1].calls == 2);
     REQUIRE(is_ok(context_destroy(tasks[0].context)) && nothing_left());
-    passed(cores_note());
 }
 
 // Without stack bounds and contexts, the calls of three stacks are on one shadow stack.
@@ -218,10 +181,12 @@ SELFTEST("contexts.stacks_that_nobody_told_of") {
         std::uint64_t sp[2], sums = 0;
         (void)record([] {});
         for (unsigned n = 0; n < 2; ++n) {  // their stacks lie above or below those of open calls
-            begin_stray(tasks[n]);
+            REQUIRE(begin_stray(tasks[n]) && is_ok(context_destroy(tasks[n].context)));
             to_task();
             sp[n] = stray_task_sp;
+            sums += stray_sum;
         }
+        stray_sum = 0;
         calls_leaf(1);
         for (const unsigned n : {0, 1}) {
             stray_task_sp = sp[n];

@@ -65,6 +65,7 @@ function selftest_patchable
 // In: x0 the Holding (interrupt_tests.cpp). Loads all registers from `in`, counts x28 down to 0,
 // and stores all to `out`. Uses no stack in between: an interrupt's frame goes below. Enables
 // interrupts when all are loaded.
+#include "tests/firmware/pairs.h"
 #define HOLD_X 0
 #define HOLD_Q 256
 #define HOLD_NZCV 768
@@ -74,16 +75,8 @@ function selftest_patchable
 
 // In: \op, stp or ldp. Saves or restores the callee-saved registers.
 .macro callee_saved op
-    \op     x19, x20, [sp]
-    \op     x21, x22, [sp, #16]
-    \op     x23, x24, [sp, #32]
-    \op     x25, x26, [sp, #48]
-    \op     x27, x28, [sp, #64]
-    \op     x29, x30, [sp, #80]
-    \op     d8, d9, [sp, #96]
-    \op     d10, d11, [sp, #112]
-    \op     d12, d13, [sp, #128]
-    \op     d14, d15, [sp, #144]
+    pairs   \op, x, 19, 30, sp, 0
+    pairs   \op, d, 8, 15, sp, 96
 .endm
 
 function selftest_hold
@@ -99,12 +92,8 @@ function selftest_hold
     msr     fpsr, x9
     ldr     x9, [x0, #HOLD_FPCR]
     msr     fpcr, x9
-    .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
-    ldr     q\n, [x0, #HOLD_Q + 16 * \n]
-    .endr
-    .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
-    ldr     x\n, [x0, #HOLD_X + 8 * \n]
-    .endr
+    pairs   ldp, q, 0, 31, x0, HOLD_Q, 16
+    pairs   ldp, x, 1, 30, x0, HOLD_X + 8
     ldr     x0, [x0, #HOLD_X]
     msr     daifclr, #2                     // a pending interrupt comes here
 1:  b       2f                              // each branch ends one of QEMU's translation blocks:
@@ -117,14 +106,10 @@ function selftest_hold
     str     x0, [sp, #176]
     ldr     x0, [sp, #160]
     add     x0, x0, #HOLD_BYTES
-    .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
-    str     x\n, [x0, #HOLD_X + 8 * \n]
-    .endr
+    pairs   stp, x, 1, 30, x0, HOLD_X + 8
     ldr     x9, [sp, #176]
     str     x9, [x0, #HOLD_X]
-    .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
-    str     q\n, [x0, #HOLD_Q + 16 * \n]
-    .endr
+    pairs   stp, q, 0, 31, x0, HOLD_Q, 16
     mrs     x9, nzcv
     str     x9, [x0, #HOLD_NZCV]
     mrs     x9, fpsr

@@ -43,10 +43,4 @@ extern "C" {
 
 // The functions of the bad entries. They are never called.
 extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];
-
-// Calls function(argument) with SP = stack.
-std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t),
-                                     std::uint64_t argument, std::uint64_t stack);
-// Saves this stack's SP and resumes the task that was saved at `sp` (switch.S).
-void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triggers and marks.
-#include "nopscope/nopscope.hpp"
-#include "nopscope/triggers.hpp"
-#include "tests/firmware/selftest/capture.hpp"
-#include "tests/firmware/selftest/core_tests.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
-#include "tests/firmware/selftest/traced.hpp"
-
-using namespace nopscope;
-using namespace nopscope::selftest;
-using protocol::Kind;
+#include "tests/firmware/selftest/tracing.hpp"
 
 namespace {
 
@@ -22,8 +13,7 @@ void run_five() {
     for (unsigned i = 0; i < 5; ++i) (void)calls_leaf(i);
 }
 bool is_mark(const protocol::Event& event, std::uint32_t id) {
-    return event.kind == Kind::extended && event.extended == protocol::Extended::marker &&
-           event.argument == id;
+    return is(event, Extended::marker) && event.argument == id;
 }
 
 }  // namespace
@@ -65,11 +55,10 @@ SELFTEST("triggers.snapshot_marks_and_can_be_armed_again") {
     REQUIRE(stopped.events.size() == 1 && is_mark(stopped.events[0], 77) && ended(trigger));
 }
 
-SELFTEST("triggers.all_cores_count_together") {
+SELFTEST_OF_CORES("triggers.all_cores_count_together") {
     static Trigger trigger(Action::snapshot, 0, 5);
-    REQUIRE(begin(trigger) && start_workers());
-    const unsigned cores = static_cast<unsigned>(__builtin_popcount(hal::online_cores()));
-    trigger.arm(cores * 1000);
+    REQUIRE(begin(trigger));
+    trigger.arm(static_cast<unsigned>(__builtin_popcount(hal::online_cores())) * 1000);
     const Recording recording = record([] {
         stop();
         on_other_cores([](unsigned) {
@@ -79,11 +68,8 @@ SELFTEST("triggers.all_cores_count_together") {
         for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
         (void)workers_done();
     });
-    REQUIRE(trigger.has_acted());
-    unsigned marks = 0;
-    for (const protocol::Event& event : recording.events) marks += is_mark(event, 5);
-    REQUIRE(marks == 1 && ended(trigger));
-    passed(cores_note());
+    const auto marks = [](const protocol::Event& event) { return is_mark(event, 5); };
+    REQUIRE(trigger.has_acted() && recording.count(marks) == 1 && ended(trigger));
 }
 
 SELFTEST("triggers.a_mark_is_a_record") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments and results: every way in which AAPCS64 passes and returns values. A hook that changes
-// a register of the call, at entry or return, changes a digest.
+// a register of the call, at entry or return, changes a digest: so no case says what is right.
 #include "tests/firmware/torture/torture.hpp"
 
 #include <arm_neon.h>
@@ -28,7 +28,7 @@ TORTURE_CALL uint64_t take_integers(int8_t a, uint8_t b, int16_t c, uint16_t d, 
 
 uint64_t many_integers(uint64_t seed) {
     auto at = [seed](unsigned n) { return draw(seed, n); };
-    const auto got = take_integers(
+    return take_integers(
         static_cast<int8_t>(at(0)), static_cast<uint8_t>(at(1)), static_cast<int16_t>(at(2)),
         static_cast<uint16_t>(at(3)), static_cast<int32_t>(at(4)), static_cast<uint32_t>(at(5)),
         static_cast<int64_t>(at(6)), at(7), static_cast<int8_t>(at(8)), static_cast<uint8_t>(at(9)),
@@ -37,22 +37,6 @@ uint64_t many_integers(uint64_t seed) {
         static_cast<char>(at(17)), static_cast<int>(at(18)), static_cast<long>(at(19)),
         static_cast<int8_t>(at(20)), static_cast<int16_t>(at(21)), static_cast<int32_t>(at(22)),
         at(23));
-    uint64_t expected = 0;
-    const unsigned bits[] = {8,  8,  16, 16, 32, 32, 64, 64, 8, 8,  16, 16,
-                             32, 32, 64, 64, 1,  8,  32, 64, 8, 16, 32, 64};
-    // char is unsigned on this target.
-    const bool is_signed[] = {true,  false, true, false, true, false, true, false,
-                              true,  false, true, false, true, false, true, false,
-                              false, false, true, true,  true, true,  true, false};
-    for (unsigned n = 0; n < 24; ++n) {
-        const unsigned unused = 64 - bits[n];
-        const uint64_t top = at(n) << unused;
-        expected =
-            mix(expected, is_signed[n] ? static_cast<uint64_t>(static_cast<int64_t>(top) >> unused)
-                                       : top >> unused);
-    }
-    TORTURE_EXPECT(got == expected);
-    return got;
 }
 
 TORTURE_CALL double take_doubles(double a, double b, double c, double d, double e, double f,
@@ -65,13 +49,9 @@ TORTURE_CALL double take_doubles(double a, double b, double c, double d, double 
 
 uint64_t many_doubles(uint64_t seed) {
     auto at = [seed](unsigned n) { return draw_double(seed, n); };
-    const double got =
-        take_doubles(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10),
-                     at(11), at(12), at(13), at(14), at(15), at(16), at(17), at(18), at(19));
-    double expected = 0;
-    for (unsigned n = 0; n < 20; ++n) expected += (n + 1) * at(n);  // exact: far below 2^53
-    TORTURE_EXPECT(got == expected);
-    return mix(seed, got);
+    return mix(seed, take_doubles(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8),
+                                  at(9), at(10), at(11), at(12), at(13), at(14), at(15), at(16),
+                                  at(17), at(18), at(19)));
 }
 
 struct Small {
@@ -155,25 +135,9 @@ uint64_t variadic(uint64_t seed) {
     Large large;
     for (unsigned n = 0; n < 25; ++n) large.words[n] = draw(seed, 200 + n);
     const auto wide = static_cast<unsigned __int128>(seed) << 37;
-    const uint64_t got = take_variadic("idLswqbidLwqsdddddLil", -5, 2.5, 7.125L, small, wide, quad,
-                                       large, 9, -1.5, -2.0L, wide + 1, quad, small, 1.0, 2.0, 3.0,
-                                       4.0, 5.0, 6.0L, 77, draw(seed, 9));
-    uint64_t expected = mix(mix(mix(0, -5), 2.5), 7.125L);
-    auto add_quad = [&] {
-        for (double one : quad.d) expected = mix(expected, one);
-    };
-    auto add_small = [&] { expected = mix(mix(expected, uint64_t{small.a}), small.b); };
-    add_small();
-    expected = mix(expected, wide);
-    add_quad();
-    for (uint64_t word : large.words) expected = mix(expected, word);
-    expected = mix(mix(mix(mix(expected, 9), -1.5), -2.0L), wide + 1);
-    add_quad();
-    add_small();
-    for (int one = 1; one <= 5; ++one) expected = mix(expected, static_cast<double>(one));
-    expected = mix(mix(mix(expected, 6.0L), 77), draw(seed, 9));
-    TORTURE_EXPECT(got == expected);
-    return got;
+    return take_variadic("idLswqbidLwqsdddddLil", -5, 2.5, 7.125L, small, wide, quad, large, 9,
+                         -1.5, -2.0L, wide + 1, quad, small, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0L, 77,
+                         draw(seed, 9));
 }
 
 uint64_t formatted(uint64_t seed) {
@@ -181,9 +145,6 @@ uint64_t formatted(uint64_t seed) {
     const int length = snprintf(text, sizeof text, "%d %s %lx %c %5.2f %u %e %p %ld %03d|%g", -12,
                                 "abc", 0xfeedfacecafeUL, 'z', 3.14159, 42u, 1e100,
                                 reinterpret_cast<void*>(0x1234), -9876543210L, 7, 0.5);
-    TORTURE_EXPECT(strcmp(text,
-                          "-12 abc feedfacecafe z  3.14 42 1.000000e+100 0x1234 -9876543210 "
-                          "007|0.5") == 0);
     uint64_t digest = mix(seed, length);
     for (const char* at = text; *at != '\0'; ++at) digest = mix(digest, int{*at});
     return digest;
@@ -216,16 +177,13 @@ TORTURE_SEEN float64x2_t sum_vectors(float64x2_t a, float64x2_t b, float64x2_t c
 uint64_t vector_results(uint64_t seed) {
     auto at = [seed](unsigned n) { return draw_double(seed, n); };
     const Quad quad = return_quad({{at(0), at(1), at(2), at(3)}}, {{at(4), at(5), at(6), at(7)}});
-    TORTURE_EXPECT(quad.d[0] == at(0) + at(7) && quad.d[3] == at(3) - at(4));
     const Floats floats = return_floats({{1, 2, 3, 4}}, 0.5f);
-    TORTURE_EXPECT(floats.f[0] == 2 && floats.f[3] == 0.5f);
     Vectors a, b;
     for (unsigned n = 0; n < 4; ++n) {
         a.v[n] = float64x2_t{at(10 + n), at(20 + n)};
         b.v[n] = float64x2_t{at(30 + n), at(40 + n)};
     }
     const Vectors sum = return_vectors(a, b);
-    TORTURE_EXPECT(sum.v[3][1] == at(23) + at(40));
     const float64x2_t folded = sum_vectors(sum.v[0], sum.v[1], sum.v[2], sum.v[3], a.v[0], a.v[1],
                                            b.v[0], b.v[1], a.v[2], b.v[2]);
     uint64_t digest = mix(mix(seed, folded[0]), folded[1]);
@@ -250,14 +208,6 @@ uint64_t large_results(uint64_t seed) {
     const Large got = return_large(seed, from, 3);
     uint64_t digest = 0;
     for (uint64_t word : got.words) digest = mix(digest, word);
-    Large expected = from;
-    for (unsigned depth = 4; depth-- > 0;) {
-        const Large before = expected;
-        for (unsigned n = 0; n < 25; ++n) {
-            expected.words[n] = mix(before.words[24 - n], seed + depth + n);
-        }
-    }
-    TORTURE_EXPECT(memcmp(&got, &expected, sizeof got) == 0);
     return digest;
 }
 
@@ -286,16 +236,14 @@ TORTURE_SEEN float return_float(float in) { return in / 8; }
 
 uint64_t small_results(uint64_t seed) {
     const Pair pair = return_pair(draw(seed, 0), draw(seed, 1));
-    TORTURE_EXPECT(pair.low == (draw(seed, 1) ^ 1) && pair.high == (draw(seed, 0) ^ 2));
     const Triple triple = return_triple({1, 2, static_cast<uint32_t>(seed)});
-    TORTURE_EXPECT(triple.a == static_cast<uint32_t>(seed) + 1 && triple.b == 3 && triple.c == 5);
     const Odd odd = return_odd({{1, 2, 3, 4, 5, 6, 77}});
-    TORTURE_EXPECT(odd.bytes[0] == 3 && odd.bytes[6] == 231);
     const Blend blend = return_blend({draw_double(seed, 2), seed});
-    TORTURE_EXPECT(blend.d == 2 * draw_double(seed, 2) && blend.u == 2 * seed);
-    TORTURE_EXPECT(return_bool(3) && !return_bool(4) && return_char(0x1ff) == -1);
-    TORTURE_EXPECT(return_float(3.0f) == 0.375f);
-    return mix(mix(mix(mix(seed, pair.low), pair.high), uint64_t{triple.a}), blend.d);
+    uint64_t digest = mix(mix(seed, pair.low), pair.high);
+    for (uint32_t one : {triple.a, triple.b, triple.c}) digest = mix(digest, uint64_t{one});
+    for (uint8_t byte : odd.bytes) digest = mix(digest, uint64_t{byte});
+    digest = mix(mix(mix(digest, blend.d), blend.u), return_float(3.0f));
+    return mix(digest, return_bool(3) + 2 * return_bool(4) + 4 * return_char(0x1ff));
 }
 
 TORTURE_CALL unsigned __int128 multiply_wide(unsigned __int128 a, uint64_t b, unsigned __int128 c) {
@@ -307,7 +255,6 @@ uint64_t wide_integers(uint64_t seed) {
     const auto a = (static_cast<unsigned __int128>(draw(seed, 0)) << 64) | draw(seed, 1);
     const uint64_t b = draw(seed, 2) | 1;
     const unsigned __int128 product = multiply_wide(a >> 64, b, 5);
-    TORTURE_EXPECT((product - 5) / b == a >> 64);
     const __int128 quotient = divide_wide(3, -static_cast<__int128>(product >> 1), 12345);
     return mix(mix(seed, product), static_cast<unsigned __int128>(quotient));
 }
@@ -320,10 +267,7 @@ TORTURE_CALL long double evaluate(long double x, const long double* c, int count
 
 uint64_t quad_precision(uint64_t seed) {
     const long double c[] = {1.0L, -2.5L, 3.25L, static_cast<long double>(seed & 0xffff)};
-    const long double got = evaluate(1.0L / 4, c, 4);
-    TORTURE_EXPECT(got ==
-                   1.0L - 0.625L + 3.25L / 16 + static_cast<long double>(seed & 0xffff) / 64);
-    return mix(seed, got);
+    return mix(seed, evaluate(1.0L / 4, c, 4));
 }
 
 const Case cases[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sites as the patcher writes them if a direct entry is out of a BL's reach: no image here is large
-// enough for that. Also a traced function for callbacks to call.
+// enough for that.
 
 // \name: a site whose slot holds \ops. Continues in torture_no_landing.
 .macro far_site name, ops
@@ -35,23 +35,6 @@ torture_direct:
     mov     x30, x9
     ret     x10
     .size   torture_direct, . - torture_direct
-
-    .section .text.torture_leaf, "ax", %progbits
-    .balign 8
-.Lleaf_site:
-    nop
-    nop
-    .globl  torture_leaf
-    .type   torture_leaf, %function
-torture_leaf:
-    bti     c
-    nop
-    nop
-    ret
-    .size   torture_leaf, . - torture_leaf
-    .section __patchable_function_entries, "awo", %progbits, .text.torture_leaf
-    .balign 8
-    .quad   .Lleaf_site
 
     .bss
     .balign 8

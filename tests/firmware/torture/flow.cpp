@@ -30,9 +30,8 @@ TORTURE_CALL double descend(unsigned depth, double x) {
 }
 
 uint64_t recursion(uint64_t seed) {
-    TORTURE_EXPECT(fibonacci(10) == 55);
-    TORTURE_EXPECT(ackermann(2, 3) == 9);
-    return mix(seed, descend(100, draw_double(seed, 1)));
+    const uint64_t digest = mix(mix(seed, uint64_t{fibonacci(10)}), uint64_t{ackermann(2, 3)});
+    return mix(digest, descend(100, draw_double(seed, 1)));
 }
 
 // ---- tail calls ----
@@ -68,8 +67,7 @@ uint64_t tail_calls(uint64_t seed) {
     uint64_t digest = tail_a(40, seed);
     for (unsigned n = 0; n < 6; ++n) digest = tail_through_pointer(10 + n, digest);
     const Four four = tail_top({{1, 2, 3, draw_double(seed, 0)}});
-    TORTURE_EXPECT(four.d[0] == 4 && four.d[1] == 3 && four.d[2] == 2 && four.d[3] == 2);
-    return digest;
+    return mix(mix(mix(mix(digest, four.d[0]), four.d[1]), four.d[2]), four.d[3]);
 }
 
 // ---- setjmp and longjmp ----
@@ -174,10 +172,7 @@ uint64_t sorting(uint64_t seed) {
     for (unsigned n = 0; n < 60; ++n) words[n] = draw(seed, n);
     qsort(words, 60, sizeof words[0], compare_words);
     uint64_t digest = seed;
-    for (unsigned n = 0; n < 60; ++n) {
-        TORTURE_EXPECT(n == 0 || words[n - 1] <= words[n]);
-        digest = mix(digest, words[n]);
-    }
+    for (uint64_t word : words) digest = mix(digest, word);
     const uint64_t wanted = draw(seed, 7);
     const auto* found =
         static_cast<const uint64_t*>(bsearch(&wanted, words, 60, sizeof words[0], compare_words));
@@ -314,8 +309,7 @@ uint64_t library(uint64_t seed) {
     TORTURE_EXPECT(grown != nullptr && strlen(grown) == 99);
     free(grown);
     const div_t parts = div(-17, 5);
-    TORTURE_EXPECT(parts.quot == -3 && parts.rem == -2);
-    return mix(seed, number);
+    return mix(mix(mix(seed, number), parts.quot), parts.rem);
 }
 
 const Case cases[] = {

@@ -2,35 +2,24 @@
 // limits.elf: calls that the recorders must refuse, because the ring is full, recording is stopped,
 // the shadow stack is full, or the stack is not the context's. Such a call must run as if it were
 // not traced, and be counted. All registers are checked. Not instrumented. Exit status 0: passed.
-#include "tests/firmware/image.hpp"
-#include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
-#include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
 #include <initializer_list>
-
-namespace hal = nopscope::hal;
 
 namespace torture {
 
 namespace {
 
-using nopscope::Recorder;
-using nopscope::Sites;
-
 constexpr uint64_t own_stack = 128 * 1024;  // of the HAL's stack; the rest counts as foreign
 constexpr unsigned frames = 512;            // on the shadow stack
 constexpr unsigned too_deep = 2 * frames;
 
-unsigned failures;
 uint64_t round_number;
 uint64_t from_sp;
 
 void expect(bool condition, const char* what) {
-    if (condition) return;
-    failures = failures + 1;
-    printf("limits: %s\n", what);
+    if (!condition) complain("%s", what);
 }
 
 void check_all() {
@@ -39,10 +28,6 @@ void check_all() {
         const char* wrong = check_registers(functions[n % 4], ++round_number, from_sp + 16 * n);
         expect(wrong == nullptr, wrong);
     }
-}
-
-void record_with(Recorder recorder) {
-    expect(nopscope::enable(recorder, Sites::all()) == nopscope::Status::ok, "enable failed");
 }
 
 // How much check_all() increased the counter.
@@ -54,16 +39,17 @@ uint64_t moved(Counter counter) {
 }
 
 void when_stopped(Recorder recorder) {
-    record_with(recorder);
+    must(nopscope::enable(recorder, Sites::all()));
     nopscope::stop();
     const uint64_t before = nopscope::counters().generated;
     check_all();
     expect(nopscope::counters().generated == before, "recorded while stopped");
+    expect(nopscope::counters().filtered == 0, "filtered while stopped");
     nopscope::start();
 }
 
 void when_full(Recorder recorder) {
-    record_with(recorder);
+    must(nopscope::enable(recorder, Sites::all()));
     for (unsigned n = 0; n < 10000 && moved(&nopscope::Counters::dropped) == 0; ++n) {
     }
     expect(moved(&nopscope::Counters::dropped) > 0, "a full ring dropped nothing");
@@ -72,7 +58,7 @@ void when_full(Recorder recorder) {
 }
 
 void when_too_deep() {
-    record_with(Recorder::graph);
+    must(nopscope::enable(Recorder::graph, Sites::all()));
     const uint64_t before = nopscope::counters().shadow_stack_full;
     expect(deep(too_deep, check_all) == too_deep, "a deep call returned something else");
     expect(nopscope::counters().shadow_stack_full >= before + too_deep - frames,
@@ -84,8 +70,8 @@ void when_too_deep() {
     expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
 }
 
-void when_foreign() {
-    record_with(Recorder::graph);
+void when_foreign(Recorder recorder) {
+    must(nopscope::enable(recorder, Sites::all()));
     from_sp = own_stack;
     expect(moved(&nopscope::Counters::off_stack) >= 16, "another stack was not counted");
     from_sp = 0;
@@ -96,6 +82,7 @@ int run() {
     nopscope::Config config = board_config("limits");
     config.stack_low = config.stack_high - own_stack;
     config.mode = nopscope::Mode::stream;
+    config.profile_memory = image::profile_memory(1);
     image::start_tracer(config);
     const auto stack = hal::stack_bounds();
     if (stack.high - stack.low < own_stack + 64 * 1024)
@@ -106,31 +93,24 @@ int run() {
            "names without a table");
     expect(nopscope::site_name(0, nullptr, 0) == 0, "a name without a table");
 
-    for (const Recorder recorder : {Recorder::function, Recorder::graph}) {
+    for (const Recorder recorder :
+         {Recorder::function, Recorder::graph, Recorder::duration, Recorder::sampled}) {
         when_stopped(recorder);
-        when_full(recorder);
+        if (recorder == Recorder::function || recorder == Recorder::graph) when_full(recorder);
     }
     when_too_deep();
-    when_foreign();
+    for (const Recorder recorder : {Recorder::graph, Recorder::profile}) when_foreign(recorder);
 
-    expect(nopscope::disable(Sites::all()) == nopscope::Status::ok, "disable failed");
+    must(nopscope::disable(Sites::all()));
     const nopscope::Counters counters = nopscope::counters();
     printf("limits: dropped %lu, shadow_stack_full %lu, off_stack %lu\n",
            static_cast<unsigned long>(counters.dropped),
            static_cast<unsigned long>(counters.shadow_stack_full),
            static_cast<unsigned long>(counters.off_stack));
-    printf("limits: %s: %u failures\n", failures == 0 ? "passed" : "FAILED", failures);
-    fflush(stdout);
-    nopscope::finish();
-    return failures == 0 ? 0 : 1;
+    return end("limits");
 }
 
 }  // namespace
-
-void fail(const char* file, unsigned line) {
-    failures = failures + 1;
-    printf("limits: an invariant failed, %s:%u\n", file, line);
-}
 
 }  // namespace torture
 

@@ -12,31 +12,25 @@
 // events=1: counts PMU events, too; the same must hold for them. adaptive=1: the graph recorder in
 // adaptive mode with a full ring; the sums must be the same.
 #include "nopscope/events.hpp"
-#include "tests/firmware/image.hpp"
-#include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
-#include "tests/firmware/torture/torture.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/recorders/profile.hpp"
 
 #include <stdio.h>
 
-extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[],
-    nopscope_profile_hook[], nopscope_profile_hook_end[], nopscope_graph_full[],
-    nopscope_graph_full_end[], nopscope_profile_found[], nopscope_profile_found_end[],
-    nopscope_profile_events_entry[], nopscope_profile_events_entry_end[],
-    nopscope_profile_events_hook[], nopscope_profile_events_hook_end[];
-
-namespace hal = nopscope::hal;
+SWEEP_LABELS(profile_entry);
+SWEEP_LABELS(profile_hook);
+SWEEP_LABELS(graph_full);
+SWEEP_LABELS(profile_found);
+SWEEP_LABELS(profile_events_entry);
+SWEEP_LABELS(profile_events_hook);
 
 namespace torture {
 
 namespace {
 
 using nopscope::SiteProfile;
-using nopscope::Sites;
 
-volatile unsigned failures;
 constexpr unsigned max_sites = 64;
 // The cost of a call in its caller. The test sets it: it is not the real cost, but known, in whole
 // ticks.
@@ -49,35 +43,30 @@ unsigned site_count;
 unsigned outermost, handler, leaper;  // indexes of run_inside, on_profile_landing, leap
 
 struct Charge {
-    uint64_t calls[max_sites];
-    uint64_t self[max_sites];
-    uint64_t total[max_sites];
-    uint64_t events_self[max_sites];
-    uint64_t events_total[max_sites];
+    uint64_t calls, self, total, events_self, events_total;
 };
+Charge without[max_sites], with[max_sites], landing[max_sites], before[max_sites];
+uint64_t slack_ticks;
 
-void read(Charge& charge) {
-    SiteProfile one;
+void read(Charge* all) {
     for (unsigned i = 0; i < site_count; ++i) {
+        SiteProfile one;
         nopscope::read_profile(sites[i], 0, one);
-        charge.calls[i] = one.calls;
-        charge.self[i] = one.self;
-        charge.total[i] = one.total;
         nopscope::SiteEvents events{};
         (void)nopscope::read_profile_events(sites[i], 0, events);
-        charge.events_self[i] = events.self[0];
-        charge.events_total[i] = events.total[0];
+        all[i] = {one.calls, one.self, one.total, events.self[0], events.total[0]};
     }
 }
-// The charges since `before`.
-void take(Charge& charge, const Charge& before) {
-    read(charge);
+void start() { read(before); }
+// The charges since start().
+void take(Charge* all) {
+    read(all);
     for (unsigned i = 0; i < site_count; ++i) {
-        charge.calls[i] -= before.calls[i];
-        charge.self[i] -= before.self[i];
-        charge.total[i] -= before.total[i];
-        charge.events_self[i] -= before.events_self[i];
-        charge.events_total[i] -= before.events_total[i];
+        all[i].calls -= before[i].calls;
+        all[i].self -= before[i].self;
+        all[i].total -= before[i].total;
+        all[i].events_self -= before[i].events_self;
+        all[i].events_total -= before[i].events_total;
     }
 }
 // Finds all functions that were called so far.
@@ -98,146 +87,81 @@ void find_sites() {
 
 // ---- one run ----
 
-Path of_profile[] = {
-    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
-    {"profile_entry", nopscope_profile_entry, nopscope_profile_entry_end},
-};
-Path of_overflow[] = {
-    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
-    {"graph_full", nopscope_graph_full, nopscope_graph_full_end},
-    {"profile_found", nopscope_profile_found, nopscope_profile_found_end},
-};
-Path of_events[] = {
-    {"profile_events_hook", nopscope_profile_events_hook, nopscope_profile_events_hook_end},
-    {"profile_events_entry", nopscope_profile_events_entry, nopscope_profile_events_entry_end},
-};
-std::span<Path> paths = of_profile;
+Path of_profile[] = {SWEEP_PATH(profile_hook), SWEEP_PATH(profile_entry)};
+Path of_overflow[] = {SWEEP_PATH(profile_hook), SWEEP_PATH(graph_full), SWEEP_PATH(profile_found)};
+Path of_events[] = {SWEEP_PATH(profile_events_hook), SWEEP_PATH(profile_events_entry)};
 
 constexpr Callee callees[] = {
     {"landing", torture_landing}, {"tail", torture_tail}, {"nested", torture_nested},
     {"leaping", torture_leaping}, {"shared", shared},
 };
 
-struct Run {
-    const Callee& callee;
-    bool abandoned;
-};
-
-void complain(const Run& run, const char* what, uint32_t site, uint64_t value) {
-    failures = failures + 1;
-    if (failures > 20) return;
-    printf("profile_sweep: %s%s, delay %lu + %lu, interrupt at %#lx: %s, %#lx, %ld\n",
-           run.callee.name, run.abandoned ? " after a longjmp" : "",
-           static_cast<unsigned long>(torture_delay), static_cast<unsigned long>(torture_phase),
-           static_cast<unsigned long>(landed_at), what,
-           static_cast<unsigned long>(nopscope::site(site).address), static_cast<long>(value));
+void complain(const Run& run, const char* what, unsigned function, int64_t value) {
+    torture::complain(run, what);
+    torture::complain("  in %#lx: %ld",
+                      static_cast<unsigned long>(nopscope::site(sites[function]).address),
+                      static_cast<long>(value));
 }
-
-const char* call_once(const void* argument) {
-    const Run& run = *static_cast<const Run*>(argument);
-    use_frames();
-    if (run.abandoned) abandon_frames();
-    torture_returned.sp = 0;
-    forget_lowest();
-    if (run.callee.function != shared) {
-        const char* wrong = check_registers(run.callee.function, torture_delay, 0);
-        return wrong != nullptr ? wrong : check_lowest();
-    }
-    torture_call_registers(shared, 0);
-    return nullptr;
-}
-
-Charge without, with, landing, before;
-uint64_t slack_ticks;
 
 // Charges of a call without an interrupt, and of an interrupt without a call.
 void measure(const Run& run) {
-    torture_delay = 0;
-    read(before);
-    if (run_inside(call_once, &run) != nullptr) complain(run, "a register", 0, 0);
-    take(without, before);
+    start();
+    if (const char* wrong = make_call(run)) torture::complain(run, wrong);
+    take(without);
 }
 void measure_landing() {
-    read(before);
+    start();
     const uint32_t landed = landings;
     hal::timer_arm(hal::clock() + hal::clock_hz() / 10000);
     while (landings == landed) asm volatile("isb" ::: "memory");
-    take(landing, before);
+    take(landing);
 }
 
 // The self time may be too long on one function, by less than the handler's: the ways in and out,
 // and the switches of tasks.
 // run_inside also waits, and so does leap, which longjmp may skip at any time.
 void check_self(const Run& run) {
-    const auto ways = static_cast<int64_t>(landing.total[handler] / (task_calls != 0 ? 1 : 2));
+    const auto ways = static_cast<int64_t>(landing[handler].total / (task_calls != 0 ? 1 : 2));
+    const auto slack = static_cast<int64_t>(slack_ticks);
     unsigned longer = 0;
     for (unsigned i = 0; i < site_count; ++i) {
         if (i == outermost || (run.abandoned && i == leaper)) continue;
-        const auto more = static_cast<int64_t>(with.self[i] - without.self[i] - landing.self[i]);
-        const auto slack = static_cast<int64_t>(slack_ticks);
-        if (more < -slack || more > ways) {
-            complain(run, "self is wrong", sites[i], static_cast<uint64_t>(more));
-        }
+        const auto more = static_cast<int64_t>(with[i].self - without[i].self - landing[i].self);
+        if (more < -slack || more > ways) complain(run, "self is wrong", i, more);
         longer += more > slack;
     }
-    if (longer > 1) complain(run, "self is longer on several functions", sites[0], longer);
+    if (longer > 1) complain(run, "self is longer on several functions", 0, longer);
 }
 
-void check_events(const Run& run) {
-    uint64_t self = 0;
-    for (unsigned i = 0; i < site_count; ++i) self += with.events_self[i];
-    const uint64_t inside = with.events_total[outermost], all = inside + with.events_total[handler];
-    if (self != inside && !(landed_after && self == all)) {
-        complain(run, "events of their own do not add up to the outermost total", sites[outermost],
-                 self - inside);
-    }
+// The functions' own add up to the outermost total, or to that and the interrupt's.
+void check_own(const Run& run, const char* what, uint64_t own, uint64_t inside,
+               uint64_t interrupt) {
+    if (own == inside || (landed_after && own == inside + interrupt)) return;
+    complain(run, what, outermost, static_cast<int64_t>(own - inside));
 }
-void check_sums(const Run& run) {
-    uint64_t self = 0, all_calls = 0;
+const char* finish(const Run& run) {
+    take(with);
+    uint64_t self = 0, events = 0, all_calls = 0;
     for (unsigned i = 0; i < site_count; ++i) {
-        self += with.self[i];
-        all_calls += with.calls[i];
-        const uint64_t calls = without.calls[i] + landing.calls[i];
-        if (with.calls[i] != calls)
-            complain(run, "calls are wrong", sites[i], with.calls[i] - calls);
+        self += with[i].self;
+        events += with[i].events_self;
+        all_calls += with[i].calls;
+        const uint64_t more = with[i].calls - without[i].calls - landing[i].calls;
+        if (more != 0) complain(run, "calls are wrong", i, static_cast<int64_t>(more));
     }
-    // Each call except an outermost one takes its cost off its caller.
-    if (task_calls != 0) return;  // totals include the time of the other task
-    const uint64_t inside = with.total[outermost] - cost_ticks * (all_calls - 1);
-    const uint64_t all = inside + with.total[handler] + cost_ticks;
-    if (self != inside && !(landed_after && self == all)) {
-        complain(run, "self does not add up to the outermost total", sites[outermost],
-                 self - inside);
-    }
-}
-
-// True: the interrupt came after the call.
-bool run_once(const void* argument) {
-    const Run& run = *static_cast<const Run*>(argument);
-    const uint32_t landed = landings;
-    read(before);
-    if (run_inside(call_once, &run) != nullptr) complain(run, "a register", 0, 0);
-    for (unsigned turns = 0; turns < 100000 && landings == landed; ++turns) {
-        asm volatile("isb" ::: "memory");
-    }
-    if (landings != landed + 1) complain(run, "not one interrupt", 0, landings - landed);
-    take(with, before);
-    if (nopscope::hooked_return_address(0) != 0) complain(run, "a call is still open", 0, 0);
-    check_sums(run);
-    check_events(run);
+    // Each call except an outermost one takes its cost off its caller. With another task, totals
+    // include its time.
+    if (task_calls == 0)
+        check_own(run, "self does not add up", self,
+                  with[outermost].total - cost_ticks * (all_calls - 1),
+                  with[handler].total + cost_ticks);
+    check_own(run, "events do not add up", events, with[outermost].events_total,
+              with[handler].events_total);
     check_self(run);
-    note_landing(paths);
-    return landed_after;
+    return nullptr;
 }
 
-unsigned sweep(const Run& run) {
-    measure(run);
-    const unsigned runs = sweep_delays(run_once, &run);
-    if (runs == 0) complain(run, "the interrupt never came after the call", 0, 0);
-    return runs;
-}
-
-void start(bool adaptive) {
+void start_profile(bool adaptive) {
     nopscope::Config config = board_config("profile_sweep");
     config.mode = adaptive ? nopscope::Mode::adaptive : nopscope::Mode::lossless;
     config.profile_memory = image::profile_memory(1);
@@ -245,59 +169,41 @@ void start(bool adaptive) {
     image::start_tracer(config);
     nopscope::profile_memory.set_cost(cost_ticks << nopscope::profiled_shift);
     nopscope::all_cores()[0].profile_cost = nopscope::profile_memory.cost();
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_profile_landing);
-    start_other_task();
-    hal::enable_interrupts();
 }
 
 int run() {
-    const bool adaptive = image::is_given("adaptive=1");
-    start(adaptive);
+    const bool adaptive = image::is_given("adaptive=1"), counts = image::is_given("events=1");
+    start_profile(adaptive);
     const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
     slack_ticks = cost_ticks + 24 / tick + (tick == 1 ? 2 : 8);  // several roundings
-    const auto recorder = adaptive ? nopscope::Recorder::graph : nopscope::Recorder::profile;
-    image::must(nopscope::enable(recorder, Sites::all()));
-    if (image::is_given("events=1")) {
+    must(nopscope::enable(adaptive ? Recorder::graph : Recorder::profile, Sites::all()));
+    if (counts) {
         constexpr uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
-        image::must(nopscope::count_events(events));
-        paths = of_events;
+        must(nopscope::count_events(events));
     }
     if (adaptive) {
-        paths = of_overflow;
         while (nopscope::counters().overflowed == 0) shared();  // without a pump
     }
+    SweepPlan plan{adaptive ? std::span<Path>(of_overflow) : of_profile,
+                   callees,
+                   start,
+                   finish,
+                   measure,
+                   on_profile_landing};
+    if (counts) plan.paths = of_events;
+    start_sweep(plan);
     for (const Callee& callee : callees) {
         for (const bool abandoned : {false, true}) measure({callee, abandoned});
     }
     measure_landing();
     find_sites();
     measure_landing();
-    unsigned runs = 0;
-    for (const Callee& callee : callees) {
-        for (const bool abandoned : {false, true}) runs += sweep({callee, abandoned});
-    }
-    torture_delay = 0;
-    image::must(nopscope::disable(Sites::all()));
-    hal::disable_interrupts();
-    failures = failures + report_hits("profile_sweep", paths);
-    const nopscope::Counters counters = nopscope::counters();
-    if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0)
-        fail(__FILE__, __LINE__);
-    printf("profile_sweep: %s: %u runs of %u functions, %u failures\n",
-           failures == 0 ? "passed" : "FAILED", runs, site_count, failures);
-    fflush(stdout);
-    nopscope::finish();
-    return failures == 0 ? 0 : 1;
+    sweep_all("profile", true);
+    printf("profile_sweep: %u functions\n", site_count);
+    return end_sweep("profile_sweep");
 }
 
 }  // namespace
-
-void fail(const char* file, unsigned line) {
-    failures = failures + 1;
-    if (failures > 20) return;
-    printf("profile_sweep: an invariant failed, %s:%u\n", file, line);
-}
-
 }  // namespace torture
 
 int main() { nopscope::hal::exit(torture::run()); }

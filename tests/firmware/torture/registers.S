@@ -12,59 +12,34 @@
     .equ    d8_at, 320
     .equ    torture_max_phase, 64     // registers.hpp has it, too
 
+#include "tests/firmware/pairs.h"
+
 // Stores the register file to \to. Changes x16 and x17.
 .macro capture to
     adrp    x16, \to
     add     x16, x16, :lo12:\to
-    stp     x0, x1, [x16]
-    stp     x2, x3, [x16, #16]
-    stp     x4, x5, [x16, #32]
-    stp     x6, x7, [x16, #48]
+    pairs   stp, x, 0, 7, x16, 0
     stp     x8, x18, [x16, #64]
-    stp     x19, x20, [x16, #80]
-    stp     x21, x22, [x16, #96]
-    stp     x23, x24, [x16, #112]
-    stp     x25, x26, [x16, #128]
-    stp     x27, x28, [x16, #144]
-    stp     x29, x30, [x16, #160]
+    pairs   stp, x, 19, 30, x16, x18_at + 8
     mov     x17, sp
     str     x17, [x16, #sp_at]
-    stp     q0, q1, [x16, #v0_at]
-    stp     q2, q3, [x16, #v0_at + 32]
-    stp     q4, q5, [x16, #v0_at + 64]
-    stp     q6, q7, [x16, #v0_at + 96]
-    stp     d8, d9, [x16, #d8_at]
-    stp     d10, d11, [x16, #d8_at + 16]
-    stp     d12, d13, [x16, #d8_at + 32]
-    stp     d14, d15, [x16, #d8_at + 48]
+    pairs   stp, q, 0, 7, x16, v0_at, 16
+    pairs   stp, d, 8, 15, x16, d8_at
 .endm
 
 // Loads x0-x8 and v0-v7 from \from. Changes x16.
 .macro load_call_registers from
     adrp    x16, \from
     add     x16, x16, :lo12:\from
-    ldp     x0, x1, [x16]
-    ldp     x2, x3, [x16, #16]
-    ldp     x4, x5, [x16, #32]
-    ldp     x6, x7, [x16, #48]
+    pairs   ldp, x, 0, 7, x16, 0
     ldr     x8, [x16, #64]
-    ldp     q0, q1, [x16, #v0_at]
-    ldp     q2, q3, [x16, #v0_at + 32]
-    ldp     q4, q5, [x16, #v0_at + 64]
-    ldp     q6, q7, [x16, #v0_at + 96]
+    pairs   ldp, q, 0, 7, x16, v0_at, 16
 .endm
 
 // In: \op, stp or ldp. Saves or restores the callee-saved registers above the frame record.
 .macro callee_saved op
-    \op     x19, x20, [sp, #16]
-    \op     x21, x22, [sp, #32]
-    \op     x23, x24, [sp, #48]
-    \op     x25, x26, [sp, #64]
-    \op     x27, x28, [sp, #80]
-    \op     d8, d9, [sp, #96]
-    \op     d10, d11, [sp, #112]
-    \op     d12, d13, [sp, #128]
-    \op     d14, d15, [sp, #144]
+    pairs   \op, x, 19, 28, sp, 16
+    pairs   \op, d, 8, 15, sp, 96
 .endm
 
 // A function with a patch site like the compiler's.
@@ -109,16 +84,8 @@ torture_call_registers:
     sub     sp, sp, x1
 
     load_call_registers torture_arguments
-    ldp     x18, x19, [x16, #x18_at]
-    ldp     x20, x21, [x16, #x18_at + 16]
-    ldp     x22, x23, [x16, #x18_at + 32]
-    ldp     x24, x25, [x16, #x18_at + 48]
-    ldp     x26, x27, [x16, #x18_at + 64]
-    ldp     x28, x29, [x16, #x18_at + 80]
-    ldp     d8, d9, [x16, #d8_at]
-    ldp     d10, d11, [x16, #d8_at + 16]
-    ldp     d12, d13, [x16, #d8_at + 32]
-    ldp     d14, d15, [x16, #d8_at + 48]
+    pairs   ldp, x, 18, 29, x16, x18_at
+    pairs   ldp, d, 8, 15, x16, d8_at
     adrp    x16, torture_before_call
     add     x16, x16, :lo12:torture_before_call
     mov     x17, sp
@@ -230,6 +197,12 @@ traced torture_leaper
     adr     x30, .Lleapt
     ret
     .size   torture_leaper, . - torture_leaper
+
+traced torture_leaf             // for callbacks to call
+    bti     c
+    site
+    ret
+    .size   torture_leaf, . - torture_leaf
 
     .bss
     .balign 8

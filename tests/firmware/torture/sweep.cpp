@@ -3,46 +3,35 @@
 #include "tests/firmware/torture/sweep.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
-#include "tests/firmware/image.hpp"
-#include "tests/firmware/torture/torture.hpp"
 
 #include <stdio.h>
 
-// The hot paths, labels in tracer/arch/arm64/recorders.S and callback_hook.S.
-extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
-    nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_return_hook[],
-    nopscope_return_hook_end[], nopscope_callback_hook[], nopscope_callback_hook_end[],
-    nopscope_graph_events_entry[], nopscope_graph_events_entry_end[], nopscope_graph_events_hook[],
-    nopscope_graph_events_hook_end[];
-
-namespace hal = nopscope::hal;
+SWEEP_LABELS(function_entry);
+SWEEP_LABELS(graph_entry);
+SWEEP_LABELS(return_hook);
+SWEEP_LABELS(callback_hook);
+SWEEP_LABELS(graph_events_entry);
+SWEEP_LABELS(graph_events_hook);
 
 namespace torture {
 namespace {
 
-using nopscope::Recorder;
-using nopscope::Sites;
-
 Path paths[] = {
-    {"function_entry", nopscope_function_entry, nopscope_function_entry_end},
-    {"graph_entry", nopscope_graph_entry, nopscope_graph_entry_end},
-    {"return_hook", nopscope_return_hook, nopscope_return_hook_end},
-    {"callback_hook", nopscope_callback_hook, nopscope_callback_hook_end},
-    {"graph_events_entry", nopscope_graph_events_entry, nopscope_graph_events_entry_end},
-    {"graph_events_hook", nopscope_graph_events_hook, nopscope_graph_events_hook_end},
+    SWEEP_PATH(function_entry), SWEEP_PATH(graph_entry),        SWEEP_PATH(return_hook),
+    SWEEP_PATH(callback_hook),  SWEEP_PATH(graph_events_entry), SWEEP_PATH(graph_events_hook),
 };
 
 void sweep_with(Recorder recorder, const char* name, bool hooked) {
-    must(nopscope::enable(recorder, Sites::all()), "enable");
+    must(nopscope::enable(recorder, Sites::all()));
     sweep_all(name, hooked);
 }
 
 // The graph recorder is enabled on the sites.
 void sweep_events() {
     constexpr uint16_t events[] = {0x00, 0x11};  // SW_INCR, CPU_CYCLES
-    must(nopscope::count_events(events), "count events");
+    must(nopscope::count_events(events));
     sweep_all("graph with events", true);
-    must(nopscope::count_events({}), "count no events");
+    must(nopscope::count_events({}));
 }
 
 uint64_t entries, exits;
@@ -59,9 +48,9 @@ void count_exit(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
 // (tests/e2e/oracle_test.py) counts the same calls.
 void sweep_return_callbacks() {
     static nopscope::ReturnOps counting(count_entry, count_exit);
-    must(nopscope::attach(counting, Sites::all()), "attach");
+    must(nopscope::attach(counting, Sites::all()));
     sweep_with(Recorder::graph, "callbacks and graph", true);
-    must(nopscope::detach(counting), "detach");
+    must(nopscope::detach(counting));
     printf("sweep: callbacks: %lu entries, %lu exits\n", static_cast<unsigned long>(entries),
            static_cast<unsigned long>(exits));
     if (exits == 0 || exits > entries) fail(__FILE__, __LINE__);
@@ -82,18 +71,7 @@ int run() {
     sweep_events();
     sweep_return_callbacks();
 
-    must(nopscope::disable(Sites::all()), "disable");
-    const nopscope::Counters counters = nopscope::counters();
-    if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) {
-        printf("sweep: dropped %lu, shadow_stack_full %lu, off_stack %lu: must be 0\n",
-               static_cast<unsigned long>(counters.dropped),
-               static_cast<unsigned long>(counters.shadow_stack_full),
-               static_cast<unsigned long>(counters.off_stack));
-        fail(__FILE__, __LINE__);
-    }
-    const unsigned failures = end_sweep();
-    nopscope::finish();
-    return failures == 0 ? 0 : 1;
+    return end_sweep();
 }
 
 }  // namespace

@@ -19,10 +19,16 @@
 
 #include <span>
 
-#include "nopscope/nopscope.hpp"
+#include "tests/firmware/image.hpp"
 #include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/torture.hpp"
 
 namespace torture {
+
+namespace hal = nopscope::hal;
+using image::must;
+using nopscope::Recorder;
+using nopscope::Sites;
 
 // Code between two labels. An interrupt must come at each of its instructions. A library that
 // defers interrupts takes it elsewhere.
@@ -35,6 +41,10 @@ struct Path {
 
     unsigned length() const { return static_cast<unsigned>(end - begin) / 4; }
 };
+// The path from `nopscope_NAME` to `nopscope_NAME_end`, labels in tracer/arch/arm64.
+#define SWEEP_LABELS(NAME) extern "C" const char nopscope_##NAME[], nopscope_##NAME##_end[]
+#define SWEEP_PATH(NAME) \
+    { #NAME, nopscope_##NAME, nopscope_##NAME##_end }
 
 struct Callee {
     const char* name;
@@ -49,12 +59,22 @@ inline constexpr Callee register_callees[] = {
     {"leaping", torture_leaping, 3},
 };
 
+// A call after a call that returned, or after one that longjmp abandoned.
+struct Run {
+    const Callee& callee;
+    bool abandoned;
+};
+
+void on_landing(unsigned interrupt);  // instrumented; so is sweep_handler.cpp's rest below
 struct SweepPlan {
     std::span<Path> paths;
     std::span<const Callee> callees;
     // Before and after each run with its interrupt; may be null. `finish`: an error, or null.
     void (*start)() = nullptr;
-    const char* (*finish)(const Callee& callee, bool abandoned) = nullptr;
+    const char* (*finish)(const Run& run) = nullptr;
+    // Before all runs of a callee; may be null.
+    void (*prepare)(const Run& run) = nullptr;
+    void (*handler)(unsigned interrupt) = on_landing;
 };
 
 // How many traced calls a run makes besides the callee's, and how many its interrupt makes.
@@ -62,34 +82,17 @@ inline constexpr unsigned run_calls = 1 + 7, abandoned_calls = 3, interrupt_call
 
 // For sweeps whose recording nobody reads: drops the line's bytes.
 nopscope::Config silent_config(const char* image);
-// Panics if a request fails.
-void must(nopscope::Status status, const char* what);
 // Call it once, after nopscope::init().
 void start_sweep(const SweepPlan& plan);
 // Sweeps each callee, after a call that returned and after one that longjmp abandoned. `hooked`:
-// the graph recorder traces the callees.
+// a recorder hooks the callees.
 void sweep_all(const char* name, bool hooked);
-// Prints which instructions were hit, and returns the number of failures. The timer must be off.
-unsigned end_sweep();
-
-// ---- sweep_parts.cpp ----
-
-// Leaves three frames on the shadow stack, far below the next call's SP. That call finds them.
-void abandon_frames();
-// Uses the next frames of the shadow stack for calls far below the next call's SP, and releases
-// them. A frame that is published but not yet written then has old contents: these must not look
-// like a call that was skipped.
-void use_frames();
-// With calls_are_lowest: makes the next hooked call the lowest on this stack. Afterwards: what is
-// wrong with the lowest SP, or null.
-void forget_lowest();
-const char* check_lowest();
-// Calls run(argument) for each delay from 1 tick on, in each phase, until all interrupts of a delay
-// come after the call (run returns true). Returns how many runs; 0: this never happened.
-unsigned sweep_delays(bool (*run)(const void*), const void* argument);
-void note_landing(std::span<Path> paths);
-// Prints which instructions were hit. Returns how many were not.
-unsigned report_hits(const char* image, std::span<const Path> paths);
+// Makes the call, in a traced call that must be the only one that is open afterwards. Returns what
+// is wrong with registers or shadow stack; or null.
+const char* make_call(const Run& run);
+void complain(const Run& run, const char* what);
+// Traces nothing, prints which instructions were hit, and returns the image's exit status.
+int end_sweep(const char* image = "sweep");
 
 // ---- sweep_handler.cpp ----
 
@@ -101,15 +104,13 @@ extern volatile uint64_t landing_sp;  // in a call of the interrupt's handler
 extern uint32_t task_calls;           // of the other task in each run; 0: there is none
 extern bool calls_are_lowest;
 void start_other_task();  // if the command line asks for it; and sets calls_are_lowest
-// These are instrumented.
-void on_landing(unsigned interrupt);          // the interrupt
-void on_profile_landing(unsigned interrupt);  // the same, then calls shared()
+void on_profile_landing(unsigned interrupt);  // on_landing, then calls shared()
 void shared();
 // Opens depth + 1 calls, and calls `then` in the innermost. Returns depth.
 uint64_t deep(unsigned depth, void (*then)());
 // Opens depth + 1 calls, and leaves them by longjmp.
 void leap(unsigned depth, jmp_buf back);
 // Calls run(argument). When it returns, all frames above its own must be gone.
-const char* run_inside(const char* (*run)(const void*), const void* argument);
+const char* run_inside(const char* (*run)(const Run&), const Run& argument);
 
 }  // namespace torture

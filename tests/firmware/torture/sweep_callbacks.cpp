@@ -2,38 +2,86 @@
 // The trampolines of callbacks. Callbacks and the graph recorder trace the interrupts, too, so each
 // case meets itself one depth up. Each callback must run exactly once for each traced call of its
 // context. The line's bytes are dropped; the console is raw on the UART.
-#include "hal/hal.hpp"
 #include "tests/firmware/torture/sweep.hpp"
-#include "tests/firmware/torture/sweep_ops.hpp"
-#include "tests/firmware/torture/torture.hpp"
 
-// Labels in tracer/arch/arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_end[], nopscope_far[],
-    nopscope_far_end[], nopscope_walk_list[], nopscope_walk_list_end[],
-    nopscope_callback_unguarded[], nopscope_callback_unguarded_end[];
-extern "C" void torture_no_landing(), torture_leaper();
+SWEEP_LABELS(callback);
+SWEEP_LABELS(far);
+SWEEP_LABELS(walk_list);
+SWEEP_LABELS(callback_unguarded);
 
-namespace hal = nopscope::hal;
+extern "C" {
+void torture_no_landing(), torture_leaper(), torture_leaf();
+// far_sites.S
+void torture_far();       // calls torture_direct once
+void torture_far_bare();  // an ops without a direct entry
+extern const char torture_direct[];
+extern uint64_t torture_direct_calls;
+nopscope::Ops torture_far_ops, torture_bare_ops;
+}
 
 namespace torture {
 namespace {
 
 using nopscope::Ops;
-using nopscope::Recorder;
-using nopscope::Sites;
+using nopscope::Regs;
 
 Path paths[] = {
-    {"callback", nopscope_callback, nopscope_callback_end},
+    SWEEP_PATH(callback),
     {"callback to direct, and recursion", nopscope_callback_end, nopscope_far},
-    {"far", nopscope_far, nopscope_far_end},
-    {"walk_list", nopscope_walk_list, nopscope_walk_list_end},
-    {"callback, unguarded", nopscope_callback_unguarded, nopscope_callback_unguarded_end},
+    SWEEP_PATH(far),
+    SWEEP_PATH(walk_list),
+    SWEEP_PATH(callback_unguarded),
 };
 constexpr Callee callees[] = {
     {"landing", torture_landing, 1}, {"tail", torture_tail, 2},
     {"nested", torture_nested, 2},   {"leaping", torture_leaping, 3},
     {"far", torture_far, 1},         {"far without a direct entry", torture_far_bare, 1},
 };
+
+// What the ops saw.
+struct Seen {
+    uint32_t calls[2];  // in thread context, in interrupts
+    uint32_t wrong;     // with registers that differ from the call's
+};
+constexpr unsigned all_ops = 4;
+
+// Callbacks run within traced calls: general registers only, no newlib. They know all registers
+// of the function for which they are known; of the others their relations.
+bool as_called(uint64_t ip, uint64_t parent_ip, const Regs& regs, bool in_interrupt) {
+    if (regs.pc <= ip || regs.pc > ip + 12 || regs.lr != parent_ip || regs.sp % 16 != 0)
+        return false;
+    if (in_interrupt || ip != reinterpret_cast<uint64_t>(torture_landing)) return true;
+    for (unsigned n = 0; n < 9; ++n) {
+        if (regs.x[n] != torture_arguments.x[n]) return false;
+    }
+    return regs.fp == torture_arguments.x18_to_x30[29 - 18] && regs.sp == torture_before_call.sp;
+}
+
+// Changes all registers that a callback may change: the compiler may not have.
+TORTURE_INLINE void spoil_registers() {
+    asm volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n mov x\\n, #-\\n\n .endr" ::
+                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+                       "x12", "x13", "x14", "x15", "x16", "x17", "cc", "memory");
+}
+
+void note(uint64_t ip, uint64_t parent_ip, Ops* ops, Regs* regs) {
+    Seen& own = *static_cast<Seen*>(ops->user);
+    const bool in_interrupt = *nopscope::hal::interrupt_depth_of(0) != 0;
+    // Another task's callback may come in between.
+    __atomic_fetch_add(&own.calls[in_interrupt], 1, __ATOMIC_RELAXED);
+    if (!as_called(ip, parent_ip, *regs, in_interrupt)) ++own.wrong;
+    spoil_registers();
+}
+void recur(uint64_t ip, uint64_t parent_ip, Ops* ops, Regs* regs) {
+    note(ip, parent_ip, ops, regs);
+    torture_leaf();
+}
+
+Seen seen[all_ops];
+Ops noting{.func = note, .user = &seen[0]};
+Ops noting_too{.func = note, .user = &seen[1]};
+Ops recurring{.func = recur, .user = &seen[2]};
+Ops unguarded{.func = note, .user = &seen[3], .flags = nopscope::ops_unguarded};
 
 template <typename F>
 const void* pointer(F* function) {
@@ -71,9 +119,9 @@ void start() {
     direct_before = torture_direct_calls;
 }
 
-const char* finish(const Callee& callee, bool abandoned) {
+const char* finish(const Run& run) {
     const uint32_t calls =
-        run_calls + (abandoned ? abandoned_calls : 0) + callee.calls + task_calls;
+        run_calls + (run.abandoned ? abandoned_calls : 0) + run.callee.calls + task_calls;
     const Ops* const ops[all_ops] = {&noting, &noting_too, &recurring, &unguarded};
     for (unsigned n = 0; n < all_ops; ++n) {
         const unsigned times = is_attached(ops[n]) ? 1 : 0;
@@ -85,7 +133,7 @@ const char* finish(const Callee& callee, bool abandoned) {
     const uint64_t recursions = is_attached(&recurring) ? calls + interrupt_calls : 0;
     if (nopscope::counters().recursions - recursions_before != recursions)
         return "recursions miscounted";
-    if (torture_direct_calls - direct_before != (callee.function == torture_far ? 1 : 0)) {
+    if (torture_direct_calls - direct_before != (run.callee.function == torture_far ? 1 : 0)) {
         return "not one call of the direct entry";
     }
     return nullptr;
@@ -93,14 +141,14 @@ const char* finish(const Callee& callee, bool abandoned) {
 
 void sweep_one_way(const Way& one) {
     way = &one;
-    must(nopscope::enable(Recorder::graph, Sites::all()), "enable");
-    if (!one.hooked) must(nopscope::disable(Sites::of(called)), "disable");
+    must(nopscope::enable(Recorder::graph, Sites::all()));
+    if (!one.hooked) must(nopscope::disable(Sites::of(called)));
     for (Ops* ops : one.attached) {
-        if (ops != nullptr) must(nopscope::attach(*ops, Sites::all()), "attach");
+        if (ops != nullptr) must(nopscope::attach(*ops, Sites::all()));
     }
     sweep_all(one.name, one.hooked);
     for (Ops* ops : one.attached) {
-        if (ops != nullptr) must(nopscope::detach(*ops), "detach");
+        if (ops != nullptr) must(nopscope::detach(*ops));
     }
 }
 
@@ -108,12 +156,10 @@ int run() {
     torture_far_ops.direct = reinterpret_cast<uint64_t>(torture_direct);
     nopscope::Config config = silent_config("sweep-callbacks");
     config.interrupt_depth = hal::interrupt_depth_of;
-    must(nopscope::init(config), "init");
+    must(nopscope::init(config));
     start_sweep({paths, callees, start, finish});
     for (const Way& one : ways) sweep_one_way(one);
-    must(nopscope::disable(Sites::all()), "disable");
-    if (nopscope::counters().enabled != 0) fail(__FILE__, __LINE__);
-    return end_sweep() == 0 ? 0 : 1;
+    return end_sweep();
 }
 
 }  // namespace

@@ -2,28 +2,16 @@
 // The recorders that leave calls out: duration, sampled, and graph with a depth limit. After each
 // run each call, also the interrupt's, must have made its records or be counted as filtered. The
 // line's bytes are dropped; the console is raw on the UART.
-#include "hal/hal.hpp"
 #include "tests/firmware/torture/sweep.hpp"
-#include "tests/firmware/torture/torture.hpp"
 
-// Labels in tracer/arch/arm64/duration.S and sampled.S.
-extern "C" const char nopscope_duration_entry[], nopscope_duration_entry_end[],
-    nopscope_duration_hook[], nopscope_duration_hook_end[], nopscope_sampled_entry[],
-    nopscope_sampled_entry_end[];
-
-namespace hal = nopscope::hal;
+SWEEP_LABELS(duration_entry);
+SWEEP_LABELS(duration_hook);
+SWEEP_LABELS(sampled_entry);
 
 namespace torture {
 namespace {
 
-using nopscope::Recorder;
-using nopscope::Sites;
-
-Path paths[] = {
-    {"duration_entry", nopscope_duration_entry, nopscope_duration_entry_end},
-    {"duration_hook", nopscope_duration_hook, nopscope_duration_hook_end},
-    {"sampled_entry", nopscope_sampled_entry, nopscope_sampled_entry_end},
-};
+Path paths[] = {SWEEP_PATH(duration_entry), SWEEP_PATH(duration_hook), SWEEP_PATH(sampled_entry)};
 
 struct Way {
     const char* name;
@@ -56,11 +44,11 @@ void start() {
     before = nopscope::counters();
 }
 
-const char* finish(const Callee& callee, bool abandoned) {
+const char* finish(const Run& run) {
     // Some of these are hooked; they end the calls that a longjmp left open.
     constexpr unsigned last_calls = 3;
     for (unsigned n = 0; n < last_calls; ++n) torture_landing();
-    const uint64_t calls = run_calls + (abandoned ? abandoned_calls : 0) + callee.calls +
+    const uint64_t calls = run_calls + (run.abandoned ? abandoned_calls : 0) + run.callee.calls +
                            interrupt_calls + task_calls + last_calls;
     const nopscope::Counters after = nopscope::counters();
     const uint64_t filtered = after.filtered - before.filtered;
@@ -87,7 +75,7 @@ void sweep_one_way(const Way& one) {
     way = &one;
     nopscope::set_min_duration(one.min_duration);
     nopscope::set_max_depth(one.max_depth);
-    must(nopscope::enable(one.recorder, Sites::all()), "enable");
+    must(nopscope::enable(one.recorder, Sites::all()));
     sweep_all(one.name, one.sample == 1 && one.max_depth == 0);
     nopscope::set_max_depth(0);
 }
@@ -96,7 +84,7 @@ void sweep_one_way(const Way& one) {
 // and checks registers.
 void fill_the_ring() {
     way = &ways[0];
-    must(nopscope::enable(Recorder::duration, Sites::all()), "enable");
+    must(nopscope::enable(Recorder::duration, Sites::all()));
     start();
     constexpr unsigned rounds = 40000;
     for (unsigned n = 0; n < rounds; ++n) {
@@ -109,18 +97,12 @@ void fill_the_ring() {
 }
 
 int run() {
-    must(nopscope::init(silent_config("sweep-filters")), "init");
+    must(nopscope::init(silent_config("sweep-filters")));
     start_sweep({paths, register_callees, start, finish});
     for (const Way& one : ways) sweep_one_way(one);
     nopscope::set_min_duration(0);
     fill_the_ring();
-    must(nopscope::disable(Sites::all()), "disable");
-    const nopscope::Counters counters = nopscope::counters();
-    if (counters.enabled + counters.dropped + counters.shadow_stack_full + counters.off_stack !=
-        0) {
-        fail(__FILE__, __LINE__);
-    }
-    return end_sweep() == 0 ? 0 : 1;
+    return end_sweep();
 }
 
 }  // namespace

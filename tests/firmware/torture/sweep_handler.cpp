@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweeps' interrupt: an instrumented handler. It calls functions that move the shadow stack,
 // whatever instruction it interrupted. sweep.hpp has the number of its calls.
-#include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
-#include "tests/firmware/image.hpp"
-#include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
-#include "tests/firmware/torture/torture.hpp"
 #include "tracer/core/cores.hpp"
 
 extern "C" const char nopscope_recording[];
-extern "C" void switch_stacks(uint64_t* save_sp, uint64_t sp);  // firmware/examples/tasks/switch.S
 
 namespace torture {
 
@@ -68,8 +63,7 @@ NOPSCOPE_NOTRACE void start_other_task() {
     const auto low = reinterpret_cast<uintptr_t>(other_stack);
     const uint64_t high = low + sizeof other_stack;
     image::must(nopscope::context_create(other, other_frames, low, high));
-    other_sp = high - 16 - 160;  // switch_stacks loads it, zero except x30
-    reinterpret_cast<uint64_t*>(other_sp)[11] = reinterpret_cast<uintptr_t>(&run_other);
+    other_sp = image::begin_stack(high, run_other);
     task_calls = 9;
     nopscope::hal::set_after_interrupt(switch_to_other);
 }
@@ -89,7 +83,7 @@ TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     TORTURE_EXPECT(false);
 }
 
-TORTURE_CALL const char* run_inside(const char* (*run)(const void*), const void* argument) {
+TORTURE_CALL const char* run_inside(const char* (*run)(const Run&), const Run& argument) {
     const char* result = run(argument);
     asm volatile("" ::: "memory");  // not a tail call
     return result;

@@ -44,6 +44,15 @@ namespace Os {
 extern const Suite suite;
 }
 
+// ---- failures.cpp ----
+
+extern volatile unsigned failures;
+// Counts a failure, and prints the first twenty. Any context.
+[[gnu::format(printf, 1, 2)]] void complain(const char* format, ...);
+// Traced calls were dropped or refused, or sites are still enabled: complains.
+void expect_nothing_lost();
+// Prints what became of the image's test. Returns its exit status.
+int end(const char* image);
 // Reports that an invariant does not hold. Any context.
 void fail(const char* file, unsigned line);
 #define TORTURE_EXPECT(condition)                              \

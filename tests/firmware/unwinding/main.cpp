@@ -18,12 +18,11 @@
 
 namespace hal = nopscope::hal;
 
+using image::begin_stack;
 using image::is_given;
 using image::must;
 using nopscope::Recorder;
 using nopscope::Sites;
-
-extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
 namespace {
 
@@ -33,15 +32,6 @@ constexpr unsigned ticks = 400;
 
 Backtrace untraced;
 volatile bool second_core_is_done = false;
-
-Recorder recorder() {
-    if (is_given("recorder=function")) return Recorder::function;
-    if (is_given("recorder=graph")) return Recorder::graph;
-    if (is_given("recorder=profile")) return Recorder::profile;
-    if (is_given("recorder=duration")) return Recorder::duration;
-    if (is_given("recorder=sampled")) return Recorder::sampled;
-    return Recorder::none;
-}
 
 std::atomic<unsigned> entries, exits;
 bool on_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
@@ -56,14 +46,6 @@ void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Return
 nopscope::ReturnOps at_return(on_begin, on_end);
 
 bool is_only = false;
-
-// Returns the SP of a new stack. switch_stacks loads zeros from there, and `begin` as x30.
-std::uint64_t begin_stack(std::uint64_t high, void (*begin)()) {
-    const std::uint64_t sp = high - 16 - 160;
-    std::memset(reinterpret_cast<void*>(sp), 0, 160);
-    reinterpret_cast<std::uint64_t*>(sp)[11] = reinterpret_cast<std::uintptr_t>(begin);
-    return sp;
-}
 
 // Catches what traced functions throw, and calls none of them then: the calls must end here.
 void on_interrupt(unsigned) {
@@ -175,11 +157,11 @@ void start_tracing() {
     config.cores = hal::core_count();
     config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
-    if (recorder() == Recorder::profile)
+    if (image::recorder_given() == Recorder::profile)
         config.profile_memory = image::profile_memory(config.cores);
     image::start_tracer(config);
     const Sites sites = is_only ? Sites::of(traced_functions) : Sites::all();
-    if (recorder() != Recorder::none) must(nopscope::enable(recorder(), sites));
+    must(nopscope::enable(image::recorder_given(), sites));
     if (is_given("ops=return")) must(nopscope::attach(at_return, Sites::all()));
     if (is_given("recorder=sampled")) nopscope::set_sample(1);
     if (is_given("events=1")) must(nopscope::count_events({&instructions_retired, 1}));

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the tracer share.
+#pragma once
+
+#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
+#include "nopscope/triggers.hpp"
+#include "tests/firmware/image.hpp"
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+
+#include <utility>
+
+namespace nopscope::selftest {
+
+// Counts the ends of the calls that it traces.
+inline unsigned exits;
+inline ReturnOps counting_exits(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
+                                            CallData*) { ++exits; });
+
+// How many ops trace a site.
+inline unsigned ops_at(std::uint32_t site) {
+    unsigned count = 0;
+    for_each_ops(
+        site, [](Ops&, void* sum) { ++*static_cast<unsigned*>(sum); }, &count);
+    return count;
+}
+
+// A context that runs on this core's stack.
+struct OtherContext {
+    Context context;
+    ContextFrame frames[9];
+    bool create() {
+        const hal::StackBounds stack = hal::stack_bounds();
+        return is_ok(context_create(context, frames, stack.low, stack.high));
+    }
+};
+
+// A task on its own stack.
+struct Task {
+    Context context;
+    ContextFrame frames[65];
+    alignas(16) unsigned char stack[16384];
+    std::uint64_t sp;
+    bool done;
+
+    // Begins anew; switch_stacks() to `sp` then calls `run`.
+    bool create(void (*run)()) {
+        const auto low = reinterpret_cast<std::uintptr_t>(stack);
+        sp = image::begin_stack(low + sizeof stack, run);
+        done = false;
+        return is_ok(context_create(context, frames, low, low + sizeof stack));
+    }
+};
+inline Task tasks[2];
+
+}  // namespace nopscope::selftest
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using protocol::Extended;
+using protocol::Kind;

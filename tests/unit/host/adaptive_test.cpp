@@ -26,6 +26,12 @@ protected:
     }
     // The trace also counts sites by 8: a record's payload is the offset / 8.
     void traced(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site), ticks); }
+    using Figures = std::vector<std::uint64_t>;
+    // Of a site: calls, those in the profile, the least and the largest time, and the total.
+    Figures told(std::uint32_t site) {
+        const FunctionRow& of = row(made, site);
+        return {of.calls, of.profiled, of.call->min_ns, of.call->max_ns, of.total_ns};
+    }
 };
 
 TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
@@ -34,20 +40,14 @@ TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
     traced(2, 30);
     target.moved(0, {});
     profiled(2, 5, 70);
+    profiled(3, 7, 20);
     target.skip_sequence(protocol::Stream::moved);  // costs only a gap
-    const Report result = report();
-    ASSERT_TRUE(result.adaptive);
-    const FunctionRow& one = row(result, 1);
-    const FunctionRow& both = row(result, 2);
-    EXPECT_EQ(one.calls, 1u);
-    EXPECT_EQ(one.profiled, 0u);
-    EXPECT_EQ(both.calls, 6u);
-    EXPECT_EQ(both.profiled, 5u);
-    EXPECT_EQ(both.total_ns, 30 + 5 * 70u);
-    EXPECT_EQ(both.call->min_ns, 30u);
-    EXPECT_EQ(both.call->max_ns, 70u);
-    EXPECT_NEAR(one.share + both.share, 1, 1e-9);
-    const std::string text = text_report(result);
+    ASSERT_TRUE(report().adaptive);
+    EXPECT_EQ(told(1), (Figures{1, 0, 100, 100, 100}));
+    EXPECT_EQ(told(2), (Figures{6, 5, 30, 70, 380}));
+    EXPECT_EQ(told(3), (Figures{7, 7, 20, 20, 140})) << "it is only in the profile";
+    EXPECT_NEAR(row(made, 1).share + row(made, 2).share + row(made, 3).share, 1, 1e-9);
+    const std::string text = text_report(made);
     EXPECT_THAT(text, HasSubstr("[5 in the profile]"));
     EXPECT_THAT(text, Not(HasSubstr("p99")));
     EXPECT_THAT(text, HasSubstr("adaptive\n"));
@@ -69,17 +69,6 @@ TEST_F(AdaptiveTest, EachCallLosesItsOwnRecordersOverhead) {
     EXPECT_NEAR(row(result, 3).share, 16.0 / (16 + 27 + 5 * 66), 1e-9);
 }
 
-TEST_F(AdaptiveTest, AFunctionThatIsOnlyInTheProfileHasARow) {
-    target.hello();
-    traced(1, 100);
-    profiled(3, 7, 20);
-    target.moved(1, {{24, true, 0}});
-    const Report result = report();
-    EXPECT_EQ(row(result, 3).calls, 7u);
-    EXPECT_EQ(row(result, 3).profiled, 7u);
-    EXPECT_EQ(row(result, 3).call->min_ns, 20u);
-}
-
 TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
     target.hello();
     traced(2, 30);
@@ -96,19 +85,17 @@ TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
     target.hello();
     target.clock = 10 * unit;
     traced(1, 100);
-    target.moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
-    target.moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
+    for (int n = 0; n < 2; ++n) target.moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
     target.moved(3, {{16, false, 90 * unit}, {8, true, 15 * unit}});
     const Report result = report();
     EXPECT_EQ(result.moves, 3u);
     const auto json = nlohmann::json::parse(json_report(result))["adaptive"];
     EXPECT_EQ(json["moves"], 3);
     ASSERT_EQ(json["moved"].size(), 3u);
-    const char* const to[] = {"profile", "profile", "trace"};
-    const std::uint32_t sites[] = {1, 2, 2};
+    const std::pair<const char*, unsigned> moved[] = {{"profile", 1}, {"profile", 2}, {"trace", 2}};
     for (unsigned i = 0; i < 3; ++i) {
-        EXPECT_EQ(json["moved"][i]["to"], to[i]);
-        EXPECT_EQ(result.moved[i].address, TargetStream::text_base + 8 * sites[i]);
+        EXPECT_EQ(json["moved"][i]["to"], moved[i].first);
+        EXPECT_EQ(result.moved[i].address, TargetStream::text_base + 8 * moved[i].second);
         EXPECT_EQ(json["moved"][i]["session"], 0);
     }
     EXPECT_NEAR(static_cast<double>(result.moved[2].at_ns), 80.0 * unit, unit);

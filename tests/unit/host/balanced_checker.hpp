@@ -47,8 +47,8 @@ public:
         } else {
             open.pop_back();
         }
-        say("{} -{} {}{}{}", track.number, name(function), now, how == Left::returned ? "" : " ",
-            how == Left::returned ? "" : left_text(how));
+        const std::string left = how == Left::returned ? "" : std::string(" ") + left_text(how);
+        say("{} -{} {}{}", track.number, name(function), now, left);
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         at(track, now);

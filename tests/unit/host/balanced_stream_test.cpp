@@ -54,6 +54,11 @@ protected:
         target.clock = 0;
         target.hello();
     }
+    // One record of core `core`: a call of f1.
+    static void call(BalancedStream& stream, unsigned core, std::uint64_t clock) {
+        const protocol::StampedRecord record = stamped(protocol::Kind::call, 1, clock);
+        stream.on_trace(core, {.first_index = 0, .records = {&record, 1}});
+    }
 
     TargetStream target;
     Play<TargetStream> play{target};
@@ -133,18 +138,15 @@ TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
 }
 
 TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
-    const auto session = [&](bool lossless, std::uint8_t cores) {
+    target.bytes.clear();
+    for (const auto& [lossless, cores] : {std::pair{true, 1}, {false, 1}, {true, 2}}) {
         target.lossless = lossless;
-        target.cores = cores;
+        target.cores = static_cast<std::uint8_t>(cores);
         ++target.session;
         target.hello();
         play("1( 0:t( 50:t) )");
         target.finish();
-    };
-    target.bytes.clear();
-    session(true, 1);
-    session(false, 1);
-    session(true, 2);
+    }
     told(std::nullopt);
     const auto has = [](const std::string& line) { return line.find("(tracer)") != line.npos; };
     const auto& lines = checker.told;
@@ -265,17 +267,13 @@ TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLas
     hello.text_base = TargetStream::text_base;
     hello.site_table_crc = symbols.site_table_crc;
     hello.build_id = symbols.build_id;
-    const auto batch = [&](unsigned core, std::uint64_t index, std::uint64_t clock) {
-        const std::vector<protocol::StampedRecord> records{stamped(protocol::Kind::call, 1, clock)};
-        stream.on_trace(core, {.first_index = index, .records = records});
-    };
     for (const std::uint64_t begin : {1000, 5000000}) {
         stream.on_session(hello);
         stream.on_missing(
             0, {.from = 7, .to = begin + 10, .dropped = 3});  // since the target's last stats
-        batch(0, 0, begin);
+        call(stream, 0, begin);
         stream.on_missing(1, {.from = begin + 20, .to = begin + 900, .lost = 4});
-        batch(1, 0, begin + 30);
+        call(stream, 1, begin + 30);
         stream.on_session_end();
     }
     EXPECT_EQ(joined(checker.told),
@@ -285,14 +283,9 @@ TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLas
     EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
-TEST(BalancedStreamOrigin, ASessionWithoutRecordsHasNone) {
-    struct Origins final : EventSink {
+TEST_F(BalancedStreamTest, ASessionWithoutRecordsHasNoOrigin) {
+    struct Origins final : BalancedChecker {
         void on_origin(Nanoseconds origin) override { list.push_back(origin); }
-        void on_function(std::uint32_t, const FunctionPlace&) override {}
-        void on_track(const Track&) override {}
-        void entry(const Track&, std::uint32_t, Nanoseconds) override {}
-        void leave(const Track&, std::uint32_t, Nanoseconds, Left) override {}
-        void finish() override {}
         std::vector<Nanoseconds> list;
     } origins;
     BalancedStream stream(
@@ -302,8 +295,7 @@ TEST(BalancedStreamOrigin, ASessionWithoutRecordsHasNone) {
     stream.on_session_end();
     for (const std::uint64_t clock : {5'000, 9'000'000}) {
         stream.on_session(hello);
-        const protocol::StampedRecord record = stamped(protocol::Kind::call, 1, clock);
-        stream.on_trace(0, {.first_index = 0, .records = {&record, 1}});
+        call(stream, 0, clock);
         stream.on_session_end();
     }
     EXPECT_THAT(origins.list, ElementsAre(5'000));
@@ -318,34 +310,28 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
         BalancedStream stream(
             random_checker, [] { return nullptr; }, "x");
         const std::uint64_t rates[] = {1, 54'000'000, 1'000'000'000, ~std::uint64_t{0}};
-        const HelloInfo hello = hello_of(rates[seed % 4]);
         std::uint64_t index = 0;
-        for (unsigned session = 0; session < 2; ++session) {
-            stream.on_session(hello);
-            for (unsigned batches = 0; batches < 20; ++batches) {
-                std::vector<protocol::StampedRecord> records;
-                std::uint64_t clock = seed % 3 == 0 ? random() : random() % 1000;
-                for (unsigned i = 0; i < 100; ++i) {
-                    const auto kind = static_cast<protocol::Kind>(random() % 4);
-                    std::uint32_t payload =
-                        static_cast<std::uint32_t>(random()) & ((1u << protocol::payload_bits) - 1);
-                    if (kind == protocol::Kind::entry) payload %= 16;
-                    if (kind == protocol::Kind::ret)
-                        payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
-                    if (kind == protocol::Kind::extended) payload &= 0x7f;
-                    clock += random() % 50;
-                    records.push_back(stamped(kind, payload & 0x1fff'ffff, clock));
-                }
-                if (random() % 4 == 0)
-                    stream.on_missing(random() % 3,
-                                      {clock, clock + 5, random() % 2, 0, random() % 2});
-                TraceBatch batch{
-                    .first_index = index, .records = records, .gap = random() % 5 == 0};
-                batch.context = static_cast<std::uint32_t>(random() % 3);
-                stream.on_trace(random() % 3, batch);
-                index += records.size();
+        for (unsigned batches = 0; batches < 40; ++batches) {
+            if (batches % 20 == 0) stream.on_session(hello_of(rates[seed % 4]));
+            std::vector<protocol::StampedRecord> records;
+            std::uint64_t clock = seed % 3 == 0 ? random() : random() % 1000;
+            for (unsigned i = 0; i < 100; ++i) {
+                const auto kind = static_cast<protocol::Kind>(random() % 4);
+                std::uint64_t payload = random() & ((1u << protocol::payload_bits) - 1);
+                if (kind == protocol::Kind::entry) payload %= 16;
+                if (kind == protocol::Kind::ret) payload = (index + i - random() % 30) << 1;
+                if (kind == protocol::Kind::extended) payload &= 0x7f;
+                clock += random() % 50;
+                records.push_back(
+                    stamped(kind, static_cast<std::uint32_t>(payload) & 0x1fff'ffff, clock));
             }
-            stream.on_session_end();
+            if (random() % 4 == 0)
+                stream.on_missing(random() % 3, {clock, clock + 5, random() % 2, 0, random() % 2});
+            TraceBatch batch{.first_index = index, .records = records, .gap = random() % 5 == 0};
+            batch.context = static_cast<std::uint32_t>(random() % 3);
+            stream.on_trace(random() % 3, batch);
+            index += records.size();
+            if (batches % 20 == 19) stream.on_session_end();
         }
         random_checker.finish();
         ASSERT_THAT(random_checker.wrong, IsEmpty()) << "seed " << seed;
@@ -355,14 +341,11 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
 TEST(TickTime, RoundsAndNeverOverflows) {
     TickTime time;
     time.begin_session(54'000'000, 0);
-    for (const std::uint64_t clock :
-         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{53'999'999}, std::uint64_t{54'000'000},
-          std::uint64_t{54'000'000} * 86400 * 365 + 17}) {
+    constexpr std::uint64_t a_year = 54'000'000ull * 86400 * 365;
+    for (const std::uint64_t clock : {0ull, 1ull, 53'999'999ull, 54'000'000ull, a_year + 17ull})
         EXPECT_EQ(time(clock), ticks_to_ns(clock, 54'000'000)) << clock;
-    }
     EXPECT_EQ(time(3), ticks_to_ns(3, 54'000'000));  // the same tick again
-    for (const std::uint64_t hz :
-         {std::uint64_t{1}, std::uint64_t{62'500'000}, ~std::uint64_t{0}}) {
+    for (const std::uint64_t hz : {1ull, 62'500'000ull, ~0ull}) {
         time.begin_session(hz, 0);
         EXPECT_LE(time(~std::uint64_t{0}), TickTime::end_of_time);
         EXPECT_LE(time(5), TickTime::end_of_time);

@@ -21,13 +21,7 @@ struct Case {
 // A random program of `functions` functions, with steps of up to `most_ticks`.
 Case random_case(std::mt19937& random, std::size_t count, unsigned functions, unsigned most_ticks) {
     Case made;
-    made.header = {.session = 3,
-                   .core = 200,
-                   .first_index = 1ull << 40,
-                   .missing = 9,
-                   .context = 70,
-                   .base = random(),
-                   .gaps = {}};
+    made.header = {3, 200, 1ull << 40, 9, 70, random(), {}};
     std::vector<std::uint64_t> open;
     std::uint64_t index = made.header.first_index;
     std::uint64_t clock = made.header.base;
@@ -74,7 +68,14 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
     return made;
 }
 
-void expect_same(const Case& made, const Payload& body) {
+Payload written(const Case& made) {
+    Payload body;
+    write_block(made.header, made.records, body);
+    return body;
+}
+
+void expect_read(const Case& made) {
+    const Payload body = written(made);
     BlockReader reader;
     ASSERT_TRUE(reader.open(body.bytes()));
     EXPECT_EQ(reader.header().session, made.header.session);
@@ -111,19 +112,13 @@ TEST(Block, RoundTrip) {
     std::mt19937 random(1);
     for (const unsigned functions : {3u, 200u, 253u, 254u, 255u, 2000u, 1u << 29}) {
         for (const unsigned ticks : {0u, 3u, 500u, 100'000u, 1u << 30}) {
-            for (const std::size_t count : {std::size_t{1}, std::size_t{5000}}) {
-                const Case made = random_case(random, count, functions, ticks);
-                Payload body;
-                write_block(made.header, made.records, body);
-                expect_same(made, body);
-            }
+            for (const std::size_t count : {1, 5000})
+                expect_read(random_case(random, count, functions, ticks));
         }
     }
     const Case largest = random_case(random, max_block_records, 1u << 29, 1u << 30);
-    Payload body;
-    write_block(largest.header, largest.records, body);
-    expect_same(largest, body);
-    EXPECT_LT(body.bytes().size(), std::size_t{1} << 23);
+    expect_read(largest);
+    EXPECT_LT(written(largest).bytes().size(), std::size_t{1} << 23);
 }
 
 TEST(Block, AProgramsRecordsTakeTwoBytes) {
@@ -133,36 +128,33 @@ TEST(Block, AProgramsRecordsTakeTwoBytes) {
         made.records.push_back(
             {protocol::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
     }
-    Payload body;
-    write_block(made.header, made.records, body);
-    EXPECT_LT(body.bytes().size(), 2 * made.records.size() + 40);
+    EXPECT_LT(written(made).bytes().size(), 2 * made.records.size() + 40);
 }
 
 TEST(Block, AnInvalidBlockIsRefused) {
     std::mt19937 random(2);
-    const Case made = random_case(random, 3000, 300, 500);
-    Payload body;
-    write_block(made.header, made.records, body);
+    const Payload body = written(random_case(random, 3000, 300, 500));
     const auto bytes = body.bytes();
     BlockReader reader;
     for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 20) {
         EXPECT_FALSE(reader.open(
             std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
     }
+    const auto with = [](std::initializer_list<std::uint64_t> header) {
+        Payload made;
+        for (const std::uint64_t each : header) made.varint(each);
+        return made;
+    };
     // A return while no call is open, and a token that is not in the dictionary.
     for (const std::uint8_t token : {0, 3}) {
-        Payload none;
-        none.varint(1).varint(0).varint(0).varint(0).varint(0).varint(0).varint(1).varint(0);
-        none.varint(0).varint(0).varint(1).varint(5).varint(0);
+        Payload none = with({1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0});
         none.fixed(token).fixed(std::uint8_t{0});
         ASSERT_TRUE(reader.open(none.bytes()));
         EXPECT_TRUE(reader.next().records.empty());
         EXPECT_FALSE(reader.ok());
     }
     // An unused bit of the record is set: in a dictionary entry, and in a rare record.
-    Payload odd;
-    odd.varint(1).varint(0).varint(0).varint(0).varint(0).varint(0).varint(2).varint(0);
-    odd.varint(0).varint(0).varint(1).varint(0x7c).varint(1).varint(0x7c);
+    Payload odd = with({1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0x7c, 1, 0x7c});
     odd.fixed(std::uint8_t{2}).fixed(std::uint8_t{1}).fixed(std::uint16_t{0});
     ASSERT_TRUE(reader.open(odd.bytes()));
     const auto records = reader.next().records;

@@ -81,8 +81,7 @@ TEST(Board, NamesOfCores) {
 
 TEST(Board, UnusualWordsAreFindings) {
     struct Case {
-        const char* words;
-        const char* what;
+        const char *words, *what;
         Finding::State state;
     };
     for (const Case& of : {

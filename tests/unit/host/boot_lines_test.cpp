@@ -24,6 +24,8 @@ BootLines read(std::string_view text, bool alone = false) {
     for (auto rest = bytes_of(text); !rest.empty();) rest = rest.subspan(lines.feed(rest, alone));
     return lines;
 }
+// The rate that these lines announce behind the first one.
+auto baud_behind(const std::string& text) { return read(std::string(first) + text).take_baud(); }
 
 TEST(Boot, WordsAndNumbers) {
     BootLines lines = read(std::string(first) +
@@ -67,31 +69,26 @@ TEST(Boot, AnAnnouncementCountsBehindABootLineOnly) {
     };
     EXPECT_EQ(baud("boot: baud=9600\n"), std::nullopt);
     EXPECT_THAT(baud("boot: baud=9600\n", true), Optional(Eq(9600u)));
-    EXPECT_EQ(baud(std::string(first) + "hello\nboot: baud=9600\n"), std::nullopt);
-    EXPECT_EQ(baud(std::string(first) + std::string(1, '\0') + "boot: baud=9600\n"), std::nullopt)
+    EXPECT_EQ(baud_behind("hello\nboot: baud=9600\n"), std::nullopt);
+    EXPECT_EQ(baud_behind(std::string(1, '\0') + "boot: baud=9600\n"), std::nullopt)
         << "frames have begun";
     EXPECT_EQ(baud(std::string(first) + "x boot: baud=9600\n", true), std::nullopt);
 }
 
 TEST(Boot, InvalidRatesAreIgnored) {
     for (const char* const value :
-         {"0", "-1", "12x", "", "0x", "99999999999999999999999", "100000001", "299"}) {
-        BootLines lines = read(std::string(first) + "boot: baud=" + value + "\n");
-        EXPECT_EQ(lines.take_baud(), std::nullopt) << value;
-    }
-    EXPECT_EQ(read(std::string(first) + "boot: baud=3000000").take_baud(), std::nullopt)
-        << "no end";
+         {"0", "-1", "12x", "", "0x", "99999999999999999999999", "100000001", "299"})
+        EXPECT_EQ(baud_behind(std::string("boot: baud=") + value + "\n"), std::nullopt) << value;
+    EXPECT_EQ(baud_behind("boot: baud=3000000"), std::nullopt) << "no end";
 }
 
 TEST(Boot, LongLinesBinaryAndManyWordsTakeNoMemory) {
-    EXPECT_EQ(
-        read(std::string(first) + "boot: baud=9600 " + std::string(5000, 'x') + "\n").take_baud(),
-        std::nullopt);
+    EXPECT_EQ(baud_behind("boot: baud=9600 " + std::string(5000, 'x') + "\n"), std::nullopt);
     BootLines endless =
         read("boot: nopscope board=" + std::string(5000, 'x') + "\nboot: baud=9600\n");
     EXPECT_EQ(endless.take_baud(), std::nullopt);
     EXPECT_TRUE(endless.words().empty());
-    EXPECT_EQ(read(std::string(first) + "boot: baud=9600\x1b[2J\n").take_baud(), std::nullopt);
+    EXPECT_EQ(baud_behind("boot: baud=9600\x1b[2J\n"), std::nullopt);
     BootLines many;
     many.feed(bytes_of(first), false);
     for (int n = 0; n < 10000; ++n)

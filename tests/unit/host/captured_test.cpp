@@ -23,18 +23,15 @@ protected:
 
     // "count min max last", and the different values.
     static std::string text(const ValueSeries& series) {
-        std::string out = std::to_string(series.count) + " " + std::to_string(series.min) + " " +
-                          std::to_string(series.max) + " " + std::to_string(series.last) + ";";
-        for (const auto& [value, times] : series.different) {
-            out += " " + std::to_string(value) + "x" + std::to_string(times);
-        }
-        return out;
+        std::ostringstream out;
+        out << series.count << " " << series.min << " " << series.max << " " << series.last << ";";
+        for (const auto& [value, times] : series.different) out << " " << value << "x" << times;
+        return out.str();
     }
     std::vector<std::string> captured() {
         std::vector<std::string> out;
-        for (const CapturedRow& row : report().captured) {
+        for (const CapturedRow& row : report().captured)
             out.push_back(row.name + " " + row.what + ": " + text(row.series));
-        }
         return out;
     }
 };
@@ -47,15 +44,13 @@ TEST_F(CapturedTest, RegistersAndResultsAreByFunction) {
     target.arguments(2, 0b1, {4});
     target.arguments(1, 0b1, {5});
     target.result(2, 1);
-    const std::string extremes =
-        std::to_string(least) + " 1 1; " + std::to_string(least) + "x1 1x1";
-    const std::string wide_text = std::to_string(wide);
-    EXPECT_THAT(captured(), testing::ElementsAre("0x40080008 x0: 1 5 5 5; 5x1",
-                                                 "0x40080010 x0: 2 4 5 4; 4x1 5x1",
-                                                 "0x40080010 x2: 1 -7 -7 -7; -7x1",
-                                                 "0x40080010 x7: 1 " + wide_text + " " + wide_text +
-                                                     " " + wide_text + "; " + wide_text + "x1",
-                                                 "0x40080010 result: 2 " + extremes));
+    const std::string low = std::to_string(least), high = std::to_string(wide);
+    EXPECT_THAT(captured(),
+                testing::ElementsAre(
+                    "0x40080008 x0: 1 5 5 5; 5x1", "0x40080010 x0: 2 4 5 4; 4x1 5x1",
+                    "0x40080010 x2: 1 -7 -7 -7; -7x1",
+                    "0x40080010 x7: 1 " + high + " " + high + " " + high + "; " + high + "x1",
+                    "0x40080010 result: 2 " + low + " 1 1; " + low + "x1 1x1"));
     EXPECT_EQ(made.functions.size(), 1u) << "a function without calls is no function of the trace";
 }
 
@@ -140,11 +135,11 @@ TEST_F(CapturedTest, MarksAreShownUpToTwenty) {
 // The second reader also reads this recording.
 TEST_F(CapturedTest, Golden) {
     for (int i = 0; i < 40; ++i) {
-        const auto call = target.entry(2 + static_cast<std::uint32_t>(i % 3));
-        target.arguments(2 + static_cast<std::uint32_t>(i % 3), 0b11,
-                         {i % 5, 0x4000'0000'1000 + i});
+        const std::uint32_t site = 2 + static_cast<std::uint32_t>(i % 3);
+        const auto call = target.entry(site);
+        target.arguments(site, 0b11, {i % 5, 0x4000'0000'1000 + i});
         if (i % 4 == 0) target.counter(12, 100 - i);
-        target.result(2 + static_cast<std::uint32_t>(i % 3), i % 2 == 0 ? 0 : -22);
+        target.result(site, i % 2 == 0 ? 0 : -22);
         if (i % 15 == 7) target.argument(Extended::marker, 400 + static_cast<std::uint32_t>(i));
         if (i == 20) target.result(3, wide);
         target.ret(call);

@@ -116,10 +116,11 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
     EXPECT_EQ(first["text"], fmt::format("bti\tc\nnop\nnop\nbl\t{:#x}\nbl\t{:#x}\nb.ne\t{:#x}\n."
                                          "word\t0x12345678\n.word\t0xd65f03c0",
                                          hot, unknown, caller + 16));
-    EXPECT_EQ(first["targets"]["at"], Json({3, 4, 5}));
-    EXPECT_EQ(first["targets"]["function"], Json({0, -1, 1}));
-    EXPECT_EQ(first["targets"]["offset"], Json({0, 0, 16}));
-    EXPECT_EQ(first["targets"]["name"], Json({"", "<b>not in the page</b>", ""}));
+    const Json targets{{"at", {3, 4, 5}},
+                       {"function", {0, -1, 1}},
+                       {"offset", {0, 0, 16}},
+                       {"name", {"", "<b>not in the page</b>", ""}}};
+    EXPECT_EQ(first["targets"], targets);
     ASSERT_EQ(first["notes"].size(), 2u);
     EXPECT_EQ(first["notes"][0][0], 1);
     EXPECT_EQ(first["notes"][1][0], 2);
@@ -129,17 +130,13 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
 TEST_F(Code, IsBoundedWhateverTheImageSays) {
     ElfBuilder builder;
     std::map<std::uint64_t, double> shares;
-    const auto large =
-        builder.function("large", true, true, std::vector<std::uint32_t>(6000, 0x91000400));
-    shares[large] = 1;
-    for (int n = 0; n < 2; ++n) {
-        shares[builder.function("larger", true, true,
-                                std::vector<std::uint32_t>(4000, 0x91000400))] = 0.001;
-    }
-    for (int n = 0; n < 30; ++n) {
-        shares[builder.function(std::string(5000, 'n'), true, true,
-                                std::vector<std::uint32_t>(300, 0x94000001))] = 0.01;
-    }
+    const auto add = [&](const std::string& name, std::size_t size, std::uint32_t word,
+                         double share) {
+        shares[builder.function(name, true, true, std::vector<std::uint32_t>(size, word))] = share;
+    };
+    add("large", 6000, 0x91000400, 1);
+    for (int n = 0; n < 2; ++n) add("larger", 4000, 0x91000400, 0.001);
+    for (int n = 0; n < 30; ++n) add(std::string(5000, 'n'), 300, 0x94000001, 0.01);
     builder.symbol("beyond", ElfBuilder::text_base + (1 << 30), 2, ~std::uint64_t{0});
     shares[ElfBuilder::text_base + (1 << 30)] = 0.5;
     const Json shown = json(builder, shares);
@@ -149,8 +146,7 @@ TEST_F(Code, IsBoundedWhateverTheImageSays) {
     EXPECT_GT(shown["functions"].size(), 10u);
     EXPECT_LT(shown.dump().size(), 300'000u);
     std::size_t text = 0;
-    for (const Json& function : shown["functions"])
-        text += function["text"].get<std::string>().size();
+    for (const Json& one : shown["functions"]) text += one["text"].get<std::string>().size();
     EXPECT_LT(text, CodeView::max_bytes);
 }
 
@@ -158,28 +154,23 @@ TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
     const std::string good = put("good.c", "int one;\r\nint two;\n\nfour");
     EXPECT_THAT(read_source_text(good, {}).lines,
                 testing::ElementsAre("int one;", "int two;", "", "four"));
-    EXPECT_EQ(read_source_text("good.c", {"/nowhere", directory}).refusal, "");
-    EXPECT_EQ(read_source_text("project/good.c", {"project=" + directory.string()}).refusal, "");
-    EXPECT_EQ(
-        read_source_text("/built/elsewhere/good.c", {"/built/elsewhere=" + directory.string()})
-            .refusal,
-        "");
+    const std::string here = directory.string();
+    EXPECT_EQ(refusal("good.c", {"/nowhere", directory}), "");
+    EXPECT_EQ(refusal("project/good.c", {"project=" + here}), "");
+    EXPECT_EQ(refusal("/built/elsewhere/good.c", {"/built/elsewhere=" + here}), "");
     EXPECT_EQ(refusal("good.c"), "no directory to look for it in is known");
-    EXPECT_EQ(refusal("../good.c", {directory}),
-              "it is outside of the directory that it is looked for in");
-    EXPECT_EQ(refusal("a/../../good.c", {directory}),
-              "it is outside of the directory that it is looked for in");
-    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + directory.string()}),
-              "it is outside of the directory that it is looked for in");
+    constexpr char outside[] = "it is outside of the directory that it is looked for in";
+    EXPECT_EQ(refusal("../good.c", {directory}), outside);
+    EXPECT_EQ(refusal("a/../../good.c", {directory}), outside);
+    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + here}), outside);
     EXPECT_EQ(refusal(put("secret", "s")), "it has not the name of a source file");
     EXPECT_EQ(refusal(put("binary.c", std::string("a\0b", 3))), "it is not text");
     EXPECT_EQ(refusal((directory / "absent.c").string()), "No such file or directory");
     std::filesystem::create_directory(directory / "directory.c");
-    EXPECT_EQ(refusal((directory / "directory.c").string()), "it is not a regular file");
     std::filesystem::create_symlink("/dev/zero", directory / "device.c");
-    EXPECT_EQ(refusal((directory / "device.c").string()), "it is not a regular file");
     ASSERT_EQ(mkfifo((directory / "pipe.c").c_str(), 0600), 0);
-    EXPECT_EQ(refusal((directory / "pipe.c").string()), "it is not a regular file");
+    for (const char* const name : {"directory.c", "device.c", "pipe.c"})
+        EXPECT_EQ(refusal((directory / name).string()), "it is not a regular file") << name;
     std::filesystem::resize_file(put("huge.c", ""), SourceText::max_bytes + 1);
     EXPECT_EQ(refusal((directory / "huge.c").string()), "it is larger than 4 MiB");
 }

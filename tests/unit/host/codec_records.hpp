@@ -34,20 +34,22 @@ inline void fill(protocol::TraceEncoder& encoder, const Records& records, std::s
     });
 }
 
-// Encodes as a pump does: at most `at_most` records a frame.
+// Encodes as a pump does: at most `at_most` records a frame. None takes more than its room.
 inline std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
                                    std::uint64_t first_index = 0) {
     auto encoder = std::make_unique<protocol::TraceEncoder>();
     std::vector<Payload> result;
     std::size_t at = 0;
     while (at < records.size()) {
-        Bytes payload(protocol::max_payload_bytes);
+        Bytes payload(protocol::max_payload_bytes + 256, 0xaa);
         const std::uint64_t first = first_index + at;
         const std::uint64_t clock = records[at == 0 ? 0 : at - 1].clock;
         encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
         fill(*encoder, records, at, at_most);
         const std::size_t size = encoder->end();
         EXPECT_LE(size, protocol::max_payload_bytes);
+        EXPECT_TRUE(std::all_of(payload.begin() + protocol::max_payload_bytes, payload.end(),
+                                [](std::uint8_t byte) { return byte == 0xaa; }));
         EXPECT_EQ(encoder->next_index(), first_index + at);
         payload.resize(size);
         result.push_back({payload, static_cast<std::size_t>(first_index + at - first), first});

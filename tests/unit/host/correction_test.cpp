@@ -25,6 +25,14 @@ protected:
         play(records);
         return report();
     }
+    using Times = std::vector<std::uint64_t>;
+    // Of a site: self, total, and both corrected.
+    Times times(std::uint32_t site) {
+        const FunctionRow& of = row(made, site);
+        return {of.self_ns, of.total_ns, of.corrected_self_ns, of.corrected_total_ns};
+    }
+    std::uint64_t self(std::uint32_t site) { return row(made, site).corrected_self_ns; }
+    std::uint64_t total(std::uint32_t site) { return row(made, site).corrected_total_ns; }
 };
 
 TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
@@ -34,40 +42,28 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
     play("1(");
     target.clock += 60;
     play("duration2=3,20 duration1=2,50 30:)");
-    const Report& result = report();
-    const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
-    EXPECT_EQ(third.corrected_self_ns, third.self_ns - 7);
-    EXPECT_EQ(second.self_ns, 30u);
-    EXPECT_EQ(second.corrected_self_ns, 30u - 7 - 11);
-    EXPECT_EQ(second.corrected_total_ns, 50u - 7 - (7 + 11));
-    EXPECT_EQ(first.corrected_self_ns, first.self_ns - 3 - 11);
+    report();
+    EXPECT_EQ(self(3), times(3)[0] - 7);
+    EXPECT_EQ(times(2), (Times{30, 50, 30 - 7 - 11, 50 - 7 - (7 + 11)}));
+    EXPECT_EQ(self(1), times(1)[0] - 3 - 11);
 }
 
 // An emulator's clock may measure almost nothing in calibration. The correction must not add time.
 TEST_F(CorrectionTest, NoTimeGrowsByACallThatLongjmpLeft) {
     target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {0, 400 * unit};
-    const Report& result = played("1( 1000:2( 1000:)! 1000:)");
-    EXPECT_EQ(row(result, 2).corrected_self_ns, row(result, 2).self_ns);
+    played("1( 1000:2( 1000:)! 1000:)");
+    EXPECT_EQ(self(2), times(2)[0]);
 }
 
 TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
     const Report& result = played("1( 20:2( 30:3( 40:) 50:) 20:2( 30:3( 40:) 50:) 60:)");
-    const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
-    EXPECT_EQ(third.self_ns, 80u);
-    EXPECT_EQ(third.corrected_self_ns, 80u - 2 * 3);
-    EXPECT_EQ(third.corrected_total_ns, 80u - 2 * 3);
-    EXPECT_EQ(second.self_ns, 160u);
-    EXPECT_EQ(second.corrected_self_ns, 160u - 2 * (3 + 5));
-    EXPECT_EQ(second.corrected_total_ns, 240u - 2 * (3 + 5 + 3));
-    EXPECT_EQ(first.self_ns, 100u);
-    EXPECT_EQ(first.corrected_self_ns, 100u - 3 - 2 * 5);
-    EXPECT_EQ(first.corrected_total_ns, 340u - 3 - 4 * 8);
-    // The sum of the self times is the outermost call's time.
-    EXPECT_EQ(first.corrected_total_ns,
-              first.corrected_self_ns + second.corrected_self_ns + third.corrected_self_ns);
+    EXPECT_EQ(times(3), (Times{80, 80, 80 - 2 * 3, 80 - 2 * 3}));
+    EXPECT_EQ(times(2), (Times{160, 240, 160 - 2 * (3 + 5), 240 - 2 * (3 + 5 + 3)}));
+    EXPECT_EQ(times(1), (Times{100, 340, 100 - 3 - 2 * 5, 340 - 3 - 4 * 8}));
+    EXPECT_EQ(total(1), self(1) + self(2) + self(3));
     EXPECT_EQ(result.subtracted_ns, 3u + 4 * 8);
-    EXPECT_NEAR(first.share + second.share + third.share, 1, 1e-9);
-    EXPECT_NEAR(third.share, 74.0 / first.corrected_total_ns, 1e-9);
+    EXPECT_NEAR(row(result, 1).share + row(result, 2).share + row(result, 3).share, 1, 1e-9);
+    EXPECT_NEAR(row(result, 3).share, 74.0 / total(1), 1e-9);
 }
 
 class CorrectionOfPaths : public CorrectionTest {
@@ -93,10 +89,10 @@ protected:
 TEST_F(CorrectionOfPaths, AFunctionWithoutALandingPadIsThatMuchShorter) {
     target.landing_pad = unit;
     symbols.sites[2].landing_pad = false;
-    const Report& result = played("1( 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:)");
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (21 + 1));
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 250u - 21 - 4 * (31 - 1));
-    EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 21 - 4 * 52);
+    played("1( 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:)");
+    EXPECT_EQ(self(2), 200u - 4 * (21 + 1));
+    EXPECT_EQ(self(1), 250u - 21 - 4 * (31 - 1));
+    EXPECT_EQ(total(1), 450u - 21 - 4 * 52);
 }
 
 TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
@@ -108,21 +104,20 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
         test::Play{stream}("100:1( 100:2( 100:) 100:)");
         stream.stats(true);
         one.read(stream.bytes);
-        const Report result = make_report(one, one.counters(), &symbols);
+        made = make_report(one, one.counters(), &symbols);
         const std::uint64_t taken = 21 + 31 + (tail == Tail::always ? 14 : 0);
-        EXPECT_EQ(row(result, 1).corrected_self_ns, 200 - taken);
-        EXPECT_EQ(row(result, 1).corrected_total_ns, 300 - taken - 21);
-        EXPECT_EQ(row(result, 2).corrected_self_ns, 79u);
+        EXPECT_EQ(self(1), 200 - taken);
+        EXPECT_EQ(total(1), 300 - taken - 21);
+        EXPECT_EQ(self(2), 79u);
     }
 }
 
 TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     symbols.tails[1].direct = {{2, Tail::maybe}};
-    const Report& result = played(
+    played(
         "100:1( 100:2( 100:) 21:) 100:1( 100:2( 100:) 22:) 100:1( 100:2( 100:) 23:) "
         "100:1( 100:2( 100:) 100:) 100:1( 100:3( 100:) 21:)");
-    EXPECT_EQ(row(result, 1).corrected_self_ns,
-              5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
+    EXPECT_EQ(self(1), 5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
 }
 
 // Two ends of one RET are 22 instructions apart: 10 calls show one tick between them, 6 show two.
@@ -131,55 +126,48 @@ TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     target.clock_hz = 62'500'000;
     target.overheads[1] = {21 * unit / 16, 31 * unit / 16};
     std::string records;
-    const auto calls = [&](unsigned count, const char* text) {
-        for (; count != 0; --count) records += text;
-    };
-    calls(10, "100:1( 100:2( 100:) 1:) ");
-    calls(6, "100:1( 100:2( 100:) 2:) ");
-    calls(100, "100:1( 100:2( 100:) 3:) ");  // not tail calls
-    calls(1, "100:1( 100:3( 100:) 9:)");
+    for (int n = 0; n < 10; ++n) records += "100:1( 100:2( 100:) 1:) ";
+    for (int n = 0; n < 6; ++n) records += "100:1( 100:2( 100:) 2:) ";
+    for (int n = 0; n < 100; ++n) records += "100:1( 100:2( 100:) 3:) ";  // not tail calls
+    played(records + "100:1( 100:3( 100:) 9:)");
     const std::uint64_t raw = 16 * (117 * 100 + 10 + 6 * 2 + 100 * 3 + 9);
-    EXPECT_NEAR(row(played(records), 1).corrected_self_ns, raw - 117 * (21 + 31) - (16 + 1) * 14,
-                3);
+    EXPECT_NEAR(self(1), raw - 117 * (21 + 31) - (16 + 1) * 14, 3);
 }
 
 TEST_F(CorrectionOfPaths, ACallThatLongjmpLeavesHadNoHook) {
-    const Report& result = played("100:1( 100:2( 100:)! 50:3( 100:) 100:)");
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 100u - (21 - 11));
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 200u - 21 - (31 - 10) - 31);
-    EXPECT_EQ(row(result, 3).corrected_self_ns, 79u);
+    played("100:1( 100:2( 100:)! 50:3( 100:) 100:)");
+    EXPECT_EQ(self(2), 100u - (21 - 11));
+    EXPECT_EQ(self(1), 200u - 21 - (31 - 10) - 31);
+    EXPECT_EQ(self(3), 79u);
 }
 
 TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {
     const Report& result =
         played("100:1( 100:1( 100:1( 100:1( 100:2( 100:1( 100:) 100:) 100:) 100:) 100:) 100:)");
-    EXPECT_EQ(row(result, 1).total_ns, 1100u);
-    EXPECT_EQ(row(result, 1).corrected_total_ns, 1100u - 3 - 5 * 8);
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 900u - 5 * 3 - 4 * 5 - 0);
-    EXPECT_EQ(row(result, 2).corrected_total_ns, 300u - 3 - 8);
+    EXPECT_EQ(times(1), (Times{900, 1100, 900 - 5 * 3 - 4 * 5, 1100 - 3 - 5 * 8}));
+    EXPECT_EQ(total(2), 300u - 3 - 8);
     EXPECT_EQ(result.nodes.size(), profile.tree().nodes().size());
 }
 
 TEST_F(CorrectionTest, CallRecordsCostTheirCallerAndHaveNoTime) {
-    const Report& result = played("1( 4. 4. 4. 4. 4. 4. 4. 4. 4. 4. )");
-    EXPECT_EQ(row(result, 1).self_ns, 110u);
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 110u - 3 - 10 * 2);
-    EXPECT_EQ(row(result, 4).corrected_self_ns, 0u);
+    played("1( 4. 4. 4. 4. 4. 4. 4. 4. 4. 4. )");
+    EXPECT_EQ(times(1)[0], 110u);
+    EXPECT_EQ(self(1), 110u - 3 - 10 * 2);
+    EXPECT_EQ(self(4), 0u);
 }
 
 TEST_F(CorrectionTest, NeverBelowZeroAndInFractionsOfTicks) {
     target.overheads[1] = {unit / 2 + 1, unit / 4};
     target.clock_hz = 62'500'000;
-    const Report& result =
-        played("1:1( 0:) 1:1( 0:) 1:1( 0:) 1:1( 0:) 1:2( 1:) 1:2( 1:) 1:2( 1:) 1:2( 1:)");
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 0u);
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 32u);  // 64 ns less 4 x 129/256 ticks of 16 ns
+    played("1:1( 0:) 1:1( 0:) 1:1( 0:) 1:1( 0:) 1:2( 1:) 1:2( 1:) 1:2( 1:) 1:2( 1:)");
+    EXPECT_EQ(self(1), 0u);
+    EXPECT_EQ(self(2), 32u);  // 64 ns less 4 x 129/256 ticks of 16 ns
 }
 
 TEST_F(CorrectionTest, AGapsCallsAreCorrectedToo) {
-    const Report& result = played("1( 100:2( | 100:3( x 100:5( 50:) 100:)1");
-    EXPECT_EQ(row(result, 5).corrected_self_ns, 47u);
-    EXPECT_LE(row(result, 1).corrected_total_ns, row(result, 1).total_ns - 3);
+    played("1( 100:2( | 100:3( x 100:5( 50:) 100:)1");
+    EXPECT_EQ(self(5), 47u);
+    EXPECT_LE(total(1), times(1)[1] - 3);
 }
 
 TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
@@ -198,7 +186,7 @@ TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
 TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
     target.calibrated = false;
     const Report& result = played("100:2( 100:)");
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 100u);
+    EXPECT_EQ(self(2), 100u);
     EXPECT_THAT(text_report(result), HasSubstr("did not measure"));
 }
 
@@ -209,10 +197,10 @@ TEST_F(CorrectionTest, TheNextBootsMeasurementCorrectsRecordsFromBeforeAWarmRese
     target.stats(true);
     target.reset();
     target.calibrated = true;
-    const Report& result = played("100:3( 100:)");
+    played("100:3( 100:)");
     ASSERT_EQ(profile.counters().stream.sessions, 2u);
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 97u);
-    EXPECT_EQ(row(result, 3).corrected_self_ns, 97u);
+    EXPECT_EQ(self(2), 97u);
+    EXPECT_EQ(self(3), 97u);
 }
 
 TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {

@@ -71,9 +71,15 @@ Recording recording() {
     return made;
 }
 
-TEST(DamagedHead, EachWrongByteOfItIsPutRight) {
-    const auto [whole, trace_at] = recording();
+class DamagedHead : public testing::Test {
+protected:
+    const Recording made = recording();
+    const Bytes& whole = made.bytes;
+    const std::size_t trace_at = made.trace_at;
     const Read good = read(whole);
+};
+
+TEST_F(DamagedHead, EachWrongByteOfItIsPutRight) {
     ASSERT_EQ(good.told.count, 50u);
     ASSERT_LT(trace_at, whole.size());
     for (std::size_t at = 0; at < trace_at + 16; ++at) {
@@ -84,9 +90,8 @@ TEST(DamagedHead, EachWrongByteOfItIsPutRight) {
             ASSERT_FALSE(now.reader.counters().file.is_raw) << at;
             ASSERT_EQ(now.told.records, good.told.records) << at;
             ASSERT_EQ(now.reader.counters().stream, good.reader.counters().stream) << at;
-            ASSERT_TRUE(now.reader.symbols() &&
-                        now.reader.symbols()->sites.at(1).name == "lua::call(int)")
-                << at;
+            ASSERT_TRUE(now.reader.symbols()) << at;
+            ASSERT_EQ(now.reader.symbols()->sites.at(1).name, "lua::call(int)") << at;
             ASSERT_TRUE(now.reader.about() && now.reader.about()->source == "exec:x") << at;
             ASSERT_EQ(now.reader.counters().file.damaged_chunks, 1u) << at;
         }
@@ -94,9 +99,7 @@ TEST(DamagedHead, EachWrongByteOfItIsPutRight) {
 }
 
 // A CRC cannot repair two bytes: the reader loses this chunk, but no other.
-TEST(DamagedHead, TwoWrongBytesCostTheirChunk) {
-    const auto [whole, trace_at] = recording();
-    const Read good = read(whole);
+TEST_F(DamagedHead, TwoWrongBytesCostTheirChunk) {
     for (std::size_t at = 0; at < trace_at; ++at) {
         Bytes bytes = whole;
         bytes[at] ^= 0x11;
@@ -111,16 +114,15 @@ TEST(DamagedHead, TwoWrongBytesCostTheirChunk) {
     }
 }
 
-TEST(DamagedHead, ARecordingWithoutItsHeadIsRecognised) {
-    const auto [whole, trace_at] = recording();
-    for (const std::size_t cut : {std::size_t{1}, std::size_t{16}, std::size_t{20}}) {
-        const Read now = read(Bytes(whole.begin() + static_cast<long>(cut), whole.end()));
+TEST_F(DamagedHead, ARecordingWithoutItsHeadIsRecognised) {
+    for (const long cut : {1, 16, 20}) {
+        const Read now = read(Bytes(whole.begin() + cut, whole.end()));
         EXPECT_FALSE(now.reader.counters().file.is_raw) << cut;
         EXPECT_EQ(now.told.count, 50u) << cut;
     }
 }
 
-TEST(DamagedHead, ARepairFindsTheOneByte) {
+TEST_F(DamagedHead, ARepairFindsTheOneByte) {
     std::mt19937 random(3);
     int wrong = 0;
     for (int round = 0; round < 2000; ++round) {

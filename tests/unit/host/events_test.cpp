@@ -133,8 +133,7 @@ TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
     target.event_costs = {true, 30, 54, 60, 55, 65};
     target.hello();
     play("1( 2(");
-    ret({40}, inst_retired);
-    ret({200}, inst_retired);
+    for (const std::uint64_t count : {40, 200}) ret({count}, inst_retired);
     const EventTable& events = report().events;
     EXPECT_TRUE(events.columns[0].corrected);
     for (const EventRow& row : events.rows) {
@@ -160,10 +159,7 @@ TEST_F(EventsTest, AMalformedFrameOfTheProfileIsCounted) {
     target.payload()[0] = 0x80;
     target.frame(protocol::Stream::profile_events, 0, 1);
     protocol::Writer out(target.payload());
-    for (const std::uint64_t word :
-         {std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1} << 25}) {
-        out.varint(word);
-    }
+    for (const std::uint64_t word : {1, 1, 1, 1 << 25}) out.varint(word);
     target.frame(protocol::Stream::profile_events, 0, out.size());
     EXPECT_EQ(report().profile_events.columns.size(), 0u);
     EXPECT_EQ(profile.counters().stream.malformed_frames, 2u);

@@ -73,13 +73,10 @@ protected:
         return out;
     }
     std::string written(std::string (*write)(const Output&, const Aggregated&)) {
-        const auto path = directory / "out";
-        {
-            Output output(path, Output::Kind::file);
-            write(output, sums());
-            output.commit();
-        }
-        return test::text_of(path);
+        Output output(directory / "out", Output::Kind::file);
+        write(output, sums());
+        output.commit();
+        return test::text_of(directory / "out");
     }
     static std::vector<std::string> lines(const std::string& text) {
         std::istringstream in(text);
@@ -99,36 +96,22 @@ protected:
         test::symbols_of(target, {"f1", "f2", "f3", "f4", "f5", "f6", "f7", "same", "same"});
 };
 
-TEST_F(ExportSums, PathsHaveTheirCallsAndTimes) {
+TEST_F(ExportSums, PathsHaveTheirCallsAndTimesInEachFormat) {
     calls();
     EXPECT_THAT(nodes(), ElementsAre("f1 1 11 55 0", "f1>f2 1 2 37 0", "f1>f2>f3 2 35 35 0",
                                      "f1>f3 1 7 7 0", "f2 1 4 15 0", "f2>f3 1 11 11 0"));
-}
-
-TEST_F(ExportSums, FoldedStacksHaveOwnTimes) {
-    calls();
     EXPECT_THAT(
         lines(written(write_folded)),
         UnorderedElementsAre("f1 11", "f1;f2 2", "f1;f2;f3 35", "f1;f3 7", "f2 4", "f2;f3 11"));
-}
-
-TEST_F(ExportSums, CallgrindAddsUpPathsOfTheSameEnds) {
-    calls();
-    const std::string text = written(write_callgrind);
     // f2 calls f3 on two paths: three calls, 35 + 11 ns.
-    EXPECT_THAT(text, HasSubstr("calls=3 10\n10 46\n"));
-    EXPECT_THAT(text, HasSubstr("summary: 70\n"));
-    EXPECT_THAT(text, HasSubstr("fn=(2)\n10 6\n"));
-}
-
-TEST_F(ExportSums, PprofHasCallsBeforeTimes) {
-    calls();
+    for (const char* const part : {"calls=3 10\n10 46\n", "summary: 70\n", "fn=(2)\n10 6\n"})
+        EXPECT_THAT(written(write_callgrind), HasSubstr(part));
     ASSERT_FALSE(written(write_pprof).empty());
     std::string text(1 << 16, '\0');
     const gzFile file = gzopen((directory / "out").c_str(), "rb");
     text.resize(static_cast<std::size_t>(gzread(file, text.data(), 1 << 16)));
     gzclose(file);
-    // Field 2: the locations f3, f2, f1, then two values: 2 calls, 35 ns.
+    // In pprof, field 2: the locations f3, f2, f1, then two values: 2 calls, 35 ns.
     EXPECT_THAT(text, HasSubstr(std::string("\x12\x09\x0a\x03\x03\x02\x01\x12\x02\x02\x23", 11)));
 }
 
@@ -146,12 +129,10 @@ TEST_F(ExportSums, CallsBehindAGapAddUp) {
 
 TEST_F(ExportSums, SamplesOfAPathAreOfItsLastFunction) {
     const auto sample = [&](std::vector<std::uint64_t> offsets) {
-        std::vector<std::uint64_t> data;
-        for (const std::uint64_t offset : offsets)
-            data.push_back(protocol::sampled_address(offset));
-        target.with_data(
-            protocol::Extended::sample,
-            protocol::sample_argument(static_cast<unsigned>(data.size()), false, false), data);
+        const auto count = static_cast<unsigned>(offsets.size());
+        for (std::uint64_t& offset : offsets) offset = protocol::sampled_address(offset);
+        target.with_data(protocol::Extended::sample, protocol::sample_argument(count, false, false),
+                         offsets);
     };
     sample({8 * 2, 8 * 1 + 4});
     sample({8 * 2, 8 * 1 + 4});

@@ -43,6 +43,13 @@ std::uint64_t binned(const json& function) {
     for (const json& bin : function["bins"]) all += bin[1].get<std::uint64_t>();
     return all;
 }
+// The page's function of this name.
+const json& named(const json& shown, const std::string& name) {
+    for (const json& function : shown["functions"]) {
+        if (function["name"] == name) return function;
+    }
+    throw std::out_of_range(name);
+}
 
 class HtmlTest : public test::PlayedReport {
 protected:
@@ -62,19 +69,15 @@ TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
     EXPECT_EQ(paths["calls"], json({0, 4, 4, 4, 4}));
     EXPECT_EQ(paths["total"], json({4 * 1167, 4 * 1167, 4 * 32, 4 * 7, 4 * 1000}));
     EXPECT_EQ(paths["self"], json({0, 4 * 135, 4 * 25, 4 * 7, 4 * 1000}));
-    std::uint64_t rows = 0;
+    EXPECT_EQ(made.functions.size(), 3u);
     for (const FunctionRow& row : made.functions) {
-        for (const json& function : shown["functions"]) {
-            if (function["name"] != row.name) continue;
-            ++rows;
-            EXPECT_EQ(function["calls"], row.calls);
-            EXPECT_EQ(function["self"], row.corrected_self_ns);
-            EXPECT_EQ(function["total"], row.corrected_total_ns);
-            EXPECT_EQ(function["max"], row.corrected_call->max_ns);
-            EXPECT_EQ(binned(function), row.calls);
-        }
+        const json& function = named(shown, row.name);
+        EXPECT_EQ(function["calls"], row.calls);
+        EXPECT_EQ(function["self"], row.corrected_self_ns);
+        EXPECT_EQ(function["total"], row.corrected_total_ns);
+        EXPECT_EQ(function["max"], row.corrected_call->max_ns);
+        EXPECT_EQ(binned(function), row.calls);
     }
-    EXPECT_EQ(rows, 3u);
     const json& three = shown["functions"][paths["function"][4].get<std::size_t>()];
     EXPECT_EQ(three["bins"][0], json({7, 4}));
     EXPECT_EQ(three["bins"].back(), json({896, 4}));
@@ -110,11 +113,8 @@ TEST(HtmlView, TheTargetsProfileHasFramesToo) {
     std::uint64_t calls = 0;
     for (const ProfileRow& row : report.profile) {
         calls += row.calls;
-        for (const json& function : shown["functions"]) {
-            if (function["name"] != row.name) continue;
-            EXPECT_EQ(function["calls"], row.calls);
-            EXPECT_EQ(binned(function), row.calls) << row.name;
-        }
+        EXPECT_EQ(named(shown, row.name)["calls"], row.calls);
+        EXPECT_EQ(binned(named(shown, row.name)), row.calls) << row.name;
     }
     EXPECT_GT(calls, 0u);
     EXPECT_EQ(sum(shown["paths"]["calls"]), calls);

@@ -19,16 +19,19 @@ using test::RandomTrace;
 using testing::AllOf;
 using testing::HasSubstr;
 
-Report kept_report(const RandomTrace& trace, const std::string& glob, bool raw = false) {
-    Report report = trace.report(raw);
-    keep_functions(report, glob);
-    return report;
-}
+class KeptFunctions : public testing::Test {
+protected:
+    Report kept_report(const std::string& glob, bool raw = false) const {
+        Report report = trace.report(raw);
+        keep_functions(report, glob);
+        return report;
+    }
+    const RandomTrace trace{1};
+};
 
-TEST(KeptFunctions, RowsStayAsTheyAre) {
-    const RandomTrace trace(1);
+TEST_F(KeptFunctions, RowsStayAsTheyAre) {
     const Report all = trace.report(false);
-    const Report kept = kept_report(trace, "f2");
+    const Report kept = kept_report("f2");
     ASSERT_EQ(kept.functions.size(), 1u);
     for (const FunctionRow& row : all.functions) {
         if (row.name != "f2") continue;
@@ -37,9 +40,8 @@ TEST(KeptFunctions, RowsStayAsTheyAre) {
     }
 }
 
-TEST(KeptFunctions, TheGraphLeadsToThem) {
-    const RandomTrace trace(1);
-    const Report kept = kept_report(trace, "f2");
+TEST_F(KeptFunctions, TheGraphLeadsToThem) {
+    const Report kept = kept_report("f2");
     const Json nodes = Json::parse(json_graph(kept, trace.profile, {}))["nodes"];
     std::map<std::uint64_t, bool> has_children;
     for (const Json& node : nodes) {
@@ -56,9 +58,8 @@ TEST(KeptFunctions, TheGraphLeadsToThem) {
     EXPECT_THAT(text_graph(kept, trace.profile, {}), AllOf(HasSubstr("f2\n"), HasSubstr("calls")));
 }
 
-TEST(KeptFunctions, StacksHaveWhatIsTheirOwn) {
-    const RandomTrace trace(1);
-    const Report kept = kept_report(trace, "f2", true);
+TEST_F(KeptFunctions, StacksHaveWhatIsTheirOwn) {
+    const Report kept = kept_report("f2", true);
     const PathTree tree = path_tree({kept, trace.profile, true});
     std::uint64_t self = 0, total = 0;
     for (const TreeNode& node : tree.nodes) {
@@ -73,14 +74,12 @@ TEST(KeptFunctions, StacksHaveWhatIsTheirOwn) {
     EXPECT_GE(total, self);
 }
 
-TEST(KeptFunctions, ANameThatNoneHasIsAnError) {
-    const RandomTrace trace(1);
-    EXPECT_THAT(test::error_of([&] { (void)kept_report(trace, "f99"); }).what(),
+TEST_F(KeptFunctions, ANameThatNoneHasIsAnError) {
+    EXPECT_THAT(test::error_of([&] { (void)kept_report("f99"); }).what(),
                 HasSubstr("--function: no function that was called is named f99"));
 }
 
-TEST(KeptFunctions, TheLongestCallIsNamed) {
-    const RandomTrace trace(1);
+TEST_F(KeptFunctions, TheLongestCallIsNamed) {
     Report report = trace.report(false);
     for (const FunctionRow& row : report.functions) ASSERT_TRUE(row.longest) << row.name;
     const std::string where = longest_text(*report.functions[0].longest);

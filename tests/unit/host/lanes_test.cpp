@@ -23,9 +23,12 @@ using testing::Not;
 
 class LanesTest : public TasksTest {
 protected:
-    void switch_to(std::uint32_t context, protocol::Left how, std::uint8_t core = 0) {
-        run(context, core);
-        target.left(how, core);
+    // Contexts 1 and 2 run, with a call each.
+    void run_both() {
+        for (const std::uint32_t context : {1, 2}) {
+            run(context);
+            target.entry(1);
+        }
     }
     void tell(EventSink& sink, const Part& part = {}) {
         NamesOfTasks names;
@@ -142,18 +145,12 @@ TEST_F(LanesTest, ATaskIsMadeReadyBeforeItRuns) {
 
 TEST_F(LanesTest, ANumberIsAnotherTaskAfterAReset) {
     target.tasks(facts(1, "a"), facts(2, "b"));
-    for (const std::uint32_t context : {1, 2}) {
-        run(context);
-        target.entry(1);
-    }
+    run_both();
     target.finish();
     target.reset();
     target.hello();
     target.tasks(facts(1, "other"), facts(2, "b"));
-    for (const std::uint32_t context : {1, 2}) {
-        run(context);
-        target.entry(1);
-    }
+    run_both();
     tell_checker();
     EXPECT_THAT(checker.labels, ElementsAre("core 0", "a", "b", "other"));
 }
@@ -166,17 +163,13 @@ TEST_F(LanesTest, LabelsAreOfOneTaskEach) {
     read(names);
     TaskLabels labels(names.tasks());
     ASSERT_TRUE(labels.any());
-    const auto label = [&](unsigned core, std::uint32_t context) {
-        return labels.of(0, core, context).label;
-    };
-    EXPECT_EQ(label(0, 1), "a");
-    EXPECT_EQ(label(1, 2), "pool 2");
-    EXPECT_EQ(label(1, 3), "pool 3");
-    EXPECT_EQ(label(1, 0), "idle (core 1)");
-    EXPECT_EQ(label(2, 0), "core 2");
-    EXPECT_EQ(label(0, 4), "context 4");
-    EXPECT_EQ(label(0, 5), "context 5");
-    EXPECT_EQ(label(3, protocol::several_contexts), "core 3, unknown");
+    const std::tuple<unsigned, std::uint32_t, const char*> expected[] = {
+        {0, 1, "a"},         {1, 2, "pool 2"},
+        {1, 3, "pool 3"},    {1, 0, "idle (core 1)"},
+        {2, 0, "core 2"},    {0, 4, "context 4"},
+        {0, 5, "context 5"}, {3, protocol::several_contexts, "core 3, unknown"}};
+    for (const auto& [core, context, label] : expected)
+        EXPECT_EQ(labels.of(0, core, context).label, label);
     EXPECT_EQ(&labels.of(0, 0, 1), &labels.of(0, 1, 1));  // it moves
     EXPECT_FALSE(TaskLabels(Tasks()).any());
     Tasks nameless;
@@ -255,10 +248,7 @@ protected:
 
 TEST_F(TasksInExports, TracksHaveTheirNamesSpeltForTheFormat) {
     target.tasks(facts(1, "a\"b"), facts(2, "c\n2"));
-    for (const std::uint32_t context : {1, 2}) {
-        run(context);
-        target.entry(1);
-    }
+    run_both();
     target.finish();
     for (const char* format : {"chrome", "speedscope"}) {
         const std::string text = exported(format);

@@ -57,23 +57,30 @@ protected:
     void begin_with_a_call(bool comes_back = false) {
         open(comes_back);
         target.hello();
-        target.ret(target.entry(1));
+        call(1);
         send();
+    }
+    void reset_and_call() {
+        target.reset();
+        target.hello();
+        call(1);
     }
     void wait_for(LineState state) {
         wait([&] { return live->status().state == state; });
     }
-    // "f1 2 calls, total 30, self 20, 1 open, 0 cut" for each function, by address.
+    // "f1 2 calls, total 30, self 20, 1 open, 0 cut" for each function.
     static std::vector<std::string> rows(const LiveView& view) {
-        std::map<std::uint64_t, std::string> rows;
-        for (const FunctionRow& row : view.report->functions) {
-            rows[row.address] = fmt::format("f{} {} calls, total {}, self {}, {} open, {} cut",
-                                            (row.address - TargetStream::text_base) / 8, row.calls,
-                                            row.total_ns, row.self_ns, row.open, row.cut);
-        }
         std::vector<std::string> all;
-        for (const auto& [address, text] : rows) all.push_back(text);
+        for (const FunctionRow& row : view.report->functions) {
+            all.push_back(fmt::format("f{} {} calls, total {}, self {}, {} open, {} cut",
+                                      (row.address - TargetStream::text_base) / 8, row.calls,
+                                      row.total_ns, row.self_ns, row.open, row.cut));
+        }
+        std::sort(all.begin(), all.end());
         return all;
+    }
+    void call(std::uint32_t function, int times = 1) {
+        for (; times > 0; --times) target.ret(target.entry(function));
     }
     std::vector<std::string> rows() const { return rows(live->view()); }
     ControlAnswer ask(const char* word) { return live->ask({.words = {word}}).get(); }
@@ -139,11 +146,9 @@ TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {
     EXPECT_EQ(ask("zero").text, "the figures begin again");
     LiveView view = live->view();
     EXPECT_THAT(rows(view), IsEmpty());
-    EXPECT_EQ(view.status.stream.dropped, 0u);
-    EXPECT_EQ(view.status.line.bytes, 0u);
-    EXPECT_EQ(view.status.cores[0].records, 0u);
-    EXPECT_EQ(view.status.resets, 0u);
-    EXPECT_EQ(view.status.begin.request, "zero");
+    const LiveStatus& now = view.status;
+    EXPECT_EQ(now.stream.dropped + now.line.bytes + now.cores[0].records + now.resets, 0u);
+    EXPECT_EQ(now.begin.request, "zero");
     sent = 0;
     target.ret(target.entry(2, 51), 70);
     send();
@@ -157,16 +162,6 @@ TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {
     EXPECT_DOUBLE_EQ(rates.seconds, seconds) << "since the zero, which is later";
     EXPECT_NEAR(rates.calls.at(TargetStream::text_base + 16) * seconds, 1, 1e-9);
     EXPECT_EQ(live->stop_recording().records, 2u);
-}
-
-TEST_F(Looked, AZeroAfterTheEndIsRefused) {
-    begin_with_a_call();
-    wire.close(true);
-    wait_for(LineState::over);
-    const ControlAnswer answer = ask("zero");
-    EXPECT_NE(answer.status, Exit::ok);
-    EXPECT_THAT(answer.text, testing::HasSubstr("the line is over"));
-    EXPECT_EQ(rows().size(), 1u) << "what was known is gone";
 }
 
 TEST_F(Looked, OneCoreIsShownFromNowOnAndThenAllAgain) {
@@ -216,9 +211,7 @@ TEST_F(Looked, OneTaskIsShownFromNowOn) {
 
 TEST_F(Looked, AResetIsSaidAndGoesOn) {
     begin_with_a_call();
-    target.reset();
-    target.hello();
-    target.ret(target.entry(1));
+    reset_and_call();
     send();
     const LiveView view = live->view();
     EXPECT_EQ(view.status.resets, 1u);
@@ -242,11 +235,11 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     wire.come_back();
     wait_for(LineState::running);
     // In the same session, the records sent meanwhile are a gap.
-    target.ret(target.entry(1));
+    call(1);
     target.flush();
     target.bytes.clear();
     sent = live->status().line.bytes;
-    target.ret(target.entry(1));
+    call(1);
     send();
     LiveView view = live->view();
     EXPECT_EQ(view.status.losses, 1u);
@@ -256,9 +249,7 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     // Then another session.
     wire.close(false);
     wait([&] { return live->status().losses == 2 && wire.opened == 3; });
-    target.reset();
-    target.hello();
-    target.ret(target.entry(1));
+    reset_and_call();
     sent = live->status().line.bytes;
     send();
     EXPECT_EQ(live->status().resets, 1u);
@@ -291,6 +282,10 @@ TEST_F(Looked, ALineThatDoesNotComeBackIsOver) {
     EXPECT_EQ(view.status.cores.at(0).records, 2u);
     EXPECT_EQ(view.report->sessions, 1u);
     EXPECT_NE(ask("stats").status, Exit::ok);
+    const ControlAnswer zero = ask("zero");
+    EXPECT_NE(zero.status, Exit::ok);
+    EXPECT_THAT(zero.text, HasSubstr("the line is over"));
+    EXPECT_EQ(rows().size(), 1u) << "what was known is gone";
     EXPECT_THROW(live->start_recording(path("late")), Error);
 }
 
@@ -330,26 +325,24 @@ TEST(LineStates, HaveNames) {
 }
 
 TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
-    open();
-    target.hello();
+    begin();
     target.entry(1);
     target.argument(protocol::Extended::context, 5);
     const auto outer = target.entry(3);
-    for (int n = 0; n < 100; ++n) target.ret(target.entry(2));
+    call(2, 100);
     send();
     const std::string file = path("side");
     live->start_recording(file);
     EXPECT_THROW(live->start_recording(path("second")), Error);
     EXPECT_TRUE(live->status().recording.on);
-    for (int n = 0; n < 10; ++n) target.ret(target.entry(4));
+    call(4, 10);
     target.ret(outer);
     target.argument(protocol::Extended::context, 0);
-    target.ret(target.entry(6));
+    call(6);
     send();
     EXPECT_EQ(live->stop_recording().records, 24u);
-    for (int n = 0; n < 7; ++n) target.ret(target.entry(4));
+    call(4, 7);
     send();
-
     nsc::Reader reader;
     Profile profile;
     reader.read_file(file, profile);
@@ -380,15 +373,14 @@ TEST_F(Looked, ARecordingThatCannotBeWrittenEndsAndTheRestGoesOn) {
     for (const char* const file : {"/dev/full", "/nowhere/x.nsc"})
         EXPECT_THROW(live->start_recording(file), Error);
     target.hello();
-    target.ret(target.entry(1));
+    call(1);
     send();
     EXPECT_THAT(rows(), ElementsAre(StartsWith("f1 1 calls")));
     EXPECT_FALSE(live->status().recording.on);
 }
 
 TEST_F(Looked, TheConsolesEndIsKept) {
-    open();
-    target.hello();
+    begin();
     for (int n = 0; n < 2000; ++n) target.console(std::string(200, 'a') + "\n");
     target.console("the end\n");
     send();
@@ -399,9 +391,8 @@ TEST_F(Looked, TheConsolesEndIsKept) {
 }
 
 TEST_F(Looked, LooksGetTheirTurnWhileALineIsFast) {
-    open();
-    target.hello();
-    for (int n = 0; n < 100'000; ++n) target.ret(target.entry(n % 50));
+    begin();
+    for (std::uint32_t n = 0; n < 100'000; ++n) call(n % 50);
     target.flush();
     const Bytes flood = target.bytes;
     std::atomic<bool> stop = false;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The oracle's shadow stack (tests/verification/oracle/call_shadow.hpp), on made-up executions.
-#include <gtest/gtest.h>
-
 #include "tests/verification/oracle/call_shadow.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::truth {
-namespace {
+namespace nopscope::host::truth::call_shadow_test {
 
 constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000,
                         longjmp = 0x4100;
@@ -416,5 +414,4 @@ TEST_F(Shadow, CallsThatItCannotFollowAreCounted) {
     EXPECT_EQ(functions[0].self, 0u);
 }
 
-}  // namespace
-}  // namespace nopscope::host::truth
+}  // namespace nopscope::host::truth::call_shadow_test

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adaptive mode: a function's calls are in the trace, in the profile, or in both.
-#include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
+#include "tests/unit/host/test.hpp"
 
-#include "tests/unit/host/report_fixture.hpp"
-#include "tracer/protocol/profile.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::TargetStream;
-using testing::HasSubstr;
-using testing::Not;
+namespace nopscope::host::test::adaptive_test {
 
 class AdaptiveTest : public test::StreamReport {
 protected:
@@ -113,5 +104,4 @@ TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
     EXPECT_EQ(result.moved.size(), 1u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::adaptive_test

@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <random>
-
-#include "host-tools/analysis/events/balanced_stream.hpp"
-#include "tests/unit/host/balanced_checker.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/play.hpp"
-#include "tests/unit/host/report_fixture.hpp"
-
-namespace nopscope::host::test {
-namespace {
-
-using protocol::Extended;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+namespace nopscope::host::test::balanced_stream_test {
 
 HelloInfo hello_of(std::uint64_t clock_hz = 1'000'000'000) {
     HelloInfo hello;
@@ -352,5 +336,4 @@ TEST(TickTime, RoundsAndNeverOverflows) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::balanced_stream_test

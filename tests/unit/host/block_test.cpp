@@ -2,13 +2,9 @@
 // A recording's block of records. The test reads back every kind of record, of clock and of gap.
 // The reader refuses an invalid block, and takes no longer for it than for a valid one.
 #include "host-tools/recording/block.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-
-namespace nopscope::host::nsc {
-namespace {
+namespace nopscope::host::nsc::block_test {
 
 using protocol::Kind;
 using protocol::StampedRecord;
@@ -175,5 +171,4 @@ TEST(Block, AnInvalidBlockIsRefused) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host::nsc
+}  // namespace nopscope::host::nsc::block_test

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What doctor says about a board's boot lines: each judgement, and no finding for a healthy board.
 #include "host-tools/target/doctor/board.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-namespace nopscope::host {
-namespace {
-
-using testing::HasSubstr;
+namespace nopscope::host::test::board_test {
 
 constexpr char rpi4[] =
     "boot: board=rpi4 level=2 dtb=0x2eff3a00 midr=0x410fd083 revidr=0x0 mpidr=0x80000000 "
@@ -152,5 +147,4 @@ TEST(Board, FewOrStrangeWordsMakeNoTrouble) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::board_test

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines that a board prints first: undamaged, damaged and hostile.
 #include "host-tools/target/stream/boot_lines.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::boot_lines_test {
 
 using testing::Eq;
 using testing::Optional;
@@ -104,5 +98,4 @@ TEST(Boot, LongLinesBinaryAndManyWordsTakeNoMemory) {
     EXPECT_TRUE(noise.words().empty());
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::boot_lines_test

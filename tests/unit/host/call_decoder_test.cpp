@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the decoder makes of one core's records: identity, nesting and time, also where records are
 // missing and while a context does not run.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <random>
-#include <tuple>
-#include <vector>
-
 #include "host-tools/analysis/profile/call_decoder.hpp"
-#include "tests/unit/host/play.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using protocol::Extended;
+namespace nopscope::host::test::call_decoder_test {
 
 struct Closed {
     std::uint32_t site = 0;
@@ -317,5 +306,4 @@ TEST_P(PlainRecords, AreTakenAsOthersAre) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, PlainRecords, testing::Range(1u, 21u));
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::call_decoder_test

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shadow stack of the oracle (tests/verification/oracle/call_shadow.hpp): what it counts as a
-// reason for errors, and calls that it cannot follow. tests/verification/oracle/truth_test.py
-// checks its times.
-#include <gtest/gtest.h>
-
+// The oracle's shadow stack (tests/verification/oracle/call_shadow.hpp), on made-up executions.
 #include "tests/verification/oracle/call_shadow.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::truth {
-namespace {
+namespace nopscope::host::truth::call_shadow_test {
 
 constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000;
 
@@ -161,5 +157,4 @@ TEST_F(Shadow, CallsThatItCannotFollowAreCounted) {
     EXPECT_EQ(functions[0].self, 0u);
 }
 
-}  // namespace
-}  // namespace nopscope::host::truth
+}  // namespace nopscope::host::truth::call_shadow_test

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report says of captured registers, results, counters and marks.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "tests/unit/host/report_fixture.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using protocol::Extended;
-using testing::HasSubstr;
+namespace nopscope::host::test::captured_test {
 
 constexpr std::int64_t wide = 0x7edc'ba98'7654'3210;
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
@@ -158,5 +148,4 @@ TEST_F(CapturedTest, Golden) {
     test::expect_golden("captured.json", json_report(made));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::captured_test

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that have clones in one build, but not in another.
 #include "host-tools/analysis/diff/clones.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gtest/gtest.h>
-
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::clones_test {
 
 TEST(CloneName, TakesEachCompilersSuffixesOff) {
     for (const char* const piece :
@@ -122,5 +120,4 @@ TEST_F(FoldClones, FunctionsOfOtherFilesAreOthers) {
     EXPECT_EQ(of(after[0], "work.part.0")->calls, 1);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::clones_test

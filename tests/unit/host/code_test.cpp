@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page's code: real instructions, whatever the image says, and only text from source files.
-#include "host-tools/views/page/code.hpp"
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <map>
 
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/source_text.hpp"
-#include "tests/unit/host/elf_builder.hpp"
+#include "host-tools/views/page/code.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::ElfBuilder;
+namespace nopscope::host::test::code_test {
 
 TEST(Disassembler, InstructionsAreTextWithAbsoluteTargets) {
     const Disassembler disassembler;
@@ -175,5 +163,4 @@ TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
     EXPECT_EQ(refusal((directory / "huge.c").string()), "it is larger than 4 MiB");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::code_test

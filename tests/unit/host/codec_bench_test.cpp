@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The codec's benchmark: traces of any shape, and the program itself.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
+#include "tests/unit/host/test.hpp"
 
-#include <cstdio>
-#include <nlohmann/json.hpp>
-
-#include "tests/unit/host/codec_records.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using protocol::Kind;
-using test::Bytes, test::Records;
+namespace nopscope::host::test::codec_bench_test {
 
 Bytes ev13(std::initializer_list<CallEvent> events) {
     Bytes result;
@@ -100,5 +89,4 @@ TEST(CodecBench, PrintsItsMeasurements) {
     std::remove(file.c_str());
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::codec_bench_test

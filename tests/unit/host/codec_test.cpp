@@ -2,21 +2,9 @@
 // Format 2's encoder against its decoder. The result is exact for any records, small where a
 // program repeats itself, and the cost of a lost frame is bounded. Records of all kinds are for a
 // decoder that shares no code.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <random>
-
-#include "tests/unit/host/codec_records.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using namespace test;
+namespace nopscope::host::test::codec_test {
 
 TEST(RangeCoder, RoundTripsAtAllOdds) {
     for (unsigned seed = 0; seed < 400; ++seed) {
@@ -339,5 +327,4 @@ TEST(Codec, Golden) {
     expect_golden("records.bin", std::string(line.begin(), line.end()));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::codec_test

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the command as a user does: every kind of URI, every kind of end, exit codes.
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <pty.h>
-#include <signal.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <thread>
+#include "tests/unit/host/test.hpp"
 
-#include "tests/unit/host/elf_builder.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
-using test::Bytes, test::text_of, test::write_file;
-using testing::HasSubstr;
-namespace fs = std::filesystem;
+namespace nopscope::host::test::command_test {
 
 struct Output {
     int code = -1;
@@ -277,5 +257,4 @@ TEST_F(Command, TheConsoleCannotDriveTheTerminal) {
     EXPECT_EQ(record("file:" + line).out, "\\x1b[31mred\\x07\n");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::command_test

@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A core's contexts, its markers and the interrupts that the firmware reports: which context and
 // which function a call and a time belong to.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "tests/unit/host/played_report.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using protocol::Extended;
-using test::TargetStream;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+namespace nopscope::host::test::context_test {
 
 class Contexts : public test::PlayedReport {
 protected:
@@ -248,5 +234,4 @@ TEST_F(Contexts, Golden) {
     test::expect_golden("contexts.json", json_report(made));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::context_test

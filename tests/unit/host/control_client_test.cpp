@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's client against the target's control code, over a line that loses bytes both ways.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <iterator>
-#include <random>
-#include <sstream>
-
-#include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/control/verbs.hpp"
-#include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/test.hpp"
 #include "tests/verification/simulator/control_target.hpp"
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::control_client_test {
 
-using namespace std::chrono_literals;
-using protocol::Command;
 using testing::ControlTarget;
-using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
 class LossyLine final : public Source {
@@ -363,5 +351,4 @@ TEST(ControlRequest, SurvivesTheControlSocket) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::control_client_test

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times with the recording overhead removed, by function and by call path.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include "tests/unit/host/played_report.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::TargetStream;
-using testing::HasSubstr;
+namespace nopscope::host::test::correction_test {
 
 constexpr std::int32_t unit = protocol::overhead_unit;
 
@@ -230,5 +223,4 @@ TEST_F(CorrectionTest, HostileClocksAndOverheadsDoNoHarm) {
     EXPECT_FALSE(text_graph(result, profile, {}).empty());
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::correction_test

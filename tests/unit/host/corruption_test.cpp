@@ -2,23 +2,9 @@
 // Flips, drops, doubles or inserts one byte of a recording, at every position, and then many bytes
 // at once by seed. The reader must invent no call. Every call with a time must be in the clean
 // recording with the same time. The damage must be reported.
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <random>
-
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::Bytes;
-using test::TargetStream;
+namespace nopscope::host::test::corruption_test {
 
 struct Call {
     std::uint32_t site = 0;
@@ -256,5 +242,4 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
     std::filesystem::remove_all(dir);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::corruption_test

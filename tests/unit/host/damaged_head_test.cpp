@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wrong byte in a recording's head is repaired and counted. One behind it costs its chunk.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <random>
-
-#include "host-tools/base/file.hpp"
-#include "host-tools/recording/journal.hpp"
-#include "host-tools/recording/reader.hpp"
 #include "host-tools/recording/repair.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/told.hpp"
+#include "tests/unit/host/test.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Bytes, test::TargetStream, test::Told;
+namespace nopscope::host::test::damaged_head_test {
 
 struct Read {
     nsc::Reader reader;
@@ -141,5 +128,4 @@ TEST_F(DamagedHead, ARepairFindsTheOneByte) {
     EXPECT_LE(wrong, 40);  // three changes of one byte count as one; else 1 in 5,000
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::damaged_head_test

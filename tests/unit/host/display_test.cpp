@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for an output that takes it slowly or never.
 #include "host-tools/base/display.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gtest/gtest.h>
-
-#include <signal.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <string>
-
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
+namespace nopscope::host::test::display_test {
 
 class DisplayTest : public testing::Test {
 protected:
@@ -77,5 +67,4 @@ TEST_F(DisplayTest, KnowsOneFileByTwoDescriptors) {
     close(copy);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::display_test

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Duration records (one a call, at its end) give the same profile as entries and returns.
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <random>
-
-#include "host-tools/analysis/profile/profile.hpp"
-
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::durations_test {
 
 HelloInfo a_hello() {
     HelloInfo hello;
     hello.clock_hz = 1'000'000'000;
     return hello;
 }
-
-using protocol::Kind;
-using protocol::StampedRecord;
 
 // Collects records and makes a profile of them directly.
 struct Told {
@@ -220,5 +212,4 @@ TEST(Durations, MemoryIsBoundedByThePaths) {
     EXPECT_EQ(calls, 300'000u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::durations_test

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source lines of an image that a real compiler made.
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-
 #include "host-tools/image/line_table.hpp"
 #include "host-tools/image/source_lines.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::dwarf_test {
 
 constexpr char source[] =
     "int twice(int x) {\n"
@@ -60,5 +54,4 @@ TEST(Dwarf, AnImageWithoutItHasNoLines) {
     EXPECT_FALSE(LineTable(elf).at(symbols.sites[0].address));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::dwarf_test

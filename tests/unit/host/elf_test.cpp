@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images: what the reader finds in them, and what `check` reports.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
-
-#include "host-tools/base/error.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/check.hpp"
-#include "host-tools/image/names.hpp"
-#include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/same_image.hpp"
-#include "tests/unit/host/elf_builder.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Bytes;
-using test::ElfBuilder;
-using testing::HasSubstr;
-using testing::IsEmpty;
+namespace nopscope::host::test::elf_test {
 
 class Elf : public testing::Test {
 protected:
@@ -286,5 +272,4 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     EXPECT_EQ(Symbols{}.tail(f, g), Tail::never);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::elf_test

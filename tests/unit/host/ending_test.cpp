@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the host ends a recording. The target answers as the test wants.
 #include "host-tools/target/control/ending.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <thread>
-
-#include "tracer/protocol/profile.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
-using protocol::Command;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+namespace nopscope::host::test::ending_test {
 
 // Accepts each command at once. Each turn sends one frame from `coming`.
 class EndingTest : public ::testing::Test, protected Source {
@@ -187,5 +174,4 @@ TEST_F(EndingTest, AnUnreadProfileIsSaidWhereNobodyIsAsked) {
     EXPECT_EQ(ending.unread(), "");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::ending_test

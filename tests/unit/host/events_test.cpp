@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PMU's events: what reports show of them, and where their counts are unknown.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "host-tools/image/arch/pmu_events.hpp"
-#include "tests/unit/host/played_report.hpp"
-#include "tracer/protocol/profile_events.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::TargetStream;
-using testing::ElementsAre;
-using testing::HasSubstr;
+namespace nopscope::host::test::events_test {
 
 constexpr std::uint16_t sw_incr = 0x00, inst_retired = 0x08, stall_backend_mem = 0x4005;
 
@@ -180,5 +168,4 @@ TEST(EventNames, AreArmsOrNumbers) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::events_test

@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums by path in callgrind, folded and pprof files, and the sums of a format with single calls.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
-#include "host-tools/views/export/formats.hpp"
-#include "tests/unit/host/played_report.hpp"
-#include "tests/unit/host/test_files.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::export_sums_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsSupersetOf;
 using testing::UnorderedElementsAre;
 
 TEST(CallTree, KeepsAllPathsWhenItGrows) {
@@ -180,5 +166,4 @@ TEST(CallSink, ACallsOwnTimeIsWithoutAllThatIsInside) {
     EXPECT_EQ(sink.calls[0].parent, 2u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::export_sums_test

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writers that the export formats use.
-#include <gmock/gmock.h>
 #include <zlib.h>
 
-#include <filesystem>
-#include <map>
-
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/base/error.hpp"
 #include "host-tools/views/export/ctf_event.hpp"
-#include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/proto.hpp"
 #include "host-tools/views/export/track_files.hpp"
-#include "tests/unit/host/test_files.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::test {
-namespace {
-
-namespace fs = std::filesystem;
-using testing::HasSubstr;
+namespace nopscope::host::test::export_test {
 
 TEST(Proto, VarintsHaveSevenBitsAByte) {
     const auto bytes = [](std::uint64_t value) { return Proto().varint(value).text(); };
@@ -347,5 +336,4 @@ TEST_F(OutputTest, AnyNumberOfTracksGrowsApart) {
     EXPECT_TRUE(text_of(directory / "all") == expected);
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::export_test

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A command's files: a series, a file that replaces another, an output that is also an input.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
 #include "host-tools/live/series.hpp"
 #include "host-tools/recording/format.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/test_files.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-namespace fs = std::filesystem;
-using namespace std::chrono_literals;
-using testing::HasSubstr;
+namespace nopscope::host::test::files_test {
 
 class Files : public testing::Test {
 protected:
@@ -175,5 +164,4 @@ TEST_F(Files, NoOutputIsAnInput) {
     EXPECT_EQ(refused([&] { refuse_same_outputs(input, other); }), "");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::files_test

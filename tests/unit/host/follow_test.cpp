@@ -3,28 +3,11 @@
 // while the port has its rate; otherwise it sends what a UART would receive.
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
-#include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <thread>
+#include "tests/unit/host/test.hpp"
 
-#include "host-tools/base/file.hpp"
-#include "host-tools/live/line.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/told.hpp"
-#include "tests/unit/host/uart.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
-using test::Bytes;
-using testing::HasSubstr;
+namespace nopscope::host::test::follow_test {
 
 constexpr std::uint32_t first_baud = 115200;
 
@@ -330,5 +313,4 @@ TEST(FollowedNot, ARateThatThePortDoesNotMakeIsSaid) {
                 HasSubstr("goes on at 3000000 baud, which the port does not make"));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::follow_test

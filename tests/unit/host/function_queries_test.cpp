@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/analysis/function_queries/function_queries.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/played_report.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::TargetStream;
-using testing::ElementsAre;
-using testing::HasSubstr;
+namespace nopscope::host::test::function_queries_test {
 
 class Questions : public test::PlayedReport {
 protected:
@@ -96,5 +86,4 @@ TEST_F(Questions, AGlobNamesSeveralAndAWrongNameTheNearest) {
     EXPECT_EQ(error.code(), Exit::usage);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::function_queries_test

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hello's extensions, all of extensions_of()'s list; and hellos of format 2.
 #include "host-tools/target/stream/hello_reader.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gtest/gtest.h>
+namespace nopscope::host::test::hello_test {
 
-#include <fstream>
-#include <limits>
-#include <map>
-#include <regex>
-#include <string>
-#include <vector>
-
-#include "tests/unit/host/hello_2.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 using OwnHello = protocol::HelloFields<std::string>;
 
 // Gives each member a value of its own, or its largest.
@@ -296,5 +284,4 @@ TEST(Hello, OfFormat2IsReadUpToWhereATargetEndsIt) {
     EXPECT_EQ(back.clock, protocol::Clock::timer);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::hello_test

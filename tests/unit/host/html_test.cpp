@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page shows what the report says, even if it leaves parts out. Data on it stays data.
-#include "host-tools/views/page/html.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
-
-#include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
-#include "tests/unit/host/played_report.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using nlohmann::json;
+namespace nopscope::host::test::html_test {
 
 TEST(DurationBins, EachDurationIsInTheBinThatBeginsBelowIt) {
     for (const std::uint64_t ticks :
@@ -135,5 +123,4 @@ TEST(HtmlPage, TheOneThatIsBuiltInIsWhole) {
     EXPECT_EQ(page.find("src=\"http"), std::string_view::npos);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::html_test

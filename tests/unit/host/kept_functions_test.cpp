@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports, graphs and stacks of some functions only.
 #include "host-tools/analysis/report/kept_functions.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-
-#include <map>
-#include <string>
-
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/tree.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/random_trace.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::RandomTrace;
-using testing::AllOf;
-using testing::HasSubstr;
+namespace nopscope::host::test::kept_functions_test {
 
 class KeptFunctions : public testing::Test {
 protected:
@@ -92,5 +78,4 @@ TEST_F(KeptFunctions, TheLongestCallIsNamed) {
     EXPECT_TRUE(json_longest(std::nullopt).is_null());
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::kept_functions_test

@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of tracks, which task a core runs and when, and what exports make of it.
-#include <gmock/gmock.h>
-
-#include <filesystem>
-#include <iterator>
-
-#include "host-tools/analysis/events/balanced_stream.hpp"
-#include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/lanes.hpp"
-#include "tests/unit/host/balanced_checker.hpp"
-#include "tests/unit/host/tasks_fixture.hpp"
-#include "tests/unit/host/test_files.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::test {
-namespace {
-
-namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+namespace nopscope::host::test::lanes_test {
 
 class LanesTest : public TasksTest {
 protected:
@@ -279,5 +263,4 @@ TEST_F(TasksInExports, WithoutASwitchThereIsNoScheduler) {
     EXPECT_THAT(exported("ctf"), HasSubstr("domain = \"kernel\""));
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::lanes_test

@@ -2,26 +2,10 @@
 // A line with a wrong rate: what the host says of it, and which rate it finds. The wire is
 // simulated bit by bit.
 #include "host-tools/live/listening.hpp"
-
-#include <gmock/gmock.h>
-
-#include <random>
-
-#include "host-tools/live/line.hpp"
 #include "host-tools/target/stream/baud.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/told.hpp"
-#include "tests/unit/host/uart.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
-using test::Bytes;
-using test::Resync;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
+namespace nopscope::host::test::listening_test {
 
 Bytes random_bytes(std::size_t count) {
     std::mt19937 random(1);
@@ -202,5 +186,4 @@ TEST(Diagnoses, SayWhatCameAndWhatToDo) {
     EXPECT_THAT(said(random_bytes(300), {.frames = 2}, 77), HasSubstr("speaks trace format 77"));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::listening_test

@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of a line while it is being read. The test feeds the source.
 #include "host-tools/live/live.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
-#include <atomic>
-#include <filesystem>
-
-#include "host-tools/base/error.hpp"
-#include "host-tools/live/rates.hpp"
-#include "host-tools/recording/reader.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/wire.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
-using test::Bytes;
-using test::TargetStream;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::IsSupersetOf;
-using testing::StartsWith;
+namespace nopscope::host::test::live_test {
 
 class Looked : public testing::Test {
 protected:
@@ -438,5 +416,4 @@ TEST(LiveRates, ArePerSecondOfTheHost) {
     EXPECT_FALSE(rates_between(view(1, 10, 5, 5), view(2, 10, 5, 5)).cores.at(0).busy);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::live_test

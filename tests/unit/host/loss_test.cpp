@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report with losses says how much is missing, which times are doubtful, and what helps.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "tests/unit/host/report_fixture.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+namespace nopscope::host::test::loss_test {
 
 class LossTest : public test::StreamReport {
 protected:
@@ -103,5 +94,4 @@ TEST_F(LossTest, ACompleteRecordingSaysNothingOfIt) {
     EXPECT_FALSE(is_doubtful(row(result, 1)));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::loss_test

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile with little memory. "(others)" contains what did not fit, and all sums stay exact.
-#include <gmock/gmock.h>
-
-#include <nlohmann/json.hpp>
-
 #include "host-tools/base/memory.hpp"
-#include "tests/unit/host/report_fixture.hpp"
-#include "tracer/protocol/profile.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using testing::HasSubstr;
+namespace nopscope::host::test::memory_budget_test {
 
 TEST(Memory, SizesHaveUnits) {
     EXPECT_EQ(read_size("300000000"), 300'000'000u);
@@ -146,5 +138,4 @@ TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::memory_budget_test

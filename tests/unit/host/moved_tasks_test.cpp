@@ -1,23 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that move between cores: which core and call a time belongs to.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <map>
-#include <random>
-#include <string>
-#include <tuple>
-
-#include "host-tools/analysis/events/balanced_stream.hpp"
-#include "tests/unit/host/balanced_checker.hpp"
-#include "tests/unit/host/report_fixture.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host::test {
-namespace {
-
-using protocol::Extended;
-using testing::ElementsAre;
-using testing::IsEmpty;
+namespace nopscope::host::test::moved_tasks_test {
 
 class MovedTasks : public StreamReport {
 protected:
@@ -462,5 +447,4 @@ TEST(WanderingTask, StaysBalanced) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::moved_tasks_test

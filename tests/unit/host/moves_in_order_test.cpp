@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which sinks get the records of tasks that move between cores.
-#include <fmt/format.h>
+#include "tests/unit/host/test.hpp"
 
-#include <utility>
-#include <vector>
+namespace nopscope::host::test::moves_in_order_test {
 
-#include "host-tools/target/stream/moves_in_order.hpp"
-#include "tests/unit/host/session_fixture.hpp"
-
-namespace nopscope::host::test {
-namespace {
-
-using protocol::Extended;
 using Seen = std::pair<unsigned, std::uint64_t>;  // core, index
 
 struct Order : Sink {
@@ -281,5 +273,4 @@ TEST_F(MovesInOrderTest, AMoveInALongBatchIsFound) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::moves_in_order_test

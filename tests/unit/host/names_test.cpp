@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name table: made from an image, read by the target.
-#include "host-tools/image/names.hpp"
-
-#include <gmock/gmock.h>
-
-#include "host-tools/base/error.hpp"
-#include "host-tools/image/symbols.hpp"
-#include "tests/unit/host/elf_builder.hpp"
 #include "tracer/protocol/names.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::ElfBuilder;
+namespace nopscope::host::test::names_test {
 
 TEST(Names, TheTargetReadsEverySitesLinkageName) {
     ElfBuilder builder;
@@ -54,5 +45,4 @@ TEST(Names, AnImageWithoutSitesHasNone) {
     EXPECT_THROW((void)name_table_source({builder.build(), "image.elf"}), Error);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::names_test

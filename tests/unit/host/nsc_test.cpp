@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording gives the same as its line did. The test reads whole, cut and damaged files.
-#include <gmock/gmock.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <random>
-
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/base/file.hpp"
-#include "host-tools/recording/journal.hpp"
-#include "host-tools/recording/reader.hpp"
 #include "host-tools/target/stream/tee.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/told.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Bytes, test::TargetStream, test::Told;
+namespace nopscope::host::test::nsc_test {
 
 // Two boots of two cores, with every kind of frame and record.
 TargetStream busy_target() {
@@ -414,5 +397,4 @@ TEST_F(Nsc, AFileThatIsNotThereIsOneSentence) {
     EXPECT_THROW(reader.read_file("/", nothing), Error);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::nsc_test

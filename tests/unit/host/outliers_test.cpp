@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/analysis/function_queries/outliers.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-
-namespace nopscope::host {
-namespace {
-
-using testing::ElementsAre;
+namespace nopscope::host::test::outliers_test {
 
 // Functions 1 (the wanted one), 2 and 3, on tracks that the test fills.
 class Outliers : public testing::Test {
@@ -117,5 +113,4 @@ TEST_F(Outliers, TheTreeIsBounded) {
     EXPECT_EQ(call.nodes[0].self, 2u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::outliers_test

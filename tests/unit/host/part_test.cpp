@@ -1,28 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a recording: the parts of a partition add up to the whole.
-#include "host-tools/analysis/part/part_stream.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-
-#include <map>
-#include <memory>
-#include <random>
-
-#include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/analysis/part/selected_calls.hpp"
-#include "tests/unit/host/balanced_checker.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/random_tasks.hpp"
-#include "tests/unit/host/random_trace.hpp"
-#include "tests/unit/host/report_fixture.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::BalancedChecker;
-using test::RandomTasks;
-using test::RandomTrace;
-using test::TargetStream;
+namespace nopscope::host::test::part_test {
 
 // What can be added up, in ticks, by the function's site offset.
 struct Sum {
@@ -331,5 +311,4 @@ TEST(TimeRange, Texts) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::part_test

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A copy of a profile that is ended equals the profile of a session that ends at the same point.
 // The original goes on unchanged.
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include "host-tools/analysis/profile/profile.hpp"
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/base/file.hpp"
-#include "host-tools/views/page/html.hpp"
-#include "tests/unit/host/target_stream.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::Bytes;
+namespace nopscope::host::test::profile_copy_test {
 
 struct Read {
     Profile profile;
@@ -120,5 +111,4 @@ TEST(ProfileCopy, OfAnyOpenCalls) {
     expect_copies_of(target.bytes, 997);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::profile_copy_test

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profile frames: writer and reader, what a reader makes of read-outs, and the report.
-#include <fmt/format.h>
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-#include <random>
-
-#include "tests/unit/host/report_fixture.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::profile_test {
 
 using protocol::ProfileEntry;
-using test::Bytes;
-using test::TargetStream;
-using testing::HasSubstr;
-using testing::Not;
 
 ProfileEntry entry(std::uint32_t site, std::initializer_list<std::uint64_t> durations,
                    std::int64_t self = 0) {
@@ -275,5 +263,4 @@ TEST_F(TargetProfileTest, Golden) {
     test::expect_golden("profile.csv", csv_report(result));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::profile_test

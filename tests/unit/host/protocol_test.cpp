@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wire format's writer and reader against each other and against published values.
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <algorithm>
-#include <random>
-#include <string>
-
-#include "tests/unit/host/target_stream.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::Bytes;
+namespace nopscope::host::test::protocol_test {
 
 Bytes encode(const Bytes& raw) {
     Bytes out(protocol::cobs_max_encoded(raw.size()));
@@ -153,5 +144,4 @@ TEST(Stats, RoundTripWithAndWithoutTheStateAndLaterFieldsAreSkipped) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::protocol_test

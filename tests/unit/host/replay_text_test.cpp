@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/text/replay.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gmock/gmock.h>
-
-#include "host-tools/analysis/part/selected_calls.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using testing::ElementsAre;
+namespace nopscope::host::test::replay_text_test {
 
 // Functions f1 to f3 on tracks of two cores.
 class Replayed : public testing::Test {
@@ -182,5 +176,4 @@ TEST_F(Replayed, CallsOfFunctions) {
                             "0.000000050                    0  f2"));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::replay_text_test

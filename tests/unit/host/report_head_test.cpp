@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report's head says about the target.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "tests/unit/host/report_fixture.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::ReportTest;
-using testing::HasSubstr;
+namespace nopscope::host::test::report_head_test {
 
 class HeadTest : public ReportTest {
 protected:
@@ -107,5 +99,4 @@ TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
         HasSubstr("on the target only: calls, since they were moved to the profile, of f3\n"));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::report_head_test

@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to the printed report: numbers, order, escaping and refusals. UPDATE_GOLDEN=1 updates
 // the golden report.
-#include "host-tools/analysis/report/report.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
-#include <nlohmann/json.hpp>
-
-#include "host-tools/base/text.hpp"
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/report_fixture.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::expect_golden;
-using test::ReportTest;
-using test::TargetStream;
-using testing::HasSubstr;
+namespace nopscope::host::test::report_test {
 
 // "3 calls, total 17, self 17, min 3, max 9"
 std::string text(const FunctionRow& row) {
@@ -298,5 +282,4 @@ TEST_F(ReportTest, EachLackByItselfIsUnclean) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::report_test

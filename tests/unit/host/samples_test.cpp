@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What reports and graphs show of samples.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "tests/unit/host/report_fixture.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::TargetStream;
-using testing::ElementsAre;
-using testing::HasSubstr;
+namespace nopscope::host::test::samples_test {
 
 class SamplesTest : public test::StreamReport {
 protected:
@@ -112,5 +102,4 @@ TEST_F(SamplesTest, ASampleThatAGapCutsIsNotCounted) {
     EXPECT_EQ(report().samples.count, 0u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::samples_test

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tasks waited for, and the lines of `nopscope tasks`.
 #include "host-tools/analysis/profile/scheduling.hpp"
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-
-#include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/analysis/profile/prices.hpp"
 #include "host-tools/analysis/report/task_table.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::test {
-namespace {
+namespace nopscope::host::test::scheduling_test {
 
-using protocol::Extended;
 using protocol::Left;
-using protocol::TaskFact;
-using testing::ElementsAre;
 
 class SchedulingTest : public StreamReport {
 protected:
@@ -233,5 +220,4 @@ TEST_F(TaskLines, OfEachTask) {
     EXPECT_THAT(names, testing::IsSupersetOf({"worker (1)", "worker (2)", "idle (3)"}));
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::scheduling_test

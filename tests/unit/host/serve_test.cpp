@@ -2,24 +2,9 @@
 // Which requests the server answers, over a real socket. It tests pages of other sites, other names
 // of this machine, requests without a token, and clients that send too much or too slowly.
 #include "host-tools/views/serve/server.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <arpa/inet.h>
-#include <gmock/gmock.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <thread>
-
-#include "tests/unit/host/error_of.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using namespace std::chrono_literals;
-using testing::HasSubstr;
-using testing::StartsWith;
+namespace nopscope::host::test::serve_test {
 
 class Fake final : public Shown {
 public:
@@ -320,5 +305,4 @@ TEST(ServeToken, IsLongAndNeverTheSame) {
     EXPECT_THROW(check_token("0123456789abcde&"), Error);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::serve_test

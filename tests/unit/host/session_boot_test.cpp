@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines that a board prints before its frames, and which other bytes count as damage.
-#include "tests/unit/host/session_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Session;
+namespace nopscope::host::test::session_boot_test {
 
 constexpr char boot_text[] = "boot: nopscope board=virt level=1\r\nboot: baud=115200\r\nhello\n";
 
@@ -56,5 +53,4 @@ TEST_F(Session, BootLinesAtTheEndAreNotCut) {
     EXPECT_EQ(reader.line().raw_bytes, 0u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::session_boot_test

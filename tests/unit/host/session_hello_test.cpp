@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session begins: resets, frames before a hello, frames kept over a reset, a wrong hello.
-#include "tests/unit/host/session_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Bytes;
-using test::Session;
+namespace nopscope::host::test::session_hello_test {
 
 TEST_F(Session, AResetIsANewSession) {
     hello_and_four_calls();
@@ -97,5 +93,4 @@ TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
     EXPECT_EQ(told(), "delivered 8, frames_without_hello 2, other_image_sessions 1, not complete");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::session_hello_test

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session lacks: how much, of which kind, and in which time.
-#include "tests/unit/host/session_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Session;
+namespace nopscope::host::test::session_missing_test {
 
 class Missing : public Session {
 protected:
@@ -65,5 +62,4 @@ TEST_F(Missing, AFrameWithADamagedByteIsCounted) {
     EXPECT_EQ(told(), "lost 8, gaps 1");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::session_missing_test

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session that continues after a warm reset. Its sequence numbers jump, which is no loss. The
 // reader decodes only records that the target made.
-#include "tests/unit/host/session_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::session_reset_test {
 
 using protocol::Stream;
-using test::Bytes;
 
 // The site of the record with this index, as the target recorded it.
 constexpr std::uint32_t site_of(std::uint64_t index) {
@@ -205,5 +203,4 @@ INSTANTIATE_TEST_SUITE_P(Lag, OldTarget, testing::Values(1u, 2u, 5u));
 TEST_P(OldTarget, FramesThatUseNumbersAgainAreNotDecodedByTheOldModel) { run(true); }
 TEST_P(OldTarget, NorIfItsHelloIsLost) { run(false); }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::session_reset_test

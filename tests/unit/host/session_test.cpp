@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to frames to sessions: order, loss, resets, and the sums that must always hold.
-#include "tests/unit/host/session_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::Bytes;
-using test::Session;
+namespace nopscope::host::test::session_test {
 
 TEST_F(Session, AWholeRecording) {
     target.hello();
@@ -291,5 +287,4 @@ TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
     EXPECT_EQ(sink.pairs.size(), 1u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::session_test

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profile::leave_out_shorter(): what short calls took is their callers' own time.
-#include <gtest/gtest.h>
+#include "tests/unit/host/test.hpp"
 
-#include <map>
-#include <string>
-
-#include "host-tools/analysis/events/balanced_stream.hpp"
-#include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/analysis/part/selected_calls.hpp"
-#include "tests/unit/host/random_trace.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::RandomTrace;
+namespace nopscope::host::test::short_calls_test {
 
 struct Sum {
     std::uint64_t calls = 0;
@@ -117,5 +106,4 @@ TEST(ShortCalls, TheirOverheadIsNotInTheirCallers) {
     EXPECT_GT(compared, 10u);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::short_calls_test

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page receives of a line: a new view if there is one, and its status, for any bytes.
-#include <gmock/gmock.h>
-
-#include <nlohmann/json.hpp>
-
-#include "host-tools/base/error.hpp"
 #include "host-tools/views/serve/subjects.hpp"
-#include "tests/unit/host/target_stream.hpp"
-#include "tests/unit/host/wire.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using nlohmann::json;
-using namespace std::chrono_literals;
-using testing::HasSubstr;
+namespace nopscope::host::test::shown_line_test {
 
 class ShownLineTest : public testing::Test {
 protected:
@@ -100,5 +89,4 @@ TEST(ShownFileTest, HasItsViewAndNobodyToAsk) {
     EXPECT_EQ(shown.ask({.words = {"mark"}}).status, Exit::usage);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::shown_line_test

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports by task and by core: their rows add up to those of all. Times on the CPU, against a
 // balanced stream, which shows when a task did not run.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "host-tools/analysis/part/part_stream.hpp"
-#include "host-tools/analysis/report/tree.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
-#include "tests/unit/host/random_tasks.hpp"
-#include "tests/unit/host/report_fixture.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::RandomTasks;
-using test::TargetStream;
+namespace nopscope::host::test::split_test {
 
 void feed(const TargetStream& target, SessionSink& sink) {
     MovesInOrder in_order(sink);
@@ -281,5 +266,4 @@ TEST_F(NamedGroups, MoreThanTheMost) {
     EXPECT_EQ(calls.at(PathGroups::others_name), tasks - (CallTree::max_groups - 3));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::split_test

@@ -2,20 +2,10 @@
 // Checks the sums that docs/accuracy.md defines, on random traces with random constants. Each path
 // has one time. All other sums are sums of these times. A row's min, mean and max are of the same
 // kind as its total.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <random>
-
 #include "host-tools/analysis/profile/paths.hpp"
-#include "host-tools/analysis/report/tree.hpp"
-#include "tests/unit/host/random_trace.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
-
-using test::RandomTrace;
+namespace nopscope::host::test::sums_test {
 
 template <typename Check>
 void for_each_trace(Check check) {
@@ -261,5 +251,4 @@ TEST_F(Settled, EachCallIsCorrectedByWhatItCalled) {
     EXPECT_EQ(outer.corrected_call->max_ns, 170u - 10 - 2 * 10);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::sums_test

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a recording by task, and switches of tasks whose records are late.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include "tests/unit/host/error_of.hpp"
-#include "tests/unit/host/tasks_fixture.hpp"
-
-namespace nopscope::host::test {
-namespace {
-
-using testing::HasSubstr;
+namespace nopscope::host::test::tasks_in_part_test {
 
 class TasksInAPart : public TasksTest {
 protected:
@@ -102,5 +96,4 @@ TEST_F(LateSwitch, InAPart) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::tasks_in_part_test

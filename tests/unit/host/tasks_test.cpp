@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and facts of tasks: from a target's frames and records to the JSON of a report.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <nlohmann/json.hpp>
-#include <random>
-
-#include "tests/unit/host/tasks_fixture.hpp"
-#include "tests/unit/host/test_files.hpp"
-
-namespace nopscope::host::test {
-namespace {
-
-using testing::HasSubstr;
+namespace nopscope::host::test::tasks_test {
 
 TEST_F(TasksTest, FactsAreInTheEntryOfTheContext) {
     target.tasks(TaskFacts{.number = 3,
@@ -416,5 +407,4 @@ TEST(BusyTasks, Golden) {
     expect_golden("tasks.json", json_report(report));
 }
 
-}  // namespace
-}  // namespace nopscope::host::test
+}  // namespace nopscope::host::test::tasks_test

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/base/text.hpp"
-
-#include <gtest/gtest.h>
-
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <utility>
-
 #include "host-tools/base/out_of_memory.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::text_test {
 
 TEST(Text, Console) {
     EXPECT_EQ(for_terminal("a\r\nb\tc\n"), "a\nb\tc\n");
@@ -67,5 +58,4 @@ TEST(Text, OutOfMemoryIsASentence) {
     EXPECT_EQ(sentence_of(std::runtime_error("a file")), "a file");
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::text_test

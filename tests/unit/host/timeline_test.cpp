@@ -2,16 +2,9 @@
 // A timeline has all that a sink was told while there is room. Beyond that it is bounded: it has
 // the longest calls, and correct sums of the others.
 #include "host-tools/analysis/timeline/timeline.hpp"
+#include "tests/unit/host/test.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <random>
-#include <set>
-#include <tuple>
-
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::test::timeline_test {
 
 // The functions' addresses begin at 1002; an interrupt's key is odd.
 std::int64_t by_address(std::uint64_t key) {
@@ -308,5 +301,4 @@ TEST_F(TimelineTest, AnyInputGivesABoundedTimeline) {
         << "a function that nobody has introduced";
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::timeline_test

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How keys change the state of `top`'s screen, and which requests they make.
-#include <gmock/gmock.h>
-
 #include "host-tools/views/top/ui.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::top {
-namespace {
+namespace nopscope::host::test::top_keys_test {
 
-using testing::ElementsAre;
+using namespace top;
 using Kind = Key::Kind;
 
 class Keys : public testing::Test {
@@ -251,5 +249,4 @@ TEST_F(Keys, HelpPauseAndQuit) {
     EXPECT_EQ(ui.prompt, Prompt::none);
 }
 
-}  // namespace
-}  // namespace nopscope::host::top
+}  // namespace nopscope::host::test::top_keys_test

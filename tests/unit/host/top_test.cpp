@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text that `top` shows, without a terminal.
-#include <gmock/gmock.h>
-
-#include <clocale>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "host-tools/base/error.hpp"
-#include "host-tools/live/rates.hpp"
 #include "host-tools/views/top/frame.hpp"
 #include "host-tools/views/top/once.hpp"
 #include "host-tools/views/top/text.hpp"
-#include "tests/unit/host/report_fixture.hpp"
+#include "tests/unit/host/test.hpp"
 
-namespace nopscope::host::top {
-namespace {
+namespace nopscope::host::test::top_test {
 
-using namespace std::chrono_literals;
-using testing::Contains;
+using namespace top;
 using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
 
 TEST(TopText, NamesAreCutSensibly) {
     const std::string parser = "lib::detail::Parser::next_token", number = "lib::Number<int, 7>::";
@@ -56,9 +44,9 @@ TEST(TopText, ColumnsAreTheTerminals) {
     EXPECT_EQ(columns("größe"), 5u);
     EXPECT_EQ(columns("関数"), 4u);
     EXPECT_EQ(first_columns("関数", 3), "関");
-    EXPECT_EQ(left("関数", 5), "関数 ");
+    EXPECT_EQ(top::left("関数", 5), "関数 ");
     EXPECT_EQ(right("ab", 4), "  ab");
-    EXPECT_EQ(left("abcdef", 3), "abc");
+    EXPECT_EQ(top::left("abcdef", 3), "abc");
     std::setlocale(LC_CTYPE, "C");
 }
 
@@ -410,5 +398,4 @@ TEST_F(Top, OnceAsTextAndAsJson) {
               1u);
 }
 
-}  // namespace
-}  // namespace nopscope::host::top
+}  // namespace nopscope::host::test::top_test

@@ -1,27 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile that is set to zero equals the part of the recording from there to the end.
-#include <gmock/gmock.h>
+#include "tests/unit/host/test.hpp"
 
-#include <memory>
-#include <random>
-
-#include "host-tools/analysis/part/part_stream.hpp"
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
-#include "tests/unit/host/balanced_checker.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/random_tasks.hpp"
-#include "tests/unit/host/random_trace.hpp"
-#include "tracer/protocol/profile.hpp"
-#include "tracer/protocol/profile_events.hpp"
-
-namespace nopscope::host {
-namespace {
-
-using test::RandomTasks;
-using test::RandomTrace;
-using test::read_line;
-using test::TargetStream;
+namespace nopscope::host::test::zero_test {
 
 // Passes a line's contents on, and calls `then` after so many records.
 class After final : public SessionSink {
@@ -255,5 +236,4 @@ TEST(Zero, TheTargetsEventsAreTakenOff) {
     EXPECT_EQ(std::tuple(sums.calls, sums.total, sums.self), std::tuple(2u, 20u, 8u));
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::test::zero_test

@@ -111,7 +111,7 @@ struct Counted : Reasons {
 };
 
 using ::Range;
-using a64::Branch;
+using ::a64::Branch;
 
 // A function of the tracer, by what the program tells with it.
 enum class Tells : std::uint8_t { other, interrupt_begins, interrupt_ends, switches, destroys };

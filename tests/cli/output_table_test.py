@@ -159,7 +159,8 @@ class Table(cli.Case):
         new, old, before = self.directory / "new", self.inputs["nsc"], self.names()
         for size in (0, 4096, 32768):
             new.write_bytes(old)
-            done = cli.nopscope("record", "-q", "--from", f"file:{self.files['line']}", "-o", new, status=3, preexec_fn=lambda: no_room(size))
+            done = cli.nopscope("record", "-q", "--from", f"file:{self.files['line']}", "-o", new, status=3,
+                                preexec_fn=lambda: no_room(size))
             self.assertEqual(done.stderr, f"nopscope: cannot write {new}: File too large\n")
             if size == 0:
                 self.assertEqual((self.names() - before, new.read_bytes()), ({"new"}, old))

@@ -22,7 +22,6 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/e2e"))
 import machines  # noqa: E402  puts tests/verification/oracle on the path
-import compare  # noqa: E402
 import truth  # noqa: E402
 
 import guide
@@ -63,7 +62,10 @@ def make(out, prefix, *variables, source=FOREIGN, image="foreign"):
     return out / f"{image}.elf"
 
 
-class Integration(unittest.TestCase):
+class Integration(machines.Case):
+    def setUp(self):
+        """All tests share one directory."""
+
     @classmethod
     def setUpClass(cls):
         cls.directory = cls.enterClassContext(machines.Directory())
@@ -87,12 +89,8 @@ class Integration(unittest.TestCase):
             command += STDIO
         console = machines.nopscope("record", "--from", "exec:" + shlex.join(command), "--image", elf, "-o", recording).stdout
         report = machines.as_json("report", recording, "--image", elf)
-        self.assertTrue(report["integrity"]["clean"])
-        oracle = json.loads((directory / "counts").read_text())
-        self.assertEqual(compare.differences(report, oracle), [])
-        report["functions"][0]["calls"] += 1
-        self.assertEqual(len(compare.differences(report, oracle)), 1)
-        report["functions"][0]["calls"] -= 1
+        self.assert_clean(report)
+        self.assert_as_oracle(report, json.loads((directory / "counts").read_text()))
         if times:
             self.assert_true(report, json.loads((directory / "truth").read_text()), elf.stem)
         return console, {f["name"]: f["calls"] for f in report["functions"]}

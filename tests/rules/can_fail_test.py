@@ -72,7 +72,8 @@ class SourceRules(Breaking):
     def test_includes(self):
         for path, names in [("tracer/core/a.cpp", "hal/hal.hpp firmware/demo/options.hpp tracer/stream/pump.hpp"),
                             ("tracer/adaptive/a.cpp", "tracer/control/control.hpp"),
-                            ("tracer/include/nopscope/a.cpp", "tracer/protocol/record.hpp"), ("tracer/protocol/a.cpp", "nopscope/nopscope.hpp"),
+                            ("tracer/include/nopscope/a.cpp", "tracer/protocol/record.hpp"),
+                            ("tracer/protocol/a.cpp", "nopscope/nopscope.hpp"),
                             ("tracer/a.cpp", "nopscope/nopscope.hpp"), ("hal/a.cpp", "nopscope/nopscope.hpp tracer/protocol/frame.hpp"),
                             ("firmware/demo/a.cpp", "tracer/protocol/frame.hpp host-tools/a.hpp"),
                             ("host-tools/a.cpp", "nopscope/nopscope.hpp hal/hal.hpp")]:
@@ -417,8 +418,8 @@ def faults(parts, *lines):
 class Deferral(unittest.TestCase):
     def test_each_rule(self):
         """(parts, what is wrong with it, lines of code)"""
-        stores, other_value, calls = "stores, and then begins again", "it has another value if an interrupt was deferred", "a call with interrupts masked"
-        elsewhere = "goes on where another rule holds"
+        stores, calls, elsewhere = "stores, and then begins again", "a call with interrupts masked", "goes on where another rule holds"
+        other_value = "it has another value if an interrupt was deferred"
         part = [(2, RESTARTS | UNPUSHES)]
         x9, x14 = [(2, FINISHES_X9)], [(2, FINISHES_X14)]
         next_word = f"{BEGIN + 4:x} <made_up+0x4>"
@@ -427,15 +428,16 @@ class Deferral(unittest.TestCase):
                 ([(2, RESTARTS)], stores, "str x1, [x10]", "ret "), ([(1, RESTARTS), (1, 0)], None, "str x1, [x10]", "ret "),
                 ([(2, RESTARTS)], None, "stxr w16, x1, [x10]", "ret "),
                 # Only the top and its frame are taken back.
-                (part, None, "stp x9, x13, [x17]", "str x14, [x10, #24]"), (part, "a store that nothing takes back", "str x9, [x15, #8]", "ret "),
+                (part, None, "stp x9, x13, [x17]", "str x14, [x10, #24]"),
+                (part, "a store that nothing takes back", "str x9, [x15, #8]", "ret "),
                 # Code that finishes keeps its exit, and calls nothing.
                 (x9, other_value, "add x9, x1, #8", "ret x9"), (x14, other_value, "add x14, x1, #8", "ret x14"),
                 (x9, other_value, "str w9, [x2]", "ret x9"), (x14, other_value, "str w14, [x2]", "ret x14"),
                 (x9, None, "add x14, x1, #8", "ret x9"), (x14, None, "add x9, x1, #8", "ret x14"),
                 (x9, calls, f"bl {BEGIN:x} <made_up>", "ret x9"), (x9, calls, "blr x3", "ret x9"), ([(2, 0)], None, "blr x3", "ret x9"),
                 # It goes on only where it finishes alike.
-                ([(1, FINISHES_X9), (1, FINISHES_X14)], elsewhere, f"b.ne {next_word}", "ret x14"), (x9, None, f"cbz x1, {next_word}", "ret x9"),
-                ([(1, FINISHES_X9)], elsewhere, f"b {BEGIN + 0x400:x} <elsewhere>")]:
+                ([(1, FINISHES_X9), (1, FINISHES_X14)], elsewhere, f"b.ne {next_word}", "ret x14"),
+                (x9, None, f"cbz x1, {next_word}", "ret x9"), ([(1, FINISHES_X9)], elsewhere, f"b {BEGIN + 0x400:x} <elsewhere>")]:
             with self.subTest(lines):
                 self.assertEqual(faults(parts, *lines), [fault] if fault else [])
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shadow stack of the oracle (tests/verification/oracle/call_shadow.hpp): what it counts as a
-// reason for errors, and calls that it cannot follow. tests/verification/oracle/truth_test.py
-// checks its times.
+// The oracle's shadow stack (tests/verification/oracle/call_shadow.hpp), on made-up executions.
 #include <gtest/gtest.h>
 
 #include "tests/verification/oracle/call_shadow.hpp"
@@ -11,6 +9,8 @@ namespace {
 
 constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000;
 
+// What it counts as a reason for errors, and calls that it cannot follow. truth_test.py checks its
+// times.
 class Shadow : public testing::Test {
 protected:
     Shadow() { shadow.go_on(clock); }
@@ -113,6 +113,22 @@ TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     EXPECT_EQ(functions[0].self, 14u);
     EXPECT_EQ(functions[0].landings, 1u);
     EXPECT_EQ(functions[0].below.longjmps, 1u);
+}
+
+TEST_F(Shadow, AnInterruptsInstructionsAreSeparate) {
+    enter(0, 0x2000, 10);
+    run(0x800, 6, Branch::call);
+    registers.sp_ -= 0x100;
+    enter(1, 0x850, 7, Branch::ret);
+    leave(0x850, 3);
+    shadow.interrupt_ends();
+    registers.sp_ += 0x100;
+    run(0x1030, 2, Branch::ret);
+    leave(0x2000);
+    EXPECT_EQ(functions[0].self, 12u);
+    EXPECT_EQ(functions[0].interrupted, 9u);
+    EXPECT_EQ(functions[0].inclusive, 28u);
+    EXPECT_EQ(functions[1].self, 7u);
 }
 
 TEST_F(Shadow, CallsOfTheTracerBelongToIt) {

@@ -159,7 +159,7 @@ TEST_F(Elf, AMisalignedSiteIsNamed) {
     builder.symbol("askew", address, 2, 12);
     builder.sites.push_back(address);
     ASSERT_EQ(address % 8, 4u);
-    expect_problem("askew has a site but is not aligned to 8 bytes");
+    EXPECT_THAT(problems(), testing::ElementsAre("askew has a site but is not aligned to 8 bytes"));
 }
 
 TEST_F(Elf, APointerInDataNeedsALandingPadIfBtiIsEnforced) {

@@ -175,17 +175,12 @@ constexpr Case cases[] = {
 INSTANTIATE_TEST_SUITE_P(, DecoderOf, testing::ValuesIn(cases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST_F(Decoder, RecursionCountsTimeOnce) {
-    play("0:1( 10:1( 20:1( 30:) 50:) 60:1( 65:) 100:) 200:1( 203:)");
+TEST_F(Decoder, RecursionCountsTimeOnceAndACallWithoutTimeIsOnlyCounted) {
+    play("0:1( 10:1( 20:1( 30:) 50:2. 50:) 55:2. 60:1( 65:) 100:) 200:1( 203:)");
     EXPECT_EQ(calls.text(), "1>1 10/10, 1>1 40/30, 1>1 5/5, 1 100/55, 1 3/3");
     EXPECT_EQ(calls.totals[1], 103u);
     EXPECT_EQ(calls.calls[1], 5u);
-}
-
-TEST_F(Decoder, CallsWithoutTimeAreOnlyCounted) {
-    play("0:1( 5:2. 6:2. 10:)");
     EXPECT_EQ(calls.calls[2], 2u);
-    EXPECT_EQ(calls.text(), "1 10/10");
 }
 
 TEST_F(Decoder, AReturnOfNothingOpenInventsNothing) {
@@ -215,11 +210,10 @@ TEST_F(Decoder, ManyGapsDoNotGrowTheStackAndAreNoSelfTime) {
     }
     ret(a, at + 10);
     ASSERT_EQ(calls.list.size(), 100001u);
-    const ClosedCall& outer = calls.list.back().result;  // 10 are before the first lost call
-    EXPECT_EQ(std::tuple(outer.outcome, outer.ticks, outer.self_ticks),
-              std::tuple(Outcome::returned, at + 10, 10u));
     EXPECT_EQ(decoder.counters().too_deep, 0u);
     for (std::size_t i = 0; i < 100000; ++i) ASSERT_EQ(calls.list[i].result.self_ticks, 0u);
+    calls.list.erase(calls.list.begin(), calls.list.end() - 1);
+    EXPECT_EQ(calls.text(), "1 1000010/10 incomplete");  // 10 are before the first lost call
 }
 
 TEST_F(Decoder, TooDeepIsCountedNotStored) {

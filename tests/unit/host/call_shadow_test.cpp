@@ -7,6 +7,8 @@ namespace nopscope::host::truth::call_shadow_test {
 
 constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000;
 
+// What it counts as a reason for errors, and calls that it cannot follow. truth_test.py checks its
+// times.
 class Shadow : public testing::Test {
 protected:
     Shadow() { shadow.go_on(clock); }
@@ -109,6 +111,22 @@ TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     EXPECT_EQ(functions[0].self, 14u);
     EXPECT_EQ(functions[0].landings, 1u);
     EXPECT_EQ(functions[0].below.longjmps, 1u);
+}
+
+TEST_F(Shadow, AnInterruptsInstructionsAreSeparate) {
+    enter(0, 0x2000, 10);
+    run(0x800, 6, Branch::call);
+    registers.sp_ -= 0x100;
+    enter(1, 0x850, 7, Branch::ret);
+    leave(0x850, 3);
+    shadow.interrupt_ends();
+    registers.sp_ += 0x100;
+    run(0x1030, 2, Branch::ret);
+    leave(0x2000);
+    EXPECT_EQ(functions[0].self, 12u);
+    EXPECT_EQ(functions[0].interrupted, 9u);
+    EXPECT_EQ(functions[0].inclusive, 28u);
+    EXPECT_EQ(functions[1].self, 7u);
 }
 
 TEST_F(Shadow, CallsOfTheTracerBelongToIt) {

@@ -25,9 +25,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
     EXPECT_EQ(trace.records(), 10u);  // 7, 8 and 9 began before the trace
     LineEncoder encoder;
     Records all;
-    for (;;) {
-        const auto records = trace.next();
-        if (records.empty()) break;
+    for (auto records = trace.next(); !records.empty(); records = trace.next()) {
         encoder.feed(records);
         all.insert(all.end(), records.begin(), records.end());
     }
@@ -79,8 +77,8 @@ TEST(CodecBench, PrintsItsMeasurements) {
     EXPECT_LT(json["bytes_per_event"], 0.5);
     EXPECT_GT(json["encode_meps"], 0);
     EXPECT_GT(json["decode_meps"], 0);
-    const double bits = json["identity_bits"].get<double>() + json["time_bits"].get<double>();
     // The bytes also contain the coder's loss and the frames.
+    const double bits = json["identity_bits"].get<double>() + json["time_bits"].get<double>();
     EXPECT_GT(json["bytes_per_event"].get<double>() * 8, bits);
     EXPECT_LT(json["bytes_per_event"].get<double>() * 8, bits * 1.1);
     EXPECT_EQ(run(bytes.size() - 1).first, 3);

@@ -99,6 +99,10 @@ TEST(CommandClient, ASecondHostGoesOnFromTheLastNumber) {
 std::string complaint_of(Host& host, Command what) {
     return test::error_of([&] { host.client.request(what); }).what();
 }
+// The patience of a client that has little.
+CommandClient::Patience with_hello_in(std::chrono::milliseconds time) {
+    return {.answer = 1ms, .attempts = 3, .hello = time, .hello_behind = 4 * time, .trial = 5ms};
+}
 
 TEST(CommandClient, SaysWhyATargetRefuses) {
     Host host;
@@ -145,10 +149,10 @@ TEST(CommandClient, SaysWhatWasDone) {
 TEST(CommandClient, GivesUpOnATargetThatDoesNotAnswer) {
     Host host;
     host.line.highest = 1;
-    host.client.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .trial = 5ms});
+    host.client.set_patience(with_hello_in(5ms));
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not answer commands"));
     CommandClient deaf(host.line, [&] { return host.line.turn(); });
-    deaf.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .trial = 5ms});
+    deaf.set_patience(with_hello_in(5ms));
     EXPECT_THROW(deaf.request(Command::start), Error);  // no hello came
 }
 
@@ -163,15 +167,15 @@ TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
         return host.line.turn();
     });
     // On a busy machine this process may wait for a tenth of a second.
-    behind.set_patience(
-        {.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10000ms, .trial = 5ms});
+    CommandClient::Patience patience = with_hello_in(300ms);
+    patience.hello_behind = 10s;
+    behind.set_patience(patience);
     behind.wait_for_target();
     CommandClient endless(host.line, [&] {
         endless.on_frames(++frames);
         return true;
     });
-    endless.set_patience(
-        {.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 20ms, .trial = 5ms});
+    endless.set_patience(with_hello_in(5ms));
     EXPECT_THROW(endless.wait_for_target(), Error);
 }
 
@@ -196,8 +200,7 @@ TEST(CommandClient, ARateThatDoesNotWorkIsGivenUpByBoth) {
 }
 
 Function function(const char* name, const char* linkage = "", std::uint64_t size = 8) {
-    return {
-        .address = 0, .size = size, .name = name, .file = {}, .line = 0, .linkage_name = linkage};
+    return {0, size, name, "", 0, linkage};
 }
 Symbols symbols() {
     Symbols all;
@@ -224,19 +227,15 @@ TEST(Choice, AGlobIsOfAnyOfAFunctionsNames) {
 TEST(Choice, FiltersLessNotraceLessSmallOnes) {
     using Bits = std::vector<bool>;
     EXPECT_EQ(choose(symbols(), {}), (Bits{1, 1, 1, 1, 1}));
-    EXPECT_EQ(choose(symbols(), {.filter = {"luaV_*", "main"}, .notrace = {}, .size_above = {}}),
-              (Bits{1, 1, 1, 0, 0}));
-    EXPECT_EQ(choose(symbols(), {.filter = {"luaV_*"}, .notrace = {"*lessthan"}, .size_above = {}}),
-              (Bits{1, 0, 0, 0, 0}));
-    EXPECT_EQ(choose(symbols(), {.filter = {}, .notrace = {}, .size_above = 8}),
-              (Bits{1, 0, 0, 0, 0}));
+    EXPECT_EQ(choose(symbols(), {{"luaV_*", "main"}, {}, {}}), (Bits{1, 1, 1, 0, 0}));
+    EXPECT_EQ(choose(symbols(), {{"luaV_*"}, {"*lessthan"}, {}}), (Bits{1, 0, 0, 0, 0}));
+    EXPECT_EQ(choose(symbols(), {{}, {}, 8}), (Bits{1, 0, 0, 0, 0}));
 }
 
 TEST(Choice, AGlobThatNamesNothingIsAnError) {
-    EXPECT_THROW(choose(symbols(), {.filter = {"luaX_*"}, .notrace = {}, .size_above = {}}), Error);
-    EXPECT_THROW(choose(symbols(), {.filter = {}, .notrace = {"luaX_*"}, .size_above = {}}), Error);
-    EXPECT_THROW(choose(symbols(), {.filter = {"main"}, .notrace = {"main"}, .size_above = {}}),
-                 Error);
+    for (const Choice& wrong :
+         {Choice{{"luaX_*"}, {}, {}}, {{}, {"luaX_*"}, {}}, {{"main"}, {"main"}, {}}})
+        EXPECT_THROW(choose(symbols(), wrong), Error);
 }
 
 TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
@@ -278,11 +277,11 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
 
 // Each verb with a number: its command's largest number, and the next one.
 TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
-    const std::pair<const char*, Command> verbs[] = {{"mark", Command::mark},
-                                                     {"snapshot", Command::snapshot},
-                                                     {"depth", Command::set_depth},
-                                                     {"sample", Command::set_sample},
-                                                     {"baud", Command::set_baud}};
+    const std::map<std::string, Command> verbs{{"mark", Command::mark},
+                                               {"snapshot", Command::snapshot},
+                                               {"depth", Command::set_depth},
+                                               {"sample", Command::set_sample},
+                                               {"baud", Command::set_baud}};
     for (const auto& [verb, what] : verbs) {
         const std::uint64_t most = protocol::most_argument(what);
         EXPECT_NO_THROW(check({.words = {verb, std::to_string(most)}})) << verb;
@@ -332,12 +331,10 @@ TEST(ControlRequest, AnEventIsNamedOnceHoweverItIsSpelt) {
 }
 
 TEST(ControlRequest, SurvivesTheControlSocket) {
-    ControlRequest request;
-    request.words = {"trace", "a*\n\"", "\xff"};
-    request.choice.notrace = {"b"};
-    request.choice.size_above = 12;
-    request.recorder = "graph";
-    request.also = true;
+    const ControlRequest request{.words = {"trace", "a*\n\"", "\xff"},
+                                 .choice = {{}, {"b"}, 12},
+                                 .recorder = "graph",
+                                 .also = true};
     const ControlRequest back = control_request(to_json(request));
     EXPECT_EQ(back.words[1], request.words[1]);
     EXPECT_EQ(back.choice.notrace, request.choice.notrace);

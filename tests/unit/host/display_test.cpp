@@ -8,9 +8,8 @@ namespace nopscope::host::test::display_test {
 class DisplayTest : public testing::Test {
 protected:
     DisplayTest() { EXPECT_EQ(pipe(ends), 0); }
-    ~DisplayTest() override {
-        close(ends[0]);
-    }  // the display's thread may still write to the other end
+    // The display's thread may still write to the other end.
+    ~DisplayTest() override { close(ends[0]); }
     static bool never() { return false; }
 
     int ends[2];

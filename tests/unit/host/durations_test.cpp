@@ -45,34 +45,37 @@ struct Told {
     Profile result;
 };
 
-// "calls total self min max" by path of sites, and by site.
-using Figures = std::map<std::string, std::string>;
-Figures figures(const Profile& profile) {
-    Figures all;
+template <typename... Numbers>
+std::string words(Numbers... numbers) {
+    std::string all;
+    ((all += (all.empty() ? "" : " ") + std::to_string(numbers)), ...);
+    return all;
+}
+
+// "/1/2 calls total self; " of a path of sites, and "2 calls total self min max timed; " of a site.
+std::string figures(const Profile& profile) {
+    std::map<std::string, std::string> all;
     const auto& nodes = profile.tree().nodes();
     const auto path = [&](std::uint32_t node) {
         std::string name;
-        for (; node > CallTree::overflow; node = nodes[node].parent) {
-            name =
-                "/" + std::to_string(profile.functions().offset(nodes[node].function) / 8) + name;
-        }
+        for (; node > CallTree::overflow; node = nodes[node].parent)
+            name = "/" + words(profile.functions().offset(nodes[node].function) / 8) + name;
         return (node == CallTree::after_gap ? "?" : "") + name;
     };
     for (std::uint32_t node = CallTree::overflow + 1; node < nodes.size(); ++node) {
         const auto& of = nodes[node];
         if (of.calls == 0) continue;
-        all[path(node)] = std::to_string(of.calls) + " " + std::to_string(of.total_ticks) + " " +
-                          std::to_string(of.self_ticks);
+        all[path(node)] = words(of.calls, of.total_ticks, of.self_ticks);
     }
     const auto times = profile.times();
     for (std::uint32_t number = 1; number < times.size(); ++number) {
         const FunctionTimes& of = times[number];
-        all[std::to_string(profile.functions().offset(number) / 8)] =
-            std::to_string(of.calls) + " " + std::to_string(of.total_ticks) + " " +
-            std::to_string(of.self_ticks) + " " + std::to_string(of.min_ticks) + " " +
-            std::to_string(of.max_ticks) + " " + std::to_string(of.timed);
+        all[words(profile.functions().offset(number) / 8)] =
+            words(of.calls, of.total_ticks, of.self_ticks, of.min_ticks, of.max_ticks, of.timed);
     }
-    return all;
+    std::string text;
+    for (const auto& [name, numbers] : all) text += name + " " + numbers + "; ";
+    return text;
 }
 
 TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
@@ -89,9 +92,8 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
         for (Told* told : {&whole, &by_two}) {  // also on the CPU, and without short calls
             if (round % 3 != 0) told->result.time_on_cpu();
             if (round % 3 == 2) told->result.leave_out_shorter(100, true);
+            told->add(Kind::call, 9, clock);  // the reader knows a context from its first record on
         }
-        // The reader knows a context from its first record on.
-        for (Told* told : {&whole, &by_two}) told->add(Kind::call, 9, clock);
         const auto end_one = [&] {
             by_two.ret(open.back().entry, clock);
             whole.duration(static_cast<std::uint32_t>(open.size() - 1), open.back().site,
@@ -106,19 +108,16 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
             } else {
                 end_one();
             }
-            if (random() % 40 == 0) {
+            using protocol::Extended;
+            for (const auto& [begin, argument, end, ticks] :
+                 {std::tuple{Extended::tracer_begin, 0u, Extended::tracer_end, 500u},
+                  {Extended::context, 5u, Extended::context, 300u}}) {
+                if (random() % 40 != 0) continue;
                 for (Told* told : {&whole, &by_two}) {
-                    told->extended(protocol::Extended::tracer_begin, 0, clock);
-                    told->extended(protocol::Extended::tracer_end, 0, clock + 500);
+                    told->extended(begin, argument, clock);
+                    told->extended(end, 0, clock + ticks);
                 }
-                clock += 500;
-            }
-            if (random() % 40 == 0) {
-                for (Told* told : {&whole, &by_two}) {
-                    told->extended(protocol::Extended::context, 5, clock);
-                    told->extended(protocol::Extended::context, 0, clock + 300);
-                }
-                clock += 300;
+                clock += ticks;
             }
         }
         for (; !open.empty(); clock += 3) end_one();
@@ -134,14 +133,9 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
     told.duration(1, 2, 185, 190);
     told.ret(a, 200);
     told.duration(0, 4, 300, 310);
-    EXPECT_EQ(figures(told.profile()), (Figures{{"1", "1 100 25 100 100 1"},
-                                                {"/1", "1 100 25"},
-                                                {"2", "2 75 45 5 70 2"},
-                                                {"/1/2", "2 75 45"},
-                                                {"3", "1 30 30 30 30 1"},
-                                                {"/1/2/3", "1 30 30"},
-                                                {"4", "1 10 10 10 10 1"},
-                                                {"/4", "1 10 10"}}));
+    EXPECT_EQ(figures(told.profile()),
+              "/1 1 100 25; /1/2 2 75 45; /1/2/3 1 30 30; /4 1 10 10; 1 1 100 25 100 100 1; "
+              "2 2 75 45 5 70 2; 3 1 30 30 30 30 1; 4 1 10 10 10 10 1; ");
 }
 
 // The call of a duration record has no self time in a gap. If the call began in the gap, its self
@@ -193,12 +187,9 @@ TEST(Durations, MissingCallersAreMarkedInThePath) {
     told.duration(3, 5, 190, 195);
     told.extended(protocol::Extended::counter, 8, 197);
     told.records.push_back({protocol::make_data(77), 197});  // not data of a duration
-    EXPECT_EQ(figures(told.profile()), (Figures{{"3", "1 30 30 30 30 1"},
-                                                {"?/3", "1 30 30"},
-                                                {"2", "1 20 20 20 20 1"},
-                                                {"/2", "1 20 20"},
-                                                {"5", "1 5 5 5 5 1"},
-                                                {"/5", "1 5 5"}}));
+    EXPECT_EQ(figures(told.profile()),
+              "/2 1 20 20; /5 1 5 5; 2 1 20 20 20 20 1; 3 1 30 30 30 30 1; 5 1 5 5 5 5 1; "
+              "?/3 1 30 30; ");
 }
 
 TEST(Durations, MemoryIsBoundedByThePaths) {
@@ -206,9 +197,8 @@ TEST(Durations, MemoryIsBoundedByThePaths) {
     for (std::uint32_t i = 0; i < 300'000; ++i) {
         told.duration(1 + i % 5000, 1 + i, i * 10ull, i * 10ull + 5);
     }
-    Profile& profile = told.profile();
     std::uint64_t calls = 0;
-    for (const FunctionTimes& of : profile.times()) calls += of.calls;
+    for (const FunctionTimes& of : told.profile().times()) calls += of.calls;
     EXPECT_EQ(calls, 300'000u);
 }
 

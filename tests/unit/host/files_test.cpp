@@ -146,21 +146,19 @@ TEST_F(Files, NoOutputIsAnInput) {
     const std::string input = write("in", "x"), other = write("other", "x");
     fs::create_symlink("in", path("link"));
     fs::create_hard_link(input, path("hard"));
-    const std::vector<std::string> inputs{"", other, input};
+    const std::vector<std::string> inputs{"", other, input, "/dev/null"};
     for (const std::string& output : {input, path("link"), path("hard"), dir.string()}) {
         EXPECT_THAT(refused([&] { refuse_if_same(output, inputs); }),
                     HasSubstr("a file that this command reads"))
             << output;
     }
-    EXPECT_EQ(refused([&] { refuse_if_same(path("new"), inputs); }), "");
-    EXPECT_EQ(refused([&] { refuse_if_same("", inputs); }), "");
-    EXPECT_EQ(refused([&] { refuse_if_same("/dev/null", std::vector<std::string>{"/dev/null"}); }),
-              "");
+    for (const std::string& output : {path("new"), std::string(), std::string("/dev/null")})
+        EXPECT_EQ(refused([&] { refuse_if_same(output, inputs); }), "");
     fs::create_symlink("new", path("to new"));
-    EXPECT_THAT(refused([&] { refuse_same_outputs(path("to new"), path("new")); }),
-                HasSubstr("are one file"));
-    EXPECT_THAT(refused([&] { refuse_same_outputs(input, path("hard")); }),
-                HasSubstr("are one file"));
+    for (const auto& [one, two] : {std::pair{path("to new"), path("new")}, {input, path("hard")}}) {
+        EXPECT_THAT(refused([&, &one = one, &two = two] { refuse_same_outputs(one, two); }),
+                    HasSubstr("are one file"));
+    }
     EXPECT_EQ(refused([&] { refuse_same_outputs(input, other); }), "");
 }
 

@@ -108,9 +108,8 @@ protected:
         line->finish();
     }
     void expect_no_damage() {
-        EXPECT_EQ(line->reader().line().corrupt_frames, 0u);
-        EXPECT_EQ(line->reader().line().raw_bytes, 0u);
-        EXPECT_EQ(line->reader().line().cut_bytes, 0u);
+        const LineCounters& of = line->reader().line();
+        EXPECT_EQ(of.corrupt_frames + of.raw_bytes + of.cut_bytes, 0u);
         EXPECT_EQ(complaint, "");
     }
     StreamCounters counters() const { return line->reader().counters(); }
@@ -125,6 +124,16 @@ protected:
     void calls(int count) {
         for (int n = 0; n < count; ++n)
             target.ret(target.entry(static_cast<std::uint32_t>(n % 90)));
+    }
+    // The target sends these calls, with a hello if it shall. Then nothing comes for a while.
+    void send_some(int count, bool with_hello = true) {
+        target.bytes.clear();
+        target.frame_ends.clear();
+        if (with_hello) target.hello();
+        calls(count);
+        target.flush();
+        board.send(target.bytes);
+        std::this_thread::sleep_for(50ms);
     }
 
     Board board;
@@ -184,15 +193,9 @@ TEST_F(Followed, ATargetThatRunsAlreadyIsFound) {
     run([&] {
         board.set_baud(3'000'000);
         for (int n = 0; n < 60; ++n) {
-            target.bytes.clear();
-            target.frame_ends.clear();
-            if (n % 10 == 0) target.hello();
-            calls(20);
-            target.flush();
             const std::size_t before = board.garbled_bytes;
-            board.send(target.bytes);
+            send_some(20, n % 10 == 0);
             if (board.garbled_bytes == before) heard_frames += target.frame_ends.size();
-            std::this_thread::sleep_for(50ms);
         }
     });
     expect_no_damage();
@@ -217,13 +220,8 @@ TEST_F(Followed, AResetInTheMiddleIsNoDamage) {
             board.send(target.bytes);
             board.boot(3'000'000);
             target.reset();
-            target.bytes.clear();
-            target.frame_ends.clear();
-            target.hello();
-            calls(500);
-            target.finish();
+            send_some(500);
             frames += target.frame_ends.size();
-            board.send(target.bytes);
         });
         expect_no_damage();
         EXPECT_GT(board.garbled_bytes, 200u) << "the host is at 3 Mbaud when the boot lines come";
@@ -243,13 +241,8 @@ TEST_F(Followed, AnotherRateAfterAResetIsFound) {
         board.boot(1'000'000);
         target.reset();
         for (int n = 0; n < 110; ++n) {
-            target.bytes.clear();
-            target.hello();
-            calls(20);
-            target.flush();
-            board.send(target.bytes);
+            send_some(20);
             heard += board.host_baud() == 1'000'000;
-            std::this_thread::sleep_for(50ms);
         }
     });
     EXPECT_EQ(source->baud(), 1'000'000u);
@@ -277,14 +270,7 @@ TEST_F(Followed, ARateThatAPersonHasNamedIsNotReplacedByAGuess) {
     run(
         [&] {
             board.set_baud(3'000'000);
-            for (int n = 0; n < 80; ++n) {
-                target.bytes.clear();
-                target.hello();
-                calls(40);
-                target.flush();
-                board.send(target.bytes);
-                std::this_thread::sleep_for(50ms);
-            }
+            for (int n = 0; n < 80; ++n) send_some(40);
         },
         true);
     EXPECT_THAT(complaint, HasSubstr("not one frame"));

@@ -2,14 +2,8 @@
 // A sink that writes down its calls and finds those that are not balanced.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "host-tools/analysis/events/event_sink.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 

@@ -2,20 +2,12 @@
 // Records for the tests of the codec, and their way through format 2's encoder and decoder.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <memory>
-#include <random>
-#include <vector>
-
 #include "host-tools/bench/codec/rounds.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 
 using Records = std::vector<StampedRecord>;
-using Bytes = std::vector<std::uint8_t>;
-using protocol::Kind;
 using Opened = protocol::TraceDecoder::Opened;
 
 struct Payload {

@@ -28,9 +28,9 @@ TEST(Memory, ABudgetRefusesWhatItHasNot) {
 }
 
 // Calls functions 1 to `functions`, three deep, on one core and in two contexts.
-void call_all(test::TargetStream& target, std::uint32_t functions) {
+void call_all(TargetStream& target, std::uint32_t functions) {
     for (std::uint32_t outer = 1; outer <= functions; ++outer) {
-        target.argument(protocol::Extended::context, outer % 2);
+        target.argument(Extended::context, outer % 2);
         const auto a = target.entry(outer, 10);
         for (std::uint32_t inner = 1; inner <= functions; ++inner) {
             const auto b = target.entry(inner, 3);
@@ -71,7 +71,7 @@ protected:
         return sum;
     }
 
-    test::TargetStream target;
+    TargetStream target;
     std::unique_ptr<Profile> profile;
 };
 
@@ -115,7 +115,7 @@ TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
             out.put(8 * site, 100 * site * number, 9, 7, 90,
                     [&](unsigned bin) { return bin == 3 ? site * number : 0; });
         }
-        target.frame(protocol::Stream::profile, 0, out.finish({number, 0, true, 9}));
+        target.frame(Stream::profile, 0, out.finish({number, 0, true, 9}));
     }
     target.finish();
     const auto sums = [](const Report& made) {

@@ -4,6 +4,38 @@
 
 namespace nopscope::host::test::moved_tasks_test {
 
+// The records of the core that the task is on. Words: "<", the task leaves it; "100:>1", after 100
+// ticks core 1 runs the task.
+struct Traveller {
+    std::uint64_t entry(std::uint32_t site, std::uint64_t ticks) {
+        return target.entry(site, ticks, on);
+    }
+    std::uint64_t call(std::uint32_t site, std::uint64_t ticks) {
+        return target.call(site, ticks, on);
+    }
+    std::uint64_t argument(Extended what, std::uint32_t argument, std::uint64_t ticks) {
+        return target.argument(what, argument, ticks, on);
+    }
+    std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks, unsigned, bool unwound) {
+        return target.ret(entry, ticks, on, unwound);
+    }
+
+    TargetStream& target;
+    std::uint8_t on = 0;
+    std::uint64_t after = 0;  // the index of the record with which it left its last core
+};
+void play_word(Traveller& to, char letter, std::uint64_t number, std::uint64_t ticks) {
+    if (letter == '#') return to.target.skip_sequence(Stream::trace, to.on);
+    if (letter == '<') {
+        to.after = to.target.leave(to.on, ticks);
+    } else if (letter == '>') {
+        const std::uint8_t from = std::exchange(to.on, static_cast<std::uint8_t>(number));
+        to.target.arrive(1, to.on, from, to.after, ticks);
+    } else {
+        play_word(to.target, letter, number, ticks);
+    }
+}
+
 class MovedTasks : public StreamReport {
 protected:
     MovedTasks() {
@@ -11,10 +43,6 @@ protected:
         target.clock = 0;
         target.hello();
         target.argument(Extended::context, 1, 10);  // core 0 runs task 1
-    }
-    // The task goes from one core to another, and does not run for 100 ticks.
-    void move(std::uint8_t from, std::uint8_t to) {
-        target.arrive(1, to, from, target.leave(from), 100);
     }
     FunctionTimes of(std::uint32_t site) {
         if (made.sessions == 0) report();
@@ -45,8 +73,7 @@ protected:
     }
     const std::vector<std::string>& told() {
         target.finish();
-        BalancedStream stream(
-            checker, [this] { return &symbols; }, "x.nsc");
+        BalancedStream stream(checker, known(symbols), "x.nsc");
         read_line(target, stream);
         checker.finish();
         orphan_returns = stream.orphan_returns();
@@ -54,22 +81,12 @@ protected:
         return checker.told;
     }
 
+    Traveller task{target};
+    Play<Traveller> play{task};
     Symbols symbols = symbols_of(target, {"f1", "f2", "f3", "f4", "f5"});
     BalancedChecker checker;
     std::uint64_t orphan_returns = 0;
 };
-
-TEST_F(MovedTasks, OpenCallsGoOn) {
-    const auto one = target.entry(1);
-    const auto two = target.entry(2);
-    move(0, 1);
-    target.ret(two, 5, 1);
-    target.ret(one, 7, 1);
-    expect(2, 1, 10 + 100 + 5, 10 + 5);
-    expect(1, 1, 10 + 115 + 7, 10 + 7);
-    EXPECT_TRUE(made.integrity.clean);
-    EXPECT_THAT(contexts(), ElementsAre("0/1 30 20 0", "1/1 12 12 0"));
-}
 
 class ManyTasks : public MovedTasks {
 protected:
@@ -99,26 +116,16 @@ TEST_F(ManyTasks, AreToldApartInEvents) {
 }
 
 TEST_F(MovedTasks, ThereAndBackAndOn) {
-    const auto one = target.entry(1);
-    move(0, 1);
-    const auto two = target.entry(2, 3, 1);
-    move(1, 0);
-    target.ret(target.entry(3, 4), 6);
-    move(0, 2);
-    target.ret(two, 1, 2);
-    target.ret(one, 2, 2);
+    play("1( < 100:>1 3:2( < 100:>0 4:3( 6:) < 100:>2 1:) 2:)");
     expect(3, 1, 6, 6);
     expect(2, 1, 10 + 100 + 10 + 10 + 100 + 1, 10 + 4 + 10 + 1);
     expect(1, 1, 10 + 100 + 3 + 231 + 2, 10 + 3 + 2);
+    EXPECT_TRUE(made.integrity.clean);
     EXPECT_THAT(contexts(), ElementsAre("0/0 213 0 0", "0/1 40 30 0", "1/1 13 13 0", "2/1 3 3 0"));
 }
 
 TEST_F(MovedTasks, AMoveWhileTheTaskWorksForTheTracer) {
-    const auto one = target.entry(1);
-    target.extended(Extended::tracer_begin, 3);
-    target.arrive(1, 1, 0, target.leave(0, 50), 100);
-    target.extended(Extended::tracer_end, 70, 1);
-    target.ret(one, 5, 1);
+    play("1( 3:t( 50:< 100:>1 70:t) 5:)");
     expect(1, 1, 3 + 100 + 5, 3 + 5);
     EXPECT_EQ(profile.tracer_ticks(), 120u);
     EXPECT_THAT(contexts(), ElementsAre("0/1 63 0 50", "1/1 75 8 70"));
@@ -126,71 +133,38 @@ TEST_F(MovedTasks, AMoveWhileTheTaskWorksForTheTracer) {
 
 // An interrupt came on top of that work and switched tasks.
 TEST_F(MovedTasks, AMoveOnTopOfTheTracersWork) {
-    const auto one = target.entry(1);
-    target.extended(Extended::tracer_begin, 3);
-    const auto two = target.entry(2, 20);
-    target.arrive(1, 1, 0, target.leave(0, 8), 100);
-    target.ret(two, 4, 1);
-    target.extended(Extended::tracer_end, 70, 1);
-    target.ret(one, 5, 1);
+    play("1( 3:t( 20:2( 8:< 100:>1 4:) 70:t) 5:)");
     expect(2, 1, 8 + 100 + 4, 8 + 4);
     expect(1, 1, 3 + 112 + 5, 3 + 5);
     EXPECT_EQ(profile.tracer_ticks(), 90u);
 }
 
 TEST_F(MovedTasks, ACallToldWholeHasItsTimeOnBothCores) {
-    const auto one = target.entry(1);
+    play("1(");
     target.with_data(Extended::duration, 1, {3, 4});
-    move(0, 1);
+    play("< 100:>1");
     target.with_data(Extended::duration, 1, {2, 10 + 100 + 5}, 1);
-    target.ret(one, 7, 1);
+    play("7:)");
     expect(3, 1, 4, 4);
     expect(2, 1, 115, 15);
     expect(1, 1, 10 + 10 + 100 + 10 + 7, 10 - 4 + 5 + 7);
 }
 
-TEST_F(MovedTasks, TheNewCoresRecordsComeFirst) {
-    const auto one = target.entry(1);
-    const auto after = target.leave(0);
-    target.arrive(1, 1, 0, after, 100);
-    target.ret(one, 7, 1);
-    target.flush(1);
-    target.flush(0);
-    expect(1, 1, 117, 17);
-}
-
 // The return's index on core 0 is above all of core 1: the search must not end at an older one.
 TEST_F(MovedTasks, ReturnsAreFoundWhateverTheirIndices) {
     target.set_next_index(1000, 1);
-    const auto one = target.entry(1);
-    for (int n = 0; n < 20; ++n) target.ret(target.entry(2));
-    const auto two = target.entry(3);
-    move(0, 1);
-    target.entry(4, 10, 1);
-    target.extended(Extended::marker, 0, 1);
-    target.entry(5, 10, 1);  // its return is missing
-    target.ret(two, 5, 1);   // so is the one of 4
-    target.ret(one, 5, 1);
+    play("1(");
+    for (int n = 0; n < 20; ++n) play("2()");
+    play("3( < 100:>1 4( 0:m0 5( 5:)3 5:)1");  // the returns of 4 and 5 are missing
     report();
-    EXPECT_EQ(of(3).timed, 1u);
-    EXPECT_EQ(of(1).timed, 1u);
+    EXPECT_EQ(std::tuple(of(3).timed, of(1).timed), std::tuple(1u, 1u));
     EXPECT_EQ(of(4).unwound + of(5).unwound, 2u);
     EXPECT_EQ(profile.decoder().orphan_returns, 0u);
 }
 
 // The frame with the `moved` record is lost: the return shows where the call is open.
 TEST_F(MovedTasks, AReturnFindsItsCallOnTheOldCore) {
-    const auto one = target.entry(1);
-    const auto two = target.entry(2);
-    const auto after = target.leave(0);
-    target.flush();
-    target.arrive(1, 1, 0, after, 100);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace, 1);
-    target.ret(target.entry(3, 8, 1), 5, 1);
-    target.ret(two, 5, 1);
-    target.ret(target.entry(3, 1, 1), 5, 1);
-    target.ret(one, 7, 1);
+    play("1( 2( < | 100:>1 x # 8:3( 5:) 5:) 1:3( 5:) 7:)");
     const std::uint64_t total = 10 + 100 + 8 + 5 + 5;
     expect(2, 1, total, 10, 1);
     expect(1, 1, 10 + total + 6 + 7, 10 + 1 + 7, 1);
@@ -199,15 +173,7 @@ TEST_F(MovedTasks, AReturnFindsItsCallOnTheOldCore) {
 
 // A gap before the task left: its calls may have ended there.
 TEST_F(MovedTasks, AGapGoesAlong) {
-    const auto one = target.entry(1);
-    target.flush();
-    target.entry(9, 30);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace);
-    target.entry(2, 10);
-    move(0, 1);
-    target.ret(target.entry(3, 8, 1), 5, 1);
-    target.ret(one, 7, 1);
+    play("1( | 30:9( x # 2( < 100:>1 8:3( 5:) 7:)1");
     report();
     EXPECT_EQ(of(1).incomplete, 1u);
     EXPECT_EQ(of(1).total_ticks, 30u + 10 + 10 + 100 + 8 + 5 + 7);
@@ -216,18 +182,15 @@ TEST_F(MovedTasks, AGapGoesAlong) {
 }
 
 TEST_F(MovedTasks, TheSessionEndsWhileTheNewCoreWaits) {
-    const auto one = target.entry(1);
-    target.flush();
-    target.arrive(1, 1, 0, target.next_index() + 50, 100);
-    target.ret(one, 7, 1);
+    play("1( |");
+    task.after = target.next_index() + 50;
+    play("100:>1 7:)");
     expect(1, 1, 107, 7);  // when it left core 0 is not known
     EXPECT_EQ(of(1).timed, 1u);
 }
 
 TEST_F(MovedTasks, AfterZeroItsCallsAreOpenOnce) {
-    const auto one = target.entry(1);
-    const auto after = target.leave(0);
-    target.flush();
+    play("1( < |");
     profile.feed(target.bytes);
     target.bytes.clear();
     profile.zero();
@@ -235,9 +198,9 @@ TEST_F(MovedTasks, AfterZeroItsCallsAreOpenOnce) {
     target.entry(5);  // core 0 goes on first
     target.flush();
     target.clock -= 1015;
-    target.arrive(1, 1, 0, after, 5);  // before the sums begin
+    play("5:>1");  // before the sums begin
     target.clock += 2000;
-    target.ret(one, 7, 1);
+    play("7:)");
     report();
     EXPECT_EQ(of(1).calls, 0u);
     std::uint64_t cut = 0, open = 0;
@@ -251,12 +214,7 @@ TEST_F(MovedTasks, AfterZeroItsCallsAreOpenOnce) {
 }
 
 TEST_F(MovedTasks, TheTrackGoesAlong) {
-    const auto one = target.entry(1);
-    move(0, 1);
-    const auto two = target.entry(2, 10, 1);
-    move(1, 0);
-    target.ret(two, 5);
-    target.ret(one, 5);
+    play("1( < 100:>1 2( < 100:>0 5:) 5:)");
     // Track 0 is core 0's main context, 1 the task's, 2 core 1's main context.
     EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 +(other context) 30", "1 -(other context) 130",
                                     "1 +f2 140", "1 +(other context) 150", "1 -(other context) 250",
@@ -267,11 +225,10 @@ TEST_F(MovedTasks, TheTrackGoesAlong) {
 }
 
 TEST_F(MovedTasks, ATrackMovesBeforeItsCoreSaysThatItLeft) {
-    const auto one = target.entry(1);
-    target.flush();
+    play("1( |");
     for (int n = 0; n < 2; ++n) target.stats(false);
-    target.arrive(1, 1, 0, target.next_index(), 100);
-    target.ret(one, 7, 1);
+    task.after = target.next_index();
+    play("100:>1 7:)");
     target.flush(1);
     target.argument(Extended::context, 0, 10);
     EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 +(other context) 20", "1 -(other context) 120",
@@ -279,17 +236,10 @@ TEST_F(MovedTasks, ATrackMovesBeforeItsCoreSaysThatItLeft) {
 }
 
 TEST_F(MovedTasks, WhatALostMoveLeftOpenEndsInTheGap) {
-    const auto one = target.entry(1);
-    const auto after = target.leave(0);
-    target.flush();
-    target.arrive(1, 1, 0, after, 100);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace, 1);
-    target.ret(target.entry(3, 8, 1), 5, 1);
-    target.ret(one, 5, 1);
+    play("1( < | 100:>1 x # 8:3( 5:) 5:)");
     (void)told();
     EXPECT_EQ(orphan_returns, 1u);
-    EXPECT_THAT(checker.told, testing::Contains("1 -f1 30 gap"));
+    EXPECT_THAT(checker.told, Contains("1 -f1 30 gap"));
 }
 
 // A task that works, alone, on one core or on three. What it does depends on the seed only.

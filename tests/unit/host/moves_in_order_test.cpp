@@ -26,16 +26,16 @@ protected:
         hello.cores = 4;
         moves.on_session(hello);
     }
-    using Records = std::vector<protocol::StampedRecord>;
+    using Records = std::vector<StampedRecord>;
 
-    static protocol::StampedRecord call() { return {protocol::make_record({}, 1, 5), 5}; }
-    static protocol::StampedRecord context(std::uint32_t number) {
+    static StampedRecord call() { return {protocol::make_record({}, 1, 5), 5}; }
+    static StampedRecord context(std::uint32_t number) {
         return {protocol::make_extended(Extended::context, number, 5), 5};
     }
     static Records calls(std::size_t count) { return Records(count, call()); }
     // A call; a context that has left `from` at index `after`; a call.
     static Records move(unsigned from, std::uint64_t after, std::uint32_t number = 7) {
-        const auto head = protocol::task_argument(protocol::TaskFact::moved, 1);
+        const auto head = protocol::task_argument(TaskFact::moved, 1);
         return {call(),
                 context(number),
                 {protocol::make_extended(Extended::task, head, 5), 5},
@@ -62,6 +62,21 @@ protected:
     }
     // What came since the last time.
     std::string come() { return text(std::exchange(sink.indices, {})); }
+    // What came after these. "0:2": two calls on core 0; "0:2+3": after three that are missing;
+    // "1<0@4": move(0, 4) on core 1; "1<0@4#8": of context 8; "0s": stats of core 0.
+    std::string after(const std::string& course) {
+        std::istringstream words(course);
+        for (std::string word; words >> word;) {
+            unsigned core = 0, of = 0, missing = 0, number = 7;
+            char letter = 0;
+            std::sscanf(word.c_str(), "%u%c%u", &core, &letter, &of);
+            std::sscanf(word.c_str(), "%*u%*c%*u%*1[+@]%u#%u", &missing, &number);
+            if (letter == 's') moves.on_stats(core, {});
+            if (letter == ':') batch(core, calls(of), missing);
+            if (letter == '<') batch(core, move(of, missing, number));
+        }
+        return come();
+    }
 
     Order sink;
     MovesInOrder moves{sink};
@@ -69,46 +84,30 @@ protected:
 };
 
 TEST_F(MovesInOrderTest, AllPassesThatIsInOrder) {
-    batch(0, calls(3));
-    EXPECT_EQ(come(), "0:0-2");
-    batch(1, move(0, 2));
-    EXPECT_EQ(come(), "1:0-4");
+    EXPECT_EQ(after("0:3"), "0:0-2");
+    EXPECT_EQ(after("1<0@2"), "1:0-4");
     EXPECT_FALSE(moves.waiting_context(1));
 }
 
 TEST_F(MovesInOrderTest, TheNewCoreWaitsForTheOldOne) {
-    batch(0, calls(2));
-    batch(1, move(0, 4));
-    batch(1, calls(2));
-    EXPECT_EQ(come(), "0:0-1 1:0");
+    EXPECT_EQ(after("0:2 1<0@4 1:2"), "0:0-1 1:0");
     EXPECT_EQ(moves.waiting_context(1), 7u);
-    batch(2, calls(1));
-    EXPECT_EQ(come(), "2:0");
-    batch(0, calls(2));  // up to index 3; the record of the switch, index 4, is on its way
-    EXPECT_EQ(come(), "0:2-3");
-    batch(0, calls(1));
-    EXPECT_EQ(come(), "0:4 1:1-6");
+    EXPECT_EQ(after("2:1"), "2:0");
+    EXPECT_EQ(after("0:2"), "0:2-3") << "the record of the switch, index 4, is on its way";
+    EXPECT_EQ(after("0:1"), "0:4 1:1-6");
     EXPECT_FALSE(moves.waiting_context(1));
 }
 
 // The old core sleeps, and has not recorded its switch.
 TEST_F(MovesInOrderTest, TheOldCoreSaysThatItHasNoMore) {
-    batch(0, calls(3));
-    moves.on_stats(0, {});
-    batch(0, calls(1));
-    batch(1, move(0, 4));
-    (void)come();
-    for (const unsigned core : {1u, 1u, 0u}) moves.on_stats(core, {});
-    EXPECT_EQ(come(), "");
-    moves.on_stats(0, {});
-    EXPECT_EQ(come(), "1:1-4");
+    (void)after("0:3 0s 0:1 1<0@4");
+    EXPECT_EQ(after("1s 1s 0s"), "");
+    EXPECT_EQ(after("0s"), "1:1-4");
     EXPECT_EQ(sink.stats, 5);
 }
 
 TEST_F(MovesInOrderTest, TheOldCoreSaysThatItIsOver) {
-    batch(0, calls(4));
-    batch(1, move(0, 4));
-    (void)come();
+    (void)after("0:4 1<0@4");
     protocol::Stats last;
     last.final = 1;
     moves.on_stats(0, last);
@@ -117,27 +116,19 @@ TEST_F(MovesInOrderTest, TheOldCoreSaysThatItIsOver) {
 
 TEST_F(MovesInOrderTest, RecordsOfThePumpMayComeBeforeTheSwitch) {
     batch(0, {context(7), call()});
-    batch(1, move(0, 2));
-    batch(0, calls(2));  // in the context still
-    (void)come();
+    (void)after("1<0@2 0:2");  // in the context still
     batch(0, {context(0), call()});
     EXPECT_EQ(come(), "0:4-5 1:1-4");
 }
 
 TEST_F(MovesInOrderTest, AWaitingCoreHasMore) {
-    batch(1, move(0, 3));  // its next record for the sinks is 1
-    batch(2, move(1, 1));
-    (void)come();
-    moves.on_stats(1, {});
-    EXPECT_EQ(come(), "");
+    (void)after("1<0@3 2<1@1");  // core 1's next record for the sinks is 1
+    EXPECT_EQ(after("1s"), "");
 }
 
 TEST_F(MovesInOrderTest, OneCoreLetsAnotherGoOn) {
-    batch(2, move(1, 1, 8));
-    batch(1, move(0, 1));
-    EXPECT_EQ(come(), "2:0 1:0");
-    batch(0, calls(2));
-    EXPECT_EQ(come(), "0:0-1 1:1-4 2:1-4");
+    EXPECT_EQ(after("2<1@1#8 1<0@1"), "2:0 1:0");
+    EXPECT_EQ(after("0:2"), "0:0-1 1:1-4 2:1-4");
 }
 
 TEST_F(MovesInOrderTest, AGapThatWaitsIsToldOnce) {
@@ -145,8 +136,7 @@ TEST_F(MovesInOrderTest, AGapThatWaitsIsToldOnce) {
     Records more = calls(2);
     for (const auto& record : move(2, 1, 8)) more.push_back(record);
     batch(1, more, 5);  // waits, and then again in its middle
-    batch(0, calls(2));
-    batch(2, calls(2));
+    (void)after("0:2 2:2");
     EXPECT_EQ(text(sink.gap_at), "1:10");
 }
 
@@ -177,26 +167,21 @@ TEST_F(MovesInOrderTest, ASwitchAtAFramesEndWaitsForTheNextFrame) {
     batch(1, {call(), context(5)});
     EXPECT_EQ(come(), "1:0");
     EXPECT_EQ(moves.waiting_context(1), 5u);
-    batch(1, calls(1));
-    EXPECT_EQ(come(), "1:1-2");
+    EXPECT_EQ(after("1:1"), "1:1-2");
     batch(1, {context(0)});
     EXPECT_EQ(come(), "1:3");
 }
 
 TEST_F(MovesInOrderTest, AGapOfTheOldCoreThatEndsLaterIsEnough) {
-    batch(1, move(0, 4));
-    batch(0, calls(1), 7);
-    EXPECT_EQ(come(), "1:0 0:7 1:1-4");
+    EXPECT_EQ(after("1<0@4 0:1+7"), "1:0 0:7 1:1-4");
 }
 
 TEST_F(MovesInOrderTest, GapsAndMissingPartsKeepTheirPlaces) {
     batch(1, move(0, 4));
     moves.on_missing(1, {});
-    batch(1, calls(1), 3);
-    EXPECT_EQ(come(), "1:0");
+    EXPECT_EQ(after("1:1+3"), "1:0");
     EXPECT_EQ(sink.gaps, 0);
-    batch(0, calls(5));
-    EXPECT_EQ(come(), "0:0-4 1:1-4 1:999 1:8");
+    EXPECT_EQ(after("0:5"), "0:0-4 1:1-4 1:999 1:8");
     EXPECT_EQ(text(sink.gap_at), "1:8");
     moves.on_missing(1, {});
     EXPECT_EQ(come(), "1:999");
@@ -205,8 +190,7 @@ TEST_F(MovesInOrderTest, GapsAndMissingPartsKeepTheirPlaces) {
 // The gap has taken the `moved` record along.
 TEST_F(MovesInOrderTest, ASwitchBeforeAGapIsNotAMove) {
     batch(1, {call(), context(5)});
-    batch(1, calls(1), 2);
-    EXPECT_EQ(come(), "1:0-1 1:4");
+    EXPECT_EQ(after("1:1+2"), "1:0-1 1:4");
     EXPECT_EQ(text(sink.gap_at), "1:4");
 }
 
@@ -216,24 +200,20 @@ TEST_F(MovesInOrderTest, ACoreThatBeginsWithAMoveAfterAGapHasOneGap) {
     batch(1, records, 6);
     EXPECT_EQ(text(sink.gap_at), "1:6");
     EXPECT_EQ(come(), "");
-    batch(0, calls(5));
-    EXPECT_EQ(come(), "0:0-4 1:6-9");
+    EXPECT_EQ(after("0:5"), "0:0-4 1:6-9");
     EXPECT_EQ(text(sink.gap_at), "1:6");
 }
 
 TEST_F(MovesInOrderTest, TheSessionsEndPassesEverything) {
-    batch(2, move(1, 50));
-    batch(1, move(0, 4));
+    (void)after("2<1@50 1<0@4");
     batch(3, {context(5)});
-    (void)come();
     moves.on_session_end();
     EXPECT_EQ(come(), "3:0 2:1-4 1:1-4");
     EXPECT_EQ(sink.ended, 1);
     // The next session knows nothing of this one.
     begin(moves);
     std::fill(std::begin(next), std::end(next), 0);
-    batch(1, move(2, 3));
-    EXPECT_EQ(come(), "1:0");
+    EXPECT_EQ(after("1<2@3"), "1:0");
 }
 
 TEST_F(MovesInOrderTest, MemoryHasALimit) {
@@ -252,9 +232,8 @@ TEST_F(MovesInOrderTest, MemoryHasALimit) {
 }
 
 TEST_F(MovesInOrderTest, AMoveFromTheSameCoreOrWithoutDataDoesNotWait) {
-    batch(1, move(1, 70));
-    EXPECT_EQ(come(), "1:0-4");
-    const auto head = protocol::task_argument(protocol::TaskFact::moved, 0);
+    EXPECT_EQ(after("1<1@70"), "1:0-4");
+    const auto head = protocol::task_argument(TaskFact::moved, 0);
     batch(1, {context(5), {protocol::make_extended(Extended::task, head, 5), 5}, call()});
     EXPECT_EQ(come(), "1:5-7");
 }

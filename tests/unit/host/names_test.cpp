@@ -34,9 +34,9 @@ TEST(Names, SourceHoldsTheTable) {
     builder.function("alpha");
     const ElfFile elf(builder.build(), "image.elf");
     const std::string source = name_table_source(elf);
-    EXPECT_THAT(source, testing::HasSubstr(".section .nopscope.names, \"a\""));
-    EXPECT_THAT(source, testing::HasSubstr("    .byte 78,83,78,1,1,0,0,0,"));
-    EXPECT_THAT(source, testing::EndsWith(",0,5,97,108,112,104,97\n"));
+    EXPECT_THAT(source, HasSubstr(".section .nopscope.names, \"a\""));
+    EXPECT_THAT(source, HasSubstr("    .byte 78,83,78,1,1,0,0,0,"));
+    EXPECT_THAT(source, EndsWith(",0,5,97,108,112,104,97\n"));
 }
 
 TEST(Names, AnImageWithoutSitesHasNone) {

@@ -21,7 +21,7 @@ TargetStream busy_target() {
             const auto b = target.entry(random() % 9, random() % 900, core);
             target.call(random() % 9, 1, core);
             target.ret(b, random() % 5, core, i % 50 == 0);
-            if (i % 11 == 3) target.argument(protocol::Extended::context, i % 3, 5);
+            if (i % 11 == 3) target.argument(Extended::context, i % 3, 5);
             if (i % 90 == 4) target.tracer(1000);
             if (i % 70 == 1) target.console("tick " + std::to_string(i) + "\n");
             if (i % 100 == 60) target.lose();
@@ -30,11 +30,11 @@ TargetStream busy_target() {
             if (i % 5 != 0) target.ret(a, 7, core);
         }
         target.payload()[0] = 1;
-        target.frame(static_cast<protocol::Stream>(99), 0, 1);
+        target.frame(static_cast<Stream>(99), 0, 1);
         const protocol::Byte reply[] = {7, 0, 0, 0, 2, 5, 0xaa, 0};
         std::copy_n(reply, sizeof reply, target.payload());
-        target.frame(protocol::Stream::reply, 0, sizeof reply);
-        target.tasks(protocol::TaskFacts{.number = 1, .name = TargetStream::task_name("idle")});
+        target.frame(Stream::reply, 0, sizeof reply);
+        target.tasks(TaskFacts{.number = 1, .name = TargetStream::task_name("idle")});
         target.finish();
         if (boot == 0) target.reset();
     }
@@ -55,7 +55,7 @@ protected:
         symbols.tails[0].direct = {{0, Tail::always}, {2, Tail::maybe}};
         symbols.tails[2] = {.direct = {{1, Tail::never}}, .others = Tail::always};
     }
-    ~Nsc() override { std::filesystem::remove(path); }
+    ~Nsc() override { fs::remove(path); }
 
     // Records `line`, with a flush after each `flush_bytes`.
     Bytes record(const Bytes& line, bool with_end = true, std::size_t flush_bytes = 20'000) {
@@ -79,7 +79,7 @@ protected:
                             .exit_status = 3,
                             .line_bytes = line.size()});
             }
-            EXPECT_EQ(writer.bytes(), std::filesystem::file_size(path));
+            EXPECT_EQ(writer.bytes(), fs::file_size(path));
             counted = {{}, reader.line(), reader.counters()};
         }
         return read_whole_file(path);
@@ -113,7 +113,7 @@ protected:
     }
     // Returns the report of the line, if that of its recording is the same.
     std::string same_report(const Bytes& bytes, std::size_t flush_bytes, const std::string& what) {
-        test::LineProfile of_line;
+        LineProfile of_line;
         of_line.read(bytes);
         const std::string expected = sorted_report(of_line, of_line.counters());
         Profile of_file;
@@ -126,6 +126,11 @@ protected:
     static std::uint64_t damage(const nsc::Reader& reader) {
         const nsc::FileCounters& file = reader.counters().file;
         return file.damaged_chunks + file.skipped_bytes + file.cut_bytes;
+    }
+    // How often this was told.
+    static auto items(const Told& told, const std::string& what) {
+        return std::count_if(told.rest.begin(), told.rest.end(),
+                             [&](const auto& item) { return item.starts_with(what); });
     }
     static void expect_sums(const nsc::Reader& reader, const Told& again) {
         const StreamCounters& stream = reader.counters().stream;
@@ -141,7 +146,7 @@ protected:
     }
 
     std::string path =
-        std::filesystem::temp_directory_path() / ("nopscope-nsc-test-" + std::to_string(getpid()));
+        fs::temp_directory_path() / ("nopscope-nsc-test-" + std::to_string(getpid()));
     Bytes line = busy_target().bytes;
     Symbols symbols;
     Told told;              // told by the line
@@ -158,29 +163,23 @@ TEST_F(Nsc, RoundTrip) {
     std::sort(told.rest.begin(), told.rest.end());
     EXPECT_EQ(sorted, told.rest);
     EXPECT_GT(told.gaps.size(), 3u);
-    const auto items = [&](const std::string& what) {
-        return std::count_if(again.rest.begin(), again.rest.end(),
-                             [&](const auto& item) { return item.starts_with(what); });
-    };
-    EXPECT_EQ(items("reply 7 2 5 0 \xaa"), 2);
-    EXPECT_GT(items("missing "), 10);
+    EXPECT_EQ(items(again, "reply 7 2 5 0 \xaa"), 2);
+    EXPECT_GT(items(again, "missing "), 10);
     ASSERT_TRUE(reader.about());
     EXPECT_EQ(reader.about()->source, "exec:x");
     EXPECT_EQ(reader.about()->started_unix_ns, 99u);
     ASSERT_TRUE(reader.symbols());
-    EXPECT_EQ(reader.symbols()->build_id, symbols.build_id);
-    EXPECT_EQ(reader.symbols()->site_table_crc, 0xdeadbeefu);
-    ASSERT_EQ(reader.symbols()->sites.size(), 3u);
+    const Symbols& kept = *reader.symbols();
+    EXPECT_EQ(std::tuple(kept.build_id, kept.site_table_crc, kept.tails, kept.sites.size()),
+              std::tuple(symbols.build_id, 0xdeadbeefu, symbols.tails, 3u));
     for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(reader.symbols()->sites[i].size, symbols.sites[i].size);
-        EXPECT_EQ(reader.symbols()->sites[i].landing_pad, i != 2);
+        EXPECT_EQ(kept.sites.at(i).size, symbols.sites[i].size);
+        EXPECT_EQ(kept.sites[i].landing_pad, i != 2);
     }
-    EXPECT_EQ(reader.symbols()->tails, symbols.tails);
-    EXPECT_EQ(reader.symbols()->tail(0x40080010, 0xffffff8000000000), Tail::maybe);
-    const Function* far = reader.symbols()->find(0xffffff8000000000);
+    EXPECT_EQ(kept.tail(0x40080010, 0xffffff8000000000), Tail::maybe);
+    const Function* far = kept.find(0xffffff8000000000);
     ASSERT_NE(far, nullptr);
-    EXPECT_EQ(far->name, "far");
-    EXPECT_EQ(far->line, 3u);
+    EXPECT_EQ(std::tuple(far->name, far->line), std::tuple("far", 3u));
     ASSERT_TRUE(reader.end());
     EXPECT_EQ(reader.end()->exit_status, 3);
     EXPECT_EQ(reader.end()->line_bytes, line.size());
@@ -223,11 +222,9 @@ TEST_F(Nsc, TheReportIsTheLinesOwn) {
 TEST_F(Nsc, TheReportOfTasksIsTheLinesOwn) {
     const Bytes tasks = read_whole_file(NOPSCOPE_GOLDEN "/tasks.bin");
     const std::string report = same_report(tasks, tasks.size(), "tasks");
-    EXPECT_THAT(report, testing::HasSubstr("switched_away"));
-    EXPECT_THAT(report, testing::HasSubstr("objects"));
-    EXPECT_THAT(report, testing::HasSubstr("\"malformed_frames\": 2"));
-    constexpr auto slot = static_cast<std::size_t>(protocol::Stream::tasks);
-    EXPECT_EQ(counted.stream.frames_by_stream[slot], 14u);
+    EXPECT_THAT(report, AllOf(HasSubstr("switched_away"), HasSubstr("objects"),
+                              HasSubstr("\"malformed_frames\": 2")));
+    EXPECT_EQ(counted.stream.frames_by_stream[static_cast<std::size_t>(Stream::tasks)], 14u);
 }
 
 TEST_F(Nsc, NoCapturedByteIsLost) {
@@ -243,10 +240,7 @@ TEST_F(Nsc, NoCapturedByteIsLost) {
     EXPECT_GT(reader.counters().line.corrupt_frames, 5u);
     EXPECT_EQ(reader.counters().line.cut_bytes, 9000u);
     EXPECT_GE(corrupt, 9000 + 50 * reader.counters().line.corrupt_frames);
-    const auto unused = std::count_if(again.rest.begin(), again.rest.end(), [](const auto& item) {
-        return item.starts_with("unused 99 ");
-    });
-    EXPECT_EQ(unused, 2);
+    EXPECT_EQ(items(again, "unused 99 "), 2);
 }
 
 TEST_F(Nsc, AKilledRecordersFileIsWholeUpToTheLastFlush) {
@@ -262,9 +256,8 @@ TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
     const Bytes whole = record(line, true, 3000);
     std::uint64_t before = 0;
     for (std::size_t cut = 16; cut < whole.size(); cut += 97) {
-        const Bytes part(whole.begin(), whole.begin() + static_cast<long>(cut));
         nsc::Reader reader;
-        const Told again = read(part, reader);
+        const Told again = read(Bytes(whole.data(), whole.data() + cut), reader);
         expect_part(again);
         ASSERT_FALSE(reader.counters().file.has_end);
         ASSERT_GE(again.count, before) << "a longer part has more";
@@ -355,7 +348,7 @@ TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
     header.fixed(std::uint16_t{0});
     header.fixed(protocol::crc32c(bytes.data(), 12));
     nsc::Reader reader;
-    EXPECT_STREQ(test::error_of([&] { read(bytes, reader); }).what(),
+    EXPECT_STREQ(error_of([&] { read(bytes, reader); }).what(),
                  "the recording has format 1, and this nopscope reads 2");
 }
 
@@ -384,7 +377,7 @@ TEST_F(Nsc, ARawCaptureIsReadAsItIs) {
     EXPECT_EQ(reader.counters().line.bytes, line.size());
     for (const std::size_t size : {std::size_t{0}, std::size_t{3}}) {
         nsc::Reader short_one;
-        read(Bytes(line.begin(), line.begin() + static_cast<long>(size)), short_one);
+        read(Bytes(line.data(), line.data() + size), short_one);
         EXPECT_TRUE(short_one.counters().file.is_raw);
         EXPECT_EQ(short_one.counters().line.bytes, size);
     }

@@ -4,21 +4,31 @@
 
 namespace nopscope::host::test::outliers_test {
 
-// Functions 1 (the wanted one), 2 and 3, on tracks that the test fills.
+// Functions 1 (the wanted one), 2 and 3, on two tracks. Play tells their events; "c1": on track 1.
 class Outliers : public testing::Test {
+public:
+    std::uint64_t entry(std::uint32_t function, std::uint64_t ticks) {
+        sink.entry(tracks[on], function, now += ticks);
+        return 0;
+    }
+    std::uint64_t ret(std::uint64_t, std::uint64_t ticks, unsigned = 0, bool unwound = false) {
+        sink.leave(tracks[on], 0, now += ticks, unwound ? Left::unwound : Left::returned);
+        return 0;
+    }
+    std::uint64_t argument(Extended what, std::uint32_t track, std::uint64_t ticks) {
+        if (what == Extended::tracer_begin) return entry(tracer_function, ticks);
+        if (what == Extended::context) return on = track;
+        sink.leave(tracks[on], tracer_function, now += ticks, Left::returned);
+        return 0;
+    }
+    std::uint64_t call(std::uint32_t, std::uint64_t) { return 0; }
+
 protected:
     Outliers() {
-        for (std::uint32_t n = 1; n <= 3; ++n) {
+        for (std::uint32_t n = 1; n <= 3; ++n)
             sink.on_function(n, {.name = "f" + std::to_string(n), .file = {}});
-        }
         sink.on_function(tracer_function, {});
         for (const Track& track : tracks) sink.on_track(track);
-    }
-    void enter(unsigned track, std::uint32_t function, Nanoseconds now) {
-        sink.entry(tracks[track], function, now);
-    }
-    void leave(unsigned track, Nanoseconds now, Left how = Left::returned) {
-        sink.leave(tracks[track], 0, now, how);
     }
     std::vector<Nanoseconds> durations() {
         std::vector<Nanoseconds> list;
@@ -37,32 +47,23 @@ protected:
     std::vector<Track> tracks{{.number = 0, .core = 0, .context = 0},
                               {.number = 1, .core = 1, .context = 0}};
     OutlierSink sink{[](const std::string& name) { return name == "f1"; }, 2};
+    std::uint32_t on = 0;  // a track
+    Nanoseconds now = 0;
+    Play<Outliers> play{*this};
 };
+void play_word(Outliers&, char letter, std::uint64_t, std::uint64_t) {
+    throw std::invalid_argument(std::string(1, letter));
+}
 
 TEST_F(Outliers, TheSlowestAreKeptTheSlowestFirst) {
-    Nanoseconds now = 100;
-    for (const Nanoseconds each : {5, 30, 7, 20, 30}) {
-        enter(0, 1, now);
-        leave(0, now += each);
-    }
+    play("100:1( 5:) 0:1( 30:) 0:1( 7:) 0:1( 20:) 0:1( 30:)");
     EXPECT_THAT(durations(), ElementsAre(30, 30));
     EXPECT_EQ(sink.slowest()[0].from, 105u);  // the first of two equal calls
     EXPECT_EQ(sink.calls(), 5u);
 }
 
 TEST_F(Outliers, TheTreeHasEachPathOnce) {
-    enter(0, 2, 0);
-    enter(0, 1, 10);
-    for (const Nanoseconds at : {20, 40}) {
-        enter(0, 2, at);
-        enter(0, 3, at + 1);
-        leave(0, at + 4);
-        leave(0, at + 10);
-    }
-    enter(0, 3, 60);
-    leave(0, 65);
-    leave(0, 100, Left::unwound);
-    leave(0, 200);
+    play("0:2( 10:1( 10:2( 1:3( 3:) 6:) 10:2( 1:3( 3:) 6:) 10:3( 5:) 35:)! 100:)");
     ASSERT_EQ(sink.slowest().size(), 1u);
     EXPECT_EQ(sink.slowest()[0].how, Left::unwound);
     EXPECT_THAT(nodes(), ElementsAre(Figures{0, 1, 1, 90, 65}, Figures{0, 2, 2, 20, 14},
@@ -70,42 +71,27 @@ TEST_F(Outliers, TheTreeHasEachPathOnce) {
 }
 
 TEST_F(Outliers, ACallInsideAnotherBelongsToTheOuterOne) {
-    enter(0, 1, 0);
-    enter(0, 1, 10);
-    leave(0, 20);
-    leave(0, 30);
+    play("0:1( 10:1( 10:) 10:)");
     EXPECT_EQ(sink.calls(), 1u);
     EXPECT_EQ(sink.slowest()[0].nodes.size(), 2u);
 }
 
 TEST_F(Outliers, TracerTimeCountsForNoCall) {
-    enter(0, 1, 0);
-    enter(0, 2, 10);
-    enter(0, tracer_function, 20);
-    sink.leave(tracks[0], tracer_function, 1020, Left::returned);
-    leave(0, 1030);
-    leave(0, 1050);
+    play("0:1( 10:2( 10:t( 1000:t) 10:) 20:)");
     EXPECT_THAT(nodes(), ElementsAre(Figures{0, 1, 1, 50, 30}, Figures{0, 2, 1, 20, 20}));
 }
 
 TEST_F(Outliers, TracksAreApart) {
-    enter(0, 1, 0);
-    enter(1, 1, 5);
-    enter(1, 3, 6);
-    leave(0, 10);
-    leave(1, 100);
-    leave(1, 101);
+    play("0:1( c1 5:1( 1:3( c0 4:) c1 90:) 1:)");
     EXPECT_THAT(durations(), ElementsAre(96, 10));
     EXPECT_EQ(sink.slowest()[0].track.core, 1u);
     EXPECT_EQ(sink.slowest()[1].nodes.size(), 1u);
 }
 
 TEST_F(Outliers, TheTreeIsBounded) {
-    enter(0, 1, 0);
-    Nanoseconds now = 1;
-    for (std::size_t n = 0; n < OutlierSink::max_nodes + 5; ++n) enter(0, 2 + n % 2, now++);
-    for (std::size_t n = 0; n < OutlierSink::max_nodes + 5; ++n) leave(0, now++);
-    leave(0, now);
+    entry(1, 0);
+    for (std::size_t n = 0; n < OutlierSink::max_nodes + 5; ++n) entry(2 + n % 2, 1);
+    for (std::size_t n = 0; n < OutlierSink::max_nodes + 6; ++n) ret(0, 1);
     const Outlier& call = sink.slowest()[0];
     EXPECT_EQ(call.nodes.size(), OutlierSink::max_nodes);
     EXPECT_TRUE(call.cut);

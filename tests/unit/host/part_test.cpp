@@ -4,15 +4,9 @@
 
 namespace nopscope::host::test::part_test {
 
-// What can be added up, in ticks, by the function's site offset.
-struct Sum {
-    std::uint64_t calls = 0;
-    std::uint64_t total = 0;
-    std::uint64_t self = 0;
-    auto operator<=>(const Sum&) const = default;
-};
+// What can be added up, in ticks: calls, total and self by the function's site offset.
 struct Sums {
-    std::map<std::uint32_t, Sum> functions;
+    std::map<std::uint32_t, std::array<std::uint64_t, 3>> functions;
     std::uint64_t tracer = 0;
     std::uint64_t duration = 0;
 
@@ -20,25 +14,22 @@ struct Sums {
         const std::vector<FunctionTimes> times = profile.times();
         for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
             if ((times[number].calls | times[number].total_ticks) == 0) continue;
-            Sum& of = functions[profile.functions().offset(number)];
-            of.calls += times[number].calls;
-            of.total += times[number].total_ticks;
-            of.self += times[number].self_ticks;
+            auto& [calls, total, self] = functions[profile.functions().offset(number)];
+            calls += times[number].calls;
+            total += times[number].total_ticks;
+            self += times[number].self_ticks;
         }
         tracer += profile.tracer_ticks();
         duration += profile.duration_ticks();
     }
 };
-void PrintTo(const Sum& sum, std::ostream* out) {
-    *out << sum.calls << " calls, total " << sum.total << ", self " << sum.self;
-}
 
 class Parts {
 public:
     Parts(const TargetStream& target, const Symbols& symbols)
         : target_(target), symbols_(symbols) {}
 
-    void feed(SessionSink& sink) const { test::read_line(target_, sink); }
+    void feed(SessionSink& sink) const { read_line(target_, sink); }
     Sums whole() const { return sums_of({}); }
     Sums sums_of(const Part& part) const {
         Sums sums;
@@ -48,7 +39,7 @@ public:
     void add(Sums& sums, const Part& part) const { sums.add(*profile_of(part)); }
     std::unique_ptr<Profile> profile_of(const Part& part) const {
         auto profile = std::make_unique<Profile>();
-        const auto named = [this] { return &symbols_; };
+        const auto named = known(symbols_);
         profile->know_code(code_of_calls(named));
         if (part.whole()) {
             feed(*profile);
@@ -60,7 +51,7 @@ public:
         return profile;
     }
     void events_of(const Part& part, EventSink& sink) const {
-        const auto named = [this] { return &symbols_; };
+        const auto named = known(symbols_);
         BalancedStream events(sink, named, "trace", std::nullopt);
         PartStream stream(events, part, named, "trace");
         feed(stream);
@@ -100,8 +91,7 @@ TEST(Parts, TimesAddUp) {
         const std::uint64_t length =
             report.duration_ns - (trace.target.lossless ? report.tracer_ns : 0);
         const std::vector<std::uint64_t> ends = random_ends(random, length);
-        SCOPED_TRACE(testing::Message() << "seed " << seed << ", ends "
-                                        << testing::PrintToString(ends) << " of " << length);
+        SCOPED_TRACE(fmt::format("seed {}, ends {} of {}", seed, fmt::join(ends, ", "), length));
         Sums sums;
         for (const Part& part : partition(ends)) parts.add(sums, part);
         EXPECT_EQ(sums.functions, whole.functions);
@@ -130,8 +120,7 @@ TEST(Parts, EventsAddUp) {
         const RandomTrace trace(seed);
         const Parts parts(trace.target, trace.symbols);
         Spent whole;
-        BalancedStream all(
-            whole, [&] { return &trace.symbols; }, "trace", std::nullopt);
+        BalancedStream all(whole, known(trace.symbols), "trace", std::nullopt);
         parts.feed(all);
         std::mt19937 random(seed);
         Spent sum;
@@ -168,7 +157,7 @@ void expect_balanced(const Parts& parts, const Part& part) {
     checker.quiet = true;
     parts.events_of(part, checker);
     checker.finish();
-    EXPECT_THAT(checker.wrong, testing::IsEmpty());
+    EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
 TEST(Parts, CoresTasksAndSubtreesAddUp) {
@@ -196,7 +185,7 @@ TEST(Parts, OfTasksThatMoveAddUp) {
         expect_sum(parts, {of_task("0"), of_task("1"), of_task("2")});
         std::mt19937 random(seed);
         const std::vector<std::uint64_t> ends = random_ends(random, 4000);
-        SCOPED_TRACE(testing::Message() << "seed " << seed << testing::PrintToString(ends));
+        SCOPED_TRACE(fmt::format("seed {}, ends {}", seed, fmt::join(ends, ", ")));
         Sums sums, of_subtrees;
         for (const Part& part : partition(ends)) {
             parts.add(sums, part);
@@ -220,7 +209,7 @@ protected:
         target.hello();
         const std::uint64_t outer = target.entry(1, 0);
         const std::uint64_t inner = target.entry(2, 100);
-        target.argument(protocol::Extended::marker, 7, 50);
+        target.argument(Extended::marker, 7, 50);
         target.ret(inner, 150);
         target.ret(outer, 100);
         target.finish();
@@ -236,7 +225,7 @@ protected:
     }
 
     TargetStream target;
-    Symbols symbols = test::symbols_of(target, {"f0", "f1"});
+    Symbols symbols = symbols_of(target, {"f0", "f1"});
     Parts parts{target, symbols};
 };
 
@@ -266,32 +255,30 @@ TEST_F(PartOfTwoCalls, ARangeThatHoldsAllIsTheWhole) {
 
 TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
     RecordingBounds bounds;
-    BalancedStream all(
-        bounds, [this] { return &symbols; }, "trace", std::nullopt);
+    BalancedStream all(bounds, known(symbols), "trace", std::nullopt);
     parts.feed(all);
     const TimeRange range = bounds.resolved(read_time_range("@7..-50ns"));
     EXPECT_EQ(range.from->ns, 150u);
     EXPECT_EQ(range.to->ns, 350u);
     EXPECT_THAT(test::error_of([&] { (void)bounds.resolved(read_time_range("@8..")); }).what(),
-                testing::HasSubstr("no marker 8"));
+                HasSubstr("no marker 8"));
 }
 
 TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
     const auto error_of = [this](const Part& part) -> std::string {
         Profile profile;
         return test::error_of([&] {
-                   PartStream stream(
-                       profile, part, [this] { return &symbols; }, "trace");
+                   PartStream stream(profile, part, known(symbols), "trace");
                    parts.feed(stream);
                    stream.check();
                })
             .what();
     };
-    EXPECT_THAT(error_of(between(300, 200)), testing::HasSubstr("not after its begin"));
-    EXPECT_THAT(error_of(between(401, 500)), testing::HasSubstr("ended at 400ns"));
-    EXPECT_THAT(error_of(of_core(3)), testing::HasSubstr("only of 0"));
-    EXPECT_THAT(error_of(of_subtree("f2")), testing::HasSubstr("is named f2: did you mean"));
-    EXPECT_THAT(error_of(of_task("5")), testing::HasSubstr("no task that ran is named 5"));
+    EXPECT_THAT(error_of(between(300, 200)), HasSubstr("not after its begin"));
+    EXPECT_THAT(error_of(between(401, 500)), HasSubstr("ended at 400ns"));
+    EXPECT_THAT(error_of(of_core(3)), HasSubstr("only of 0"));
+    EXPECT_THAT(error_of(of_subtree("f2")), HasSubstr("is named f2: did you mean"));
+    EXPECT_THAT(error_of(of_task("5")), HasSubstr("no task that ran is named 5"));
 }
 
 TEST(TimeRange, Texts) {
@@ -306,7 +293,7 @@ TEST(TimeRange, Texts) {
         EXPECT_FALSE(read_time(none)) << none;
     for (const char* none : {"", "..", "10ms", "10..20", "@x..", "@..", "1ms..2ms..3ms"}) {
         EXPECT_THAT(test::error_of([&] { (void)read_time_range(none); }).what(),
-                    testing::StartsWith("--time "))
+                    StartsWith("--time "))
             << none;
     }
 }

@@ -3,17 +3,7 @@
 // which returns after 7. Then it calls function 3, which has no times, and returns.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <map>
-#include <regex>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 
@@ -54,7 +44,7 @@ public:
     explicit Play(To& to) : to_(to) {}
     // Returns the index of the last record with a call or a return.
     std::uint64_t operator()(const std::string& text) {
-        static const std::regex form(R"((?:(-?\d+):)?([a-z|#]?)(\d*)(\(\)|[().]|)(\d*)(!?))");
+        static const std::regex form(R"((?:(-?\d+):)?([a-z|#<>]?)(\d*)(\(\)|[().]|)(\d*)(!?))");
         std::istringstream words(text);
         for (std::string word; words >> word;) {
             if constexpr (std::is_same_v<To, TargetStream>) {

@@ -4,8 +4,6 @@
 
 namespace nopscope::host::test::profile_test {
 
-using protocol::ProfileEntry;
-
 ProfileEntry entry(std::uint32_t site, std::initializer_list<std::uint64_t> durations,
                    std::int64_t self = 0) {
     ProfileEntry made;
@@ -34,15 +32,12 @@ std::size_t write(protocol::Byte* payload, const protocol::ProfileHeader& header
 
 void send(TargetStream& target, const protocol::ProfileHeader& header,
           const std::vector<ProfileEntry>& entries, std::uint8_t core = 0) {
-    target.frame(protocol::Stream::profile, core, write(target.payload(), header, entries));
+    target.frame(Stream::profile, core, write(target.payload(), header, entries));
 }
 
-void expect_equal(const ProfileEntry& a, const ProfileEntry& b) {
-    const auto figures = [](const ProfileEntry& of) {
-        return std::tuple(of.site_offset, of.total, of.self, of.min, of.max,
-                          std::vector(std::begin(of.bins), std::end(of.bins)));
-    };
-    EXPECT_EQ(figures(a), figures(b));
+auto figures(const ProfileEntry& of) {
+    return std::tuple(of.site_offset, of.total, of.self, of.min, of.max,
+                      std::vector(std::begin(of.bins), std::end(of.bins)));
 }
 
 TEST(ProfileWire, TheLargestEntryFits) {
@@ -58,13 +53,12 @@ TEST(ProfileWire, TheLargestEntryFits) {
     EXPECT_LE(size, sizeof payload);
     EXPECT_EQ(size, 3 * protocol::max_varint_bytes + protocol::max_profile_entry_bytes);
     protocol::ProfileReader in(payload, size);
-    EXPECT_EQ(in.header().number, header.number);
-    EXPECT_EQ(in.header().part, header.part);
-    EXPECT_EQ(in.header().now, header.now);
-    EXPECT_TRUE(in.header().last);
+    const auto& head = in.header();
+    EXPECT_EQ(std::tuple(head.number, head.part, head.last, head.now),
+              std::tuple(header.number, header.part, true, header.now));
     ProfileEntry read;
     ASSERT_TRUE(in.next(read));
-    expect_equal(read, largest);
+    EXPECT_EQ(figures(read), figures(largest));
     EXPECT_FALSE(in.next(read));
     EXPECT_TRUE(in.ok());
 }
@@ -89,14 +83,14 @@ TEST(ProfileWire, RoundTripsAndStandsBeingCut) {
         ProfileEntry read;
         for (const ProfileEntry& one : entries) {
             ASSERT_TRUE(in.next(read));
-            expect_equal(read, one);
+            EXPECT_EQ(figures(read), figures(one));
         }
         EXPECT_FALSE(in.next(read));
         EXPECT_TRUE(in.ok());
         for (std::size_t cut = 0; cut < size; ++cut) {
             protocol::ProfileReader part(payload, cut);
             unsigned whole = 0;
-            while (part.next(read)) expect_equal(read, entries[whole++]);
+            while (part.next(read)) EXPECT_EQ(figures(read), figures(entries[whole++]));
             EXPECT_LT(whole, entries.size());
         }
     }
@@ -119,7 +113,7 @@ TEST(ProfileWire, RefusesWhatCannotBe) {
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));
 }
 
-class TargetProfileTest : public test::ReportTest {
+class TargetProfileTest : public ReportTest {
 protected:
     Report report() {
         Report result = ReportTest::report();
@@ -128,7 +122,7 @@ protected:
         return result;
     }
     static const ProfileRow& row(const Report& report, const std::string& name) {
-        return test::named(report.profile, name);
+        return named(report.profile, name);
     }
     static std::string text(const Report& report, const std::string& name) {
         const ProfileRow& of = row(report, name);
@@ -178,7 +172,7 @@ TEST_F(TargetProfileTest, CoresAndSessionsAddUp) {
 TEST_F(TargetProfileTest, APartThatIsLostIsToldAndMadeGood) {
     target.hello();
     send(target, {1, 0, false, 0}, {entry(1, {10})});
-    target.skip_sequence(protocol::Stream::profile);
+    target.skip_sequence(Stream::profile);
     send(target, {1, 2, true, 0}, {entry(3, {10})});
     const TargetStream lost = target;
     const Report with_gap = report();
@@ -188,7 +182,7 @@ TEST_F(TargetProfileTest, APartThatIsLostIsToldAndMadeGood) {
 
     target = lost;
     profile.~LineProfile();
-    new (&profile) test::LineProfile;
+    new (&profile) LineProfile;
     send(target, {2, 0, false, 0}, {entry(1, {10}), entry(2, {9})});
     send(target, {2, 1, true, 0}, {entry(3, {10})});
     const Report healed = report();
@@ -208,7 +202,7 @@ TEST_F(TargetProfileTest, OnesThatDoNotEndAreIncomplete) {
 TEST_F(TargetProfileTest, MalformedOnesAreCounted) {
     target.hello();
     target.payload()[0] = 0x80;
-    target.frame(protocol::Stream::profile, 0, 1);
+    target.frame(Stream::profile, 0, 1);
     send(target, {0, 0, true, 0}, {entry(1, {10})});  // parts are numbered from 1
     const Report result = report();
     EXPECT_EQ(profile.counters().stream.malformed_frames, 2u);
@@ -253,14 +247,14 @@ TEST_F(TargetProfileTest, Golden) {
     send(target, {1, 0, true, 1020}, {}, 1);
     send(target, {2, 0, false, 9000},
          {entry(1, {100, 120, 5000, 77, 130}, 4000), entry(2, {64, 63})});
-    target.skip_sequence(protocol::Stream::profile);
+    target.skip_sequence(Stream::profile);
     send(target, {2, 2, true, 9100}, {entry(7, {300})});
     send(target, {2, 0, true, 9200}, {entry(1, {90}), entry(3, {1 << 20}, -4)}, 1);
     const Report result = report();
-    test::expect_golden("profile.bin", std::string(target.bytes.begin(), target.bytes.end()));
-    test::expect_golden("profile.txt", text_report(result));
-    test::expect_golden("profile.json", json_report(result));
-    test::expect_golden("profile.csv", csv_report(result));
+    expect_golden("profile.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    expect_golden("profile.txt", text_report(result));
+    expect_golden("profile.json", json_report(result));
+    expect_golden("profile.csv", csv_report(result));
 }
 
 }  // namespace nopscope::host::test::profile_test

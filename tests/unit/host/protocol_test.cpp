@@ -88,15 +88,14 @@ TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
     protocol::FrameBuilder builder;
     for (unsigned i = 0; i < 40; ++i) builder.payload()[i] = static_cast<protocol::Byte>(i % 7);
     protocol::Byte line[protocol::max_encoded_bytes];
-    const std::size_t count =
-        builder.encode({protocol::Stream::trace, 3, 0xbeef, 0x12345678}, 40, line);
+    const std::size_t count = builder.encode({Stream::trace, 3, 0xbeef, 0x12345678}, 40, line);
     ASSERT_EQ(line[count - 1], 0);
     Bytes copy(line, line + count - 1);
     const auto frame = protocol::parse_frame(copy.data(), copy.size());
     ASSERT_TRUE(frame.ok);
     const protocol::FrameHeader& header = frame.header;
     EXPECT_EQ(std::tuple(header.stream, header.core, header.session, header.sequence),
-              std::tuple(protocol::Stream::trace, 3, 0xbeef, 0x12345678u));
+              std::tuple(Stream::trace, 3, 0xbeef, 0x12345678u));
     EXPECT_EQ(Bytes(frame.payload, frame.payload + frame.payload_bytes),
               Bytes(builder.payload(), builder.payload() + 40));
     for (std::size_t bit = 0; bit < 8 * (count - 1); ++bit) {

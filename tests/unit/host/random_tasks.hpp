@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host-tools/image/symbols.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 

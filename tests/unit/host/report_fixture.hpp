@@ -2,15 +2,10 @@
 // A target's stream and the report of it.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/play.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 
@@ -39,6 +34,7 @@ protected:
     }
 
     TargetStream target;
+    Play<TargetStream> play{target};
     LineProfile profile;
     Report made;
 };
@@ -66,6 +62,29 @@ protected:
     }
 };
 
+// The report of a stream that a test writes as text.
+class PlayedReport : public StreamReport {
+protected:
+    // The function's name by its site, f1, or the interrupt's.
+    static std::string short_name(const FunctionRow& row) {
+        if (row.interrupt) return row.name;
+        return fmt::format("f{}", (row.address - TargetStream::text_base) / 8);
+    }
+    // Each function's "name calls total self", and the numbers of special calls that are not 0.
+    std::string rows() {
+        if (made.sessions == 0) report();
+        std::vector<std::string> list;
+        for (const FunctionRow& row : made.functions) {
+            list.push_back(
+                fmt::format("{} {} {} {}", short_name(row), row.calls, row.total_ns, row.self_ns));
+            if (row.open != 0) list.back() += fmt::format(" open {}", row.open);
+            if (row.unwound != 0) list.back() += fmt::format(" unwound {}", row.unwound);
+            if (row.incomplete != 0) list.back() += fmt::format(" incomplete {}", row.incomplete);
+        }
+        return joined(list);
+    }
+};
+
 // The symbols of sites 1, 2, ... of the stream's image.
 inline Symbols symbols_of(const TargetStream& target, const std::vector<std::string>& names) {
     Symbols symbols;
@@ -76,6 +95,11 @@ inline Symbols symbols_of(const TargetStream& target, const std::vector<std::str
             {TargetStream::text_base + (i + 1) * 8, 8, names[i], "src/main.c", 10});
     }
     return symbols;
+}
+
+// The symbols, for whom asks later.
+inline auto known(const Symbols& symbols) {
+    return [&symbols] { return &symbols; };
 }
 
 }  // namespace nopscope::host::test

@@ -90,7 +90,7 @@ TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
     target.moved(3, {{2 * 8, true, 10 << 16}});
     target.moved(3, {{3 * 8, true, 50 << 16}});
     protocol::ProfileWriter out(target.payload());
-    target.frame(protocol::Stream::profile, 0, out.finish({1, 0, true, 40 << 16}));
+    target.frame(Stream::profile, 0, out.finish({1, 0, true, 40 << 16}));
     target.stats(false);
     report();
     EXPECT_THAT(lines(), HasSubstr("profile read: last at "));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From bytes to the printed report: numbers, order, escaping and refusals. UPDATE_GOLDEN=1 updates
-// the golden report.
+// From bytes to the printed report: numbers, order, escaping and refusals.
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::report_test {
@@ -16,13 +15,8 @@ std::string text(const FunctionRow& row) {
 TEST_F(ReportTest, NumbersAreExact) {
     target.clock_hz = 62'500'000;  // 16 ns a tick
     target.hello();
-    const auto a = target.entry(1);
-    for (const std::uint64_t ticks : {5, 3, 9}) target.ret(target.entry(2, 1), ticks);
-    target.tracer(1000);
-    target.ret(a, 10);
-    target.call(3);
-    target.entry(4);
-    target.extended(protocol::Extended::sync, 5);
+    play("1( 1:2( 5:) 1:2( 3:) 1:2( 9:) 0:t( 1000:t) 10:) 3. 4(");
+    target.extended(Extended::sync, 5);
     const Report result = report();
     EXPECT_EQ(text(row(result, "f2")), "3 calls, total 272, self 272, min 48, max 144");
     EXPECT_EQ(row(result, "f2").address, TargetStream::text_base + 16);
@@ -81,10 +75,7 @@ TEST_F(ReportTest, AnyCoreMayBeFirstAndLastAndHaveTheShortestCall) {
 
 TEST_F(ReportTest, SortAndTop) {
     target.hello();
-    for (int i = 0; i < 3; ++i) target.ret(target.entry(1), 1);
-    const auto outer = target.entry(2);
-    target.ret(target.entry(3), 50);
-    target.ret(outer, 2);
+    play("1( 1:) 1( 1:) 1( 1:) 2( 3( 50:) 2:)");
     auto rows = report().functions;
     const auto first = [&](SortKey key) {
         sort_rows(rows, key, 0);
@@ -106,15 +97,14 @@ TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
     const std::string text = text_report(result);
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_THAT(text, HasSubstr("\\x1b[2J\\xff\"quoted\"\\x0a"));
-    EXPECT_EQ(nlohmann::json::parse(json_report(result))["image"]["name"],
-              "\x1b[2J\xef\xbf\xbd\"quoted\"\n");
+    EXPECT_EQ(json::parse(json_report(result))["image"]["name"], "\x1b[2J\xef\xbf\xbd\"quoted\"\n");
 }
 
 TEST_F(ReportTest, RefusalsAreSentences) {
     EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
     target.version = 4;
     target.hello();
-    EXPECT_STREQ(test::error_of([&] { report(); }).what(),
+    EXPECT_STREQ(error_of([&] { report(); }).what(),
                  "the target speaks trace format 4, and this nopscope reads 2 and 3");
 }
 
@@ -129,26 +119,25 @@ TEST_F(ReportTest, AWrongImageIsRefused) {
 TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {
     target.hello();
     for (const std::uint32_t site : {1u, 2u, 70'000u, 2u}) target.ret(target.entry(site), 5);
-    target.argument(protocol::Extended::interrupt, 27);
+    target.argument(Extended::interrupt, 27);
     const Report result = report();
     EXPECT_EQ(result.integrity.value("unknown_sites"), 1u);
     EXPECT_FALSE(result.integrity.clean);
     EXPECT_THAT(integrity_line(result.integrity), HasSubstr("unknown_sites 1"));
-    EXPECT_EQ(nlohmann::json::parse(json_report(result))["integrity"]["unknown_sites"], 1);
+    EXPECT_EQ(json::parse(json_report(result))["integrity"]["unknown_sites"], 1);
     EXPECT_EQ(row(result, hex_address(TargetStream::text_base + 70'000 * 8)).calls, 1u);
 }
 
 TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
     target.site_count = 3;
     target.hello();
-    for (const std::uint32_t site : {1u, 2u, 3u}) target.ret(target.entry(site), 5);
-    target.argument(protocol::Extended::interrupt, 27);
+    play("1( 5:) 2( 5:) 3( 5:)");
+    target.argument(Extended::interrupt, 27);
     target.flush();
     profile.feed(target.bytes);
     EXPECT_EQ(integrity_of(profile, profile.counters(), nullptr).value("unknown_sites"), 0u);
     target.bytes.clear();
-    target.entry(4);
-    target.entry(5);
+    play("4( 5(");
     const Report result = StreamReport::report();
     EXPECT_EQ(result.integrity.value("unknown_sites"), 2u);
     EXPECT_FALSE(result.integrity.clean);
@@ -156,15 +145,11 @@ TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
 
 TEST_F(ReportTest, TheGraphIsTheCallTree) {
     target.hello();
-    const auto a = target.entry(1);
-    for (int i = 0; i < 2; ++i) target.ret(target.entry(2), 30);
-    target.call(3);
-    target.ret(a, 10);
-    target.ret(target.entry(2), 5);
+    play("1( 2( 30:) 2( 30:) 3. ) 2( 5:)");
     const Report result = report();
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("    f2\n"));
     const auto nodes = [&](const GraphOptions& options) {
-        return nlohmann::json::parse(json_graph(result, profile, options))["nodes"];
+        return json::parse(json_graph(result, profile, options))["nodes"];
     };
     std::vector<std::string> paths;
     for (const auto& node : nodes({})) {
@@ -174,20 +159,14 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
                                     node["calls"].dump(), node["total_ns"].dump(),
                                     node["self_ns"].dump()));
     }
-    EXPECT_THAT(paths,
-                testing::ElementsAre(">f1 1 100 40", "f1>f2 2 60 60", "f1>f3 1 0 0", ">f2 1 5 5"));
+    EXPECT_THAT(paths, ElementsAre(">f1 1 100 40", "f1>f2 2 60 60", "f1>f3 1 0 0", ">f2 1 5 5"));
     EXPECT_EQ(nodes({.depth = 1}).size(), 2u);
     EXPECT_EQ(nodes({.min_share = 0.5}).size(), 2u);
 }
 
 TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
     target.hello();
-    const auto a = target.entry(1);
-    target.flush();
-    target.entry(2);
-    target.lose();
-    target.ret(target.entry(3), 5);
-    target.ret(a, 5);
+    play("1( | 2( x 3( 5:) 5:)1");
     const Report result = report();
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("(callers lost in a gap)\n"));
     EXPECT_THAT(
@@ -200,7 +179,7 @@ TEST_F(ReportTest, APathOfAnyDepthIsPrinted) {
     for (int i = 0; i < 50000; ++i) target.entry(1, 1);
     const Report result = report();
     EXPECT_GT(text_graph(result, profile, {}).size(), 50000u);
-    EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {}))["nodes"].size(), 50000u);
+    EXPECT_EQ(json::parse(json_graph(result, profile, {}))["nodes"].size(), 50000u);
 }
 
 // A recording with every kind of record, and its printed report, byte for byte.
@@ -225,13 +204,13 @@ protected:
                 target.flush();
                 target.entry(4, 5);
                 target.lose();
-                target.skip_sequence(protocol::Stream::trace);
+                target.skip_sequence(Stream::trace);
             }
             target.ret(a, 7);
             if (round == 9) target.stats(false);
         }
         target.entry(5, 50);
-        target.extended(protocol::Extended::sync, 25);
+        target.extended(Extended::sync, 25);
         target.bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
     }
 };
@@ -248,14 +227,7 @@ TEST_F(Golden, StreamAndReports) {
 
 TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
     target.hello();
-    const auto outer = target.entry(1);
-    target.entry(2);
-    target.ret(target.entry(2), 5);  // 15 ticks after the outer call began
-    target.flush();
-    target.entry(3);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace);
-    target.ret(outer);
+    play("1( 2( 2( 5:) | 3( x # )1");  // 2 returns 15 ticks after the outer 2 began
     const Report result = report();
     EXPECT_EQ(row(result, "f2").lost, 1u);
     EXPECT_THAT(text(row(result, "f2")), HasSubstr(" calls, total 15, self 15"));

@@ -4,7 +4,7 @@
 
 namespace nopscope::host::test::samples_test {
 
-class SamplesTest : public test::StreamReport {
+class SamplesTest : public StreamReport {
 protected:
     SamplesTest() {
         target.hello();
@@ -22,8 +22,7 @@ protected:
         for (const std::int64_t offset : offsets)
             data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset)));
         const auto count = static_cast<unsigned>(offsets.size());
-        target.with_data(protocol::Extended::sample,
-                         protocol::sample_argument(count, has_link, cut), data);
+        target.with_data(Extended::sample, protocol::sample_argument(count, has_link, cut), data);
         target.clock += 100;
     }
     const Report& report() {
@@ -55,8 +54,8 @@ TEST_F(SamplesTest, CodeWithoutASiteHasItsNameAndTheUnknownItsAddress) {
     sample({-0x400});
     const auto found = rows();
     ASSERT_EQ(found.size(), 3u);
-    EXPECT_THAT(found, testing::Contains("memcpy 1 1"));
-    EXPECT_THAT(found, testing::Contains(testing::StartsWith("0x")));
+    EXPECT_THAT(found, Contains("memcpy 1 1"));
+    EXPECT_THAT(found, Contains(StartsWith("0x")));
 }
 
 TEST_F(SamplesTest, ACallAtTheVeryEndIsStillItsFunctions) {
@@ -96,8 +95,7 @@ TEST_F(SamplesTest, TextAndJson) {
 }
 
 TEST_F(SamplesTest, ASampleThatAGapCutsIsNotCounted) {
-    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false),
-                     {4, 8});
+    target.with_data(Extended::sample, protocol::sample_argument(3, false, false), {4, 8});
     target.entry(1);
     EXPECT_EQ(report().samples.count, 0u);
 }

@@ -29,8 +29,9 @@ protected:
     void run_each(std::initializer_list<std::pair<std::uint32_t, Left>> all) {
         for (const auto& [context, how] : all) run(context, how);
     }
-    void expect(std::uint32_t context, std::uint64_t runs, Ticks ready, Ticks blocked) {
-        const TaskWaits& waits = of(context);
+    void expect(std::uint32_t context, std::uint64_t runs, Ticks ready, Ticks blocked,
+                unsigned session = 0) {
+        const TaskWaits& waits = of(context, session);
         EXPECT_EQ(std::tuple(waits.runs, waits.ready_ticks, waits.blocked_ticks),
                   std::tuple(runs, ready, blocked))
             << context;
@@ -42,7 +43,7 @@ protected:
                            waits.longest_core,
                            waits.behind ? std::to_string(waits.behind->context) : "none");
     }
-    protocol::TaskFacts facts(std::uint32_t number, const char* name) {
+    TaskFacts facts(std::uint32_t number, const char* name) {
         return {.number = number,
                 .priority = 3,
                 .stack_bytes = 4096,
@@ -120,8 +121,7 @@ TEST_F(SchedulingTest, SessionsAreApart) {
     target.hello();
     run_each({{1, {}}, {2, Left::preempted}, {1, Left::preempted}});
     EXPECT_EQ(of(1, 0).runs, 1u);
-    EXPECT_EQ(of(1, 1).runs, 2u);
-    EXPECT_EQ(of(1, 1).ready_ticks, 10u);
+    expect(1, 2, 10, 0, 1);
 }
 
 TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
@@ -131,14 +131,13 @@ TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
     Profile shown;
     Part part;
     part.time.from = TimePoint{.ns = 12};  // the recording begins at 10
-    PartStream stream(
-        shown, part, [&] { return &symbols; }, "x.nsc");
+    PartStream stream(shown, part, known(symbols), "x.nsc");
     read_line(target, stream);
-    const auto& tasks = shown.scheduling().tasks();
-    EXPECT_EQ(tasks.at({0, 1, 0}).runs, 1u);
-    EXPECT_EQ(tasks.at({0, 1, 0}).ready_ticks, 0u) << "it began to wait before the part";
-    EXPECT_EQ(tasks.at({0, 2, 0}).runs, 1u);
-    EXPECT_EQ(tasks.at({0, 2, 0}).ready_ticks, 10u);
+    // Task 1 began to wait before the part.
+    for (const auto& [task, ready] : {std::pair(1u, 0u), {2u, 10u}}) {
+        const TaskWaits& waits = shown.scheduling().tasks().at({0, task, 0});
+        EXPECT_EQ(std::tuple(waits.runs, waits.ready_ticks), std::tuple(1u, ready)) << task;
+    }
 }
 
 // More events than wait for each other.
@@ -172,7 +171,7 @@ class TaskLines : public SchedulingTest {
 protected:
     TaskLines() {
         target.tasks(facts(1, "worker"), facts(2, "worker"), facts(3, "idle"),
-                     protocol::ObjectName{5, TargetStream::task_name("mutex")});
+                     ObjectName{5, TargetStream::task_name("mutex")});
         run(1);                                // 10
         target.task_fact(TaskFact::waits, 5);  // 20
         run(2, Left::blocked);                 // 30
@@ -217,7 +216,7 @@ TEST_F(TaskLines, TasksWithoutANameAreOne) {
 TEST_F(TaskLines, OfEachTask) {
     std::vector<std::string> names;
     for (const TaskLine& line : table(true).tasks) names.push_back(line.name);
-    EXPECT_THAT(names, testing::IsSupersetOf({"worker (1)", "worker (2)", "idle (3)"}));
+    EXPECT_THAT(names, IsSupersetOf({"worker (1)", "worker (2)", "idle (3)"}));
 }
 
 }  // namespace nopscope::host::test::scheduling_test

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which requests the server answers, over a real socket. It tests pages of other sites, other names
-// of this machine, requests without a token, and clients that send too much or too slowly.
+// Which requests the server answers, over a real socket.
 #include "host-tools/views/serve/server.hpp"
 #include "tests/unit/host/test.hpp"
 
@@ -111,9 +110,9 @@ TEST_F(ServeTest, ItsOwnPageIsAnswered) {
                       // Of two policies, the stricter one would forbid what the page needs.
                       Not(HasSubstr("http-equiv"))));
     EXPECT_THAT(get("/view"),
-                AllOf(StartsWith(ok), HasSubstr("X-View: 3\r\n"), testing::EndsWith("{\"n\":1}")));
+                AllOf(StartsWith(ok), HasSubstr("X-View: 3\r\n"), EndsWith("{\"n\":1}")));
     EXPECT_THAT(get("/view", "Accept-Encoding: gzip, deflate\r\n"),
-                AllOf(HasSubstr("Content-Encoding: gzip\r\n"), testing::EndsWith("packed")));
+                AllOf(HasSubstr("Content-Encoding: gzip\r\n"), EndsWith("packed")));
     EXPECT_THAT(post(mark, is_json + "Origin: http://" + host + "\r\n"),
                 AllOf(StartsWith(ok), HasSubstr(R"({"status":0,"text":"mark"})")));
     for (const char* const site : {"none", "cross-site"})  // typed, and a link
@@ -166,7 +165,7 @@ TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
 TEST_F(ServeTest, WithoutTheTokenNoRequestIsAnswered) {
     const std::string token = "0123456789abcdef";
     serve("0.0.0.0:0", token);
-    EXPECT_THAT(server->urls().front(), testing::EndsWith("/?token=" + token));
+    EXPECT_THAT(server->urls().front(), EndsWith("/?token=" + token));
     EXPECT_THAT(get("/?token=" + token), StartsWith(ok));
     EXPECT_THAT(get("/view", "Authorization: Bearer " + token + "\r\n"), StartsWith(ok));
     host = "10.0.0.1:80";  // an address of this machine
@@ -275,7 +274,7 @@ TEST_F(ServeTest, ASilentClientDelaysOthersOnlyShortly) {
 
 TEST_F(ServeTest, TwoServersDoNotShareAPort) {
     serve();
-    const Error error = test::error_of([&] { Server(server->at(), "", shown); });
+    const Error error = error_of([&] { Server(server->at(), "", shown); });
     EXPECT_THAT(error.what(),
                 AllOf(HasSubstr("cannot listen on 127.0.0.1:"), HasSubstr("already in use")));
     EXPECT_THROW(Server(listen_address("no-such-name.invalid:1"), "", shown), Error);
@@ -289,8 +288,7 @@ TEST(ServeAddress, IsAnAddressAndAPort) {
     EXPECT_EQ(listen_address("[::1]:8000").urls().front(), "http://[::1]:8000/");
     // No browser can open 0.0.0.0.
     EXPECT_THAT(listen_address("0.0.0.0:8000").urls(),
-                testing::AllOf(testing::Contains("http://127.0.0.1:8000/"),
-                               testing::Not(testing::Contains("http://0.0.0.0:8000/"))));
+                AllOf(Contains("http://127.0.0.1:8000/"), Not(Contains("http://0.0.0.0:8000/"))));
     for (const char* wrong : {"", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
                               "127.0.0.1:-1", "[::1]", "[::1:1", "::1:1", ":1"}) {
         EXPECT_THROW(listen_address(wrong), Error) << wrong;

@@ -2,13 +2,9 @@
 // A line's bytes from a simulated target, and what a SessionReader makes of them.
 #pragma once
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
-#include <sstream>
-
 #include "host-tools/target/stream/session.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/play.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 
@@ -93,7 +89,8 @@ protected:
         target.flush();
     }
 
-    test::TargetStream target;
+    TargetStream target;
+    Play<TargetStream> play{target};
     Sink sink;
     SessionReader reader{sink};
     StreamCounters counters;

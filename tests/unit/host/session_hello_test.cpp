@@ -73,10 +73,10 @@ TEST_F(Session, AnotherFormatVersionIsRefused) {
 
 TEST_F(Session, AHelloWithAWrongLengthIsMalformed) {
     target.hello();
-    test::Bytes payload(target.payload(), target.payload() + protocol::hello_head_bytes);
+    Bytes payload(target.payload(), target.payload() + protocol::hello_head_bytes);
     target = {};
     payload.insert(payload.end(), {2, 200, 'b'});
-    target.frame(protocol::Stream::hello, payload);
+    target.frame(Stream::hello, payload);
     four_calls();
     target.flush();
     read();

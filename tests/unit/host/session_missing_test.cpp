@@ -16,13 +16,9 @@ protected:
 
 TEST_F(Missing, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
     target.hello();
-    target.entry(1);
-    target.flush();
+    play("1( |");
     const std::uint64_t from = target.clock;
-    target.entry(1);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace);
-    target.entry(1);
+    play("1( x # 1(");
     finish_and_read();
     ASSERT_EQ(sink.missing.size(), 1u);
     EXPECT_EQ(sink.missing[0].from, from);
@@ -34,8 +30,7 @@ TEST_F(Missing, OverwrittenRecordsAreNotLost) {
     hello_and_four_calls();
     stats({.now = target.clock, .generated = 12, .delivered = 8, .overwritten = 4});
     for (int i = 0; i < 10; ++i) target.entry(1);
-    target.lose();
-    target.skip_sequence(protocol::Stream::trace);
+    play("x #");
     four_calls();
     target.flush();
     stats({.now = target.clock, .generated = 26, .delivered = 22, .final = 1, .overwritten = 4});

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session that continues after a warm reset. Its sequence numbers jump, which is no loss. The
-// reader decodes only records that the target made.
+// A session that continues after a warm reset: its sequence numbers jump, which is no loss.
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::session_reset_test {
-
-using protocol::Stream;
 
 // The site of the record with this index, as the target recorded it.
 constexpr std::uint32_t site_of(std::uint64_t index) {
     return static_cast<std::uint32_t>(index * 7 % 50);
 }
 
-class ResetSession : public test::Session {
+class ResetSession : public Session {
 protected:
     ResetSession() { target.groups_of_one = false; }
 
@@ -66,68 +63,58 @@ protected:
     }
 };
 
-TEST_F(ResetSession, TheJumpIsNoLossInAnyStream) {
-    target.cores = 2;
-    boot();
-    reset();
-    some_frames();
-    target.hello();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 240, recovered_sessions 1");
-}
+struct Case {
+    const char* name;
+    std::uint8_t cores;
+    const char* course;  // words of Course::take()
+    const char* told;
+};
+void PrintTo(const Case& of, std::ostream* out) { *out << of.name; }
 
-TEST_F(ResetSession, ASecondResetIsAnotherJump) {
-    boot();
-    for (const std::uint32_t from : {4096u, 4101u, 1u << 30}) {
-        reset(from);
-        some_frames();
+class Course : public ResetSession, public testing::WithParamInterface<Case> {
+protected:
+    void take(const std::string& word) {
+        if (word == "boot") boot();
+        if (word == "hello") target.hello();
+        if (word == "some") some_frames();
+        if (word == "frame") frames_of_calls(1);
+        if (word == "text") target.console("text");
+        if (word == "lost") take_last();
+        if (word == "unheard") target.bytes.clear();
+        if (word.starts_with("reset"))
+            reset(static_cast<std::uint32_t>(std::stoul(word.substr(5))));
     }
+};
+
+TEST_P(Course, IsToldAsItWas) {
+    target.cores = GetParam().cores;
+    std::istringstream words(GetParam().course);
+    for (std::string word; words >> word;) take(word);
     finish_and_read();
-    EXPECT_EQ(told(), "delivered 240, recovered_sessions 1");
+    EXPECT_EQ(told(), GetParam().told);
 }
 
-TEST_F(ResetSession, TheRestMayBeAllThatIsHeard) {
-    some_frames();
-    target.bytes.clear();
-    reset();
-    some_frames();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 60, lost 60, gaps 1, recovered_sessions 1");
-}
-
-TEST_F(ResetSession, FramesFromBeforeTheResetWaitForTheHelloToo) {
-    some_frames();
-    reset();
-    some_frames();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 120, recovered_sessions 1");
-}
-
-TEST_F(ResetSession, FramesLostBeforeTheResetAreCountedByRecords) {
-    boot();
-    calls(30);
-    target.flush();
-    take_last();
-    reset();
-    some_frames();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 120, lost 30, gaps 1, recovered_sessions 1");
-}
-
-TEST_F(ResetSession, FramesLostAfterTheResetAreLost) {
-    boot();
-    reset();
-    frames_of_calls(1);
-    take_last();  // the key frame
-    frames_of_calls(1);
-    target.console("one");
-    take_last();
-    target.console("two");
-    finish_and_read();
-    EXPECT_EQ(
-        told(),
-        "delivered 60, lost 40, gaps 2, lost_frames 2, undecoded_frames 1, recovered_sessions 1");
-}
+INSTANTIATE_TEST_SUITE_P(
+    Resets, Course,
+    testing::Values(Case{"the jump is no loss in any stream", 2, "boot reset4096 some hello",
+                         "delivered 240, recovered_sessions 1"},
+                    Case{"a second reset is another jump", 1,
+                         "boot reset4096 some reset4101 some reset1073741824 some",
+                         "delivered 240, recovered_sessions 1"},
+                    Case{"the rest may be all that is heard", 1, "some unheard reset4096 some",
+                         "delivered 60, lost 60, gaps 1, recovered_sessions 1"},
+                    Case{"frames from before the reset wait for the hello, too", 1,
+                         "some reset4096 some", "delivered 120, recovered_sessions 1"},
+                    Case{"frames lost before the reset are counted by records", 1,
+                         "boot frame lost reset4096 some",
+                         "delivered 120, lost 20, gaps 1, recovered_sessions 1"},
+                    Case{"frames lost after the reset are lost; the first was the key frame", 1,
+                         "boot reset4096 frame lost frame text lost text",
+                         "delivered 60, lost 40, gaps 2, lost_frames 2, undecoded_frames 1, "
+                         "recovered_sessions 1"},
+                    Case{"without any hello the jump is a loss; the key frame is lost, too", 1,
+                         "boot reset4096 lost frame lost some",
+                         "delivered 60, lost 80, gaps 4, lost_frames 16379, undecoded_frames 3"}));
 
 // The first hello after the reset is lost. Until the next one arrives, the jump looks like a loss.
 TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
@@ -145,17 +132,6 @@ TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     target.hello();
     finish_and_read();
     EXPECT_EQ(told(), "delivered 240, gaps 2, lost_frames 2, recovered_sessions 1");
-}
-
-TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
-    boot();
-    reset();
-    take_last();
-    frames_of_calls(1);
-    take_last();  // the key frame is lost, too
-    some_frames();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 60, lost 80, gaps 4, lost_frames 16379, undecoded_frames 3");
 }
 
 // The limit may be the next number by chance. Then there is no jump, but a new group begins.

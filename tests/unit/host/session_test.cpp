@@ -38,10 +38,7 @@ TEST_F(Session, DroppedByTheTarget) {
 
 TEST_F(Session, LostFramesAreAGap) {
     hello_and_four_calls();
-    target.entry(1);
-    target.entry(1);
-    target.lose();
-    for (int n = 0; n < 3; ++n) target.skip_sequence(protocol::Stream::trace);
+    play("1( 1( x # # #");
     four_calls();
     finish_and_read();
     EXPECT_EQ(told(), "delivered 16, lost 2, gaps 1, lost_frames 3");
@@ -50,10 +47,9 @@ TEST_F(Session, LostFramesAreAGap) {
 
 TEST_F(Session, KnownRecordsAreNotDeliveredAgain) {
     target.hello();
-    for (std::uint32_t site = 0; site < 4; ++site) target.entry(site);
-    target.flush();
+    play("0( 1( 2( 3( |");
     target.set_next_index(2);
-    for (std::uint32_t site = 2; site < 7; ++site) target.entry(site);
+    play("2( 3( 4( 5( 6(");
     finish_and_read();
     EXPECT_EQ(told(), "delivered 7, repeated_records 2");
     ASSERT_EQ(sink.indices.size(), 7u);
@@ -62,17 +58,14 @@ TEST_F(Session, KnownRecordsAreNotDeliveredAgain) {
 
 TEST_F(Session, RecordsMissingWithoutALostFrameAreAGapToo) {
     target.hello();
-    target.entry(1);
-    target.lose();
-    target.entry(1);
+    play("1( x 1(");
     finish_and_read();
     EXPECT_EQ(told(), "delivered 1, lost 1, gaps 1");
 }
 
 TEST_F(Session, RecordsMissingAtTheEndAreLost) {
     hello_and_four_calls();
-    target.entry(1);
-    target.lose();
+    play("1( x");
     finish_and_read();
     EXPECT_EQ(told(), "delivered 8, lost 1, gaps 1");
 }
@@ -80,7 +73,7 @@ TEST_F(Session, RecordsMissingAtTheEndAreLost) {
 TEST_F(Session, ConsoleFramesMissingAreAGap) {
     target.hello();
     target.console("a");
-    target.skip_sequence(protocol::Stream::console);
+    target.skip_sequence(Stream::console);
     target.console("b");
     read();
     EXPECT_EQ(told(), "gaps 1, lost_frames 1, unfinished_sessions 1, not complete");
@@ -101,8 +94,7 @@ TEST_F(Session, DuplicatesAreIgnoredAndCounted) {
 TEST_F(Session, TraceThatGoesBackIsIgnored) {
     hello_and_four_calls();
     target.set_next_index(3);
-    target.entry(1);
-    target.flush();
+    play("1( |");
     target.set_next_index(8);
     finish_and_read();
     EXPECT_EQ(told(), "delivered 8, repeated_records 1");
@@ -116,7 +108,7 @@ TEST_F(Session, SequencesWrap) {
         builder.payload()[0] = 'y';
         protocol::Byte line[protocol::max_encoded_bytes];
         const std::size_t count =
-            builder.encode({protocol::Stream::console, 0, target.session, sequence}, 1, line);
+            builder.encode({Stream::console, 0, target.session, sequence}, 1, line);
         target.bytes.insert(target.bytes.end(), line, line + count);
     }
     read();
@@ -132,15 +124,15 @@ TEST_F(Session, CoresAreIndependent) {
     target.entry(3, 10, 1);
     target.stats(true, 0);
     read();
-    EXPECT_THAT(sink.indices, testing::ElementsAre(testing::Pair(0, 0), testing::Pair(1, 0),
-                                                   testing::Pair(1, 1)));
+    EXPECT_THAT(sink.indices,
+                ElementsAre(testing::Pair(0, 0), testing::Pair(1, 0), testing::Pair(1, 1)));
     EXPECT_EQ(told(), "delivered 3, unfinished_sessions 1, generated_at_least 1, not complete");
 }
 
 TEST_F(Session, UnknownStreamsAreSkipped) {
     target.hello();
-    target.frame(static_cast<protocol::Stream>(11), 0, 5);
-    target.frame(static_cast<protocol::Stream>(0), 0, 5);
+    target.frame(static_cast<Stream>(11), 0, 5);
+    target.frame(static_cast<Stream>(0), 0, 5);
     four_calls();
     finish_and_read();
     EXPECT_EQ(told(), "delivered 8, unknown_frames 2");
@@ -154,12 +146,12 @@ TEST_F(Session, InvalidPayloadsAreMalformed) {
     far_index.insert(far_index.end(), 10, 0);
     for (const Bytes& trace : {Bytes{1, 2, 3},     // the header is incomplete
                                Bytes{2, 0, 0, 0},  // unknown flags
-                               far_index, test::no_record()}) {
-        target.frame(protocol::Stream::trace, trace);
+                               far_index, no_record()}) {
+        target.frame(Stream::trace, trace);
     }
-    target.frame(protocol::Stream::stats, Bytes{0x80});  // the varint is cut off
-    target.frame(protocol::Stream::trace, 5, 24);        // this core does not exist
-    target.frame(protocol::Stream::hello, Bytes{2, 0, 0});
+    target.frame(Stream::stats, Bytes{0x80});  // the varint is cut off
+    target.frame(Stream::trace, 5, 24);        // this core does not exist
+    target.frame(Stream::hello, Bytes{2, 0, 0});
     read();
     EXPECT_EQ(told(), "malformed_frames 7, unfinished_sessions 1, not complete");
 }
@@ -184,10 +176,9 @@ TEST_F(Session, PlainTextBetweenFramesIsShown) {
     reader.feed({reinterpret_cast<const std::uint8_t*>(more.data()), more.size()});
     reader.finish();
     EXPECT_EQ(sink.raw, "U-Boot 2023.01\r\nbooting\npanic: no stack\n");
-    EXPECT_EQ(reader.line().corrupt_frames, 0u);
-    EXPECT_EQ(reader.line().lead_bytes, 24u);
-    EXPECT_EQ(reader.line().raw_bytes, 16u);
-    EXPECT_EQ(reader.line().cut_bytes, 16u);
+    const LineCounters& line = reader.line();
+    EXPECT_EQ(std::tuple(line.corrupt_frames, line.lead_bytes, line.raw_bytes, line.cut_bytes),
+              std::tuple(0u, 24u, 16u, 16u));
     EXPECT_EQ(reader.counters().sessions, 1u);
 }
 

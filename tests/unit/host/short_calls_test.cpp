@@ -4,16 +4,7 @@
 
 namespace nopscope::host::test::short_calls_test {
 
-struct Sum {
-    std::uint64_t calls = 0;
-    std::uint64_t self = 0;
-    auto operator<=>(const Sum&) const = default;
-};
-void PrintTo(const Sum& sum, std::ostream* out) {
-    *out << sum.calls << " calls, self " << sum.self;
-}
-
-using Sums = std::map<std::string, Sum>;
+using Sums = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;  // calls, self
 
 // Sums of the calls that another stream shows.
 struct Shown final : CallSink {
@@ -22,9 +13,9 @@ struct Shown final : CallSink {
     }
     void ended(const Track&, const EndedCall& call) override {
         if (call.function >= first_own_function) return;
-        Sum& of = sums[names[call.function]];
-        ++of.calls;
-        of.self += call.self;
+        auto& [calls, self] = sums[names[call.function]];
+        ++calls;
+        self += call.self;
     }
     void finish() override {}
 
@@ -35,10 +26,8 @@ struct Shown final : CallSink {
 std::unique_ptr<Profile> profile_of(const RandomTrace& trace, Nanoseconds least, bool raw) {
     auto profile = std::make_unique<Profile>();
     profile->leave_out_shorter(least, raw);
-    profile->know_code(code_of_calls([&trace] { return &trace.symbols; }));
-    SessionReader line(*profile);
-    line.feed(trace.target.bytes);
-    line.finish();
+    profile->know_code(code_of_calls(known(trace.symbols)));
+    read_line(trace.target, *profile);
     profile->know_code({});
     return profile;
 }
@@ -52,11 +41,8 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
         const Nanoseconds least = (1 + seed * 7 % 900) * tick;
         Shown shown;
         SelectedCalls selected(shown, {.function = "", .least_time = least});
-        BalancedStream events(
-            selected, [&] { return &trace.symbols; }, "trace", std::nullopt);
-        SessionReader line(events);
-        line.feed(trace.target.bytes);
-        line.finish();
+        BalancedStream events(selected, known(trace.symbols), "trace", std::nullopt);
+        read_line(trace.target, events);
         selected.finish();
         const Report report =
             make_report(*profile_of(trace, least, true), trace.profile.counters(), &trace.symbols);
@@ -70,9 +56,7 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
 
 // All calls' own time but that of outermost calls which are left out, and the number of calls.
 struct All {
-    std::uint64_t outermost = 0;
-    std::uint64_t calls = 0;
-    std::uint64_t self_ns = 0;
+    std::uint64_t outermost = 0, calls = 0, self_ns = 0;
 };
 All all_of(const RandomTrace& trace, Nanoseconds least) {
     const auto profile = profile_of(trace, least, false);

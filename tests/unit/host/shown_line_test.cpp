@@ -17,12 +17,12 @@ protected:
     }
     json status() { return json::parse(shown.status(console)); }
 
-    test::Wire wire;
+    Wire wire;
     Live live{LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}},
                           .timeline = true},
-              [this] { return std::make_unique<test::WireSource>(wire); }, false};
+              [this] { return std::make_unique<WireSource>(wire); }, false};
     ShownLine shown{live, "title", false, nullptr};
-    test::TargetStream target;
+    TargetStream target;
     std::size_t sent = 0;
     std::uint64_t console = 0;
 };

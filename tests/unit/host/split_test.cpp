@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports by task and by core: their rows add up to those of all. Times on the CPU, against a
-// balanced stream, which shows when a task did not run.
+// Reports by task and by core add up to those of all. Times on the CPU are those of the events.
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::split_test {
-
-void feed(const TargetStream& target, SessionSink& sink) {
-    MovesInOrder in_order(sink);
-    SessionReader line(in_order);
-    line.feed(target.bytes);
-    line.finish();
-}
 
 struct Row {
     std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;
@@ -47,13 +39,13 @@ protected:
         Profile profile;
         profile.split_by(by, {});
         if (on_cpu) profile.time_on_cpu();
-        const auto named = [this] { return &trace.symbols; };
+        const auto named = known(trace.symbols);
         profile.know_code(code_of_calls(named));
         if (part.whole()) {
-            feed(trace.target, profile);
+            read_line(trace.target, profile);
         } else {
             PartStream stream(profile, part, named, "trace");
-            feed(trace.target, stream);
+            read_line(trace.target, stream);
         }
         tree = path_tree({make_report(profile, {}, &trace.symbols), profile, true});
         return make_report(profile, {}, &trace.symbols);
@@ -112,8 +104,7 @@ TEST_P(SplitReports, TreesAddUpToTheWhole) {
 
 TEST_P(SplitReports, APartIsSplitToo) {
     Part part;
-    part.time.from = TimePoint{.ns = 500};
-    part.time.to = TimePoint{.ns = 2500};
+    part.time = {TimePoint{.ns = 500}, TimePoint{.ns = 2500}};
     const Rows all = rows_of(report_of(part, SplitBy::nothing));
     EXPECT_EQ(rows_of(report_of(part, SplitBy::task)), all);
     EXPECT_EQ(rows_of(report_of(part, SplitBy::core)), all);
@@ -173,12 +164,11 @@ void PrintTo(const CpuTimes::Times& of, std::ostream* out) {
 
 TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     CpuTimes events;
-    BalancedStream stream(
-        events, [this] { return &trace.symbols; }, "trace", TimeAxis::wall);
-    feed(trace.target, stream);
+    BalancedStream stream(events, known(trace.symbols), "trace", TimeAxis::wall);
+    read_line(trace.target, stream);
     Profile profile;
     profile.time_on_cpu();
-    feed(trace.target, profile);
+    read_line(trace.target, profile);
     const std::vector<FunctionTimes> times = profile.times();
     const Report report = make_report(profile, {}, &trace.symbols);
     ASSERT_TRUE(report.on_cpu);
@@ -209,22 +199,19 @@ TEST_P(SplitReports, TotalsHaveTheTimesOnTheCpuBesideThem) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SplitReports, testing::Range(0u, 60u));
 
 // Tasks of one name are one, also in several sessions, where numbers stand for other tasks.
-class NamedGroups : public test::StreamReport {
+class NamedGroups : public StreamReport {
 protected:
-    protocol::TaskFacts facts(std::uint32_t number, const char* name) {
-        return {.number = number, .name = TargetStream::task_name(name)};
-    }
     void run(std::uint32_t context) {
-        target.argument(protocol::Extended::context, context, 10);
+        target.argument(Extended::context, context, 10);
         target.ret(target.entry(1, 10), 10);
     }
     std::map<std::string, std::uint64_t> calls_by_task() {
         target.finish();
         NamesOfTasks names;
-        feed(target, names);
+        read_line(target, names);
         Profile profile;
         profile.split_by(SplitBy::task, names.tasks());
-        feed(target, profile);
+        read_line(target, profile);
         std::map<std::string, std::uint64_t> calls;
         const Report report = make_report(profile, {}, nullptr);
         for (const FunctionRow& row : report.functions)
@@ -243,14 +230,11 @@ TEST_F(NamedGroups, OfOneSession) {
 
 TEST_F(NamedGroups, OfTwoSessions) {
     target.hello();
-    run(1);
-    run(2);
+    for (const std::uint32_t context : {1u, 2u}) run(context);
     target.tasks(facts(1, "first"), facts(2, "both"));
     target.reset();
     target.hello();
-    run(1);
-    run(2);
-    run(1);
+    for (const std::uint32_t context : {1u, 2u, 1u}) run(context);
     target.tasks(facts(2, "second"), facts(1, "both"));
     EXPECT_EQ(calls_by_task(),
               (std::map<std::string, std::uint64_t>{{"first", 1}, {"both", 3}, {"second", 1}}));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the sums that docs/accuracy.md defines, on random traces with random constants. Each path
-// has one time. All other sums are sums of these times. A row's min, mean and max are of the same
-// kind as its total.
+// The sums that docs/accuracy.md defines, on random traces with random constants.
 #include "host-tools/analysis/profile/paths.hpp"
 #include "tests/unit/host/test.hpp"
 
@@ -171,7 +169,7 @@ TEST(Sums, TheMeanOfCallsIsTheirTotal) {
 
 constexpr std::int32_t unit = protocol::overhead_unit;
 
-class Settled : public test::StreamReport {
+class Settled : public StreamReport {
 protected:
     Settled() {
         target.calibrated = true;

@@ -2,21 +2,11 @@
 // A stream that tells of tasks, and the entries of a report's JSON that come of it.
 #pragma once
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-
 #include "host-tools/analysis/part/part_stream.hpp"
+#include "tests/unit/host/prelude.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::test {
-
-using nlohmann::json;
-using protocol::Extended;
-using protocol::ObjectName;
-using protocol::TaskFact;
-using protocol::TaskFacts;
 
 inline protocol::TaskName name(std::string_view text) { return TargetStream::task_name(text); }
 
@@ -70,11 +60,10 @@ protected:
     }
     json told() { return json::parse(json_report(report())); }
     // Of a part of the finished stream.
-    json told_of(const Part& part, Tasks known = {}) {
+    json told_of(const Part& part, Tasks names = {}) {
         Profile profile_of_part;
         const Symbols symbols = symbols_of(target, {"f1", "f2"});
-        PartStream stream(
-            profile_of_part, part, [&] { return &symbols; }, "x.nsc", std::move(known));
+        PartStream stream(profile_of_part, part, known(symbols), "x.nsc", std::move(names));
         read(stream);
         stream.check();
         return told_by(profile_of_part);

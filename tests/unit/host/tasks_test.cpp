@@ -32,9 +32,8 @@ TEST_F(TasksTest, FactsAreInTheEntryOfTheContext) {
                          {"ended", true},
                          {"stack", {{"low", "0x40100000"}, {"bytes", 4096}, {"used", 300}}}}));
     one = context_of(report, 4);
-    EXPECT_EQ(one["name"], "");
-    EXPECT_EQ(one["interrupts"], false);
-    EXPECT_EQ(one["ended"], true);
+    EXPECT_EQ(std::tuple(one["name"], one["interrupts"], one["ended"]),
+              std::tuple("", false, true));
     EXPECT_FALSE(one.contains("stack"));
     EXPECT_EQ(context_of(report, 5).size(), 6u);  // nothing is told
     EXPECT_EQ(context_of(report, 9), nullptr);    // it did not run
@@ -69,10 +68,10 @@ TEST_F(TasksTest, EachCoreHasItsOwnContext0) {
     run(0);
     run(0, 1);
     json report = told();
-    EXPECT_EQ(context_of(report, 0, 0)["name"], "boot 0");
-    EXPECT_EQ(context_of(report, 0, 1)["name"], "boot 1");
-    EXPECT_EQ(context_of(report, 2, 0)["name"], "worker");
-    EXPECT_EQ(context_of(report, 2, 1)["name"], "worker");
+    for (const unsigned core : {0, 1}) {
+        EXPECT_EQ(context_of(report, 0, core)["name"], "boot " + std::to_string(core));
+        EXPECT_EQ(context_of(report, 2, core)["name"], "worker");
+    }
     EXPECT_EQ(profile.tasks().find(0, ~0u, 0), nullptr);
 }
 
@@ -89,10 +88,9 @@ TEST_F(TasksTest, LeftIsOfTheContextBefore) {
     switch_to(3, static_cast<protocol::Left>(7));  // of a later version
     run(1);
     json report = told();
-    EXPECT_EQ(context_of(report, 0)["switched_away"], left(1, 0, 0, 0, 0));
-    EXPECT_EQ(context_of(report, 1)["switched_away"], left(0, 2, 0, 0, 1));
-    EXPECT_EQ(context_of(report, 2)["switched_away"], left(0, 0, 1, 1, 0));
-    EXPECT_EQ(context_of(report, 3)["switched_away"], left(0, 0, 0, 0, 1));
+    const json away[] = {left(1, 0, 0, 0, 0), left(0, 2, 0, 0, 1), left(0, 0, 1, 1, 0),
+                         left(0, 0, 0, 0, 1)};
+    for (unsigned n = 0; n < 4; ++n) EXPECT_EQ(context_of(report, n)["switched_away"], away[n]);
     EXPECT_FALSE(context_of(report, 1).contains("name"));
 }
 
@@ -387,7 +385,7 @@ TargetStream busy_tasks() {
                          ObjectName{number, name("object")});
             if (i == 250) {
                 target.payload()[0] = 0;
-                target.frame(protocol::Stream::tasks, 0, 1);
+                target.frame(Stream::tasks, 0, 1);
             }
         }
         target.finish();

@@ -3,48 +3,6 @@
 // names are in a namespace of its own, since several files are compiled as one (CMakeLists.txt).
 #pragma once
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <clocale>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <new>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <random>
-#include <regex>
-#include <set>
-#include <span>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/part/part_stream.hpp"
@@ -72,9 +30,11 @@
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/hello_2.hpp"
-#include "tests/unit/host/played_report.hpp"
+#include "tests/unit/host/play.hpp"
+#include "tests/unit/host/prelude.hpp"
 #include "tests/unit/host/random_tasks.hpp"
 #include "tests/unit/host/random_trace.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 #include "tests/unit/host/session_fixture.hpp"
 #include "tests/unit/host/tasks_fixture.hpp"
 #include "tests/unit/host/test_files.hpp"
@@ -84,15 +44,3 @@
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/profile.hpp"
 #include "tracer/protocol/profile_events.hpp"
-
-namespace nopscope::host::test {
-
-namespace fs = std::filesystem;
-using namespace std::chrono_literals;
-using nlohmann::json;
-using protocol::Command, protocol::Extended, protocol::Kind, protocol::StampedRecord;
-using protocol::ObjectName, protocol::TaskFact, protocol::TaskFacts;
-using ::testing::AllOf, ::testing::Contains, ::testing::ElementsAre, ::testing::HasSubstr;
-using ::testing::IsEmpty, ::testing::IsSupersetOf, ::testing::Not, ::testing::StartsWith;
-
-}  // namespace nopscope::host::test

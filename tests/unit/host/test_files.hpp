@@ -2,14 +2,8 @@
 // The files that tests write and read.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <span>
-#include <string>
-
 #include "host-tools/base/file.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 

@@ -18,15 +18,16 @@ TEST(Text, Console) {
                       "b\xc3"),
               "a\xef\xbf\xbd"
               "b\xef\xbf\xbd");
-    EXPECT_EQ(with_commas(0), "0");
-    EXPECT_EQ(with_commas(999), "999");
-    EXPECT_EQ(with_commas(1234567), "1,234,567");
-    EXPECT_EQ(human_ns(std::uint64_t{999}), "999 ns");
-    EXPECT_EQ(human_ns(std::uint64_t{1000}), "1.00 us");
-    EXPECT_EQ(human_ns(std::uint64_t{9'996}), "10.0 us");
-    EXPECT_EQ(human_ns(std::uint64_t{999'600}), "1.00 ms");
-    EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000}), "12.3 s");
-    EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000'000}), "12345 s");
+    for (const auto& [number, all] : {std::pair(0, "0"), {999, "999"}, {1234567, "1,234,567"}})
+        EXPECT_EQ(with_commas(number), all);
+    for (const auto& [ns, few] : {std::pair<std::uint64_t, const char*>(999, "999 ns"),
+                                  {1000, "1.00 us"},
+                                  {9'996, "10.0 us"},
+                                  {999'600, "1.00 ms"},
+                                  {12'345'000'000, "12.3 s"},
+                                  {12'345'000'000'000, "12345 s"}}) {
+        EXPECT_EQ(human_ns(ns), few);
+    }
 }
 
 // Python's unicodedata, Cf, Zl and Zp; for U+3164 and U+FE0F DerivedCoreProperties.txt.

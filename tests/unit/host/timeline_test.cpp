@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline has all that a sink was told while there is room. Beyond that it is bounded: it has
-// the longest calls, and correct sums of the others.
+// A timeline has all calls while there is room, then the longest, and the sums of the others.
 #include "host-tools/analysis/timeline/timeline.hpp"
 #include "tests/unit/host/test.hpp"
 
@@ -99,10 +98,10 @@ TEST_F(TimelineTest, NamesThatComeLater) {
                           std::uint32_t core) {
         std::vector<std::uint8_t> payload(protocol::max_payload_bytes);
         protocol::TasksWriter out(payload.data());
-        out.put(protocol::TaskFacts{
-            .number = number,
-            .core = core,
-            .name = {reinterpret_cast<const protocol::Byte*>(name.data()), name.size()}});
+        out.put(
+            TaskFacts{.number = number,
+                      .core = core,
+                      .name = {reinterpret_cast<const protocol::Byte*>(name.data()), name.size()}});
         ASSERT_TRUE(tasks.on_frame(session, payload.data(), out.size(), budget));
     };
     timeline.name_tasks(tasks);

@@ -8,7 +8,6 @@
 namespace nopscope::host::test::top_test {
 
 using namespace top;
-using testing::ContainsRegex;
 
 TEST(TopText, NamesAreCutSensibly) {
     const std::string parser = "lib::detail::Parser::next_token", number = "lib::Number<int, 7>::";
@@ -27,15 +26,17 @@ TEST(TopText, NamesAreCutSensibly) {
 }
 
 TEST(TopText, NumbersAreShort) {
-    EXPECT_EQ(short_count(0.0), "0");
-    EXPECT_EQ(short_count(0.25), "0.2");
-    EXPECT_EQ(short_count(7.0), "7.0");
+    for (const auto& [number, text] : {std::pair(0.0, "0"),
+                                       {0.25, "0.2"},
+                                       {7.0, "7.0"},
+                                       {812.0, "812"},
+                                       {999.6, "1.00k"},
+                                       {48'230.0, "48.2k"},
+                                       {1.234e6, "1.23M"}}) {
+        EXPECT_EQ(short_count(number), text);
+    }
     EXPECT_EQ(short_count(std::uint64_t{7}), "7");
     EXPECT_EQ(short_count(std::uint64_t{48'230}), "48.2k");
-    EXPECT_EQ(short_count(812.0), "812");
-    EXPECT_EQ(short_count(999.6), "1.00k");
-    EXPECT_EQ(short_count(48'230.0), "48.2k");
-    EXPECT_EQ(short_count(1.234e6), "1.23M");
     EXPECT_EQ(percent(0.1234), "12.3 %");
 }
 
@@ -51,7 +52,7 @@ TEST(TopText, ColumnsAreTheTerminals) {
 }
 
 // The view of what the target has sent.
-LiveView view_of(const test::TargetStream& target, const Symbols* symbols, std::uint64_t seconds) {
+LiveView view_of(const TargetStream& target, const Symbols* symbols, std::uint64_t seconds) {
     LiveView view;
     view.profile = std::make_unique<Profile>();
     view.profile->count_durations();
@@ -86,12 +87,7 @@ protected:
             target.entry(1);
             begun_ = true;
         }
-        for (int n = 0; n < rounds; ++n) {
-            const auto work = target.entry(2, 100);
-            target.ret(target.entry(3, 50), 200);
-            target.ret(work, 50);
-            target.ret(target.entry(4, 10), 590);
-        }
+        for (int n = 0; n < rounds; ++n) play("100:2( 50:3( 200:) 50:) 10:4( 590:)");
         target.flush();
     }
     LiveView view(std::uint64_t seconds) { return view_of(target, &symbols, seconds); }
@@ -120,8 +116,9 @@ protected:
         return names;
     }
 
-    test::TargetStream target;
-    Symbols symbols = test::symbols_of(target, {"main", "app::work", "app::part", "idle"});
+    TargetStream target;
+    Play<TargetStream> play{target};
+    Symbols symbols = symbols_of(target, {"main", "app::work", "app::part", "idle"});
     LiveView now;
     Rates rates;
     Lines lines;
@@ -142,7 +139,7 @@ TEST_F(Top, FunctionsHaveTheReportsNumbersAndRates) {
     EXPECT_NEAR(idle.now, 0.59, 1e-9);
     EXPECT_GE(*idle.p50_ns, 590u);
     EXPECT_LE(*idle.p50_ns, 590u * 5 / 4);
-    const FunctionLine& main = test::named(lines.functions, "main");
+    const FunctionLine& main = named(lines.functions, "main");
     EXPECT_EQ(main.open, 1u);
     EXPECT_EQ(main.total_ns, 40u * 1000);
     EXPECT_FALSE(main.p50_ns) << "it never returned";
@@ -151,8 +148,7 @@ TEST_F(Top, FunctionsHaveTheReportsNumbersAndRates) {
 TEST_F(Top, AnyColumnSorts) {
     see();
     const std::vector<std::string> by_name{"app::part", "app::work", "idle", "main"};
-    EXPECT_THAT(sorted(Column::total),
-                testing::ElementsAre("main", "idle", "app::work", "app::part"));
+    EXPECT_THAT(sorted(Column::total), ElementsAre("main", "idle", "app::work", "app::part"));
     EXPECT_EQ(sorted(Column::total, true), by_name);
     EXPECT_EQ(sorted(Column::name), by_name);
     EXPECT_EQ(sorted(Column::p99).front(), "idle");
@@ -203,8 +199,6 @@ TEST_F(Top, AFrameHasEverything) {
 }
 
 TEST_F(Top, TheTasks) {
-    using protocol::TaskFacts;
-    using test::TargetStream;
     target.hello();
     target.tasks(TaskFacts{.number = 1,
                            .stack_bytes = 4096,
@@ -212,7 +206,7 @@ TEST_F(Top, TheTasks) {
                            .name = TargetStream::task_name("worker")},
                  TaskFacts{.number = 2, .name = TargetStream::task_name("idle")});
     const auto switches = [&](std::uint32_t to, std::uint32_t after) {
-        target.argument(protocol::Extended::context, to, after);
+        target.argument(Extended::context, to, after);
         target.left(protocol::Left::preempted);
     };
     switches(1, 10);
@@ -273,9 +267,8 @@ TEST_F(Top, BeforeAnythingIsHeard) {
 }
 
 TEST_F(Top, FitsInAnyTerminal) {
-    symbols = test::symbols_of(
-        target,
-        {"main\n\x1b[31m", "関数関数関数関数関数関数関数関数関数関数", std::string(300, 'x'), ""});
+    symbols = symbols_of(target, {"main\n\x1b[31m", "関数関数関数関数関数関数関数関数関数関数",
+                                  std::string(300, 'x'), ""});
     see();
     now.status.console = std::string(5000, 'y') + "\n" + std::string(100, '\t') + "\n\xff\xfe\n";
     now.status.note = std::string(500, 'n');

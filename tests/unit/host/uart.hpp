@@ -2,10 +2,7 @@
 // Simulates a serial line bit by bit: what a receiver reads if the sender has another rate.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 

@@ -2,14 +2,9 @@
 // A line that a test feeds, and that it can close.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <thread>
-
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/transport/source.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 

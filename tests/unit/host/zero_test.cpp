@@ -53,13 +53,12 @@ std::string shown(const Profile& profile, const Symbols& symbols) {
 // The clock from which a part's times count.
 template <typename Trace>
 std::uint64_t origin_of(const Trace& trace) {
-    struct : test::BalancedChecker {
+    struct : BalancedChecker {
         void on_origin(Nanoseconds at) override { origin = at; }
         Nanoseconds origin = 0;
     } sink;
     sink.quiet = true;
-    BalancedStream events(
-        sink, [&] { return &trace.symbols; }, "trace", std::nullopt);
+    BalancedStream events(sink, known(trace.symbols), "trace", std::nullopt);
     read_line(trace.target, events);
     return sink.origin;
 }
@@ -82,8 +81,7 @@ std::string part_from(const Trace& trace, std::uint64_t ns) {
     profile.count_durations();
     Part part;
     part.time.from = TimePoint{.ns = ns};
-    PartStream stream(
-        profile, part, [&] { return &trace.symbols; }, "trace");
+    PartStream stream(profile, part, known(trace.symbols), "trace");
     read_line(trace.target, stream);
     return shown(profile, trace.symbols);
 }
@@ -139,7 +137,7 @@ protected:
     }
 
     TargetStream target;
-    test::LineProfile profile;
+    LineProfile profile;
 };
 
 TEST_F(ZeroOfALine, TwiceAndBeforeACoreSendsMore) {
@@ -193,7 +191,7 @@ TEST_F(ZeroOfALine, TheTargetsOwnSumsAreTakenOff) {
                 longer == 0 ? 5 : 100, [&](unsigned bin) {
                     return bin == 3 ? calls[0] : bin == 7 ? calls[1] : 0;
                 });
-        target.frame(protocol::Stream::profile, 0, out.finish({number, 0, true, target.clock}));
+        target.frame(Stream::profile, 0, out.finish({number, 0, true, target.clock}));
     };
     target.hello();
     read_out(1, 1);

@@ -5,8 +5,6 @@
 #include "host-tools/target/stream/session.hpp"
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-#include <gtest/gtest.h>
-
 #include <random>
 
 namespace nopscope {

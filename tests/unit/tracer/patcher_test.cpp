@@ -3,8 +3,6 @@
 #include "tests/verification/simulator/sim_machine.hpp"
 #include "tracer/arch/arm64/hook_forms.hpp"
 
-#include <gtest/gtest.h>
-
 #include <tuple>
 #include <vector>
 

@@ -152,6 +152,7 @@ struct ReadOut : PumpTest {
         sites.prepare(entries);
         sender.open(0x1000, 0, machine.now);
         (void)cells.memory.family(entry_address);
+        open_all();
     }
     void add(unsigned core, std::uint32_t site, std::uint64_t ticks) {
         ProfileCell& cell = cells.memory.cell(core, site);
@@ -202,7 +203,6 @@ struct ReadOut : PumpTest {
 };
 
 TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
-    open_all();
     for (std::uint32_t site = 0; site < count; site += 3) add(0, site, 1000 + site);
     for (std::uint32_t site = 5; site < count; ++site) add(1, site, site);
     EXPECT_TRUE(flushed().parts.empty());  // nothing was requested
@@ -245,7 +245,6 @@ TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
 }
 
 TEST_F(ReadOut, AFunctionWithAllBinsFits) {
-    open_all();
     for (std::uint32_t site = 0; site < count; ++site) {
         ProfileCell& cell = cells.memory.cell(0, site);
         cell.min = 0;
@@ -256,7 +255,6 @@ TEST_F(ReadOut, AFunctionWithAllBinsFits) {
 }
 
 TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
-    open_all();
     for (std::uint32_t site = 0; site < count; ++site) add(0, site, 9);
     sender.request();
     protocol::Byte payload[protocol::max_payload_bytes];
@@ -289,7 +287,6 @@ TEST_F(ReadOut, ComesByItselfWhenThePeriodIsOver) {
 }
 
 TEST_F(ReadOut, IsTheLastButTheStats) {
-    open_all();
     add(1, 3, 4);
     profiling.finish();
     const Received all = receive();

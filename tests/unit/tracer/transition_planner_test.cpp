@@ -4,8 +4,6 @@
 #include "tests/unit/tracer/text_fixture.hpp"
 #include "tracer/patching/ops_list_pool.hpp"
 
-#include <gtest/gtest.h>
-
 #include <deque>
 #include <tuple>
 #include <vector>

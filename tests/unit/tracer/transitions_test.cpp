@@ -5,8 +5,6 @@
 #include "tests/verification/simulator/explorer.hpp"
 #include "tests/verification/simulator/recording.hpp"
 
-#include <gtest/gtest.h>
-
 #include <deque>
 #include <fstream>
 #include <sstream>

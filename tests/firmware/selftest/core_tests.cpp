@@ -35,35 +35,28 @@ bool each_other_was_seen(unsigned times) {
 }
 
 struct State {
-    std::uint64_t sctlr, mair, tcr, ttbr0, vbar, cpacr, level, clock;
-    std::uint64_t key;
-    std::uint64_t sp;
-    std::uint64_t cycles_taken;
+    // SCTLR, MAIR, TCR, TTBR0, VBAR, CPACR, CurrentEL, and the low half of key A.
+    std::uint64_t registers[8];
+    std::uint64_t sp, cycles_taken;
     bool has_interrupts;
 };
 State states[hal::max_cores];
 
-State read_state() {
-    State state = {.sctlr = hal::read_sctlr_el1(),
-                   .mair = hal::read_mair_el1(),
-                   .tcr = hal::read_tcr_el1(),
-                   .ttbr0 = hal::read_ttbr0_el1(),
-                   .vbar = 0,
-                   .cpacr = 0,
-                   .level = 0,
-                   .clock = hal::clock(),
-                   .key = hal::CpuFeatures::read().pac ? hal::read_apia_key_lo_el1() : 0,
-                   .sp = 0,
-                   .cycles_taken = hal::cycles(),
-                   .has_interrupts = hal::interrupts_enabled()};
-    asm volatile("mrs %0, vbar_el1" : "=r"(state.vbar));
-    asm volatile("mrs %0, cpacr_el1" : "=r"(state.cpacr));
-    asm volatile("mrs %0, CurrentEL" : "=r"(state.level));
+void read_state(State& state) {
+    std::uint64_t vbar, cpacr, level;
+    asm volatile("mrs %0, vbar_el1" : "=r"(vbar));
+    asm volatile("mrs %0, cpacr_el1" : "=r"(cpacr));
+    asm volatile("mrs %0, CurrentEL" : "=r"(level));
     asm volatile("mov %0, sp" : "=r"(state.sp));
-    while (hal::clock() == state.clock) {
+    state = {
+        {hal::read_sctlr_el1(), hal::read_mair_el1(), hal::read_tcr_el1(), hal::read_ttbr0_el1(),
+         vbar, cpacr, level, hal::CpuFeatures::read().pac ? hal::read_apia_key_lo_el1() : 0},
+        state.sp,
+        hal::cycles(),
+        hal::interrupts_enabled()};
+    for (const std::uint64_t clock = hal::clock(); hal::clock() == clock;) {
     }
     state.cycles_taken = hal::cycles() - state.cycles_taken;
-    return state;
 }
 
 }  // namespace
@@ -78,18 +71,16 @@ SELFTEST_OF_CORES("core.all_start_once") {
 }
 
 SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
-    states[0] = read_state();
-    on_other_cores([](unsigned core) { states[core] = read_state(); });
+    read_state(states[0]);
+    on_other_cores([](unsigned core) { read_state(states[core]); });
     REQUIRE(workers_done());
     const State& boot = states[0];
     constexpr std::uint64_t el1 = 1 << 2;
     for (unsigned core = 0; core < hal::core_count(); ++core) {
         const State& state = states[core];
         const hal::StackBounds stack = hal::stack_bounds(core);
-        REQUIRE(state.level == el1 && (state.sctlr & 1) == 1);
-        REQUIRE(state.sctlr == boot.sctlr && state.vbar == boot.vbar && state.cpacr == boot.cpacr);
-        REQUIRE(state.mair == boot.mair && state.tcr == boot.tcr && state.ttbr0 == boot.ttbr0);
-        REQUIRE(state.key == boot.key);
+        REQUIRE(state.registers[6] == el1 && (state.registers[0] & 1) == 1);
+        for (unsigned n = 0; n < 8; ++n) REQUIRE(state.registers[n] == boot.registers[n]);
         REQUIRE(state.sp >= stack.low && state.sp < stack.high);
         REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
         REQUIRE(state.has_interrupts);

@@ -58,33 +58,20 @@ void* text_word_alias() { return at(hal::address_of(selftest_land_nothing) + tex
 
 }  // namespace
 
-SELFTEST("memory.text_refuses_stores") { REQUIRE(refuses_store(text_word())); }
-
-SELFTEST("memory.rodata_refuses_stores") {
+SELFTEST("memory.text_and_rodata_refuse_stores") {
+    REQUIRE(refuses_store(text_word()));
     REQUIRE(refuses_store(const_cast<std::uint32_t*>(&constant_word)));
 }
 
-SELFTEST("memory.rodata_refuses_execution") {
+SELFTEST("memory.all_but_text_refuses_execution") {
+    alignas(8) std::uint32_t stack_word = ret_instruction;
+    static auto* const heap_word = static_cast<std::uint32_t*>(std::malloc(sizeof(std::uint32_t)));
+    REQUIRE(heap_word != nullptr);
+    *heap_word = ret_instruction;
     REQUIRE(refuses_execution(const_cast<std::uint32_t*>(&constant_word)));
+    REQUIRE(refuses_execution(&data_word) && refuses_execution(&stack_word));
+    REQUIRE(refuses_execution(heap_word) && refuses_execution(text_word_alias()));
 }
-
-SELFTEST("memory.data_refuses_execution") { REQUIRE(refuses_execution(&data_word)); }
-
-SELFTEST("memory.stack_refuses_execution") {
-    alignas(8) std::uint32_t word = ret_instruction;
-    REQUIRE(refuses_execution(&word));
-}
-
-SELFTEST("memory.heap_refuses_execution") {
-    auto* word = static_cast<std::uint32_t*>(std::malloc(sizeof(std::uint32_t)));
-    REQUIRE(word != nullptr);
-    *word = ret_instruction;
-    const bool refused = refuses_execution(word);
-    std::free(word);
-    REQUIRE(refused);
-}
-
-SELFTEST("memory.text_alias_refuses_execution") { REQUIRE(refuses_execution(text_word_alias())); }
 
 SELFTEST("memory.only_text_has_an_alias") {
     REQUIRE(is_unmapped(at(hal::address_of(&constant_word) + text_alias_offset)));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts: they come in time, nest by priority, and do not change the code that they interrupt.
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <initializer_list>
 
+#include "hal/board.hpp"
 #include "hal/hal.hpp"
 #include "tests/firmware/image.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -253,4 +255,32 @@ SELFTEST("interrupt.no_register_changes") {
     hal::disable_interrupt(1);
     REQUIRE(same);
     REQUIRE(hits >= wanted_hits && timer_hits >= wanted_timer_hits);
+}
+
+// ---- a byte from the host ----
+
+// tests/target/run_image.py --input sends it when it sees that this listens. The note says whether
+// it came.
+SELFTEST("receive.a_byte_wakes_a_core") {
+    constexpr std::uint64_t patience_seconds = 5;
+    static volatile bool over;
+    over = false;
+    hal::set_handler(timer, 8, [](unsigned) {
+        hal::timer_disarm();
+        over = true;
+    });
+    {
+        // Masked: else it could come before the sleep. Nothing else reads the UART meanwhile.
+        const hal::InterruptsMasked masked;
+        hal::uart_listen(7);
+        std::printf("send a byte\n");
+        hal::timer_arm(hal::clock() + patience_seconds * hal::clock_hz());
+        hal::wait_for_interrupt();
+    }
+    std::uint8_t byte = 0;
+    const bool came = !over && hal::uart_try_read(byte);
+    hal::disable_interrupt(hal::board.uart.interrupt);
+    hal::timer_disarm();
+    hal::disable_interrupt(timer);
+    passed(came ? "one came" : "none came");
 }

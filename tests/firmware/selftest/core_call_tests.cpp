@@ -68,8 +68,7 @@ bool reaches(Job job, unsigned depth) {
 SELFTEST_OF_CORES("core.calls_reach_every_other_core") {
     for (int i = 0; i < 100; ++i) {
         forget();
-        REQUIRE(machine.run_on_other_cores(note, called));
-        REQUIRE(each_other_was_called_once(0));
+        REQUIRE(machine.run_on_other_cores(note, called) && each_other_was_called_once(0));
     }
     REQUIRE(machine.online_cores() == hal::online_cores());
 }
@@ -140,8 +139,7 @@ SELFTEST_OF_CORES("core.calls_wait_for_a_masked_core") {
     }));
     forget();
     const bool came = machine.run_on_other_cores(note, called);
-    REQUIRE(released == (hal::core_count() > 1));
-    REQUIRE(came && each_other_was_called_once(0));
+    REQUIRE(released == (hal::core_count() > 1) && came && each_other_was_called_once(0));
     REQUIRE(workers_done());
 }
 
@@ -158,8 +156,7 @@ SELFTEST_OF_CORES("core.calls_that_are_not_answered_end") {
     REQUIRE(release());
     // The core does not run a call that was taken back, but it runs the next one.
     for (const Called& one : called) REQUIRE(one.count == 0);
-    REQUIRE(machine.run_on_other_cores(note, called));
-    REQUIRE(each_other_was_called_once(0));
+    REQUIRE(machine.run_on_other_cores(note, called) && each_other_was_called_once(0));
     if (hal::core_count() == 1) return;
     REQUIRE(!came && taken >= hal::clock_hz());
 }
@@ -250,8 +247,7 @@ SELFTEST_OF_CORES("core.one_that_returns_is_off_and_not_waited_for") {
     }
     forget();
     const std::uint64_t before = hal::clock();
-    REQUIRE(machine.run_on_other_cores(note, called));
-    REQUIRE(hal::clock() - before < hal::clock_hz());
+    REQUIRE(machine.run_on_other_cores(note, called) && hal::clock() - before < hal::clock_hz());
     REQUIRE(called[last].count == 0);
     REQUIRE(each_other_was_called_once(0));
     REQUIRE(!hal::start_core(last, [](unsigned) {}));

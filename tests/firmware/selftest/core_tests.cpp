@@ -245,8 +245,7 @@ SELFTEST_OF_CORES("core.each_has_its_own_timer") {
         }
         hal::disable_interrupt(timer);
     });
-    REQUIRE(workers_done());
-    REQUIRE(each_other_was_seen(3));
+    REQUIRE(workers_done() && each_other_was_seen(3));
     REQUIRE(seen[0].count == 0);
 }
 
@@ -277,8 +276,7 @@ SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     });
     hal::disable_interrupt(sgi);
     on_other_cores([](unsigned) { hal::disable_interrupt(sgi); });
-    REQUIRE(workers_done());
-    REQUIRE(alone && each_other_was_seen(1));
+    REQUIRE(workers_done() && alone && each_other_was_seen(1));
 }
 
 // All cores print the same line, sixteen times in total. A torn line differs.

@@ -218,8 +218,7 @@ SELFTEST_OF_CORES("filters.each_core_has_its_subtree") {
     });
     REQUIRE(workers_done());
     const auto others = static_cast<unsigned>(__builtin_popcount(other_cores()));
-    REQUIRE(counters().generated == generated + others * 100 * 4);
-    REQUIRE(is_ok(trace_everywhere()));
+    REQUIRE(counters().generated == generated + others * 100 * 4 && is_ok(trace_everywhere()));
     on_other_cores([](unsigned) { (void)leaf(1); });
     REQUIRE(workers_done() && counters().generated == generated + others * (100 * 4 + 2) &&
             ended());

@@ -40,9 +40,7 @@ SELFTEST("interrupt.timer_fires_and_not_early") {
         fired = 0;
         const std::uint64_t at = hal::clock() + hal::clock_hz() / fraction;
         hal::timer_arm(at);
-        REQUIRE(wait_until(fired, 1));
-        REQUIRE(fired_at >= at);
-        REQUIRE(fired == 1);
+        REQUIRE(wait_until(fired, 1) && fired_at >= at && fired == 1);
     }
     hal::disable_interrupt(timer);
 }
@@ -94,8 +92,7 @@ SELFTEST("interrupt.masked_means_pending") {
         wait_ticks(hal::clock_hz() / 1000);
         REQUIRE(taken == 0);
     }
-    REQUIRE(hal::interrupts_enabled());
-    REQUIRE(wait_until(taken, 1));
+    REQUIRE(hal::interrupts_enabled() && wait_until(taken, 1));
     hal::disable_interrupt(3);
     REQUIRE(taken == 1);
 }
@@ -142,8 +139,7 @@ SELFTEST("interrupt.fifteen_priorities_nest") {
         REQUIRE(wait_until(finished, levels));
         for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::disable_interrupt(sgi);
         hal::disable_interrupt(timer);
-        REQUIRE(depth == 0);
-        REQUIRE(deepest == levels);
+        REQUIRE(depth == 0 && deepest == levels);
         for (unsigned i = 0; i < levels; ++i) REQUIRE(order[i] == i);
     }
 }
@@ -253,8 +249,7 @@ SELFTEST("interrupt.no_register_changes") {
     hal::timer_disarm();
     hal::disable_interrupt(timer);
     hal::disable_interrupt(1);
-    REQUIRE(same);
-    REQUIRE(hits >= wanted_hits && timer_hits >= wanted_timer_hits);
+    REQUIRE(same && hits >= wanted_hits && timer_hits >= wanted_timer_hits);
 }
 
 // ---- a byte from the host ----

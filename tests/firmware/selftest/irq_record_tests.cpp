@@ -174,9 +174,7 @@ SELFTEST("irq_records.an_interrupt_cuts_the_tracers_work") {
     REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
     REQUIRE(next().kind() == Kind::ret && next().is(Extended::tracer_begin));
     REQUIRE(next().is(Extended::tracer_end) && next().is(Extended::interrupt));
-    REQUIRE(next().kind() == Kind::ret);
-    REQUIRE(at == joined_core()->cursor);
-    REQUIRE(nothing_left());
+    REQUIRE(next().kind() == Kind::ret && at == joined_core()->cursor && nothing_left());
 }
 
 // ---- samples: tests/e2e/samples_test.py checks the callers' names ----

@@ -86,8 +86,7 @@ SELFTEST("memory.patched_text_runs") {
     patch_once(word, mov_w0_2);
     const int patched_result = selftest_patchable();
     patch_once(word, original);
-    REQUIRE(patched_result == 2);
-    REQUIRE(selftest_patchable() == 1);
+    REQUIRE(patched_result == 2 && selftest_patchable() == 1);
 }
 
 SELFTEST("memory.null_is_not_mapped") {
@@ -117,8 +116,7 @@ SELFTEST("memory.misaligned_sp_and_pc_fault") {
 
 SELFTEST("memory.wild_sp_is_survived") {
     const auto fault = expect_fault([](void*) { selftest_load_from_sp(0x10); }, nullptr);
-    REQUIRE(is(fault, ExceptionClass::data_abort));
-    REQUIRE(fault.sp == 0x10);
+    REQUIRE(is(fault, ExceptionClass::data_abort) && fault.sp == 0x10);
 }
 
 SELFTEST("memory.undefined_and_brk_are_reported") {

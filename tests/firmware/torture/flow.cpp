@@ -296,10 +296,26 @@ TORTURE_CALL uint64_t grow(size_t count, uint64_t digest) {
 }
 uint64_t moving_stack(uint64_t seed) { return grow(3, grow(16, seed)); }
 
+uint64_t library(uint64_t seed) {
+    char* end = nullptr;
+    const double number = strtod("-12.5e2xyz", &end);
+    TORTURE_EXPECT(number == -1250 && strcmp(end, "xyz") == 0);
+    TORTURE_EXPECT(strtoul("ffffffffffffffff", nullptr, 16) == ~0ul);
+    auto* memory = static_cast<char*>(malloc(100 + seed % 100));
+    TORTURE_EXPECT(memory != nullptr);
+    memset(memory, 'x', 99);
+    memory[99] = '\0';
+    auto* grown = static_cast<char*>(realloc(memory, 4000));
+    TORTURE_EXPECT(grown != nullptr && strlen(grown) == 99);
+    free(grown);
+    const div_t parts = div(-17, 5);
+    return mix(mix(mix(seed, number), parts.quot), parts.rem);
+}
+
 const Case cases[] = {
     {"recursion", recursion},     {"tail_calls", tail_calls},       {"long_jumps", long_jumps},
     {"sorting", sorting},         {"leaving_qsort", leaving_qsort}, {"callbacks", callbacks},
-    {"jump_tables", jump_tables}, {"moving_stack", moving_stack},
+    {"jump_tables", jump_tables}, {"moving_stack", moving_stack},   {"library", library},
 };
 
 }  // namespace

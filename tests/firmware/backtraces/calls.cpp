@@ -5,13 +5,13 @@
 
 #include "hal/hal.hpp"
 
+// This file is compiled without tail calls, but for these functions.
+#define JUMPS [[gnu::noinline, gnu::optimize("optimize-sibling-calls")]]
+
 namespace {
 
 constexpr unsigned sgi = 3;
 std::jmp_buf back;
-
-// Stops the compiler from making the call before it a jump.
-void end() { asm volatile(""); }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ extern "C" {
     return n + 1;
 }
 [[gnu::noinline]] unsigned jumped_to(unsigned n) { return deepest(n + 5) + n; }
-[[gnu::noinline]] unsigned jumps(unsigned n) { return jumped_to(n ^ 3); }
+JUMPS unsigned jumps(unsigned n) { return jumped_to(n ^ 3); }
 [[gnu::noinline]] unsigned calls_what_jumps(unsigned n) {
     unsigned kept = 7 * n + 11;  // gdb reads it from where a callee saved it
     asm volatile("" : "+r"(kept));
@@ -34,18 +34,12 @@ extern "C" {
     return result + kept;
 }
 [[gnu::noinline]] unsigned short_jumped_to(unsigned n) { return n + 2; }
-[[gnu::noinline]] unsigned short_jumps(unsigned n) { return short_jumped_to(n ^ 5); }
+JUMPS unsigned short_jumps(unsigned n) { return short_jumped_to(n ^ 5); }
 [[gnu::noinline]] unsigned calls_what_jumps_short(unsigned n) { return short_jumps(n) + n; }
 
 [[gnu::noinline]] void leaps() { std::longjmp(back, 1); }
-[[gnu::noinline]] void calls_leaps() {
-    leaps();
-    end();
-}
-[[gnu::noinline]] void after_the_leap() {
-    stopped(3);
-    end();
-}
+[[gnu::noinline]] void calls_leaps() { leaps(); }
+[[gnu::noinline]] void after_the_leap() { stopped(3); }
 [[gnu::noinline]] void catches() {
     if (setjmp(back) == 0) {
         calls_leaps();
@@ -53,30 +47,17 @@ extern "C" {
         stopped(2);
         after_the_leap();
     }
-    end();
 }
 
-[[gnu::noinline]] void handles() {
-    stopped(4);
-    end();
-}
-void on_interrupt(unsigned) {
-    handles();
-    end();
-}
+[[gnu::noinline]] void handles() { stopped(4); }
+void on_interrupt(unsigned) { handles(); }
 [[gnu::noinline]] void is_interrupted() {
     nopscope::hal::raise_sgi(sgi);
-    for (unsigned turn = 0; turn < 100; ++turn) end();
+    for (unsigned turn = 0; turn < 100; ++turn) asm volatile("");
 }
 
-[[gnu::noinline]] void in_task() {
-    stopped(5);
-    end();
-}
-void begin_task() {
-    in_task();
-    end();
-}
+[[gnu::noinline]] void in_task() { stopped(5); }
+void begin_task() { in_task(); }
 
 unsigned begin(unsigned n) {
     unsigned result = calls_leaf(n);
@@ -89,14 +70,8 @@ unsigned begin(unsigned n) {
 }
 
 [[gnu::noinline]] void spins() {
-    for (;;) end();
+    for (;;) asm volatile("");
 }
-[[gnu::noinline]] void calls_spins() {
-    spins();
-    end();
-}
-void begin_core() {
-    calls_spins();
-    end();
-}
+[[gnu::noinline]] void calls_spins() { spins(); }
+void begin_core() { calls_spins(); }
 }

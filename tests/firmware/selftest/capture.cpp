@@ -69,13 +69,6 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
                 is(event, protocol::Extended::tracer_begin) && event.argument != 0;
             if (!own && count < std::size(events)) events[count++] = event;
         });
-    } else if (frame.header.stream == protocol::Stream::profile && frame.header.core == 0) {
-        protocol::ProfileReader reader(frame.payload, frame.payload_bytes);
-        for (protocol::ProfileEntry entry; reader.next(entry); ++recording.profiled) {
-            recording.profiled_calls += entry.calls();
-        }
-        recording.read_outs += reader.header().last;
-        recording.well_formed &= reader.ok();
     }
 }
 

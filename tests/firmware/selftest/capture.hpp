@@ -8,7 +8,6 @@
 #include "nopscope/nopscope.hpp"
 #include "tracer/protocol/command.hpp"
 #include "tracer/protocol/event.hpp"
-#include "tracer/protocol/profile.hpp"
 #include "tracer/protocol/stats.hpp"
 
 namespace nopscope::selftest {
@@ -37,10 +36,7 @@ struct Recording {
     std::span<const protocol::Event> events;
     protocol::Stats stats;  // the final one, else the last seen
     bool well_formed;
-    unsigned brackets = 0;   // brackets of the tracer's time, with instructions beside them
-    unsigned read_outs = 0;  // completed read-outs of core 0's profile
-    unsigned profiled = 0;   // functions in them
-    std::uint64_t profiled_calls = 0;
+    unsigned brackets = 0;  // brackets of the tracer's time, with instructions beside them
     unsigned answers[protocol::answer_count] = {};  // replies to commands
 
     // How many events fulfil `is`.

@@ -128,25 +128,3 @@ SELFTEST("captures.counters") {
             reader.is_wide(std::uint64_t{1} << 56));
     REQUIRE(reader.done() && ended());
 }
-
-// A record of several words counts as one drop.
-SELFTEST("captures.dropped_whole_and_counted_once") {
-    REQUIRE(begin());
-    static std::uint64_t counted;
-    const std::uint64_t before = counters().dropped;
-    const Recording recording = record([] {
-        shut_line(true);
-        const std::uint64_t dropped = counters().dropped;
-        for (counted = 0; counters().dropped - dropped < 10 && counted < 1000000; ++counted) {
-            counter(3, static_cast<std::int64_t>(large));
-        }
-        shut_line(false);
-    });
-    REQUIRE(counters().dropped - before == 10 && recording.well_formed);
-    REQUIRE(recording.events.size() % 3 == 0);
-    for (std::size_t i = 0; i < recording.events.size(); i += 3) {
-        REQUIRE(recording.events[i].extended == Extended::counter);
-        REQUIRE(recording.events[i + 1].extended == Extended::data);
-    }
-    REQUIRE(ended());
-}

@@ -142,8 +142,7 @@ SELFTEST("contexts.a_full_ring_confuses_nothing") {
     std::uint32_t said = 1;  // the last context
     for (const protocol::Event& event : recording.events)
         if (event.kind == Kind::extended) said = event.argument;
-    REQUIRE(said == 0);
-    REQUIRE(destroy_tasks() && nothing_left());
+    REQUIRE(said == 0 && destroy_tasks() && nothing_left());
 }
 
 // The ops is detached while two of the task's calls are open.
@@ -278,8 +277,7 @@ SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
 
 // A task is switched out in the middle of a call, and never continues.
 SELFTEST("contexts.destroyed_with_open_calls") {
-    REQUIRE(begin() && create_tasks());
-    REQUIRE(is_ok(attach(counting_exits, Sites::of(back_only))));
+    REQUIRE(begin() && create_tasks() && is_ok(attach(counting_exits, Sites::of(back_only))));
     tasks[1].done = true;
     rounds = 1;
     const Recording recording = record([] {
@@ -327,8 +325,7 @@ SELFTEST("contexts.misuse_is_refused") {
             Status::ring_too_small);
     REQUIRE(is_ok(context_create(big, std::span(frames, room - both + 1), 0, 64)));
     REQUIRE(context_create(small, std::span(frames, 2), 0, 64) == Status::ring_too_small);
-    REQUIRE(is_ok(context_destroy(big)));
-    REQUIRE(is_ok(context_switch(main_context())));
+    REQUIRE(is_ok(context_destroy(big)) && is_ok(context_switch(main_context())));
     {
         const hal::InterruptsMasked masked;
         REQUIRE(is_ok(context_switch(tasks[0].context)));

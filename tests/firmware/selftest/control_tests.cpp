@@ -78,19 +78,6 @@ bool begin() {
 
 }  // namespace
 
-SELFTEST_OF_CORES("control.interrupts_change_what_is_traced") {
-    REQUIRE(begin());
-    const std::uint32_t site = index_of(pointer(sum_to));
-    for (const std::uint64_t recorder : {2, 1, 3, 0}) {
-        command(Command::select_clear);
-        command(Command::select_add, {site, 1});
-        command(Command::set_recorder, {recorder, 1, 1});
-        const Recording recording = with_commands([] {});
-        REQUIRE(recording.answers[static_cast<unsigned>(Answer::ok)] == 3);
-        REQUIRE(counters().enabled == (recorder != 0));
-    }
-}
-
 // Three kinds of requests at once: the host's in the timer interrupt, the firmware's in thread
 // context, and open callbacks below some of the interrupts.
 SELFTEST_OF_CORES("control.beside_requests_of_the_firmware") {

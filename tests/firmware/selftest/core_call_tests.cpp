@@ -54,42 +54,44 @@ bool release() {
     released = 1;
     return workers_done();
 }
+// A call reaches all of them once while they do `job`, at this interrupt depth.
+bool reaches(Job job, unsigned depth) {
+    if (!occupy(job)) return false;
+    wait_ticks(hal::clock_hz() / 100);  // until all of them spin
+    forget();
+    const bool once = machine.run_on_other_cores(note, called) && each_other_was_called_once(depth);
+    return release() && once;
+}
 
 }  // namespace
 
 SELFTEST_OF_CORES("core.calls_reach_every_other_core") {
     for (int i = 0; i < 100; ++i) {
         forget();
-        REQUIRE(machine.run_on_other_cores(note, called));
-        REQUIRE(each_other_was_called_once(0));
+        REQUIRE(machine.run_on_other_cores(note, called) && each_other_was_called_once(0));
     }
     REQUIRE(machine.online_cores() == hal::online_cores());
 }
 
 SELFTEST_OF_CORES("core.calls_reach_a_spinning_core") {
-    REQUIRE(occupy([](unsigned) {
+    const Job spin = [](unsigned) {
         ++ready;
         selftest_spin(&released);
-    }));
-    wait_ticks(hal::clock_hz() / 100);  // until all of them spin
-    forget();
-    const bool came = machine.run_on_other_cores(note, called);
+    };
+    REQUIRE(reaches(spin, 0));
+    const std::uint64_t loop = hal::address_of(reinterpret_cast<void*>(selftest_spin));
     bool in_the_loop = true;
     for_each_other_core([&](unsigned core) {
-        in_the_loop =
-            in_the_loop &&
-            called[core].here.pc >= hal::address_of(reinterpret_cast<void*>(selftest_spin)) &&
-            called[core].here.pc < hal::address_of(selftest_spin_end);
+        const std::uint64_t pc = called[core].here.pc;
+        in_the_loop = in_the_loop && pc >= loop && pc < hal::address_of(selftest_spin_end);
     });
-    REQUIRE(release());
-    REQUIRE(came && each_other_was_called_once(0));
     REQUIRE(in_the_loop);
 }
 
 SELFTEST_OF_CORES("core.calls_interrupt_a_long_handler") {
     constexpr unsigned sgi = 5;
     // Priority 1: with only sixteen priorities a call does not interrupt priority 0.
-    REQUIRE(occupy([](unsigned) {
+    const Job handle = [](unsigned) {
         hal::set_handler(sgi, 1, [](unsigned) {
             ++ready;
             selftest_spin(&released);
@@ -97,12 +99,8 @@ SELFTEST_OF_CORES("core.calls_interrupt_a_long_handler") {
         hal::raise_sgi(sgi);
         selftest_spin(&released);
         hal::disable_interrupt(sgi);
-    }));
-    forget();
-    const bool came = machine.run_on_other_cores(note, called);
-    const bool once = each_other_was_called_once(1);
-    REQUIRE(release());
-    REQUIRE(came && once);
+    };
+    REQUIRE(reaches(handle, 1));
 }
 
 SELFTEST_OF_CORES("core.calls_of_all_cores_at_once") {
@@ -141,8 +139,7 @@ SELFTEST_OF_CORES("core.calls_wait_for_a_masked_core") {
     }));
     forget();
     const bool came = machine.run_on_other_cores(note, called);
-    REQUIRE(released == (hal::core_count() > 1));
-    REQUIRE(came && each_other_was_called_once(0));
+    REQUIRE(released == (hal::core_count() > 1) && came && each_other_was_called_once(0));
     REQUIRE(workers_done());
 }
 
@@ -159,8 +156,7 @@ SELFTEST_OF_CORES("core.calls_that_are_not_answered_end") {
     REQUIRE(release());
     // The core does not run a call that was taken back, but it runs the next one.
     for (const Called& one : called) REQUIRE(one.count == 0);
-    REQUIRE(machine.run_on_other_cores(note, called));
-    REQUIRE(each_other_was_called_once(0));
+    REQUIRE(machine.run_on_other_cores(note, called) && each_other_was_called_once(0));
     if (hal::core_count() == 1) return;
     REQUIRE(!came && taken >= hal::clock_hz());
 }
@@ -251,8 +247,7 @@ SELFTEST_OF_CORES("core.one_that_returns_is_off_and_not_waited_for") {
     }
     forget();
     const std::uint64_t before = hal::clock();
-    REQUIRE(machine.run_on_other_cores(note, called));
-    REQUIRE(hal::clock() - before < hal::clock_hz());
+    REQUIRE(machine.run_on_other_cores(note, called) && hal::clock() - before < hal::clock_hz());
     REQUIRE(called[last].count == 0);
     REQUIRE(each_other_was_called_once(0));
     REQUIRE(!hal::start_core(last, [](unsigned) {}));

@@ -4,13 +4,101 @@
 #include "tests/firmware/selftest/core_tests.hpp"
 
 #include <atomic>
+#include <cstdio>
 
 #include "hal/arm64/cores.hpp"
 #include "hal/arm64/page_table.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
-#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/capture.hpp"
+
+namespace nopscope::selftest {
+
+namespace {
+
+struct alignas(64) Worker {
+    std::atomic<Job> job;
+    std::atomic<bool> is_dismissed;
+    bool began_masked;
+    bool began_zeroed;
+};
+Worker workers[hal::max_cores];
+constexpr unsigned wake_sgi = 2;
+
+void wake(unsigned) {}
+
+void work(unsigned core) {
+    Worker& mine = workers[core];
+    mine.began_masked = !hal::interrupts_enabled();
+    std::uint64_t tpidr, fpcr;
+    asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
+    asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+    mine.began_zeroed = tpidr == 0 && fpcr == 0;
+    hal::set_handler(wake_sgi, 12, wake);
+    while (!mine.is_dismissed.load()) {
+        const Job job = mine.job.load();
+        if (job != nullptr) {
+            hal::enable_interrupts();
+            job(core);
+            mine.job.store(nullptr);
+        }
+        // Masked: else the wake-up could come between check and sleep. WFI wakes also while masked.
+        hal::disable_interrupts();
+        if (mine.job.load() == nullptr && !mine.is_dismissed.load()) hal::wait_for_interrupt();
+        hal::enable_interrupts();
+    }
+}
+
+}  // namespace
+
+bool start_workers() {
+    static bool started;
+    static bool all;
+    if (started) return all;
+    started = true;
+    all = tracer_is_up();  // before: init() does not write text that other cores may execute
+    for (unsigned core = 1; core < hal::core_count(); ++core) {
+        all = hal::start_core(core, work) && all;
+    }
+    return all;
+}
+
+void on_core(unsigned core, Job job) {
+    workers[core].job.store(job);
+    hal::raise_sgi_on(core, wake_sgi);
+}
+
+void on_other_cores(Job job) {
+    for_each_other_core([job](unsigned core) { on_core(core, job); });
+}
+
+bool workers_done() {
+    return wait_for([] {
+        for (const Worker& worker : workers) {
+            if (worker.job.load() != nullptr) return false;
+        }
+        return true;
+    });
+}
+
+void dismiss(unsigned core) {
+    workers[core].is_dismissed.store(true);
+    hal::raise_sgi_on(core, wake_sgi);
+}
+
+bool began_masked(unsigned core) { return workers[core].began_masked; }
+bool began_zeroed(unsigned core) { return workers[core].began_zeroed; }
+
+const char* cores_note() {
+    static char note[16];
+    const auto count = static_cast<unsigned>(__builtin_popcount(hal::online_cores()));
+    if (count == 1) return "one core";
+    std::snprintf(note, sizeof note, "%u cores", count);
+    return note;
+}
+
+}  // namespace nopscope::selftest
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -35,35 +123,28 @@ bool each_other_was_seen(unsigned times) {
 }
 
 struct State {
-    std::uint64_t sctlr, mair, tcr, ttbr0, vbar, cpacr, level, clock;
-    std::uint64_t key;
-    std::uint64_t sp;
-    std::uint64_t cycles_taken;
+    // SCTLR, MAIR, TCR, TTBR0, VBAR, CPACR, CurrentEL, and the low half of key A.
+    std::uint64_t registers[8];
+    std::uint64_t sp, cycles_taken;
     bool has_interrupts;
 };
 State states[hal::max_cores];
 
-State read_state() {
-    State state = {.sctlr = hal::read_sctlr_el1(),
-                   .mair = hal::read_mair_el1(),
-                   .tcr = hal::read_tcr_el1(),
-                   .ttbr0 = hal::read_ttbr0_el1(),
-                   .vbar = 0,
-                   .cpacr = 0,
-                   .level = 0,
-                   .clock = hal::clock(),
-                   .key = hal::CpuFeatures::read().pac ? hal::read_apia_key_lo_el1() : 0,
-                   .sp = 0,
-                   .cycles_taken = hal::cycles(),
-                   .has_interrupts = hal::interrupts_enabled()};
-    asm volatile("mrs %0, vbar_el1" : "=r"(state.vbar));
-    asm volatile("mrs %0, cpacr_el1" : "=r"(state.cpacr));
-    asm volatile("mrs %0, CurrentEL" : "=r"(state.level));
+void read_state(State& state) {
+    std::uint64_t vbar, cpacr, level;
+    asm volatile("mrs %0, vbar_el1" : "=r"(vbar));
+    asm volatile("mrs %0, cpacr_el1" : "=r"(cpacr));
+    asm volatile("mrs %0, CurrentEL" : "=r"(level));
     asm volatile("mov %0, sp" : "=r"(state.sp));
-    while (hal::clock() == state.clock) {
+    state = {
+        {hal::read_sctlr_el1(), hal::read_mair_el1(), hal::read_tcr_el1(), hal::read_ttbr0_el1(),
+         vbar, cpacr, level, hal::CpuFeatures::read().pac ? hal::read_apia_key_lo_el1() : 0},
+        state.sp,
+        hal::cycles(),
+        hal::interrupts_enabled()};
+    for (const std::uint64_t clock = hal::clock(); hal::clock() == clock;) {
     }
     state.cycles_taken = hal::cycles() - state.cycles_taken;
-    return state;
 }
 
 }  // namespace
@@ -78,18 +159,16 @@ SELFTEST_OF_CORES("core.all_start_once") {
 }
 
 SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
-    states[0] = read_state();
-    on_other_cores([](unsigned core) { states[core] = read_state(); });
+    read_state(states[0]);
+    on_other_cores([](unsigned core) { read_state(states[core]); });
     REQUIRE(workers_done());
     const State& boot = states[0];
     constexpr std::uint64_t el1 = 1 << 2;
     for (unsigned core = 0; core < hal::core_count(); ++core) {
         const State& state = states[core];
         const hal::StackBounds stack = hal::stack_bounds(core);
-        REQUIRE(state.level == el1 && (state.sctlr & 1) == 1);
-        REQUIRE(state.sctlr == boot.sctlr && state.vbar == boot.vbar && state.cpacr == boot.cpacr);
-        REQUIRE(state.mair == boot.mair && state.tcr == boot.tcr && state.ttbr0 == boot.ttbr0);
-        REQUIRE(state.key == boot.key);
+        REQUIRE(state.registers[6] == el1 && (state.registers[0] & 1) == 1);
+        for (unsigned n = 0; n < 8; ++n) REQUIRE(state.registers[n] == boot.registers[n]);
         REQUIRE(state.sp >= stack.low && state.sp < stack.high);
         REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
         REQUIRE(state.has_interrupts);
@@ -166,8 +245,7 @@ SELFTEST_OF_CORES("core.each_has_its_own_timer") {
         }
         hal::disable_interrupt(timer);
     });
-    REQUIRE(workers_done());
-    REQUIRE(each_other_was_seen(3));
+    REQUIRE(workers_done() && each_other_was_seen(3));
     REQUIRE(seen[0].count == 0);
 }
 
@@ -198,8 +276,7 @@ SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     });
     hal::disable_interrupt(sgi);
     on_other_cores([](unsigned) { hal::disable_interrupt(sgi); });
-    REQUIRE(workers_done());
-    REQUIRE(alone && each_other_was_seen(1));
+    REQUIRE(workers_done() && alone && each_other_was_seen(1));
 }
 
 // All cores print the same line, sixteen times in total. A torn line differs.

@@ -14,8 +14,8 @@
 
 using namespace nopscope;
 
-// The expected backtraces have these names. No function ends in a call: a tail call would have no
-// frame.
+// The expected backtraces have these names. This file is compiled without tail calls, which would
+// have no frame.
 extern "C" {
 
 static void crash_read_null() { static_cast<void>(*static_cast<volatile int*>(nullptr)); }
@@ -29,17 +29,11 @@ static volatile unsigned endless = ~0u;
     if (depth == endless) return 0;
     return crash_overflow(depth + 1) + room[(depth + 1) % 64];
 }
-static void crash_stack() {
-    crash_overflow(0);
-    asm volatile("");
-}
+static void crash_stack() { crash_overflow(0); }
 
 static void crash_panic() { hal::panic("asked for"); }
 
-static void crash_handler(unsigned) {
-    selftest_undefined();
-    asm volatile("");
-}
+static void crash_handler(unsigned) { selftest_undefined(); }
 [[gnu::always_inline]] static inline void take_interrupt(hal::Handler handler) {
     hal::disable_interrupts();
     hal::set_handler(0, 8, handler);
@@ -54,14 +48,10 @@ static void faulting_sink(const char*, std::size_t) { crash_read_null(); }
 static void crash_reporter() {
     hal::set_console({.write = faulting_sink, .enter_panic = nullptr});
     selftest_undefined();
-    asm volatile("");
 }
 
 // Core 1, or all other cores at once: one report. The boot core waits here for ever.
-static void crash_worker(unsigned) {
-    crash_read_null();
-    asm volatile("");
-}
+static void crash_worker(unsigned) { crash_read_null(); }
 static void crash_core() {
     selftest::start_workers();
     selftest::on_core(1, crash_worker);
@@ -87,7 +77,6 @@ std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
 static void crash_execute_data() {
     const auto data = reinterpret_cast<void (*)()>(&crash_data_word);
     data();
-    asm volatile("");
 }
 
 // Return addresses are hooks: of a recorder only; of two ops' callbacks and a recorder; and of
@@ -108,45 +97,31 @@ static void hook_everything() {
     hal::set_return_hook({is_return_hook, hooked_return_address_of, is_entry_code});
     if (!done) hal::panic("not traced");
 }
-static void crash_deeper() {
-    selftest::breaks();
-    asm volatile("");
+static void crash_deeper() { selftest::breaks(); }
+[[gnu::optimize("optimize-sibling-calls")]] static void crash_in_tail() {
+    selftest::jumps_back(crash_deeper);
 }
-static void crash_in_tail() { selftest::jumps_back(crash_deeper); }
 [[gnu::noinline]] static void crash_hooked() {
     hook_everything();
     selftest::calls_back(crash_in_tail);
-    asm volatile("");
 }
 // x30 is a hook here, too, but this function has a frame.
 [[gnu::noinline]] static void crash_hooked_in_frame() {
     hook_everything();
-    selftest::calls_back([] {
-        selftest::breaks_in_frame();
-        asm volatile("");
-    });
-    asm volatile("");
+    selftest::calls_back([] { selftest::breaks_in_frame(); });
 }
 // The tracer itself faults at a function's entry, because TPIDR_EL1 is an invalid core pointer.
 static void crash_entry_inside() {
     asm volatile("msr tpidr_el1, %0" ::"r"(std::uint64_t{1} << 47));
     selftest::jumps_back(crash_deeper);
-    asm volatile("");
 }
 [[gnu::noinline]] static void crash_entry() {
     hook_everything();
     selftest::calls_back(crash_entry_inside);
-    asm volatile("");
 }
 
-[[gnu::noinline]] static void crash_inner(void (*way)()) {
-    way();
-    asm volatile("");
-}
-[[gnu::noinline]] static void crash_outer(void (*way)()) {
-    crash_inner(way);
-    asm volatile("");
-}
+[[gnu::noinline]] static void crash_inner(void (*way)()) { way(); }
+[[gnu::noinline]] static void crash_outer(void (*way)()) { crash_inner(way); }
 }
 
 static constexpr struct {

@@ -151,8 +151,7 @@ SELFTEST("events.in_the_profile_of_an_interrupted_call") {
     REQUIRE(begin(Recorder::profile, two));
     (void)record(interrupt_while_open);
     // The total of the interrupted call includes the interrupt's events.
-    REQUIRE(is(charged(pointer(calls_back)), 2, 100 + 110, 110, 2, 1));
-    REQUIRE(ended());
+    REQUIRE(is(charged(pointer(calls_back)), 2, 100 + 110, 110, 2, 1) && ended());
 }
 
 SELFTEST("events.others_while_calls_are_open") {
@@ -175,8 +174,7 @@ SELFTEST("events.others_while_calls_are_open") {
     calls_back([] { raise(5, 5); });
     REQUIRE(is_ok(count(two)) && is(charged(pointer(calls_back)), 0, 0, 0, 0, 0));
     calls_back([] { raise(5, 6); });
-    REQUIRE(is(charged(pointer(calls_back)), 1, 5, 5, 6, 6));
-    REQUIRE(ended());
+    REQUIRE(is(charged(pointer(calls_back)), 1, 5, 5, 6, 6) && ended());
 }
 
 SELFTEST("events.the_tracer_s_own_are_nobody_s") {

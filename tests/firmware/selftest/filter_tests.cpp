@@ -75,24 +75,6 @@ SELFTEST("filters.a_duration_is_a_call_from_its_end") {
     REQUIRE(since.filtered() == 0 && ended());
 }
 
-SELFTEST("filters.calls_left_by_longjmp_have_durations") {
-    REQUIRE(begin(Recorder::duration));
-    const Recording recording = record([] { (void)catches(2); });
-    Call call;
-    REQUIRE(recording.events.size() == 5 * 3);
-    for (unsigned i = 0; i < 5; ++i) {
-        REQUIRE(call_at(recording, i, call));
-        REQUIRE(is_of(*call.site, i < 3    ? pointer(throws)
-                                  : i == 3 ? pointer(leaf)
-                                           : pointer(catches)));
-        REQUIRE(call.depth == (i < 3 ? 3 - i : i == 3 ? 1 : 0));
-    }
-    set_min_duration(~std::uint64_t{0});
-    const Since since;
-    (void)catches(2);
-    REQUIRE(since.filtered() == 5 && ended());
-}
-
 // The record is made at the call's end. If the ring is full then, the call counts as dropped.
 SELFTEST("filters.durations_find_the_ring_full") {
     REQUIRE(begin(Recorder::duration));
@@ -206,40 +188,6 @@ SELFTEST("filters.only_below") {
     REQUIRE(all.events.size() == 4 && ended());
 }
 
-SELFTEST("filters.a_subtree_left_by_longjmp_is_left") {
-    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(throws_only))));
-    const Recording recording = record([] {
-        for (unsigned i = 0; i < 2; ++i) (void)catches(2);  // calls leaf after the longjmp
-    });
-    REQUIRE(recording.events.size() == 2 * 6);
-    for (unsigned i = 0; i < 12; ++i) {
-        REQUIRE(i % 6 < 3 ? is_of(recording.events[i], pointer(throws))
-                          : recording.events[i].unwound);
-    }
-    REQUIRE(ended());
-}
-
-SELFTEST("filters.stop_and_the_subtree_are_two_reasons") {
-    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(back_only))));
-    const Recording recording = record([] {
-        calls_back([] {
-            stop();
-            (void)leaf(1);
-        });
-        start();  // outside of the subtree
-        (void)leaf(2);
-        stop();
-        calls_back([] {
-            (void)leaf(3);
-            start();
-            (void)leaf(4);
-        });
-        (void)leaf(5);
-    });
-    REQUIRE(recording.events.size() == 2 + 2 && is_of(recording.events[0], pointer(calls_back)));
-    REQUIRE(is_of(recording.events[2], pointer(leaf)) && ended());
-}
-
 SELFTEST("filters.each_context_has_its_subtree") {
     REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(back_only))));
     REQUIRE(other.create());
@@ -270,8 +218,7 @@ SELFTEST_OF_CORES("filters.each_core_has_its_subtree") {
     });
     REQUIRE(workers_done());
     const auto others = static_cast<unsigned>(__builtin_popcount(other_cores()));
-    REQUIRE(counters().generated == generated + others * 100 * 4);
-    REQUIRE(is_ok(trace_everywhere()));
+    REQUIRE(counters().generated == generated + others * 100 * 4 && is_ok(trace_everywhere()));
     on_other_cores([](unsigned) { (void)leaf(1); });
     REQUIRE(workers_done() && counters().generated == generated + others * (100 * 4 + 2) &&
             ended());

@@ -58,33 +58,20 @@ void* text_word_alias() { return at(hal::address_of(selftest_land_nothing) + tex
 
 }  // namespace
 
-SELFTEST("memory.text_refuses_stores") { REQUIRE(refuses_store(text_word())); }
-
-SELFTEST("memory.rodata_refuses_stores") {
+SELFTEST("memory.text_and_rodata_refuse_stores") {
+    REQUIRE(refuses_store(text_word()));
     REQUIRE(refuses_store(const_cast<std::uint32_t*>(&constant_word)));
 }
 
-SELFTEST("memory.rodata_refuses_execution") {
+SELFTEST("memory.all_but_text_refuses_execution") {
+    alignas(8) std::uint32_t stack_word = ret_instruction;
+    static auto* const heap_word = static_cast<std::uint32_t*>(std::malloc(sizeof(std::uint32_t)));
+    REQUIRE(heap_word != nullptr);
+    *heap_word = ret_instruction;
     REQUIRE(refuses_execution(const_cast<std::uint32_t*>(&constant_word)));
+    REQUIRE(refuses_execution(&data_word) && refuses_execution(&stack_word));
+    REQUIRE(refuses_execution(heap_word) && refuses_execution(text_word_alias()));
 }
-
-SELFTEST("memory.data_refuses_execution") { REQUIRE(refuses_execution(&data_word)); }
-
-SELFTEST("memory.stack_refuses_execution") {
-    alignas(8) std::uint32_t word = ret_instruction;
-    REQUIRE(refuses_execution(&word));
-}
-
-SELFTEST("memory.heap_refuses_execution") {
-    auto* word = static_cast<std::uint32_t*>(std::malloc(sizeof(std::uint32_t)));
-    REQUIRE(word != nullptr);
-    *word = ret_instruction;
-    const bool refused = refuses_execution(word);
-    std::free(word);
-    REQUIRE(refused);
-}
-
-SELFTEST("memory.text_alias_refuses_execution") { REQUIRE(refuses_execution(text_word_alias())); }
 
 SELFTEST("memory.only_text_has_an_alias") {
     REQUIRE(is_unmapped(at(hal::address_of(&constant_word) + text_alias_offset)));
@@ -99,8 +86,7 @@ SELFTEST("memory.patched_text_runs") {
     patch_once(word, mov_w0_2);
     const int patched_result = selftest_patchable();
     patch_once(word, original);
-    REQUIRE(patched_result == 2);
-    REQUIRE(selftest_patchable() == 1);
+    REQUIRE(patched_result == 2 && selftest_patchable() == 1);
 }
 
 SELFTEST("memory.null_is_not_mapped") {
@@ -130,8 +116,7 @@ SELFTEST("memory.misaligned_sp_and_pc_fault") {
 
 SELFTEST("memory.wild_sp_is_survived") {
     const auto fault = expect_fault([](void*) { selftest_load_from_sp(0x10); }, nullptr);
-    REQUIRE(is(fault, ExceptionClass::data_abort));
-    REQUIRE(fault.sp == 0x10);
+    REQUIRE(is(fault, ExceptionClass::data_abort) && fault.sp == 0x10);
 }
 
 SELFTEST("memory.undefined_and_brk_are_reported") {

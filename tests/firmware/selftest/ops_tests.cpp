@@ -112,8 +112,7 @@ SELFTEST("ops.several_are_called_in_order") {
     counts[0] = 0;
     REQUIRE(is_ok(attach(noting, Sites::of(both))));
     REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
-    REQUIRE(is_ok(attach(noting_too, Sites::of(both))));
-    REQUIRE(calls_leaf(1) == 3);
+    REQUIRE(is_ok(attach(noting_too, Sites::of(both))) && calls_leaf(1) == 3);
     const Ops* const order[] = {&noting, &noting_too, &noting, &noting_too};
     REQUIRE(seen_count == 4 && counts[0] == 1);
     for (unsigned i = 0; i < 4; ++i) REQUIRE(seen[i].ops == order[i]);
@@ -206,16 +205,14 @@ SELFTEST("ops.a_callback_may_redirect_alone") {
 SELFTEST("ops.recursion_is_stopped_and_counted") {
     counts[1] = 0;
     const std::uint64_t before = counters().recursions;
-    REQUIRE(is_ok(attach(recurring, Sites::of(leaf_only))));
-    REQUIRE(calls_leaf(1) == 3);
+    REQUIRE(is_ok(attach(recurring, Sites::of(leaf_only))) && calls_leaf(1) == 3);
     REQUIRE(counts[1] == 1 && counters().recursions == before + 1);
     REQUIRE(calls_leaf(1) == 3 && counts[1] == 2);
     REQUIRE(is_ok(detach(recurring)));
 }
 
 SELFTEST("names.each_site_has_its_own") {
-    REQUIRE(nothing_traced());
-    REQUIRE(is_named(pointer(leaf), leaf_name));
+    REQUIRE(nothing_traced() && is_named(pointer(leaf), leaf_name));
     REQUIRE(is_named(pointer(calls_leaf), "_ZN8nopscope8selftest10calls_leafEm"));
     REQUIRE(is_named(pointer(std::strlen), "strlen"));
     char text[6] = "-----";

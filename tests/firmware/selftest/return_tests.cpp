@@ -206,8 +206,7 @@ SELFTEST("returns.detached_in_the_middle_of_a_call") {
 SELFTEST_OF_CORES("returns.detached_from_another_core") {
     static std::atomic<unsigned> inside;
     static std::atomic<bool> leave;
-    REQUIRE(begin());
-    REQUIRE(is_ok(attach(counting_exits, Sites::of(back_only))));
+    REQUIRE(begin() && is_ok(attach(counting_exits, Sites::of(back_only))));
     inside = 0;
     leave = false;
     on_other_cores([](unsigned) {

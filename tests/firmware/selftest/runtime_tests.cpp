@@ -31,8 +31,7 @@ SELFTEST("boot.at_el1") {
 }
 
 SELFTEST("boot.board") {
-    REQUIRE(hal::core_count() >= 1 && hal::core_count() <= hal::max_cores);
-    REQUIRE(hal::this_core() == 0);
+    REQUIRE(hal::core_count() >= 1 && hal::core_count() <= hal::max_cores && hal::this_core() == 0);
     REQUIRE(hal::uart_baud() == hal::board.uart.baud);
     passed(hal::board_name());
 }
@@ -75,8 +74,7 @@ SELFTEST("time.gettimeofday_follows_the_clock") {
     const std::uint64_t before = now();
     wait_ticks(hal::clock_hz() / 100);
     const std::uint64_t spent = now() - before;
-    REQUIRE(spent >= 9'999);
-    REQUIRE(spent < 60'000'000);
+    REQUIRE(spent >= 9'999 && spent < 60'000'000);
 }
 
 SELFTEST("newlib.printf_formats") {
@@ -118,8 +116,7 @@ SELFTEST("newlib.sbrk_stays_within_the_heap") {
     REQUIRE(end >= heap.low && end <= heap.high);
     errno = 0;
     REQUIRE(sbrk(static_cast<std::ptrdiff_t>(heap.high - end) + 1) == refused && errno == ENOMEM);
-    REQUIRE(sbrk(-static_cast<std::ptrdiff_t>(end - heap.low) - 1) == refused);
-    REQUIRE(sbrk(0) == before);
+    REQUIRE(sbrk(-static_cast<std::ptrdiff_t>(end - heap.low) - 1) == refused && sbrk(0) == before);
     REQUIRE(sbrk(64) == before && sbrk(-64) == static_cast<char*>(before) + 64);
     REQUIRE(sbrk(0) == before);
 }

@@ -3,7 +3,7 @@
 // calls between two sleeps; steady=N (64): a permanent ops traces the first N functions, so only
 // their slots change, not their words. QEMU with a thread for each core now and then loses a store
 // to text that another core executes: steady=64 is for that mode. line=N: the storm comes from a
-// host, over a line of N bytes a second (line.cpp). Exit status 0: no call was lost or foreign, and
+// host, over a line of N bytes a second. Exit status 0: no call was lost or foreign, and
 // every word of text is right.
 #include <cstdio>
 
@@ -18,6 +18,43 @@ namespace hal = nopscope::hal;
 using nopscope::Recorder;
 using nopscope::Sites;
 using nopscope::Status;
+
+// ---- A storm from a host, by commands over the line (tests/verification/endurance/line_storm.py).
+// All cores record, and core 0 pumps, for ever. The word mode=lossless, flight or adaptive selects
+// the mode; without it: stream.
+
+nopscope::Mode mode() {
+    if (image::is_given("mode=lossless")) return nopscope::Mode::lossless;
+    if (image::is_given("mode=flight")) return nopscope::Mode::flight;
+    return image::is_given("mode=adaptive") ? nopscope::Mode::adaptive : nopscope::Mode::stream;
+}
+
+[[noreturn]] void run_line(unsigned bytes_per_second) {
+    nopscope::Config config = board_config("storm");
+    config.cores = used;
+    config.line_bytes_per_second = bytes_per_second;
+    config.input = {.try_read = hal::uart_try_read,
+                    .interrupted_pc = hal::interrupted_pc,
+                    .baud = hal::uart_baud(),
+                    .set_baud = hal::uart_set_baud,
+                    .reset = hal::reset};
+    config.mode = mode();
+    config.recorder = nopscope::Recorder::graph;
+    if (config.mode == nopscope::Mode::adaptive)
+        config.profile_memory = image::profile_memory(used);
+    config.interrupt_depth = hal::interrupt_depth_of;
+    config.panic = hal::panic;
+    image::must(nopscope::init(config));
+    hal::uart_listen(7);
+    if (!start_victims()) hal::panic("storm: a core does not start");
+    Random random(5);
+    for (;;) {
+        call_some(0, 0, calls_at_once, random);
+        nopscope::pump();
+    }
+}
+
+// ---- A storm of its own ----
 
 unsigned failures;
 void fail(const char* what, unsigned long long operation) {

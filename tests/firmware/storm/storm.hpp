@@ -35,11 +35,6 @@ extern unsigned calls_at_once;  // in thread context, between two sleeps
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];
 
-// ---- line.cpp ----
-
-// Does not return.
-[[noreturn]] void run_line(unsigned bytes_per_second);
-
 // ---- ops.cpp: the ops and what they must and must not see ----
 
 // A permanent ops. It must see each call of each function.

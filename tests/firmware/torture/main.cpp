@@ -22,13 +22,25 @@ using image::must;
 using nopscope::Recorder;
 using nopscope::Sites;
 
-enum class Way { untraced, idle, function, graph, profile, mixed, toggled };
-constexpr const char* names[] = {"untraced", "idle",  "function", "graph",
-                                 "profile",  "mixed", "toggled"};
+// How the cases are traced. `changes`: some sites get another recorder before the cases, or in the
+// middle of them.
+struct Way {
+    const char* name;
+    Recorder recorder = Recorder::none;
+    enum { never, before, meanwhile } changes = never;
+};
+constexpr Way untraced = {"untraced"};
+constexpr Way ways[] = {{"idle"},
+                        {"function", Recorder::function},
+                        {"graph", Recorder::graph},
+                        {"profile", Recorder::profile},
+                        {"mixed", Recorder::profile, Way::before},
+                        {"toggled", Recorder::graph, Way::meanwhile}};
 
 constexpr unsigned max_cases = 40;
 const Suite* const suites[] = {&O0::suite, &O2::suite, &Os::suite};
 uint64_t expected[max_cases];  // from the first suite, untraced; equal for all levels
+bool is_tracing;               // else init() has not run yet
 volatile bool toggling;
 uint64_t toggle_state;
 uint64_t seed = 2;
@@ -45,70 +57,59 @@ void switch_some() {
     must(nopscope::enable(recorders[random() % 4], range));
 }
 
-void prepare(Way way) {
-    const auto trace_all = [](Recorder recorder) {
-        must(nopscope::enable(recorder, Sites::all()));
-    };
-    switch (way) {
-    case Way::untraced: break;
-    case Way::idle: trace_all(Recorder::none); break;
-    case Way::function: trace_all(Recorder::function); break;
-    case Way::profile: trace_all(Recorder::profile); break;
-    case Way::graph:
-    case Way::toggled: trace_all(Recorder::graph); break;
-    case Way::mixed:
-        for (unsigned n = 0; n < 12; ++n) switch_some();
-        break;
-    }
-    toggling = way == Way::toggled;
+void prepare(const Way& way) {
+    must(nopscope::enable(way.recorder, Sites::all()));
+    for (unsigned n = 0; way.changes == Way::before && n < 24; ++n) switch_some();
+    toggling = way.changes == Way::meanwhile;
 }
 
 // After a case no call is open. The next hooked call pops the calls that longjmp abandoned.
-void expect_nothing_open(Way way) {
-    if (way != Way::graph && way != Way::profile) return;
+void expect_nothing_open(const Way& way) {
+    if (!is_tracing || way.changes != Way::never) return;
     torture_landing();
     if (nopscope::hooked_return_address(0) != 0) complain("a hooked call is still open");
 }
 
-void run_case(Way way, const Suite& suite, const Case& one, uint64_t& known) {
+void run_case(const Way& way, const Suite& suite, const Case& one, uint64_t& known) {
     const uint64_t digest = one.run(seed);
-    if (way == Way::untraced && &suite == suites[0]) {
+    if (!is_tracing && &suite == suites[0]) {
         known = digest;
     } else if (digest != known) {
-        complain("%s %s %s: %016lx, must be %016lx", names[static_cast<int>(way)], suite.level,
-                 one.name, static_cast<unsigned long>(digest), static_cast<unsigned long>(known));
+        complain("%s %s %s: %016lx, must be %016lx", way.name, suite.level, one.name,
+                 static_cast<unsigned long>(digest), static_cast<unsigned long>(known));
     }
     expect_nothing_open(way);
 }
 
-void check_registers_too(Way way) {
+void check_registers_too(const Way& way) {
     void (*const functions[])() = {torture_landing, torture_tail, torture_nested, torture_leaping};
     for (unsigned n = 0; n < 256; ++n) {
         const char* wrong = check_registers(functions[n % 4], draw(seed, n), 16 * (n / 4 % 8));
-        if (wrong != nullptr) complain("%s: %s is wrong", names[static_cast<int>(way)], wrong);
+        if (wrong != nullptr) complain("%s: %s is wrong", way.name, wrong);
     }
     expect_nothing_open(way);
 }
 
-void run_suite(Way way, const Suite& suite) {
+void run_suite(const Way& way, const Suite& suite) {
     const uint32_t before[] = {interrupts[0], interrupts[1], interrupts[2], interrupts[3]};
-    prepare(way);
-    if (way != Way::untraced) suite.start_interrupts(seed + static_cast<unsigned>(way));
+    if (is_tracing) {
+        prepare(way);
+        suite.start_interrupts(seed + static_cast<unsigned>(&way - ways));
+    }
     unsigned known = 0;
     for (const auto& cases : {suite.calls, suite.flow}) {
         for (const Case& one : cases) run_case(way, suite, one, expected[known++]);
     }
     check_registers_too(way);
     // If a machine's timer is late, like an emulator's without -icount, wait until one has come.
-    for (unsigned n = 0; n < 1000 && way != Way::untraced && interrupts[2] == before[2]; ++n) {
+    for (unsigned n = 0; n < 1000 && is_tracing && interrupts[2] == before[2]; ++n) {
         check_registers_too(way);
     }
     suite.stop_interrupts();
     toggling = false;
-    if (way == Way::untraced) return;  // before init() the line has no frames
+    if (!is_tracing) return;  // the line has no frames yet
     printf("torture: %-8s %s: %u cases; interrupts %u, nested %u + %u, late %u; failures %u\n",
-           names[static_cast<int>(way)], suite.level, known,
-           static_cast<unsigned>(interrupts[0] - before[0]),
+           way.name, suite.level, known, static_cast<unsigned>(interrupts[0] - before[0]),
            static_cast<unsigned>(interrupts[1] - before[1]),
            static_cast<unsigned>(interrupts[2] - before[2]),
            static_cast<unsigned>(interrupts[3] - before[3]), failures);
@@ -128,22 +129,21 @@ int run() {
     }
     toggle_state = seed;
     hal::enable_interrupts();
-    for (const Suite* suite : suites) run_suite(Way::untraced, *suite);
+    for (const Suite* suite : suites) run_suite(untraced, *suite);
 
     image::start_tracer(config());
+    is_tracing = true;
     hal::set_return_hook(
         {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
     printf("torture: %u sites, seed %lu; untraced: failures %u\n",
            static_cast<unsigned>(nopscope::counters().sites), static_cast<unsigned long>(seed),
            failures);
-    constexpr Way ways[] = {Way::idle,    Way::function, Way::graph,
-                            Way::profile, Way::mixed,    Way::toggled};
-    for (const Way way : ways) {
+    for (const Way& way : ways) {
         for (const Suite* suite : suites) run_suite(way, *suite);
     }
 
     must(nopscope::enable(Recorder::graph, Sites::all()));
-    expect_nothing_open(Way::graph);
+    expect_nothing_open(untraced);
     must(nopscope::disable(Sites::all()));
     hal::disable_interrupts();
     expect_nothing_lost();

@@ -105,18 +105,14 @@ class Inputs:
 
 
 def nopscope_commands(inputs, directory):
-    return {"report": (NOPSCOPE, "report", inputs.recording),
-            "graph": (NOPSCOPE, "graph", inputs.recording),
-            "replay": (NOPSCOPE, "replay", inputs.recording),
-            "html": (NOPSCOPE, "html", inputs.recording, "-o", directory / "x.html"),
-            "export --format perfetto": (NOPSCOPE, "export", inputs.recording, "--format", "perfetto", "-o", directory / "x.perfetto")}
+    return {what: (NOPSCOPE, what, inputs.recording) for what in ("report", "graph", "replay")} | {
+        "html": (NOPSCOPE, "html", inputs.recording, "-o", directory / "x.html"),
+        "export --format perfetto": (NOPSCOPE, "export", inputs.recording, "--format", "perfetto", "-o", directory / "x.perfetto")}
 
 
 def other_commands(inputs):
-    return {"uftrace report": ("uftrace", "report", "--no-pager", "-d", inputs.uftrace),
-            "uftrace replay": ("uftrace", "replay", "--no-pager", "-d", inputs.uftrace),
-            "uftrace graph": ("uftrace", "graph", "--no-pager", "-d", inputs.uftrace),
-            "llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
+    return {f"uftrace {what}": ("uftrace", what, "--no-pager", "-d", inputs.uftrace) for what in ("report", "replay", "graph")} | {
+        "llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
 
 
 def instructions(command, directory):

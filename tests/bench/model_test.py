@@ -110,7 +110,7 @@ class Measured(unittest.TestCase):
                 measured.read(sent, "sent")
 
     def test_the_image_sends_them(self):
-        figures = measured.figures(measured.read(returns.said_by(MACHINE, "chain").encode(), "sent"))
+        figures = measured.figures(measured.read(returns.run_both(MACHINE, "chain")[1].encode(), "sent"))
         for recorder, of in figures.items():
             self.assertEqual(of["instructions"][1], 0, recorder)
         for recorder, instructions in bench_instructions().items():

@@ -65,11 +65,6 @@ def run_image(machine, image, *words):
     return run_both(machine, image, *words)[0]
 
 
-def said_by(machine, image, *words):
-    """Returns all that the image sent."""
-    return run_both(machine, image, *words)[1]
-
-
 @functools.cache
 def run_both(machine, image, *words):
     elf = elf_of(machine, image)

@@ -197,42 +197,16 @@ class Context:
             self.close_down_to(0, False)
 
 
-class Core:
-    """One core of one session: its records in order, and its contexts. `cores`: all by number."""
+class Order:
+    """The records of one core of a session in order, as [(index, kind, value, clock, where records are missing before it: (context,
+    clock))], and the contexts that they belong to. `cores`: all by number."""
 
-    def __init__(self, functions, values, cores, of_tasks):
+    def __init__(self, cores, context):
         self.cores, self.steps, self.at = cores, [], 0
-        self.tasks = of_tasks
-        self.functions, self.values = functions, values
-        next(values)
-        self.next_index = self.delivered = self.dropped = self.overwritten = self.missing = 0
-        self.undecoded, self.repeated, self.malformed = 0, 0, 0
-        self.stats, self.decoder = None, TraceDecoder()
-        self.contexts, self.current, self.clock = {0: Context(functions)}, 0, None
-        self.left = {}  # context: when the core last left it
-
-    def tracer_in_all(self):
-        return sum(context.own_tracer() for context in self.contexts.values())
-
-    def enter(self, number, clock, since=None):
-        """`since`: the latest time at which the core may have left the other context."""
-        if number == self.current:
-            return
-        since = clock if since is None else since
-        old = self.contexts[self.current]
-        if old.clock is not None and old.gap_begin is None:
-            old.clock = since
-        old.left_at = self.tracer_in_all()
-        self.left[self.current] = since
-        new = self.contexts.setdefault(number, Context(self.functions))
-        if number in self.left:
-            new.away(self.left[number], clock, self.tracer_in_all() - new.left_at)
-        self.current = number
+        self.contexts, self.current, self.clock = {0: context}, 0, None
 
     def event(self, kind, value, index, clock):
         before, self.clock = self.clock, clock
-        self.values.send((index, kind, value, clock))
-        self.tasks.record(index, kind, value, self.current)
         if kind == EXTENDED and value & 15 == CONTEXT:
             return self.enter(value >> 4, clock)
         if kind == RET and not self.contexts[self.current].has(value >> 1):
@@ -242,7 +216,7 @@ class Core:
                     break
             else:
                 for core in self.cores.values():
-                    if core is not self and core.contexts.get(self.current, Context({})).has(value >> 1):
+                    if core is not self and self.current in core.contexts and core.contexts[self.current].has(value >> 1):
                         self.move(core, clock)
                         break
         return self.contexts[self.current].event(kind, value, index, clock)
@@ -279,7 +253,6 @@ class Core:
     def step(self):
         index, kind, value, clock, gap = self.steps[self.at]
         if gap:
-            self.tasks.gap()
             for context in self.contexts.values():
                 context.gap()
             self.enter(*gap)
@@ -288,6 +261,48 @@ class Core:
         self.event(kind, value, index, clock)
         if move and move[0]:
             self.move(move[0], clock)
+
+
+class Core(Order):
+    """One core of one session, with the times of its contexts."""
+
+    def __init__(self, functions, values, cores, of_tasks):
+        super().__init__(cores, Context(functions))
+        self.tasks = of_tasks
+        self.functions, self.values = functions, values
+        next(values)
+        self.next_index = self.delivered = self.dropped = self.overwritten = self.missing = 0
+        self.undecoded, self.repeated, self.malformed = 0, 0, 0
+        self.stats, self.decoder = None, TraceDecoder()
+        self.left = {}  # context: when the core last left it
+
+    def tracer_in_all(self):
+        return sum(context.own_tracer() for context in self.contexts.values())
+
+    def enter(self, number, clock, since=None):
+        """`since`: the latest time at which the core may have left the other context."""
+        if number == self.current:
+            return
+        since = clock if since is None else since
+        old = self.contexts[self.current]
+        if old.clock is not None and old.gap_begin is None:
+            old.clock = since
+        old.left_at = self.tracer_in_all()
+        self.left[self.current] = since
+        new = self.contexts.setdefault(number, Context(self.functions))
+        if number in self.left:
+            new.away(self.left[number], clock, self.tracer_in_all() - new.left_at)
+        self.current = number
+
+    def event(self, kind, value, index, clock):
+        self.values.send((index, kind, value, clock))
+        self.tasks.record(index, kind, value, self.current)
+        super().event(kind, value, index, clock)
+
+    def step(self):
+        if self.steps[self.at][4]:
+            self.tasks.gap()
+        super().step()
 
     def trace(self, payload):
         decoder = self.decoder

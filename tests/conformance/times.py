@@ -25,19 +25,20 @@ import sys
 import tempfile
 from collections import defaultdict
 
+from decode import Order, run
 from nsc2 import block, chunks, zstd
-from trace2 import CALL, CONTEXT, DATA, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TASK, TRACER_BEGIN, TRACER_END
+from trace2 import CALL, DATA, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
 
 MOST_RECORDS = 400_000  # a larger recording takes too long to check tick by tick
 MOST_MARKERS = 64       # gaps without a return from before them
 MARKER = None
-SEVERAL = (1 << 25) - 1  # in place of a context's number: unknown ones
 
 
 class Context:
     """The open calls, outermost first: [index of the entry, or MARKER; ticks while it was innermost]."""
 
-    def __init__(self):
+    def __init__(self, core):
+        self.core = core
         self.calls, self.started = [], False
         self.after_gap = False   # since the last gap this context has no record
         self.unwinding = False   # the last call ended by longjmp: the target is still unwinding
@@ -47,7 +48,7 @@ class Context:
         self.unpaired = 0  # the tracer's brackets without begin or end, or with a gap inside
         self.moved = False
 
-    def take_over(self, other):
+    def take(self, other, _clock):
         """The task's open calls are `other`'s, of another core."""
         self.forget_bracket()
         self.close(0, unwound=False)  # what it seemed to have here
@@ -113,6 +114,9 @@ class Context:
                 return below
         return None
 
+    def has(self, entry):
+        return self.find(entry) is not None
+
     def close(self, below, unwound):
         """The call with `below` calls below it has returned. The calls above it have ended."""
         if self.bracket and unwound and below < self.bracket[0]:
@@ -123,8 +127,9 @@ class Context:
         self.own += sum(ticks for _, ticks in self.calls[below:])
         del self.calls[below:]
 
-    def event(self, kind, value, index, clock, before):
-        self.unwinding = self.unwinding and kind == EXTENDED and clock == before
+    def event(self, kind, value, index, _clock):
+        self.give(self.core.ticks, kind)
+        self.unwinding = self.unwinding and kind == EXTENDED and self.core.ticks == 0
         self.started = True
         if self.after_gap:
             self.end_gap()
@@ -155,115 +160,55 @@ class Context:
         self.calls = []
 
 
-class Core:
-    """A core of a session."""
+class Core(Order):
+    """A core of a session. Its order of records and contexts is the second reader's."""
 
-    def __init__(self, others):
-        self.others = others        # {number: Core} of the session
-        self.moving = False         # the next record says where the task was
-        self.is_over = False        # it has no more records
-        self.contexts, self.current = defaultdict(Context), 0
-        self.first = self.clock = self.next = None
-        self.gaps = 0             # in no context
+    def __init__(self, cores):
+        super().__init__(cores, Context(self))
+        self.ticks = 0              # from the last record to this one, until they are given to somebody
+        self.first = None
+        self.gaps = 0               # in no context
         self.backwards = False
         self.begins_inside = False  # the target had made records before the first one here
 
-    def enter(self, number):
+    def enter(self, number, _clock, since=None):
+        if since is None:
+            self.contexts[self.current].give(self.ticks, EXTENDED)
+        else:
+            self.gaps += self.ticks  # the switch has no record: when it was is unknown
+        self.ticks = 0
         self.contexts[self.current].unwinding = False
+        self.contexts.setdefault(number, Context(self))
         self.current = number
 
-    def waits(self, records):
-        """True: `records`, the next ones, begin with a switch to a task that has come from a core
-        that has not been read up to its switch to another task."""
-        if len(records) < 3 or not is_moved(records[1][1]):
-            return False
-        (_, word, *_), _, (_, data, *_) = records
-        source, left = moved_from(data)
-        core = self.others.get(source)
-        return core is not None and not core.is_over and ((core.next or 0) <= left or core.current == word >> 39)
-
-    def take_from(self, core):
-        """The task that runs here has come from that core."""
-        if core.current == self.current:
-            core.enter(SEVERAL)  # its switch to another one has no record yet
-        self.contexts[self.current].take_over(core.contexts[self.current])
-
-    def record(self, index, word, clock, told):
-        kind, value = word >> 32 & 3, word >> 35
-        if self.moving and index == self.next and (source := self.others.get(moved_from(word)[0])):
-            self.take_from(source)
-        self.moving = is_moved(word)
+    def step(self):
+        index, _, _, clock, gap = self.steps[self.at]
         if self.first is None:
             self.first = self.clock = clock
             self.begins_inside = index != 0
-        ticks, before, self.clock = clock - self.clock, self.clock, clock
-        self.backwards |= ticks < 0
-        if index != (self.next or 0):
-            self.gaps += ticks
-            ticks = 0
-            for context in self.contexts.values():
-                context.gap()
-            self.enter(told[1])
-        self.next = index + 1
-        context = self.contexts[self.current]
-        if kind == RET and context.find(value >> 1) is None:
-            for number, other in self.contexts.items():
-                if other.find(value >> 1) is not None:
-                    # The switch has no record: when it was is unknown.
-                    self.gaps += ticks
-                    ticks = 0
-                    self.enter(number)
-                    context = other
-                    break
-            else:
-                for core in self.others.values():
-                    old = core.contexts.get(self.current) if core is not self and self.current else None
-                    if old and old.find(value >> 1) is not None:
-                        self.take_from(core)  # the record of the move is lost
-                        break
-        context.give(ticks, kind)
-        if kind == EXTENDED and value & 15 == CONTEXT:
-            self.enter(value >> 4)
-        else:
-            context.event(kind, value, index, clock, before)
+        self.ticks = clock - self.clock
+        self.backwards |= self.ticks < 0
+        if gap:
+            self.gaps += self.ticks
+            self.ticks = 0
+        super().step()
+
+    def event(self, kind, value, index, clock):
+        super().event(kind, value, index, clock)
+        self.ticks = 0
+
+    def add(self, records, told):
+        """Adds the records of a block."""
+        for index, word, clock in records:
+            kind, value = word >> 32 & 3, word >> 35
+            if kind == EXTENDED and value & 15 == DATA:
+                value = ((word >> 39) << 32 | word & 0xffffffff) << 4 | DATA
+            is_next = index == (self.steps[-1][0] + 1 if self.steps else 0)
+            self.steps.append((index, kind, value, clock, None if is_next else told[index][1:]))
 
     def finish(self):
         for context in self.contexts.values():
             context.finish()
-
-
-def is_moved(word):
-    """The fact 0 of a task's."""
-    return word >> 32 & 3 == EXTENDED and word >> 35 & 0x1ff == TASK
-
-
-def moved_from(word):
-    """Returns (core, index of the first record there after the task left) of a data record."""
-    data = (word >> 39) << 32 | word & 0xffffffff
-    return data & 0xff, data >> 8
-
-
-def read_in_order(core_records):
-    """{core: [(index, word, clock, what its block says)]} of a session. A core waits where a task
-    has come to it, until the core that the task left has been read up to there."""
-    cores = {}
-    for number in core_records:
-        cores[number] = Core(cores)
-    at = dict.fromkeys(core_records, 0)
-    while any(at[number] < len(records) for number, records in core_records.items()):
-        before = sum(at.values())
-        for number, records in core_records.items():
-            core = cores[number]
-            while at[number] < len(records) and not core.waits(records[at[number]:at[number] + 3]):
-                core.record(*records[at[number]])
-                at[number] += 1
-            core.is_over = at[number] == len(records)
-        if sum(at.values()) == before and any(at[number] < len(records) for number, records in core_records.items()):
-            # What they wait for is lost.
-            number = next(number for number, records in core_records.items() if at[number] < len(records))
-            cores[number].record(*core_records[number][at[number]])
-            at[number] += 1
-    return cores
 
 
 def trace_chunks(data):
@@ -273,7 +218,7 @@ def trace_chunks(data):
 
 def read(data):
     """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged or too large."""
-    sessions, count = defaultdict(lambda: defaultdict(list)), 0
+    sessions, count = defaultdict(dict), 0
     try:
         parts = trace_chunks(data)
     except AssertionError:
@@ -283,13 +228,15 @@ def read(data):
         count += len(records)
         if count > MOST_RECORDS:
             return None
-        sessions[session - 1][number] += [(*record, told.get(record[0])) for record in records]
-    cores = {}
-    for session, records in sessions.items():
-        for number, core in read_in_order(records).items():
+        cores = sessions[session - 1]
+        if number not in cores:
+            cores[number] = Core(cores)
+        cores[number].add(records, told)
+    for cores in sessions.values():
+        run(cores)
+        for core in cores.values():
             core.finish()
-            cores[session, number] = core
-    return cores
+    return {(session, number): core for session, cores in sessions.items() for number, core in cores.items()}
 
 
 def begun_and_ended(data):
@@ -324,7 +271,7 @@ def faults_of(name, core, theirs, is_whole):
     if unpaired > core.begins_inside and is_whole:  # the tracer may have worked when it began
         found.append(f"{name}: {unpaired} brackets of the tracer without a begin or an end in their context")
     for number in core.contexts.keys() | theirs.keys():
-        of, said = core.contexts[number], theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
+        of, said = core.contexts.get(number, Context(core)), theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
         who = f"{name}, context {number}"
         ran += said["ran_ticks"]
         if said["ran_ticks"] != of.ran:

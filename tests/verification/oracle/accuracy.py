@@ -81,17 +81,13 @@ def picture(by_clock):
         parts.append(f'<text x="{at:.0f}" y="{LOWER + 18}" text-anchor="middle">{share} %</text>')
     parts.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{LOWER + 38}" text-anchor="middle">of all functions have at most '
                  "this error in their self time</text>")
-    styles = {True: ("#1667c1", ""), False: ("#e08a1e", "")}
     legend = []
     for tick_ns, measured in sorted(by_clock.items()):
-        fast = tick_ns <= 1
-        colour, dashes = styles[fast]
         clock = f"{1000 / tick_ns:g} MHz"
-        if fast:
-            parts.append(line(errors(measured, "raw"), "#888", "5 3"))
-            legend.append(("#888", f"as recorded, {clock}"))
-        parts.append(line(errors(measured, "reported"), colour, dashes))
-        legend.append((colour, f"corrected, {clock}"))
+        lines = [("raw", "#888", "5 3", "as recorded")] if tick_ns <= 1 else []
+        for which, colour, dashes, text in (*lines, ("reported", "#1667c1" if tick_ns <= 1 else "#e08a1e", "", "corrected")):
+            parts.append(line(errors(measured, which), colour, dashes))
+            legend.append((colour, f"{text}, {clock}"))
     for i, (colour, text) in enumerate(legend):
         parts.append(f'<rect x="{LEFT + 14}" y="{UPPER + 10 + 18 * i}" width="12" height="4" fill="{colour}"/>'
                      f'<text x="{LEFT + 32}" y="{UPPER + 16 + 18 * i}">{text}</text>')

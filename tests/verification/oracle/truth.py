@@ -42,15 +42,14 @@ TASK_NS = {"struck": 60, "lowest": 25, "cut": 60, "pumps": 4000, "open": 600, "d
 TAIL_NS = 15
 # The suffix of the plugin's names that goes with a time.
 WHERE = {"self": "", "inclusive": "_below"}
-# Functions of the tracer that do the program's work: otherwise it would print elsewhere.
-SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 # The functions in which the tasks of firmware/examples/tasks begin.
 TASKS = ("child", "consumer", "holder", "parent", "producer", "urgent", "worker")
-# What else the plugin knows of the tracer's functions, which the tracer knows by these names.
-ROLES = {"makes_room": "nopscope_wait_for_room", "interrupt_begins": "_ZN8nopscope15interrupt_beginEj",
-         "interrupt_ends": "_ZN8nopscope13interrupt_endEm",
-         "switches": "_ZN8nopscope14context_switchERNS_7ContextENS_12SwitchReasonE",
-         "destroys": "_ZN8nopscope15context_destroyERNS_7ContextE"}
+# What the plugin's map says of functions. Services do the program's work: otherwise it would print elsewhere.
+ROLES = (("service", "_ZN8nopscope13console_writeEPKcm"), ("boot", "_start"), ("boot", "nopscope_secondary_start"),
+         ("vectors", "nopscope_vectors"), ("makes_room", "nopscope_wait_for_room"),
+         ("interrupt_begins", "_ZN8nopscope15interrupt_beginEj"), ("interrupt_ends", "_ZN8nopscope13interrupt_endEm"),
+         ("switches", "_ZN8nopscope14context_switchERNS_7ContextENS_12SwitchReasonE"),
+         ("destroys", "_ZN8nopscope15context_destroyERNS_7ContextE"))
 
 
 # ---- the plugin's input --------------------------------------------------------------------------
@@ -81,13 +80,9 @@ def plugin_map(elf):
     image = sites.Image(elf)
     lines = [f"site {word:x} {function:x}" for word, function in sites.patch_sites(image)]
     lines += [f"tracer {low:x} {high:x}" for low, high in tracer_ranges(elf)]
-    lines += [f"service {image.symbols[name]:x}" for name in SERVICES if name in image.symbols]
+    lines += [f"{role} {image.symbols[name]:x}" for role, name in ROLES if name in image.symbols]
     if "__wrap_longjmp" in image.symbols and "longjmp" in image.symbols:  # tracer/arch/arm64/longjmp.S
         lines.append(f"longjmp {image.symbols['longjmp']:x}")
-    lines += [f"boot {image.symbols[name]:x}" for name in ("_start", "nopscope_secondary_start") if name in image.symbols]
-    if "nopscope_vectors" in image.symbols:
-        lines.append(f"vectors {image.symbols['nopscope_vectors']:x}")
-    lines += [f"{role} {image.symbols[name]:x}" for role, name in ROLES.items() if name in image.symbols]
     switching = sites.switching(image)
     lines += [f"switch {low:x} {high:x}" for low, high in switching]
     if "__stack_low" in image.symbols and not switching:  # otherwise calls are on the tasks' stacks

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the browser's tests in NAME_test.mjs. Makes what they need: recordings, or the command of a target.
 
-    web_test.py NAME CHROMIUM NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
+    web_test.py NAME[.PART] CHROMIUM NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
 """
 
 import json
@@ -54,7 +54,8 @@ NEEDS = {"page": page, "details": details, "serve": serve}
 
 
 def main():
-    name, chromium, node, packages, objdump = sys.argv[1:]
+    test, chromium, node, packages, objdump = sys.argv[1:]
+    name, _, part = test.partition(".")
     with machines.Directory() as directory:
         needs = NEEDS[name](directory) if name in NEEDS else {}
         # Node finds modules from the directory of the test.
@@ -62,7 +63,7 @@ def main():
         for script in ("browser.mjs", f"{name}_test.mjs"):
             shutil.copy(HERE / script, directory)
         return subprocess.run([node, "--test", f"{name}_test.mjs"], cwd=directory, env=os.environ | {
-            "CHROMIUM": chromium, "OBJDUMP": objdump, **{key: str(value) for key, value in needs.items()}}).returncode
+            "CHROMIUM": chromium, "PART": part, "OBJDUMP": objdump, **{key: str(value) for key, value in needs.items()}}).returncode
 
 
 sys.exit(main())

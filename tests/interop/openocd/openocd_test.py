@@ -3,7 +3,7 @@
 """Traces through a debug probe. OpenOCD finds the RTT block in a running machine's memory by a
 virtual JTAG probe. `nopscope` uses OpenOCD's server. Nothing stops the machine.
 
-    openocd_test.py VIRTUAL_PROBE
+    openocd_test.py [OpenOcd.TEST] VIRTUAL_PROBE
 """
 
 import pathlib

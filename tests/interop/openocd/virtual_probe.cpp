@@ -62,31 +62,18 @@ class MemoryPort {
 public:
     explicit MemoryPort(Ram& ram) : ram_(ram) {}
 
-    // `failed`: sticky, for accesses to memory.
-    std::uint32_t read(std::uint8_t reg, bool& failed) {
+    // Writes `value`, or reads without one. `failed`: sticky, for accesses to memory.
+    std::uint32_t access(std::uint8_t reg, bool& failed, const std::uint32_t* value) {
+        if (reg == 0x0c) return data(failed, value);
+        if (reg >= 0x10 && reg <= 0x1c) return banked(reg, failed, value);
+        if (value != nullptr && reg == 0x00) set_csw(*value);
+        if (value != nullptr && reg == 0x04) tar_ = *value;
         switch (reg) {
         case 0x00: return csw_;
         case 0x04: return tar_;
-        case 0x0c: return data(failed, nullptr);
-        case 0x10:
-        case 0x14:
-        case 0x18:
-        case 0x1c: return banked(reg, failed, nullptr);
         case 0xf8: return 0x2;         // BASE: no debug entries
         case 0xfc: return 0x24770004;  // IDR: Arm, a memory access port, AXI
         default: return 0;
-        }
-    }
-    void write(std::uint8_t reg, std::uint32_t value, bool& failed) {
-        switch (reg) {
-        case 0x00: set_csw(value); break;
-        case 0x04: tar_ = value; break;
-        case 0x0c: data(failed, &value); break;
-        case 0x10:
-        case 0x14:
-        case 0x18:
-        case 0x1c: banked(reg, failed, &value); break;
-        default: break;
         }
     }
 
@@ -174,10 +161,9 @@ private:
     }
     void access(std::uint8_t reg, bool reads, std::uint32_t value) {
         const bool is_there = select_ >> 24 == 0 && (control_ & power_up) == power_up;
-        if (reads)
-            result_ = is_there && !failed_ ? port_.read(reg, failed_) : 0;
-        else if (is_there && !failed_)
-            port_.write(reg, value, failed_);
+        std::uint32_t found = 0;
+        if (is_there && !failed_) found = port_.access(reg, failed_, reads ? nullptr : &value);
+        if (reads) result_ = found;
     }
 
     MemoryPort& port_;
@@ -195,51 +181,30 @@ public:
     bool tdo() const { return tdo_; }
     // Called at TCK's rising edge.
     void clock(bool tms, bool tdi) {
-        switch (state_) {
-        case State::capture_dr: capture(); break;
-        case State::shift_dr: shift(tdi, dr_bits()); break;
-        case State::capture_ir: shift_register_ = 1; break;
-        case State::shift_ir: shift(tdi, 4); break;
-        default: break;
-        }
+        if (state_ == capture_dr) capture();
+        if (state_ == capture_ir) shift_register_ = 1;
+        if (state_ == shift_dr || state_ == shift_ir)
+            shift(tdi, state_ == shift_dr ? dr_bits() : 4);
         state_ = next(tms);
-        switch (state_) {
-        case State::reset: ir_ = idcode; break;
-        case State::update_ir: ir_ = static_cast<std::uint8_t>(shift_register_ & 15); break;
-        case State::update_dr: update(); break;
-        default: break;
-        }
+        if (state_ == reset) ir_ = idcode;
+        if (state_ == update_ir) ir_ = static_cast<std::uint8_t>(shift_register_ & 15);
+        if (state_ == update_dr) update();
     }
     // Called at TCK's falling edge: sets the output for the next rising edge.
     void show() {
-        const bool shifts = state_ == State::shift_dr || state_ == State::shift_ir;
-        if (shifts) tdo_ = (shift_register_ & 1) != 0;
+        if (state_ == shift_dr || state_ == shift_ir) tdo_ = (shift_register_ & 1) != 0;
     }
 
 private:
-    enum class State : std::uint8_t {
-        reset,
-        idle,
-        select_dr,
-        capture_dr,
-        shift_dr,
-        exit1_dr,
-        pause_dr,
-        exit2_dr,
-        update_dr,
-        select_ir,
-        capture_ir,
-        shift_ir,
-        exit1_ir,
-        pause_ir,
-        exit2_ir,
-        update_ir
-    };
+    using State = std::uint8_t;
+    static constexpr State reset = 0, idle = 1, select_dr = 2, capture_dr = 3, shift_dr = 4,
+                           exit1_dr = 5, pause_dr = 6, exit2_dr = 7, update_dr = 8, select_ir = 9,
+                           capture_ir = 10, shift_ir = 11, exit1_ir = 12, pause_ir = 13,
+                           exit2_ir = 14, update_ir = 15;
     static constexpr std::uint8_t dpacc = 10, apacc = 11, idcode = 14;
     static constexpr std::uint32_t id = 0x4ba00477;
 
     State next(bool tms) const {
-        using enum State;
         // By state: the next state with TMS 0 and with TMS 1.
         static constexpr State table[16][2] = {
             {idle, reset},         {idle, select_dr},     {capture_dr, select_ir},
@@ -248,7 +213,7 @@ private:
             {capture_ir, reset},   {shift_ir, exit1_ir},  {shift_ir, exit1_ir},
             {pause_ir, update_ir}, {pause_ir, exit2_ir},  {shift_ir, update_ir},
             {idle, select_dr}};
-        return table[static_cast<std::size_t>(state_)][tms ? 1 : 0];
+        return table[state_][tms ? 1 : 0];
     }
     unsigned dr_bits() const {
         if (ir_ == idcode) return 32;
@@ -268,7 +233,7 @@ private:
     }
 
     DebugPort& port_;
-    State state_ = State::reset;
+    State state_ = reset;
     std::uint8_t ir_ = idcode;
     std::uint64_t shift_register_ = 0;
     bool tdo_ = true;

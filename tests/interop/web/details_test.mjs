@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's timeline, and a function's source and instructions, in headless Chromium.
 //
-//     node --test details_test.mjs, with NOPSCOPE, CHROMIUM, OBJDUMP, and what web_test.py makes
+//     node --test details_test.mjs, with PART (timeline or code), NOPSCOPE, CHROMIUM, OBJDUMP, and what web_test.py makes
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { launch, newPage, run } from "./browser.mjs";
+import { test } from "node:test";
+import { directory, jsonOf, nopscope, numberOf, open as openUrl, page, rowsOf, run, settled, suite, text } from "./browser.mjs";
 
-const { NOPSCOPE, OBJDUMP, NOPSCOPE_IMAGE, NOPSCOPE_SOURCE } = process.env;
-const directory = mkdtempSync(join(tmpdir(), "nopscope-details-"));
+const { PART, OBJDUMP, NOPSCOPE_IMAGE, NOPSCOPE_SOURCE } = process.env;
+const [timelines, codes] = ["timeline", "code"].map((part) => (part === PART ? test : () => {}));
 const pages = {};
-let browser;
-let page;
-const wrong = [];
 
 const dataOf = (file) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(file, "utf8"))[1]);
 // Returns a page whose data `change` has modified.
@@ -22,39 +18,21 @@ function changed(file, name, change) {
     const data = dataOf(file);
     change(data);
     const other = join(directory, `${name}.html`);
-    const text = readFileSync(file, "utf8");
-    const [before, rest] = text.split('id="data">');
+    const [before, rest] = readFileSync(file, "utf8").split('id="data">');
     writeFileSync(other, `${before}id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}${rest.slice(rest.indexOf("</script>"))}`);
     return other;
 }
 
-before(async () => {
-    const make = (name, ...options) => {
+suite("details", () => {
+    for (const name of ["demo", "tasks", "gaps", "hostile", ...(PART === "timeline" ? ["kernel"] : [])]) {
+        const options = name === "demo" ? ["--image", NOPSCOPE_IMAGE, "--source-root", NOPSCOPE_SOURCE] : [];
         pages[name] = join(directory, `${name}.html`);
-        run(NOPSCOPE, "html", process.env[`NOPSCOPE_${name.toUpperCase()}`], "-o", pages[name], ...options);
-    };
-    make("demo", "--image", NOPSCOPE_IMAGE, "--source-root", NOPSCOPE_SOURCE);
-    for (const name of ["tasks", "kernel", "gaps", "hostile"]) make(name);
-    browser = await launch();
-});
-after(async () => {
-    await browser?.close();
-    rmSync(directory, { recursive: true, force: true });
-});
-beforeEach(async () => {
-    page = await newPage(browser, wrong);
-});
-afterEach(async () => {
-    await page.close();
-    assert.deepEqual(wrong.splice(0), []);
+        nopscope("html", process.env[`NOPSCOPE_${name.toUpperCase()}`], "-o", pages[name], ...options);
+    }
 });
 
-const settled = () => page.waitForTimeout(200);
-async function open(file, fragment) {
-    await page.goto("about:blank");
-    await page.goto(`file://${file}${fragment}`);
-    await settled();
-}
+const open = (file, fragment = "") => openUrl(`${file}${fragment}`);
+const openCode = (name, file = pages.demo) => open(file, `#view=calls&fn=${encodeURIComponent(name)}`);
 const tip = async () => ((await page.isVisible("#timeline .tip")) ? page.locator("#timeline .tip div").allTextContents() : []);
 const rangeOf = () => {
     const found = /range=(-?\d+)-(-?\d+)/.exec(decodeURIComponent(page.url()));
@@ -70,6 +48,19 @@ async function place(data, time, depth, range = [0, data.duration]) {
     const box = await page.locator("#timeline canvas").boundingBox();
     return [box.x + ((time - range[0]) / (range[1] - range[0])) * box.width, box.y + 26 + 22 + depth * 18 + 9];
 }
+async function drag([x, y], [to, at]) {
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(to, at, { steps: 4 });
+    await page.mouse.up();
+    await settled();
+}
+async function press(key) {
+    await page.keyboard.press(key);
+    await settled();
+    return rangeOf();
+}
+const allCalls = (view) => view.timeline.tracks[0].rows.flatMap((row, depth) => callsOf(row).map((one) => ({ ...one, depth })));
 const coloursOf = () =>
     page.$eval("#timeline canvas", (canvas) => {
         const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -78,15 +69,15 @@ const coloursOf = () =>
         return counts;
     });
 
-test("the timeline has calls where they were, and says what they are", async () => {
+timelines("the timeline has calls where they were, and says what they are", async () => {
     const view = dataOf(pages.tasks);
     await open(pages.tasks, "#view=timeline");
     assert.ok(Object.keys(await coloursOf()).length > 10);
-    const report = JSON.parse(run(NOPSCOPE, "report", process.env.NOPSCOPE_TASKS, "--format", "json"));
+    const report = jsonOf("report", process.env.NOPSCOPE_TASKS);
     assert.equal(view.timeline.calls, report.functions.reduce((sum, of) => sum + of.calls, 0));
     assert.equal(view.timeline.drawn, view.timeline.calls);
-    assert.match(await page.textContent("#timeline"), /All calls are here/);
-    for (const call of view.timeline.tracks[0].rows.flatMap((row, depth) => callsOf(row).map((one) => ({ ...one, depth })))) {
+    assert.match(await text("#timeline"), /All calls are here/);
+    for (const call of allCalls(view)) {
         if (call.duration < view.timeline.duration / 100 || call.fn < 0) continue;
         await page.mouse.move(...(await place(view.timeline, call.from + call.duration / 2, call.depth)));
         const said = await tip();
@@ -96,7 +87,7 @@ test("the timeline has calls where they were, and says what they are", async () 
     await page.mouse.move(...(await place(view.timeline, view.timeline.tracks[1].marks.at[0], 5)));
 });
 
-test("wheel, keys and a drag along the axis change the range, and the link restores it", async () => {
+timelines("wheel, keys and a drag along the axis change the range, and the link restores it", async () => {
     const { timeline } = dataOf(pages.demo);
     await open(pages.demo, "#view=timeline");
     assert.equal(rangeOf(), null);
@@ -107,44 +98,26 @@ test("wheel, keys and a drag along the axis change the range, and the link resto
     const wheeled = rangeOf();
     assert.ok(wheeled[1] - wheeled[0] < timeline.duration / 2, `${wheeled}`);
     assert.ok(wheeled[0] < middle && middle < wheeled[1]);
-    await page.keyboard.press("d");
-    await settled();
-    const panned = rangeOf();
+    const panned = await press("d");
     assert.ok(panned[0] > wheeled[0]);
     assert.ok(Math.abs(panned[1] - panned[0] - (wheeled[1] - wheeled[0])) < 10);
-    await page.keyboard.press("w");
-    await settled();
-    const keyed = rangeOf();
+    const keyed = await press("w");
     assert.ok(keyed[1] - keyed[0] < (panned[1] - panned[0]) * 0.8);
     const box = await page.locator("#timeline canvas").boundingBox();
-    await page.mouse.move(box.x + box.width * 0.25, box.y + 10);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.75, box.y + 10, { steps: 4 });
-    await page.mouse.up();
-    await settled();
+    await drag([box.x + box.width * 0.25, box.y + 10], [box.x + box.width * 0.75, box.y + 10]);
     const dragged = rangeOf();
     assert.ok(Math.abs((dragged[1] - dragged[0]) / (keyed[1] - keyed[0]) - 0.5) < 0.02, `${dragged} of ${keyed}`);
-    await page.mouse.move(box.x + box.width * 0.5, box.y + 100);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.25, box.y + 100, { steps: 4 });
-    await page.mouse.up();
-    await settled();
+    await drag([box.x + box.width * 0.5, box.y + 100], [box.x + box.width * 0.25, box.y + 100]);
     const moved = rangeOf();
     assert.ok(moved[0] > dragged[0] && /view=timeline/.test(page.url()), `${moved}: a drag is no click`);
-    const link = page.url();
-    const said = await page.textContent("#timeline .where");
-    const drawn = await page.$eval("#timeline canvas", (canvas) => canvas.toDataURL());
-    await page.goto("about:blank");
-    await page.goto(link);
-    await settled();
-    assert.equal(await page.textContent("#timeline .where"), said);
-    assert.equal(await page.$eval("#timeline canvas", (canvas) => canvas.toDataURL()), drawn);
-    await page.keyboard.press("0");
-    await settled();
-    assert.equal(rangeOf(), null);
+    const shown = async () => [await text("#timeline .where"), await page.$eval("#timeline canvas", (canvas) => canvas.toDataURL())];
+    const before = await shown();
+    await open(page.url());
+    assert.deepEqual(await shown(), before);
+    assert.equal(await press("0"), null);
 });
 
-test("a click goes to the function, and search marks its calls", async () => {
+timelines("a click goes to the function, and search marks its calls", async () => {
     const view = dataOf(pages.demo);
     await open(pages.demo, "#view=timeline");
     const [depth, call] = view.timeline.tracks[0].rows
@@ -160,12 +133,12 @@ test("a click goes to the function, and search marks its calls", async () => {
     await page.mouse.click(...(await place(view.timeline, call.from + call.duration / 2, depth)));
     await settled();
     assert.match(page.url(), /view=calls/);
-    assert.ok((await page.textContent("#calls h2")).startsWith(name));
+    assert.ok((await text("#calls h2")).startsWith(name));
 });
 
-test("what is missing is shown where it is missing", async () => {
+timelines("what is missing is shown where it is missing", async () => {
     const { timeline } = dataOf(pages.gaps);
-    const report = JSON.parse(run(NOPSCOPE, "report", process.env.NOPSCOPE_GAPS, "--format", "json"));
+    const report = jsonOf("report", process.env.NOPSCOPE_GAPS);
     assert.equal(timeline.bands.kind.filter((kind) => kind === "gap").length, report.gaps_list.length);
     const widest = timeline.bands.to.map((to, i) => to - timeline.bands.from[i]).reduce((a, b, i, all) => (b > all[a] ? i : a), 0);
     const lost = Math.max(...report.gaps_list.map((part) => part.lost));
@@ -181,15 +154,14 @@ test("what is missing is shown where it is missing", async () => {
     assert.ok(red(await pixel()) > 290, `${red(await pixel())} red`);
     await open(changed(pages.gaps, "no-gaps", (view) => Object.values(view.timeline.bands).forEach((list) => list.splice(0))), "#view=timeline");
     assert.equal(red(await pixel()), 0);
-    assert.match(await page.textContent("#timeline"), /nopscope export --format perfetto has all/);
+    assert.match(await text("#timeline"), /nopscope export --format perfetto has all/);
 });
 
-test("interrupts are calls of a colour of their own", async () => {
+timelines("interrupts are calls of a colour of their own", async () => {
     const view = dataOf(pages.demo);
     const of = new Set(view.timeline.interrupts);
     assert.ok(of.size > 0 && [...of].every((fn) => view.functions[fn].name.startsWith("(interrupt ")));
-    const all = view.timeline.tracks[0].rows.flatMap((row, depth) => callsOf(row).map((one) => ({ ...one, depth })));
-    const call = all.filter((one) => of.has(one.fn)).reduce((a, b) => (b.duration > a.duration ? b : a));
+    const call = allCalls(view).filter((one) => of.has(one.fn)).reduce((a, b) => (b.duration > a.duration ? b : a));
     await open(pages.demo, `#view=timeline&range=${call.from}-${call.from + call.duration}`);
     await page.$eval("#timeline .scroll", (scroll, top) => (scroll.scrollTop = top), call.depth * 18);
     await settled();
@@ -202,7 +174,7 @@ test("interrupts are calls of a colour of their own", async () => {
     assert.deepEqual(there, [10, 91, 211]); // --accent
 });
 
-test("what is dropped, and kinds that are not known, are bands on a core", async () => {
+timelines("what is dropped, and kinds that are not known, are bands on a core", async () => {
     const other = changed(pages.tasks, "bands", (view) => {
         const { bands, duration } = view.timeline;
         for (const [i, kind] of ["dropped", "something"].entries()) {
@@ -219,13 +191,13 @@ test("what is dropped, and kinds that are not known, are bands on a core", async
     }
 });
 
-test("a live page keeps the range when the data are others", async () => {
+timelines("a live page keeps the range when the data are others", async () => {
     const longer = changed(pages.demo, "longer", (view) => (view.timeline.duration *= 2));
     await open(longer, "#view=timeline&range=1000000-3000000");
-    assert.match(await page.textContent("#timeline .where"), /^2\.00 ms from 1\.000 ms/);
+    assert.match(await text("#timeline .where"), /^2\.00 ms from 1\.000 ms/);
     await open(longer, "#view=timeline&range=nonsense");
     await open(longer, "#view=timeline&range=999999999999-9999999999999");
-    assert.match(await page.textContent("#timeline .where"), /calls drawn/);
+    assert.match(await text("#timeline .where"), /calls drawn/);
 });
 
 // Removes all that the two disassemblers write differently.
@@ -243,7 +215,7 @@ function plain(text) {
         .trim();
 }
 
-test("a function's instructions are the image's", async () => {
+codes("a function's instructions are the image's", async () => {
     const view = dataOf(pages.demo);
     assert.ok(view.code.functions.length > 10);
     let compared = 0;
@@ -253,7 +225,7 @@ test("a function's instructions are the image's", async () => {
             .split("\n").map((line) => /^\s*[0-9a-f]+:\s+(.*)$/.exec(line)?.[1]).filter(Boolean);
         assert.deepEqual(code.text.split("\n").map(plain), lines.map(plain), view.functions[code.function].name);
         compared += lines.length;
-        await open(pages.demo, `#view=calls&fn=${encodeURIComponent(view.functions[code.function].name)}`);
+        await openCode(view.functions[code.function].name);
         const shown = await page.$$eval("#calls .code > div:not(.line)", (rows) => rows.map((row) => [row.children[0].textContent, row.children[1].textContent]));
         if (code.slot) assert.deepEqual(shown.shift(), ["-8", ".quad"]);
         assert.deepEqual(shown, code.text.split("\n").map((said, i) => [`+${(4 * i).toString(16)}`, said.replace("\t", " ") + (said.includes("\t") ? "" : " ")]));
@@ -261,10 +233,10 @@ test("a function's instructions are the image's", async () => {
     assert.ok(compared > 1000, `${compared} instructions`);
 });
 
-test("nopscope's own instructions are said to be, and a call leads to the function", async () => {
+codes("nopscope's own instructions are said to be, and a call leads to the function", async () => {
     const view = dataOf(pages.demo);
     const code = view.code.functions.find((one) => one.slot && one.targets.function.some((fn) => fn >= 0 && fn !== one.function) && one.targets.function.includes(one.function));
-    await open(pages.demo, `#view=calls&fn=${encodeURIComponent(view.functions[code.function].name)}`);
+    await openCode(view.functions[code.function].name);
     const own = await page.locator("#calls .code .own").allTextContents();
     assert.equal(own.length, 3);
     assert.match(own[0], /^-8\.quad.*nopscope's/);
@@ -277,14 +249,14 @@ test("nopscope's own instructions are said to be, and a call leads to the functi
     const at = code.targets.function.findIndex((fn) => fn >= 0 && fn !== code.function);
     const { name } = view.functions[code.targets.function[at]];
     await page.locator("#calls .code .target", { hasText: name }).first().click();
-    assert.ok((await page.textContent("#calls h2")).startsWith(name));
+    assert.ok((await text("#calls h2")).startsWith(name));
 });
 
-test("source lines are DWARF's, and a callee is at the lines of its calls", async () => {
+codes("source lines are DWARF's, and a callee is at the lines of its calls", async () => {
     const view = dataOf(pages.demo);
     const of = view.code.functions.find((one) => one.lines.file.length > 1 && /^(hal|tracer|firmware)\//.test(view.code.files[one.lines.file[0]]));
     const { name } = view.functions[of.function];
-    await open(pages.demo, `#view=calls&fn=${encodeURIComponent(name)}`);
+    await openCode(name);
     const lines = await page.$$eval("#calls .code .line", (rows) => rows.map((row) => [row.title, row.lastChild.textContent]));
     assert.ok(lines.length > 1);
     for (const [where, said] of lines) {
@@ -292,13 +264,13 @@ test("source lines are DWARF's, and a callee is at the lines of its calls", asyn
         assert.equal(said, readFileSync(resolve(NOPSCOPE_SOURCE, file), "utf8").split("\n")[line - 1]);
     }
     // If a source file is missing, the page shows line numbers and the reason.
-    await open(pages.demo, "#view=calls&fn=luaV_execute");
-    assert.match(await page.textContent("#calls"), /lua\/src\/lvm\.c is not shown: No such file or directory/);
+    await openCode("luaV_execute");
+    assert.match(await text("#calls"), /lua\/src\/lvm\.c is not shown: No such file or directory/);
     const code = view.code.functions.find((one) => view.functions[one.function].name === "luaV_execute");
-    const text = code.text.split("\n");
+    const instructions = code.text.split("\n");
     const expected = new Map();
     code.targets.at.forEach((at, i) => {
-        if (!text[at].startsWith("bl\t") || code.targets.function[i] < 0) return;
+        if (!instructions[at].startsWith("bl\t") || code.targets.function[i] < 0) return;
         const row = code.lines.at.filter((one) => one <= at).length - 1;
         const callee = view.functions[code.targets.function[i]].name;
         expected.set(callee, (expected.get(callee) ?? new Set()).add(code.lines.line[row]));
@@ -313,18 +285,18 @@ test("source lines are DWARF's, and a callee is at the lines of its calls", asyn
     }
 });
 
-test("without an image, or without source, the page says how to have them", async () => {
-    await open(pages.tasks, "#view=calls&fn=alpha_step");
-    assert.match(await page.textContent("#calls"), /With --image ELF/);
+codes("without an image, or without source, the page says how to have them", async () => {
+    await openCode("alpha_step", pages.tasks);
+    assert.match(await text("#calls"), /With --image ELF/);
     const bare = join(directory, "bare.html");
-    run(NOPSCOPE, "html", process.env.NOPSCOPE_DEMO, "-o", bare, "--image", NOPSCOPE_IMAGE, "--no-source");
+    nopscope("html", process.env.NOPSCOPE_DEMO, "-o", bare, "--image", NOPSCOPE_IMAGE, "--no-source");
     assert.equal(dataOf(bare).code.source, null);
-    await open(bare, "#view=calls&fn=luaV_execute");
-    assert.match(await page.textContent("#calls"), /--no-source/);
+    await openCode("luaV_execute", bare);
+    assert.match(await text("#calls"), /--no-source/);
     assert.ok((await page.locator("#calls .code .line").count()) > 100);
 });
 
-test("names, files, source and instructions are text, whatever they say", async () => {
+codes("names, files, source and instructions are text, whatever they say", async () => {
     await open(pages.hostile, "#view=timeline");
     const box = await page.locator("#timeline canvas").boundingBox();
     for (let x = 10; x < box.width; x += 97) {
@@ -342,27 +314,26 @@ test("names, files, source and instructions are text, whatever they say", async 
         code.targets = { at: [0, 1], function: [-1, code.function], offset: [0, 4], name: [hostile, ""] };
         code.notes = [[0, hostile]];
     });
-    await open(other, `#view=calls&fn=${encodeURIComponent(hostile)}`);
+    await openCode(hostile, other);
     assert.equal(await page.locator("img").count(), 0);
     for (const part of [".code .text", ".code .where", ".code .note", "p.empty"]) {
         assert.ok((await page.locator(`#calls ${part}`).allTextContents()).some((said) => said.includes("<img src=x")), part);
     }
 });
 
-test("the tasks are those of `nopscope tasks`, and sort and filter", async () => {
-    const { tasks } = JSON.parse(run(NOPSCOPE, "tasks", process.env.NOPSCOPE_KERNEL, "--format", "json"));
+timelines("the tasks are those of `nopscope tasks`, and sort and filter", async () => {
+    const { tasks } = jsonOf("tasks", process.env.NOPSCOPE_KERNEL);
     assert.ok(tasks.some((task) => task.name === "worker" && task.tasks === 10));
-    await page.goto(`file://${pages.kernel}`);
+    await open(pages.kernel);
     await page.getByRole("tab", { name: "Tasks" }).click();
-    const rows = () => page.$$eval("#tasks tbody tr", (all) => all.map((row) =>
-        [row.cells[row.cells.length - 1].firstChild.textContent, Number(row.cells[2].textContent.replaceAll(",", ""))]));
+    const rows = async () => (await rowsOf("#tasks")).map((row) => [row.at(-1), numberOf(row[2])]);
     assert.deepEqual(await rows(), tasks.map((task) => [task.name, task.runs]));
     await page.getByRole("button", { name: "runs", exact: true }).click();
     assert.deepEqual((await rows()).map(([, runs]) => runs), tasks.map((task) => task.runs).sort((a, b) => b - a));
     await page.fill("#search", "WORK");
     assert.deepEqual((await rows()).map(([name]) => name), ["worker"]);
-    assert.match(await page.textContent("#tasks"), /waited \d+ times|longest behind/);
-    assert.match(await page.textContent("#tasks"), /core 0: [0-9.]+ % idle of/);
-    await page.goto(`file://${pages.demo}`);
+    assert.match(await text("#tasks"), /waited \d+ times|longest behind/);
+    assert.match(await text("#tasks"), /core 0: [0-9.]+ % idle of/);
+    await open(pages.demo);
     assert.equal(await page.locator("#tab-tasks").isVisible(), false);
 });

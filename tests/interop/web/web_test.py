@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the browser's tests in NAME_test.mjs. Makes what they need: recordings, or the command of a target.
 
-    web_test.py NAME CHROMIUM NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
+    web_test.py NAME[.PART] CHROMIUM NODE PACKAGES OBJDUMP      PACKAGES: where node_modules/ is
 """
 
 import json
@@ -31,14 +31,18 @@ def page(directory):
 
 def details(directory):
     (directory / "tasks").mkdir()
-    (directory / "kernel").mkdir()
     demo, tasks = record(directory), machines.record(directory / "tasks", MACHINE, "tasks")
-    kernel = machines.record(directory / "kernel", MACHINE, "tasks", ["preempt=1", "slice_us=20", "switches=10000"])
     gaps, hostile = directory / "gaps.nsc", directory / "hostile.nsc"
     gaps.write_bytes(make_recordings.with_blocks(demo.recording.read_bytes(), (2, 5)))
     hostile.write_bytes(hostile_names.renamed(demo.recording.read_bytes()))
     return {"NOPSCOPE_IMAGE": demo.elf, "NOPSCOPE_SOURCE": HERE.parents[2], "NOPSCOPE_DEMO": demo.recording,
-            "NOPSCOPE_TASKS": tasks.recording, "NOPSCOPE_KERNEL": kernel.recording, "NOPSCOPE_GAPS": gaps, "NOPSCOPE_HOSTILE": hostile}
+            "NOPSCOPE_TASKS": tasks.recording, "NOPSCOPE_GAPS": gaps, "NOPSCOPE_HOSTILE": hostile}
+
+
+def timeline(directory):
+    (directory / "kernel").mkdir()
+    kernel = machines.record(directory / "kernel", MACHINE, "tasks", ["preempt=1", "slice_us=20", "switches=10000"])
+    return details(directory) | {"NOPSCOPE_KERNEL": kernel.recording}
 
 
 def serve(directory):
@@ -50,19 +54,20 @@ def serve(directory):
             "NOPSCOPE_IMAGE": machines.elf_of(MACHINE, "demo")}
 
 
-NEEDS = {"page": page, "details": details, "serve": serve}
+NEEDS = {"page": page, "details.code": details, "details.timeline": timeline, "serve": serve}
 
 
 def main():
-    name, chromium, node, packages, objdump = sys.argv[1:]
+    test, chromium, node, packages, objdump = sys.argv[1:]
+    name, _, part = test.partition(".")
     with machines.Directory() as directory:
-        needs = NEEDS[name](directory) if name in NEEDS else {}
+        needs = NEEDS.get(test, NEEDS.get(name, lambda _: {}))(directory)
         # Node finds modules from the directory of the test.
         (directory / "node_modules").symlink_to(pathlib.Path(packages) / "node_modules")
         for script in ("browser.mjs", f"{name}_test.mjs"):
             shutil.copy(HERE / script, directory)
         return subprocess.run([node, "--test", f"{name}_test.mjs"], cwd=directory, env=os.environ | {
-            "CHROMIUM": chromium, "OBJDUMP": objdump, **{key: str(value) for key, value in needs.items()}}).returncode
+            "CHROMIUM": chromium, "PART": part, "OBJDUMP": objdump, **{key: str(value) for key, value in needs.items()}}).returncode
 
 
 sys.exit(main())

@@ -230,10 +230,43 @@ TEST_F(Command, NotATraceIsOneSentence) {
     EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1);
 }
 
-TEST_F(Command, WithoutAnImageNamesAreAskedFor) {
-    const Output output = run({"report", line});
-    EXPECT_EQ(output.code, 0);
-    EXPECT_THAT(output.err, HasSubstr("give --image ELF for names"));
+TEST_F(Command, TheImageNamesAndAWrongOneIsRefused) {
+    ElfBuilder right;
+    while (right.sites.size() < 3) right.function("work" + std::to_string(right.sites.size()));
+    write_file(dir / "right.elf", right.build());
+    ElfBuilder wrong = right;
+    wrong.build_id = "\x99\x99";
+    write_file(dir / "wrong.elf", wrong.build());
+
+    TargetStream matching;
+    matching.build_id = right.build_id;
+    const Output json = run({"info", dir / "right.elf", "--format", "json"});
+    ASSERT_EQ(json.code, 0);
+    const std::size_t crc = json.out.find("\"site_table_crc\": \"") + 19;
+    matching.site_table_crc =
+        static_cast<std::uint32_t>(std::stoul(json.out.substr(crc, 8), nullptr, 16));
+    matching.hello();
+    const auto site = static_cast<std::uint32_t>((right.sites[2] - ElfBuilder::text_base) / 8);
+    matching.ret(matching.entry(site));
+    matching.finish();
+    write_file(line, matching.bytes);
+
+    const Output recorded = record("file:" + line, {"--image", dir / "right.elf"});
+    EXPECT_EQ(recorded.code, 0) << recorded.err;
+    EXPECT_THAT(run({"report", nsc()}).out, HasSubstr("work2"));
+    EXPECT_THAT(run({"report", line, "--image", dir / "right.elf"}).out, HasSubstr("work2"));
+    const Output unnamed = run({"report", line});
+    EXPECT_EQ(unnamed.code, 0);
+    EXPECT_THAT(unnamed.err, HasSubstr("give --image ELF for names"));
+
+    const Output refused = run({"report", nsc(), "--image", dir / "wrong.elf"});
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("its build-id is 9999, the recording's is aabbcc"));
+    const Output not_recorded = record("file:" + line, {"--image", dir / "wrong.elf"});
+    EXPECT_EQ(not_recorded.code, 3);
+    EXPECT_THAT(not_recorded.err, HasSubstr("its build-id is 9999"));
+    EXPECT_EQ(run({"report", nsc(), "--image", line}).code, 3);
 }
 
 TEST_F(Command, InfoListsSites) {

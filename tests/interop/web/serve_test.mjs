@@ -2,7 +2,7 @@
 // `nopscope serve` of a running target, in headless Chromium. The page grows in place, requests
 // reach the target, it survives a reset and the loss of the line, and nothing leaves this machine.
 //
-//     node --test serve_test.mjs, with PART (views, tables, requests or losses), NOPSCOPE, CHROMIUM, and what web_test.py sets
+//     node --test serve_test.mjs, with PART (views, tables, order, requests or losses), NOPSCOPE, CHROMIUM, and what web_test.py sets
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { browser, directory, frame, frames, functions, jsonOf, numberOf, open as openUrl, page, suite, text, wrong } from "./browser.mjs";
 
 const { PART, NOPSCOPE, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE, NOPSCOPE_HOSTILE } = process.env;
-const [views, tables, requests, losses] = ["views", "tables", "requests", "losses"].map((part) => (part === PART ? test : () => {}));
+const [views, tables, order, requests, losses] = ["views", "tables", "order", "requests", "losses"].map((part) => (part === PART ? test : () => {}));
 let side;
 let target;
 let served; // the server of the target
@@ -146,7 +146,7 @@ tables("a hot function has its instructions", async () => {
     assert.ok(await instructions());
 });
 
-tables("the table keeps its order, its focus and where it was scrolled to", async () => {
+order("the table keeps its order, its focus and where it was scrolled to", async () => {
     await openFunctions();
     atFullSpeed = true; // among few calls functions change places by many lines
     await until("many calls", async () => (await callsNow()) > 500_000);

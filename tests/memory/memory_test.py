@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures that no command takes more memory than --memory, or long, for any recording or line.
 
-    memory_test.py [--all] [RECORDING...]
-
-Without --all, each recording is tried with `report` and some other commands. So are RECORDINGs,
-such as the fuzzers' seeds, which begin with a byte for the fuzzer. NOPSCOPE: the command.
+    memory_test.py [RECORDING...]    RECORDING: a fuzzer's seed, which begins with a byte for the fuzzer. NOPSCOPE: the command.
 """
 
 import json
@@ -36,7 +33,6 @@ COMMANDS = [line for lines in command_lines.TABLE.values() for line in lines
 # {}: a line.
 LIVE = (["record", "-q", "--from", "file:{}", "-o", "{}.nsc"], ["report", "{}.nsc"], ["report", "{}"],
         ["top", "--once", "--delay", "0", "--interval", "0.1", "--from", "file:{}"])
-OTHERS_A_RECORDING = 2
 
 
 def run(directory, words):
@@ -122,9 +118,6 @@ def large(directory, most_bytes):
 
 
 def main():
-    words = sys.argv[1:]
-    everything = "--all" in words
-    files = [pathlib.Path(word) for word in words if word != "--all"]
     wrong = []
     with tempfile.TemporaryDirectory() as holder:
         directory = pathlib.Path(holder)
@@ -132,16 +125,11 @@ def main():
         assert status == 0
         most_bytes = LIMIT_BYTES + peak
         cases = [*recordings.HOSTILE.items(), ("paths", recordings.paths)]
-        cases += [(str(file), lambda file=file: file.read_bytes()[1:]) for file in files]
-        turn = 0
+        cases += [(str(file), lambda file=file: file.read_bytes()[1:]) for file in map(pathlib.Path, sys.argv[1:])]
         for name, make in cases:
             recording = directory / "recording"
             recording.write_bytes(make())
-            others = COMMANDS[1:]
-            if not everything:
-                others = [others[(turn + n) % len(others)] for n in range(OTHERS_A_RECORDING)]
-                turn += OTHERS_A_RECORDING
-            for command in [COMMANDS[0], *others]:
+            for command in COMMANDS:
                 seconds = SLACK * (CPU_SECONDS_OF_CALLS if make is recordings.paths else CPU_SECONDS)
                 with tempfile.TemporaryDirectory(dir=directory) as fresh:
                     done = run(directory, command_lines.words_of(command, {"nsc": recording, "out": f"{fresh}/out"}))

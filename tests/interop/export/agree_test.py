@@ -13,7 +13,8 @@ import readers
 from exports import CUT
 
 # Recordings, and options of `export`.
-SOME = [("torture",), ("stream",), ("tasks",), ("tasks", CUT), ("tasks-62",), ("cores",), ("equal",), ("begin",), ("damaged",), ("hostile",)]
+SOME = [("torture",), ("stream",), ("tasks",), ("tasks", CUT), ("tasks-62",), ("cores",), ("equal",), ("begin",),
+        ("damaged",), ("hostile",)]
 REST = [("contexts",), ("captured",), ("gaps",), ("pauses",), ("torture-54",), ("torture-54", CUT), ("tasks-54",), ("deep",)]
 STAMPED = ("begin", "tasks", "cores", "damaged")  # each call is compared
 # These spell hostile names as `report` does.

@@ -187,13 +187,6 @@ def sums_of_calls(calls):
     return sums
 
 
-def rows_of(name, directory, table):
-    """Returns the rows of a table in the sqlite export."""
-    path = directory / f"{name}-{table}.sqlite"
-    run(NOPSCOPE, "export", recording(name), "--format", "sqlite", "-o", path)
-    return json.loads(run("sqlite3", "-json", path, f"SELECT * FROM {table}").stdout or "[]")
-
-
 @functools.cache
 def recursive(name):
     """The names of recursive functions."""

@@ -249,12 +249,14 @@ def html(case, name, raw):
     exports.run(exports.NOPSCOPE, "html", exports.recording(name), "-o", out, *["--raw"] * raw)
     data = json.loads(PAGE_DATA.search(out.read_text(encoding="utf-8"))[1])
     functions, paths = data["functions"], data["paths"]
-    reading = by_path((n, paths["parent"][n] or None, functions[of] if of >= 0 else {"name": f"(no function {of})"},
+    reading = by_path((n, paths["parent"][n] or None, functions[of] if of >= 0 else {"name": NO_FUNCTIONS[-of]},
                        paths["calls"][n], paths["total"][n], paths["self"][n]) for n, of in enumerate(paths["function"]) if n)
     table = {key_of(row, "address"): {key: row[key] for key in ("calls", "total", "self")} for row in functions if row["calls"]}
     compared = ("calls", "self", *(() if exports.report(name)["gaps_list"] else ("total",)))
     failures = [f"{key} of {of} is {row[key]} in the table and {reading.figures[of][key]} in the paths"
                 for of, row in table.items() if of in reading.figures for key in compared if row[key] != reading.figures[of][key]]
+    for of, row in reading.figures.items():
+        table.setdefault(of, {})["inclusive"] = row["inclusive"]
     return Reading("address", table, reading.paths, failures)
 
 

@@ -124,14 +124,15 @@ SELFTEST("ops.several_are_called_in_order") {
 }
 
 SELFTEST("ops.a_filter_moves") {
+    const Sites leaf_sites = Sites::of(leaf_only), caller_sites = Sites::of(caller_only);
     const struct {
         Sites sites;
         unsigned count, calls;
-    } filters[] = {{Sites::of(leaf_only), 1, 1},
+    } filters[] = {{leaf_sites, 1, 1},
                    {Sites::of(both), 2, 3},
-                   {Sites::of(caller_only), 1, 4},
-                   {Sites::of(both).without(Sites::of(caller_only)), 1, 5},
-                   {Sites::of(both).without(Sites::of(leaf_only)), 1, 6}};
+                   {caller_sites, 1, 4},
+                   {Sites::of(both).without(caller_sites), 1, 5},
+                   {Sites::of(both).without(leaf_sites), 1, 6}};
     counts[0] = 0;
     for (const auto& one : filters) {
         REQUIRE(is_ok(set_filter(counting, one.sites)) && counting.sites == one.count);

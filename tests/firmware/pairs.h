@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off
 // For assembly: stores or loads a row of registers.
 
     .altmacro

@@ -123,6 +123,24 @@ SELFTEST("ops.several_are_called_in_order") {
     REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && seen_count == 6 && counters().enabled == 0);
 }
 
+SELFTEST("ops.a_filter_moves") {
+    const Sites leaf_sites = Sites::of(leaf_only), caller_sites = Sites::of(caller_only);
+    const struct {
+        Sites sites;
+        unsigned count, calls;
+    } filters[] = {{leaf_sites, 1, 1},
+                   {Sites::of(both), 2, 3},
+                   {caller_sites, 1, 4},
+                   {Sites::of(both).without(caller_sites), 1, 5},
+                   {Sites::of(both).without(leaf_sites), 1, 6}};
+    counts[0] = 0;
+    for (const auto& one : filters) {
+        REQUIRE(is_ok(set_filter(counting, one.sites)) && counting.sites == one.count);
+        REQUIRE(calls_leaf(1) == 3 && counts[0] == one.calls);
+    }
+    REQUIRE(is_ok(detach(counting)) && counters().enabled == 0);
+}
+
 // Makes another core enter a callback of leaf(), and stay there until `held` is false.
 bool holds() {
     inside = false;

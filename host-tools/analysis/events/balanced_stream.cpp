@@ -315,8 +315,7 @@ void BalancedStream::cut(Core& core, std::uint64_t clock) {
 }
 
 void BalancedStream::on_console(std::string_view text) {
-    const bool is_shown = cores_[0] ? cores_[0]->is_shown : !part_is_ahead_;
-    if (is_shown) sink_.console(text, cores_[0] ? cores_[0]->now : 0);
+    sink_.console(text, cores_[0] ? cores_[0]->now : 0);
 }
 
 // A pair before the session's first record waits for that record, which must begin the axis.

@@ -285,6 +285,12 @@ std::size_t PartStream::under(unsigned number) const {
     return tracks_[follower_.running(number).number].under;
 }
 
+// Text has the time of core 0's last record. Text before its first record has the time 0.
+void PartStream::on_console(std::string_view text) {
+    const bool begins_at_0 = !part_.time.from || part_.time.from->ns == 0;
+    if (cores_[0] ? cores_[0]->phase == Phase::inside : begins_at_0) inner_.on_console(text);
+}
+
 bool PartStream::on_tasks(const std::uint8_t* payload, std::size_t count) {
     (void)tasks_.on_frame(session_, payload, count, budget_);
     forget_found_tasks();

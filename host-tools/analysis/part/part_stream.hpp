@@ -101,7 +101,7 @@ public:
     }
     bool on_tasks(const std::uint8_t* payload, std::size_t count) override;
     void on_reply(const protocol::Reply& reply) override { inner_.on_reply(reply); }
-    void on_console(std::string_view text) override { inner_.on_console(text); }
+    void on_console(std::string_view text) override;
     void on_raw_text(std::string_view text) override { inner_.on_raw_text(text); }
 
 private:

@@ -264,6 +264,29 @@ TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
                 HasSubstr("no marker 8"));
 }
 
+TEST_F(PartOfTwoCalls, TextIsInOnePart) {
+    struct Text : EventSink {
+        void console(std::string_view bytes, Nanoseconds now) override {
+            text += fmt::format("{}@{} ", bytes, now);
+        }
+        std::string text;
+    };
+    TargetStream with_text;
+    with_text.hello();
+    with_text.console("early");  // before the first record
+    with_text.ret(with_text.entry(1, 0), 100);
+    with_text.console("late");
+    with_text.finish();
+    const auto text_of = [&](std::string_view range) {
+        Text sink;
+        Parts(with_text, symbols).events_of({.time = read_time_range(range)}, sink);
+        return sink.text;
+    };
+    EXPECT_EQ(text_of("..50ns"), "early@0 ");
+    EXPECT_EQ(text_of("0ns..1us"), "early@0 late@100 ");
+    EXPECT_EQ(text_of("50ns.."), "late@100 ");
+}
+
 TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
     const auto error_of = [this](const Part& part) -> std::string {
         Profile profile;

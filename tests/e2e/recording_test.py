@@ -6,7 +6,6 @@ and together they have each record of the line once. Nsc.CutAnywhereItIsValidUpT
     recording_test.py [TEST]...
 """
 
-import os
 import pathlib
 import re
 import shlex
@@ -16,7 +15,6 @@ import sys
 import unittest
 
 import machines  # puts tests/conformance on the path
-from machines import Recorder
 import nsc2
 import wire
 
@@ -53,38 +51,6 @@ class Recordings(machines.Recorded):
         file, line, events = (int(number.replace(",", "")) for number in said.groups())
         self.assertEqual((file, line, events), (self.run_.recording.stat().st_size, len(self.run_.line), self.integrity["delivered"]))
         self.assertNotEqual(file, line)
-
-    def test_a_killed_recorder_leaves_a_valid_file(self):
-        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-            with self.subTest(signal=number):
-                report = self.recorded_until(number)
-                self.assertGreater(report["integrity"]["delivered"], 1000)
-                self.assertEqual(report["integrity"]["corrupt_frames"], 0)
-                self.assertGreater(len(report["functions"]), 50)
-
-    def recorded_until(self, number):
-        """Records a demo of minutes, and stops the recorder when it has some of it. QEMU must end, too."""
-        qemu = self.directory / "qemu.pid"
-        command = machines.qemu_command(MACHINE, "demo", ["rounds=1000", "baud=3000000"], icount=False)
-        uri = "exec:" + shlex.join([*command, "-pidfile", str(qemu)])
-        with Recorder(self.directory, uri, machines.elf_of(MACHINE, "demo"), "-q") as recorder:
-            try:
-                recorder.wait_for(lambda: recorder.path.exists() and recorder.path.stat().st_size > 150_000)
-                process = int(qemu.read_text())
-                recorder.ended(number)
-                machines.wait_for(lambda: not is_running(process), "the emulator outlives its recorder")
-            finally:
-                if qemu.exists() and is_running(int(qemu.read_text())):
-                    os.kill(int(qemu.read_text()), signal.SIGKILL)
-            return recorder.json("report")
-
-
-def is_running(process):
-    try:
-        stat = pathlib.Path(f"/proc/{process}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rsplit(")", 1)[1].split()[0] != "Z"  # Z: it has ended
 
 
 def records(*paths):

@@ -61,7 +61,6 @@ class Line:
         self.events = []
         self.stats = None      # the last one
         self.profile = {}      # (core, the function's run-time address): the last Added
-        self.read_outs = {}    # core: the parts of its last read-out; True follows the last part
         self.console = b""
         self.sequence_gaps = 0
         self._next_sequence = {}
@@ -87,11 +86,7 @@ class Line:
             self._profile(core, payload)
 
     def _profile(self, core, payload):
-        _number, part, rows = trace2.profile(payload)
-        if part >> 1 == 0:
-            self.read_outs[core] = []
-        self.read_outs[core] += [part >> 1] + [True] * (part & 1)
-        for site, *of in rows:
+        for site, *of in trace2.profile(payload)[2]:
             self.profile[core, self.hello["text_base"] + 8 * site] = Added(*of)
 
     def _trace(self, decoder, payload):

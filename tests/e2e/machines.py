@@ -11,7 +11,6 @@ NOPSCOPE_ORACLE (the plugin).
 
 import collections
 import contextlib
-import copy
 import dataclasses
 import json
 import os
@@ -115,11 +114,8 @@ class Case(unittest.TestCase):
         self.assertEqual(integrity["generated"], sum(integrity[part] for part in parts), integrity)
 
     def assert_as_oracle(self, report, oracle):
-        """Each function's calls are the oracle's. A wrong number would be noticed."""
+        """Each function's calls are the oracle's (compare_test.py)."""
         self.assertEqual(compare.differences(report, oracle), [])
-        wrong = copy.deepcopy(report)
-        wrong["functions"][len(wrong["functions"]) // 2]["calls"] += 1
-        self.assertEqual(len(compare.differences(wrong, oracle)), 1)
 
     def assert_second_reader_agrees(self, run, report):
         """conformance/decode.py, which reads a line of several cores or tasks."""

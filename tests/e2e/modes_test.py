@@ -7,7 +7,6 @@ demo's records. The counts are the oracle's and the second decoder's. Interrupts
 """
 
 import collections
-import copy
 import sys
 import time
 import unittest
@@ -34,7 +33,7 @@ class Profile(machines.Recorded):
         self.assertLess(len(self.run_.line), 64 * len(self.profiled))
 
     def test_every_function_s_count_is_the_oracle_s(self):
-        self.assert_as_oracle(dict(self.report, functions=copy.deepcopy(self.profiled)), self.run_.oracle)
+        self.assert_as_oracle(self.report | {"functions": self.profiled}, self.run_.oracle)
 
     def test_the_second_decoder_reads_the_same(self):
         self.assertEqual(wire.faults(self.line), [])

@@ -10,7 +10,6 @@ import dataclasses
 import pathlib
 import re
 import sys
-from collections import Counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "conformance"))
 # pylint: disable=wrong-import-position
@@ -145,11 +144,6 @@ def pairing_faults(line):
 
 def is_interrupt(event):
     return event.kind == EXTENDED and event.value & 15 == INTERRUPT
-
-
-def interrupts(line):
-    """Returns {number: count}."""
-    return dict(Counter(event.value >> 4 for event in line.events if is_interrupt(event)))
 
 
 def calls(line):

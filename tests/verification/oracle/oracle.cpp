@@ -133,19 +133,11 @@ void note_stop(unsigned, void*) {
     for (Site& site : oracle.sites) site.before = site.bl.load();
 }
 
-// Returns the function that contains the instruction; null: none.
-Site* function_around(std::uint64_t address) {
-    const auto after = oracle.function_at.upper_bound(address);
-    if (after == oracle.function_at.begin()) return nullptr;
-    Site* const site = std::prev(after)->second;
-    return address < site->end ? site : nullptr;
-}
-
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     plugin::for_each_instruction(
         block, [](qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t word) {
             if (oracle.stop != 0 && address == oracle.stop) call_before(instruction, note_stop);
-            if (Site* const function = function_around(address))
+            if (Site* const function = around(oracle.function_at, address))
                 call_before(instruction, add_one, &function->own);
             watch_switch(instruction, address, word);
             const auto site = oracle.site_at.find(address);

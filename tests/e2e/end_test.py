@@ -34,8 +34,7 @@ class End(machines.Case):
         """A URI of the image. `plugin`: the oracle counts the calls up to the stop."""
         command = machines.qemu_command(MACHINE, IMAGE, words, icount=False)
         if plugin:
-            command += machines.oracle_arguments(ELF, self.directory / "sites", self.directory / "counts", False)
-            command[-1] += f",stop={sites.Image(ELF).symbols[STOP]:x}"
+            command += machines.oracle_arguments(ELF, self.directory / "sites", self.directory / "counts", stop=STOP)
         return "exec:" + shlex.join(command)
 
     def text(self, recorder):

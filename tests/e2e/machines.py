@@ -285,13 +285,14 @@ class Recorder:
         return as_json(command, self.path, "--image", self.elf)
 
 
-def oracle_arguments(elf, site_list, out, own):
+def oracle_arguments(elf, path, out, own=False, stop=None):
+    """QEMU's arguments for the oracle, whose map is written to `path`. `stop`: a symbol, up to which it counts, too."""
     image = sites.Image(elf)
-    site_list.write_text("".join(
-        f"{word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}\n" for word, function in sites.patch_sites(image)))
-    switching = sites.switching(image)
-    tasks = ",switch=" + ":".join(f"{begin:x}:{end:x}" for begin, end in switching) if switching else ""
-    return ["-plugin", f"{ORACLE},sites={site_list},out={out}{tasks}"]
+    lines = [f"site {word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}" for word, function in sites.patch_sites(image)]
+    lines += [f"switch {begin:x} {end:x}" for begin, end in sites.switching(image)]
+    lines += [f"stop {image.symbols[stop]:x}"] if stop else []
+    path.write_text("\n".join(lines) + "\n")
+    return ["-plugin", f"{ORACLE},map={path},out={out}"]
 
 
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=(), own=False, plugin=(), elf=None, plausible=True):

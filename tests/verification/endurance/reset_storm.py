@@ -22,7 +22,6 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "e2e"), str(HERE.parent / "oracle")]
 import machines  # noqa: E402
-import sites  # noqa: E402
 import truth  # noqa: E402
 from line_storm import IMAGES, PARTS, FaultyLine, connected, image_of, start_machine, start_recorder, wait_for  # noqa: E402
 

@@ -94,8 +94,7 @@ class Silent(cli.Case):
 
     def test_top_says_it_too(self):
         for uri, said in (("exec:true", "the line is over: no byte came"), ("exec:echo hello", "bytes of text came")):
-            done = cli.nopscope("top", "--once", "--delay", "0.2", "--from", uri, status=3)
-            self.assertIn(said, done.stderr)
+            self.assert_sentence(cli.nopscope("top", "--once", "--delay", "0.2", "--from", uri, status=3), said)
         done = cli.nopscope("top", "--once", "--delay", "9", "--from", "exec:echo no such machine >&2; exit 3", status=3)
         self.assertEqual(done.stderr.splitlines()[0], "no such machine")
         self.assertRegex(done.stderr, "no byte came: .*; the command ended with exit status 3: no such machine")

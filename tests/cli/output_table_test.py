@@ -11,7 +11,7 @@ import os
 import random
 import re
 import resource
-import socket
+import socketserver
 import struct
 import subprocess
 import threading
@@ -38,24 +38,12 @@ def no_room(size=0):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-class Recorder:
-    """Answers each request on a control socket."""
+class Answer(socketserver.StreamRequestHandler):
+    """Answers a request on a control socket."""
 
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind(str(path))
-        self.socket.listen()
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                peer = self.socket.accept()[0]
-            except OSError:
-                return
-            with peer:
-                peer.recv(1 << 16)
-                peer.sendall(json.dumps({"status": 0, "text": "hello"}).encode() + b"\n")
+    def handle(self):
+        self.rfile.readline()
+        self.wfile.write(json.dumps({"status": 0, "text": "hello"}).encode() + b"\n")
 
 
 class Table(cli.Case):
@@ -71,8 +59,9 @@ class Table(cli.Case):
         cli.run(REPORT_BENCH, self.directory / "events", "--names", self.directory / "symbols", "--nsc", self.files["nsc"])
         self.files["line"].write_bytes((cli.GOLDEN / "stream.bin").read_bytes())
         self.files["elf"].write_bytes(cli.DEMO.read_bytes())
-        recorder = Recorder(self.files["socket"])
-        self.addCleanup(recorder.socket.close)
+        recorder = self.enterContext(socketserver.UnixStreamServer(str(self.files["socket"]), Answer))
+        self.addCleanup(recorder.shutdown)
+        threading.Thread(target=recorder.serve_forever, args=(0.05,), daemon=True).start()
         self.inputs = {name: self.files[name].read_bytes() for name in ("nsc", "line", "elf")}
         self.there = set(os.listdir(self.directory))
 

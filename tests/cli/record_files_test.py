@@ -32,19 +32,15 @@ class RecordFiles(cli.Case):
         # The children: the command, and a guard that ends the command when the recorder is killed.
         children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
         self.wait_until(lambda: len(children.read_text().split()) == 2)
+        self.children = children.read_text().split()
         return recorder
 
-    def test_the_old_recording_is_kept(self):
-        self.record(STREAM)
-        first = self.file.read_bytes()
-        self.assertEqual(self.names(), {"run.nsc"})
-        self.record(PROFILE)
-        second = self.file.read_bytes()
-        self.assertEqual(self.old.read_bytes(), first)
-        self.record(STREAM)
-        self.assertEqual(self.old.read_bytes(), second)
-        self.assertEqual(self.names(), {"run.nsc", "run.nsc.old"})
-        self.assertIn("stream", cli.nopscope("report", self.file).stdout)
+    def has_ended(self, process):
+        """It is gone, or nobody has asked for its exit status (Z)."""
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
 
     def test_a_line_without_a_session_replaces_nothing(self):
         line = self.directory / "line"
@@ -77,24 +73,31 @@ class RecordFiles(cli.Case):
         self.assertEqual(self.names(), {"run.nsc", "run.nsc.old"})
         self.assertEqual(self.old.read_bytes(), before)
 
-    def test_a_recording_is_read_while_it_grows(self):
-        recorder = self.begin(f"cat {PROFILE}; exec sleep 100")
-        self.wait_until(lambda: self.file.exists() and self.file.read_bytes().count(b"COUN"))
-        self.assertIn("profile", cli.nopscope("report", self.file).stdout)
-        recorder.send_signal(signal.SIGKILL)
-        recorder.wait()
+    def test_a_recording_is_read_while_it_grows_and_when_a_signal_has_ended_it(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            self.file.unlink(missing_ok=True)
+            recorder = self.begin(f"cat {PROFILE}; exec sleep 100", "--no-until-end")
+            self.wait_until(lambda: self.file.exists() and self.file.read_bytes().count(b"COUN"))
+            self.assertIn("profile", cli.nopscope("report", self.file).stdout)
+            recorder.send_signal(number)
+            recorder.wait()
+            self.wait_until(lambda: all(map(self.has_ended, self.children)))
+            self.assertIn("profile", cli.nopscope("report", self.file).stdout)
         self.assertIn("without an end marker", cli.nopscope("info", self.file).stdout)
 
-    def test_the_raw_bytes_are_kept_too(self):
-        raw = self.directory / "run.raw"
-        self.record(STREAM, "--save-line", raw)
-        self.record(PROFILE, "--save-line", raw)
-        self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
-        self.assertEqual((self.directory / "run.raw.old").read_bytes(), STREAM.read_bytes())
-        line = self.directory / "line"
+    def test_the_old_recording_and_its_raw_bytes_are_kept(self):
+        raw, line, last = self.directory / "run.raw", self.directory / "line", None
+        for now, before in ((STREAM, None), (PROFILE, STREAM), (STREAM, PROFILE)):
+            self.record(now, "--save-line", raw)
+            self.assertEqual(raw.read_bytes(), now.read_bytes())
+            self.assertIn(now.stem, cli.nopscope("report", self.file).stdout)
+            if before:
+                self.assertEqual((self.old.read_bytes(), (self.directory / "run.raw.old").read_bytes()), (last, before.read_bytes()))
+            last = self.file.read_bytes()
+        self.assertEqual(self.names(), {"run.nsc", "run.nsc.old", "run.raw", "run.raw.old"})
         line.write_bytes(b"")
         self.record(line, "--save-line", raw, status=None)
-        self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
+        self.assertEqual((self.file.read_bytes(), raw.read_bytes()), (last, STREAM.read_bytes()))
 
     def refused(self, *command, saying):
         started = self.directory / "started"

@@ -70,14 +70,6 @@ class Reference(cli.Case):
             self.assertEqual("EXAMPLES" in sections, name != "nopscope", name)
         self.assertEqual(cli.run("groff", "-man", "-ww", "-z", "-", input=".XX\n").stderr != "", True, "groff would say")
 
-    def test_man_has_no_warning(self):
-        environment = ENVIRONMENT | {"MANWIDTH": "80", "MANROFFSEQ": ""}
-        for page in (SHARE / "man/man1").glob("*.1.gz"):
-            self.assertEqual(cli.run("man", "--warnings", "-l", page, env=environment).stderr, "", page.name)
-        poor = self.directory / "poor.1"
-        poor.write_text(".TH POOR 1\n.XX\n")
-        self.assertIn("XX", cli.run("man", "--warnings", "-l", poor, env=environment).stderr)
-
     def test_the_man_pages_name_what_the_command_reads_and_pages_that_there_are(self):
         read = set()
         for source in (ROOT / "host-tools").rglob("*.cpp"):

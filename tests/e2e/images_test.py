@@ -75,11 +75,10 @@ class Reset(machines.Case):
             self.assertEqual(sum(gap[part] for gap in report["gaps_list"]), integrity[part])
         return report
 
-    def test_announced(self):
-        self.check("announced", 0, 0)
-
-    def test_sudden(self):
-        self.check("sudden", 0, 0)
+    def test_what_was_recorded_is_sent(self):
+        for word in ("announced", "sudden"):
+            with self.subTest(word):
+                self.check(word, 0, 0)
 
     def test_a_target_that_keeps_nothing(self):
         self.check("forget", 0, 0, sessions=0, before=0)
@@ -128,16 +127,10 @@ class Unwinding(machines.Case):
         catches, = (f for f in report["functions"] if f["name"] == "catches")
         self.assertTrue(1000 <= catches["self_ns"] / catches["calls"] < 2000, catches)
 
-    def test_the_function_recorder(self):
-        self.check("recorder=function")
-
-    def test_the_profile(self):
-        self.check("recorder=profile", profile=True)
-        self.check("recorder=profile", "events=1", profile=True)
-
-    def test_durations(self):
-        """None is dropped, although exceptions also end calls while the ring is full."""
-        self.check("recorder=duration")
+    def test_other_recorders(self):
+        """No duration is dropped, although exceptions also end calls while the ring is full."""
+        for words in ("recorder=function", "recorder=duration", "recorder=profile", "recorder=profile events=1"):
+            self.check(*words.split(), profile="profile" in words)
 
     def test_callbacks(self):
         for words in (["ops=return"], ["recorder=graph", "ops=return"]):

@@ -10,7 +10,6 @@ import dataclasses
 import pathlib
 import re
 import sys
-from collections import Counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "conformance"))
 # pylint: disable=wrong-import-position
@@ -61,7 +60,6 @@ class Line:
         self.events = []
         self.stats = None      # the last one
         self.profile = {}      # (core, the function's run-time address): the last Added
-        self.read_outs = {}    # core: the parts of its last read-out; True follows the last part
         self.console = b""
         self.sequence_gaps = 0
         self._next_sequence = {}
@@ -87,11 +85,7 @@ class Line:
             self._profile(core, payload)
 
     def _profile(self, core, payload):
-        _number, part, rows = trace2.profile(payload)
-        if part >> 1 == 0:
-            self.read_outs[core] = []
-        self.read_outs[core] += [part >> 1] + [True] * (part & 1)
-        for site, *of in rows:
+        for site, *of in trace2.profile(payload)[2]:
             self.profile[core, self.hello["text_base"] + 8 * site] = Added(*of)
 
     def _trace(self, decoder, payload):
@@ -150,11 +144,6 @@ def pairing_faults(line):
 
 def is_interrupt(event):
     return event.kind == EXTENDED and event.value & 15 == INTERRUPT
-
-
-def interrupts(line):
-    """Returns {number: count}."""
-    return dict(Counter(event.value >> 4 for event in line.events if is_interrupt(event)))
 
 
 def calls(line):

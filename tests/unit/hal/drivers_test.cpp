@@ -12,8 +12,7 @@
 #include <set>
 #include <tuple>
 
-namespace nopscope::hal {
-namespace {
+namespace nopscope::hal::drivers_test {
 
 constexpr std::uint64_t base = 0x9000;
 // Registers of the PL011.
@@ -231,5 +230,4 @@ TEST(GicViewTest, IsFoundInEachStateAndAllIsLeftAsItWas) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::hal
+}  // namespace nopscope::hal::drivers_test

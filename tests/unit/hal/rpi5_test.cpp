@@ -7,8 +7,7 @@
 #include "hal/hal.hpp"
 #include "tests/unit/hal/bus.hpp"
 
-namespace nopscope::hal {
-namespace {
+namespace nopscope::hal::rpi5_test {
 
 constexpr std::uint64_t uart = 0x10'7d00'1000;
 constexpr std::uint64_t dr = uart, ibrd = uart + 0x24, fbrd = uart + 0x28, cr = uart + 0x30;
@@ -64,5 +63,4 @@ TEST(Rpi5Table, EachDeviceIsMappedInWholePages) {
     EXPECT_FALSE(is_mapped(board.interrupts.second + 0x2000, 1));
 }
 
-}  // namespace
-}  // namespace nopscope::hal
+}  // namespace nopscope::hal::rpi5_test

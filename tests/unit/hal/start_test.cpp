@@ -8,8 +8,7 @@
 #include "hal/hal.hpp"
 #include "tests/unit/hal/bus.hpp"
 
-namespace nopscope::hal {
-namespace {
+namespace nopscope::hal::start_test {
 
 constexpr std::uint64_t uart = 0xfe20'1000, mailbox = 0xfe00'b880;
 constexpr std::uint64_t dr = uart, fr = uart + 0x18, ibrd = uart + 0x24, fbrd = uart + 0x28,
@@ -122,5 +121,4 @@ TEST_F(StartTest, WithASilentMailboxTheClockIsTheCards) {
     EXPECT_LT(bus.microseconds(), 1'020'000u);
 }
 
-}  // namespace
-}  // namespace nopscope::hal
+}  // namespace nopscope::hal::start_test

@@ -9,8 +9,7 @@
 #include "tests/unit/host/told.hpp"
 #include "tests/unit/memory/fake_target.hpp"
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::pull_test {
 
 using protocol::Kind;
 using test::ElfBuilder, test::note_at, test::rings_at;
@@ -207,5 +206,4 @@ TEST_F(Pull, RingsLargerThanTheLimit) {
     EXPECT_EQ(read(pulled).overwritten, 8 * most / 8);
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::pull_test

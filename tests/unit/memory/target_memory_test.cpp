@@ -11,8 +11,7 @@
 #include <functional>
 #include <random>
 
-namespace nopscope::host {
-namespace {
+namespace nopscope::host::target_memory_test {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
@@ -266,5 +265,4 @@ TEST_F(MemoryFile, CutOrSpoiled) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::host
+}  // namespace nopscope::host::target_memory_test

@@ -5,12 +5,7 @@
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
 
-#include <map>
-#include <memory>
-#include <set>
-
-namespace nopscope {
-namespace {
+namespace nopscope::adaptive_test {
 
 using State = LoadMeter::State;
 
@@ -302,5 +297,4 @@ TEST(DemotedSitesTest, AReaderRefusesWhatIsNoMove) {
     EXPECT_FALSE(protocol::MovedReader(payload, 1).ok());
 }
 
-}  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::adaptive_test

@@ -7,8 +7,7 @@
 
 #include <array>
 
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::control_test {
 
 using protocol::Answer, protocol::Command;
 
@@ -340,5 +339,4 @@ TEST(Steps, NoneAreOkAndOneIsWhatItSays) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::control_test

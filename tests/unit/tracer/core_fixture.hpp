@@ -7,10 +7,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <utility>
 
 namespace nopscope::testing {
+
+using protocol::Extended, protocol::Kind, protocol::Record;
+using protocol::make_extended, protocol::make_record;
+using std::tuple;
 
 inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
@@ -34,18 +43,17 @@ struct CoreUnderTest {
 
     // The functions below act on the running core: machine.current, by default 0.
     Core& here() { return cores[machine.current]; }
-    bool put(const protocol::Record& record, std::uint64_t limit = no_limit) {
+    bool put(const Record& record, std::uint64_t limit = no_limit) {
         return ring_put(machine, here(), record, limit);
     }
     bool call(std::uint32_t site) {
-        return put(protocol::make_record(protocol::Kind::call, site >> 3, 0), here().limit) ||
-               refuse();
+        return put(make_record(Kind::call, site >> 3, 0), here().limit) || refuse();
     }
     void calls(unsigned count, std::uint32_t site = 0x2000) {
         while (count-- > 0) (void)call(site);
     }
     // The record with this index, which must be written.
-    protocol::Record at(std::uint64_t index) const {
+    Record at(std::uint64_t index) const {
         return ring_peek(core, ring_bytes + index * record_bytes).value();
     }
     // Starts the core again where there is room for entries.
@@ -60,7 +68,7 @@ struct CoreUnderTest {
     // Puts the tracer's own records until they have no room either. Returns how many.
     unsigned fill_own() {
         unsigned count = 0;
-        while (put_own(machine, here(), protocol::Extended::sync)) ++count;
+        while (put_own(machine, here(), Extended::sync)) ++count;
         return count;
     }
     void push(const ShadowFrame& frame) {
@@ -71,8 +79,7 @@ struct CoreUnderTest {
         if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
         const std::uint64_t position = here().cursor;
-        if (!put(protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit))
-            return refuse();
+        if (!put(make_record(Kind::entry, site >> 3, 0), here().limit)) return refuse();
         push({return_address, sp, hook_address(Hook::graph), position, {}});
         return true;
     }
@@ -81,7 +88,7 @@ struct CoreUnderTest {
         const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;
         here().top = reinterpret_cast<std::uintptr_t>(frame);
-        (void)put(protocol::make_record(protocol::Kind::ret, entry << 1, 0));
+        (void)put(make_record(Kind::ret, entry << 1, 0));
     }
     std::size_t depth() const {
         return static_cast<std::size_t>(top_frame(core) - memory[0].frames.data());

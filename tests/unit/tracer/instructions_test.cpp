@@ -11,8 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace nopscope {
-namespace {
+namespace nopscope::instructions_test {
 
 std::vector<std::uint32_t> assemble(const std::string& source) {
     const auto folder = std::filesystem::temp_directory_path() / "nopscope_insn_test";
@@ -47,5 +46,4 @@ TEST(Encoders, AgreeWithTheAssembler) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::instructions_test

@@ -5,12 +5,9 @@
 #include "host-tools/target/stream/session.hpp"
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-#include <random>
-
-namespace nopscope {
+namespace nopscope::line_sim_test {
 
 using namespace host;
-namespace {
 
 constexpr std::uint32_t line_rate = 4000;  // bytes a second
 constexpr unsigned core_count = 2;
@@ -232,5 +229,4 @@ TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Rates, LineSim, ::testing::Values(0.0, 1e-5, 1e-4, 1e-3));
 
-}  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::line_sim_test

@@ -3,11 +3,7 @@
 #include "tests/verification/simulator/sim_machine.hpp"
 #include "tracer/arch/arm64/hook_forms.hpp"
 
-#include <tuple>
-#include <vector>
-
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::patcher_test {
 
 TEST(Initialise, BothLayoutsBecomeIdle) {
     Text text;
@@ -42,9 +38,9 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     text.machine.load(toggle.toggle(), 0xd503233f);
 
     const Refusals refused = text.initialise();
-    EXPECT_EQ(std::tuple(refused.misaligned, refused.outside, refused.words,
-                         text.machine.word_writes, text.machine.slot_writes),
-              std::tuple(2u, 2u, 3u, 1u, 1u));
+    EXPECT_EQ(tuple(refused.misaligned, refused.outside, refused.words, text.machine.word_writes,
+                    text.machine.slot_writes),
+              tuple(2u, 2u, 3u, 1u, 1u));
     EXPECT_TRUE(text.sites.find(good.function));
     for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle})
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
@@ -207,5 +203,4 @@ TEST_F(HookForms, AWordThatIsNotAsAssembledLeavesAllAsTheyAre) {
     EXPECT_EQ(machine.word_writes, words.size());
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::patcher_test

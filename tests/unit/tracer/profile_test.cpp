@@ -3,11 +3,7 @@
 #include "tests/unit/tracer/pump_fixture.hpp"
 #include "tracer/recorders/profile_sender.hpp"
 
-#include <functional>
-#include <tuple>
-
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::profile_test {
 
 constexpr std::uint64_t entry_address = 0x4000;
 
@@ -89,7 +85,7 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock read
     const ProfileInstant at = profile_instant(
         machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
-    EXPECT_EQ(std::tuple(at.clock, at.profiled, core.profiled), std::tuple(1100u, 47u, 47u + 1100));
+    EXPECT_EQ(tuple(at.clock, at.profiled, core.profiled), tuple(1100u, 47u, 47u + 1100));
 }
 
 TEST(TracerWork, TimeIsInNobodysSelf) {
@@ -139,8 +135,8 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     EXPECT_EQ(core.profiled, fixed(outer.total) + cost);
     EXPECT_EQ(inner.self_ticks(1, cost),
               static_cast<std::int64_t>(inner.total) - 2 - 3);  // 700 are 2.7 ticks
-    EXPECT_EQ(std::tuple(inner.min, inner.max, inner.bins[ProfileCell::bin_of(inner.total)]),
-              std::tuple(inner.total, inner.total, 1u));
+    EXPECT_EQ(tuple(inner.min, inner.max, inner.bins[ProfileCell::bin_of(inner.total)]),
+              tuple(inner.total, inner.total, 1u));
     EXPECT_EQ(cells.memory.cell(0, 0).total, 0u);  // still open
 }
 
@@ -211,15 +207,15 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     EXPECT_EQ(all.times, all.entries.size());
     for (const auto& [key, entry] : all.entries) {
         const std::uint64_t ticks = key.first == 0 ? 1000 + key.second : key.second;
-        EXPECT_EQ(std::tuple(entry.total, entry.self, entry.min, entry.max, entry.calls(),
-                             entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)]),
-                  std::tuple(ticks, static_cast<std::int64_t>(ticks / 2), ticks, ticks, 1u, 1u));
+        EXPECT_EQ(tuple(entry.total, entry.self, entry.min, entry.max, entry.calls(),
+                        entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)]),
+                  tuple(ticks, static_cast<std::int64_t>(ticks / 2), ticks, ticks, 1u, 1u));
     }
     ASSERT_GT(all.parts.size(), 2u);
     unsigned core = 0;
     std::uint64_t part = 0;
     for (const auto& [of, header] : all.parts) {
-        EXPECT_EQ(std::tuple(of, header.part, header.number), std::tuple(core, part++, 1u));
+        EXPECT_EQ(tuple(of, header.part, header.number), tuple(core, part++, 1u));
         if (header.last) ++core, part = 0;
     }
     EXPECT_EQ(core, core_count);
@@ -257,7 +253,7 @@ TEST_F(ReadOut, AFunctionWithAllBinsFits) {
 TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
     for (std::uint32_t site = 0; site < count; ++site) add(0, site, 9);
     sender.request();
-    protocol::Byte payload[protocol::max_payload_bytes];
+    Byte payload[protocol::max_payload_bytes];
     ASSERT_TRUE(sender.waits());
     (void)sender.next(machine.now, payload);
     const Found rest = requested();
@@ -294,9 +290,8 @@ TEST_F(ReadOut, IsTheLastButTheStats) {
     for (std::size_t i = 0; i < all.headers.size(); ++i) {
         const bool is_final = i >= all.headers.size() - core_count;
         const bool is_profile = i >= all.headers.size() - 2 * core_count && !is_final;
-        EXPECT_EQ(all.headers[i].stream == protocol::Stream::profile, is_profile) << i;
+        EXPECT_EQ(all.headers[i].stream == Stream::profile, is_profile) << i;
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::profile_test

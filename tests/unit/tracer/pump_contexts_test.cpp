@@ -2,22 +2,19 @@
 // Context switches in the ring, how the pump sends them, and which requests it serves at once.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-#include <random>
+namespace nopscope::testing::pump_contexts_test {
 
-namespace nopscope::testing {
-namespace {
-
-using protocol::Extended, protocol::Kind;
 using Words = std::vector<std::string>;
 
 struct PumpContexts : PumpTest {
+    PumpContexts() { open(); }
     void switch_to(std::uint32_t number) {
         PumpTest::switch_to(number);
         switches.push_back({core.entered_context_clock, number});
     }
     static Words switches_and_brackets(const Received& received) {
         Words list;
-        for (const protocol::Event& event : received.events) {
+        for (const Event& event : received.events) {
             if (is(event, Extended::context)) list.push_back(a_switch(event.argument, event.clock));
             if (is(event, Extended::tracer_begin))
                 list.push_back("begin " + std::to_string(event.clock));
@@ -45,7 +42,7 @@ struct PumpContexts : PumpTest {
     }
     // The time between two records counts only for a context that ran then.
     void expect_true(const Received& received) {
-        for (const protocol::Event& event : received.events) {
+        for (const Event& event : received.events) {
             const auto [ran, until] = truth(last);
             if (reader != protocol::several_contexts && event.clock != last) {
                 ASSERT_EQ(reader, ran) << "at " << last << ", record " << event.index;
@@ -65,7 +62,7 @@ struct PumpContexts : PumpTest {
     static std::vector<std::uint32_t> contexts_of(const Received& received) {
         std::vector<std::uint32_t> list;
         std::uint32_t now = 0;
-        for (const protocol::Event& event : received.events) {
+        for (const Event& event : received.events) {
             if (event.kind != Kind::extended) list.push_back(now);
             if (is(event, Extended::context)) now = event.argument;
         }
@@ -74,7 +71,6 @@ struct PumpContexts : PumpTest {
 };
 
 TEST_F(PumpContexts, ASwitchIsARecordAndAFrameBeginsWithIt) {
-    open();
     call(0x2000);
     switch_to(9);
     call(0x2008);
@@ -90,7 +86,6 @@ TEST_F(PumpContexts, ASwitchIsARecordAndAFrameBeginsWithIt) {
 }
 
 TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
-    open();
     fill();
     for (std::uint32_t i = 1; i < 1000; ++i) {
         switch_to(i);
@@ -107,7 +102,6 @@ TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
 
 // The switch needs more records than an entry. There is room for one.
 TEST_F(PumpContexts, NoEntryComesBeforeASwitchOfSeveralRecords) {
-    open();
     while (core.cursor + 2 * record_bytes <= core.limit) ASSERT_TRUE(call(0x2000));
     switch_context(core, 9, machine.now, 0, protocol::Left::preempted);
     put_switch(machine, core);
@@ -121,7 +115,6 @@ TEST_F(PumpContexts, NoEntryComesBeforeASwitchOfSeveralRecords) {
 }
 
 TEST_F(PumpContexts, StoppedRecordingSaysItAtTheStart) {
-    open();
     core.limit = 0;
     switch_to(3);
     switch_to(4);
@@ -132,7 +125,6 @@ TEST_F(PumpContexts, StoppedRecordingSaysItAtTheStart) {
 }
 
 TEST_F(PumpContexts, TheyAreNotTheTracersOwnRecords) {
-    open();
     for (std::uint32_t i = 0; i < 100; ++i) switch_to(i);
     pump.flush();
     EXPECT_EQ(core.own_records, 0u);
@@ -153,7 +145,6 @@ TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
 }
 
 TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
-    open();
     fill();
     switch_to(9);
     pump.run(moment(machine, core));
@@ -162,7 +153,6 @@ TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
 
 // If the switch's record comes after the work began, the work's begin must not come before it.
 TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
-    open();
     core.limit = 0;
     const Moment began = moment(machine, core);
     machine.now += 100;
@@ -173,7 +163,6 @@ TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
 }
 
 TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
-    open();
     core.limit = 0;
     switch_to(3);
     const std::uint64_t left = core.entered_context_clock;
@@ -189,7 +178,6 @@ TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
 
 // A return has no limit. The record of the switch comes after it.
 TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
-    open();
     ASSERT_TRUE(enter(0x2000, 0x9000));
     core.limit = 0;
     switch_to(3);
@@ -206,7 +194,6 @@ TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
 
 // If not even the tracer's own record has room, the pump makes none, and entries wait, too.
 TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
-    open();
     fill();
     fill_own();
     switch_to(9);
@@ -262,7 +249,6 @@ TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
 }
 
 TEST_F(PumpContexts, TheReserveKeepsEntriesOut) {
-    open();
     core.reserve += 100 * record_bytes;
     ring_set_limit(machine, core);
     fill();
@@ -271,7 +257,6 @@ TEST_F(PumpContexts, TheReserveKeepsEntriesOut) {
 }
 
 TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {
-    open();
     pump.run();
     (void)receive();
     const auto sent = [this] {
@@ -285,5 +270,4 @@ TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {
     EXPECT_EQ(sent(), 0u);
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::pump_contexts_test

@@ -2,16 +2,10 @@
 // One pump and three cores.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <functional>
 #include <thread>
-#include <tuple>
 
-namespace nopscope::testing {
-namespace {
-
-using protocol::Kind;
+namespace nopscope::testing::pump_cores_test {
 
 struct PumpCores : PumpTest {
     PumpCores() : PumpTest(3) {}
@@ -24,8 +18,8 @@ struct PumpCores : PumpTest {
 
 // Each stream of each core must be numbered from 0 without a gap.
 void expect_whole_sequences(const Received& received) {
-    std::map<std::pair<protocol::Stream, unsigned>, std::uint32_t> next;
-    for (const protocol::FrameHeader& header : received.headers)
+    std::map<std::pair<Stream, unsigned>, std::uint32_t> next;
+    for (const FrameHeader& header : received.headers)
         EXPECT_EQ(header.sequence, (next[{header.stream, header.core}]++));
 }
 
@@ -35,8 +29,8 @@ TEST_F(PumpCores, ABusyCoreDoesNotKeepTheOthersWaiting) {
     calls_on(2, 150);
     pump.flush();
     std::vector<unsigned> order;
-    for (const protocol::FrameHeader& header : receive().headers)
-        if (header.stream == protocol::Stream::trace) order.push_back(header.core);
+    for (const FrameHeader& header : receive().headers)
+        if (header.stream == Stream::trace) order.push_back(header.core);
     ASSERT_GE(order.size(), 3u);
     EXPECT_NE(std::find(order.begin(), order.begin() + 2, 2u), order.begin() + 2)
         << "they take turns";
@@ -51,9 +45,9 @@ TEST_F(PumpCores, StatsOfEachCore) {
     const Received received = finished();
     expect_whole_sequences(received);
     for (unsigned core = 0; core < 3; ++core) {
-        const protocol::Stats last = received.stats_of.at(core).back();
-        EXPECT_EQ(std::tuple(last.final, last.generated, last.shadow_stack_full, last.off_stack),
-                  std::tuple(1u, made[core], core == 1 ? 5u : 0u, core == 2 ? 6u : 0u));
+        const Stats last = received.stats_of.at(core).back();
+        EXPECT_EQ(tuple(last.final, last.generated, last.shadow_stack_full, last.off_stack),
+                  tuple(1u, made[core], core == 1 ? 5u : 0u, core == 2 ? 6u : 0u));
     }
     EXPECT_GT(received.stats_of.at(0).back().dropped, 0u);
     EXPECT_EQ(received.stats_of.at(1).back().dropped, 0u);
@@ -155,8 +149,7 @@ TEST_F(PumpThreads, LosslessFromThreeCoresAtOnce) {
         this_core = number;
         Core& core = cores[number];
         for (std::uint32_t i = 0; i < records; ++i) {
-            const auto record =
-                protocol::make_record(Kind::call, 0x400 + 512 * number + i % 512, 0);
+            const auto record = make_record(Kind::call, 0x400 + 512 * number + i % 512, 0);
             while (!ring_put(machine, core, record, __atomic_load_n(&core.limit, __ATOMIC_RELAXED)))
                 if (!pump.make_room()) ++refused;
         }
@@ -176,11 +169,9 @@ TEST_F(PumpThreads, LosslessFromThreeCoresAtOnce) {
         for (std::uint32_t i = 0; i < records; ++i)
             ASSERT_EQ(events[i].site_offset, 0x1000 + 0x1000 * number + 8 * (i % 512));
         std::uint64_t index = 0;
-        for (const protocol::Event& event : received.events_of.at(number))
-            ASSERT_EQ(event.index, index++);
+        for (const Event& event : received.events_of.at(number)) ASSERT_EQ(event.index, index++);
         EXPECT_EQ(received.stats_of.at(number).back().dropped, 0u);
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::pump_cores_test

@@ -6,13 +6,12 @@
 #include "tracer/protocol/event.hpp"
 #include "tracer/stream/pump.hpp"
 
-#include <map>
-#include <memory>
-#include <string>
-
 namespace nopscope::testing {
 
-inline std::vector<protocol::Byte> line_bytes;
+using protocol::Byte, protocol::Event, protocol::FrameHeader;
+using protocol::Hello, protocol::Stats, protocol::Stream;
+
+inline std::vector<Byte> line_bytes;
 inline constexpr std::size_t any_number = ~std::size_t{0};
 inline std::size_t transmitter_room = 0;
 // One decoder for each core. Each test begins with new ones.
@@ -26,19 +25,19 @@ inline bool try_write(std::uint8_t byte) {
 }
 
 struct Received {
-    std::vector<protocol::Event> events;
+    std::vector<Event> events;
     std::vector<protocol::GroupHeader> traces;
-    std::vector<protocol::Hello> hellos;
-    std::vector<protocol::Stats> stats;
+    std::vector<Hello> hellos;
+    std::vector<Stats> stats;
     std::string console;
-    std::vector<protocol::FrameHeader> headers;
-    std::vector<std::pair<unsigned, std::vector<protocol::Byte>>> profiles;  // core, payload
-    std::map<unsigned, std::vector<protocol::Event>> events_of;              // by core
-    std::map<unsigned, std::vector<protocol::Stats>> stats_of;
+    std::vector<FrameHeader> headers;
+    std::vector<std::pair<unsigned, std::vector<Byte>>> profiles;  // core, payload
+    std::map<unsigned, std::vector<Event>> events_of;              // by core
+    std::map<unsigned, std::vector<Stats>> stats_of;
     unsigned bad = 0;
 };
 
-inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
+inline void take(Received& received, std::vector<Byte>& chunk) {
     const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
     if (!frame.ok || frame.header.session != 7) {
         ++received.bad;
@@ -46,35 +45,35 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
     }
     received.headers.push_back(frame.header);
     switch (frame.header.stream) {
-    case protocol::Stream::hello:
+    case Stream::hello:
         received.bad += !protocol::read_hello(frame.payload, frame.payload_bytes,
                                               received.hellos.emplace_back());
         break;
-    case protocol::Stream::stats: {
-        protocol::Stats& stats = received.stats.emplace_back();
+    case Stream::stats: {
+        Stats& stats = received.stats.emplace_back();
         received.bad += !protocol::read_stats(frame.payload, frame.payload_bytes, stats);
         received.bad += stats.generated != stats.delivered + stats.dropped + stats.overwritten +
                                                stats.aggregated + stats.filtered;
         received.stats_of[frame.header.core].push_back(stats);
         break;
     }
-    case protocol::Stream::console:
+    case Stream::console:
         received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
         break;
-    case protocol::Stream::trace: {
+    case Stream::trace: {
         auto& decoder = decoders[frame.header.core];
         if (!decoder) decoder = std::make_unique<protocol::TraceDecoder>();
         received.bad += decoder->open(frame.payload, frame.payload_bytes) !=
                         protocol::TraceDecoder::Opened::ready;
         received.traces.push_back(decoder->header());
         std::uint64_t index = decoder->next_index();
-        received.bad += !decoder->read([&](protocol::Record record, std::uint64_t clock) {
+        received.bad += !decoder->read([&](Record record, std::uint64_t clock) {
             received.events.push_back(protocol::event_of({record, clock}, index++));
             received.events_of[frame.header.core].push_back(received.events.back());
         });
         break;
     }
-    case protocol::Stream::profile:
+    case Stream::profile:
         received.profiles.emplace_back(
             frame.header.core, std::vector(frame.payload, frame.payload + frame.payload_bytes));
         break;
@@ -85,8 +84,8 @@ inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
 // Takes all complete frames from the line. `cut`: the reader cannot read some of them.
 inline Received receive(bool cut = false) {
     Received received;
-    std::vector<protocol::Byte> chunk;
-    for (const protocol::Byte byte : line_bytes) {
+    std::vector<Byte> chunk;
+    for (const Byte byte : line_bytes) {
         if (byte != 0) {
             chunk.push_back(byte);
             continue;
@@ -99,15 +98,15 @@ inline Received receive(bool cut = false) {
     return received;
 }
 
-inline bool is(const protocol::Event& event, protocol::Extended what) {
-    return event.kind == protocol::Kind::extended && event.extended == what;
+inline bool is(const Event& event, Extended what) {
+    return event.kind == Kind::extended && event.extended == what;
 }
 // The begins (`<`) and ends (`>`) of the tracer's work, in order.
 inline std::string brackets(const Received& received) {
     std::string all;
-    for (const protocol::Event& event : received.events) {
-        if (is(event, protocol::Extended::tracer_begin)) all += '<';
-        if (is(event, protocol::Extended::tracer_end)) all += '>';
+    for (const Event& event : received.events) {
+        if (is(event, Extended::tracer_begin)) all += '<';
+        if (is(event, Extended::tracer_end)) all += '>';
     }
     return all;
 }
@@ -145,11 +144,11 @@ struct PumpTest : ::testing::Test, CoreUnderTest {
         return receive();
     }
     // Writes a record into a slot that was claimed.
-    void write_late(std::uint64_t position, const protocol::Record& record) {
+    void write_late(std::uint64_t position, const Record& record) {
         *ring_slot(core, position) = (record.word + recorder_excess(record)) ^ lap_mask(position);
     }
     void write_late(std::uint64_t position, std::uint32_t site) {
-        write_late(position, protocol::make_record(protocol::Kind::call, site >> 3, machine.now));
+        write_late(position, make_record(Kind::call, site >> 3, machine.now));
     }
     // Switches as tracer/recorders/contexts.cpp does.
     void switch_to(std::uint32_t number) {
@@ -159,20 +158,19 @@ struct PumpTest : ::testing::Test, CoreUnderTest {
     }
     // Marks as tracer/recorders/triggers.cpp does.
     bool mark(std::uint32_t id) {
-        return ring_put(machine, here(), protocol::make_extended(protocol::Extended::marker, id),
-                        mark_limit(here()));
+        return ring_put(machine, here(), make_extended(Extended::marker, id), mark_limit(here()));
     }
     Config config;
-    protocol::Hello hello;
+    Hello hello;
     std::unique_ptr<protocol::TraceEncoder[]> encoders =
         std::make_unique<protocol::TraceEncoder[]>(cores.size());
     Pump<sim::SimMachine> pump{machine, cores, encoders.get()};
 };
 
-inline std::vector<protocol::Event> without_own(const std::vector<protocol::Event>& events) {
-    std::vector<protocol::Event> calls;
-    for (const protocol::Event& event : events)
-        if (event.kind != protocol::Kind::extended) calls.push_back(event);
+inline std::vector<Event> without_own(const std::vector<Event>& events) {
+    std::vector<Event> calls;
+    for (const Event& event : events)
+        if (event.kind != Kind::extended) calls.push_back(event);
     return calls;
 }
 

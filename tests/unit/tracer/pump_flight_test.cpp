@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flight mode: the ring keeps the newest records. A snapshot sends them and counts older ones.
-#include "tests/unit/tracer/core_fixture.hpp"
 #include "tests/unit/tracer/pump_fixture.hpp"
 #include "tracer/core/flight.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <random>
-#include <tuple>
-
-namespace nopscope::testing {
-namespace {
-
-using protocol::Extended, protocol::Kind;
+namespace nopscope::testing::pump_flight_test {
 
 struct PumpFlight : PumpTest {
     struct Made {
@@ -29,7 +20,6 @@ struct PumpFlight : PumpTest {
         for (unsigned i = 0; i < count; ++i) {
             const std::uint64_t index = record_index(core.cursor);
             const auto site = static_cast<std::uint32_t>(0x2000 + 8 * (index % 1000));
-            ++asked;
             if (call(site)) made[index] = {site - 0x1000, machine.now, core.context_number};
         }
     }
@@ -40,7 +30,7 @@ struct PumpFlight : PumpTest {
     }
     void check(const Received& received) {
         std::size_t frame = 0;
-        for (const protocol::Event& event : received.events) {
+        for (const Event& event : received.events) {
             while (frame < received.traces.size() && received.traces[frame].key &&
                    received.traces[frame].first_index <= event.index)
                 context = received.traces[frame++].context;
@@ -59,7 +49,6 @@ struct PumpFlight : PumpTest {
     }
 
     std::map<std::uint64_t, Made> made;  // by index
-    std::uint64_t asked = 0;
     std::uint64_t delivered_calls = 0;
     std::uint32_t context = 0;  // of the last record that arrived
 };
@@ -91,8 +80,8 @@ TEST_F(PumpFlight, ASnapshotIsTheNewestRecordsAndItsMark) {
         const Received received = checked(receive());
         ASSERT_FALSE(received.events.empty());
         std::uint64_t next = received.events.front().index;
-        for (const protocol::Event& event : received.events) EXPECT_EQ(event.index, next++);
-        const auto is_mark = [&](const protocol::Event& event) {
+        for (const Event& event : received.events) EXPECT_EQ(event.index, next++);
+        const auto is_mark = [&](const Event& event) {
             return is(event, Extended::marker) && event.argument == 7 && event.index == end;
         };
         EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(), is_mark), 1);
@@ -112,9 +101,9 @@ TEST_F(PumpFlight, EntriesAreRefusedAndCountedUntilThePumpHasCome) {
     make(1);
     EXPECT_EQ(core.dropped, 100u);
     const Received received = checked(finished());
-    const protocol::Stats last = received.stats.back();
-    EXPECT_EQ(std::tuple(last.final, last.generated, last.delivered),
-              std::tuple(1u, record_index(core.cursor) + core.dropped, received.events.size()));
+    const Stats last = received.stats.back();
+    EXPECT_EQ(tuple(last.final, last.generated, last.delivered),
+              tuple(1u, record_index(core.cursor) + core.dropped, received.events.size()));
     EXPECT_GT(last.overwritten, slots);
 }
 
@@ -158,7 +147,7 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     run();
     const Received received = checked(finished());
     EXPECT_EQ(received.events.front().index, record_index(hole) + 1);
-    const protocol::Stats last = received.stats.back();
+    const Stats last = received.stats.back();
     EXPECT_EQ(last.delivered, first.events.size() + received.events.size());
     EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
     EXPECT_EQ(last.generated, record_index(core.cursor));
@@ -215,7 +204,7 @@ TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
     const Received received = checked(receive());
     ASSERT_FALSE(received.events.empty());
     EXPECT_EQ(received.events.back().index, end - 1);
-    for (const protocol::Event& event : received.events) EXPECT_NE(event.index, hole);
+    for (const Event& event : received.events) EXPECT_NE(event.index, hole);
     EXPECT_EQ(record_index(core.tail), end);
     EXPECT_EQ(received.events.size() + core.overwritten, end);
     EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8);
@@ -249,7 +238,7 @@ TEST_F(PumpFlight, ModeContextAndClockChangeWhileRecording) {
         longest = std::max(longest, ticks);
     }
     const Received received = checked(finished());
-    const protocol::Stats last = received.stats.back();
+    const Stats last = received.stats.back();
     EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
     EXPECT_GT(last.dropped, 0u);
     EXPECT_GT(last.overwritten, slots);
@@ -269,7 +258,7 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     EXPECT_EQ(core.overwrites, 0u);
     for (unsigned i = 0; i < GetParam(); ++i) {
         const std::uint64_t index = record_index(core.cursor);
-        ASSERT_TRUE(put(protocol::make_record(Kind::call, 0x5000 >> 3, 0)));
+        ASSERT_TRUE(put(make_record(Kind::call, 0x5000 >> 3, 0)));
         made[index] = {0x4000, machine.now, 0};
     }
     transmitter_room = any_number;
@@ -301,8 +290,7 @@ TEST(Settle, ProducersAreKeptOff) {
     const std::uint64_t end = t.core.cursor;
     Beside machine(t);
     settle(machine, t.core);
-    EXPECT_EQ(std::tuple(t.core.cursor, t.core.dropped, lapped_records(t.core)),
-              std::tuple(end, slots, 0u));
+    EXPECT_EQ(tuple(t.core.cursor, t.core.dropped, lapped_records(t.core)), tuple(end, slots, 0u));
     EXPECT_TRUE(t.core.limit > t.core.tail) << "they are let in again";
 }
 
@@ -310,17 +298,16 @@ TEST(Settle, BeginsWithAWholeRecord) {
     for (unsigned more = 0; more < 3; ++more) {
         CoreUnderTest t;
         overwrite(t.machine, t.core, true);
-        const auto head = protocol::make_extended(protocol::Extended::duration, 0);
+        const auto head = make_extended(Extended::duration, 0);
         const std::uint64_t data[] = {5, 6};
         for (unsigned i = 0; i < slots; ++i)
             ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
         t.calls(more);
         settle(t.machine, t.core);
         ASSERT_TRUE(ring_peek(t.core, t.core.tail));
-        EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(protocol::Extended::data)) << more;
+        EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(Extended::data)) << more;
         EXPECT_EQ(t.core.overwritten, record_index(t.core.tail));
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::pump_flight_test

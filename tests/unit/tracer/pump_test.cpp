@@ -2,10 +2,11 @@
 // The pump with a line in memory, which the wire format's own reader reads back.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::pump_test {
 
-using protocol::Kind;
+struct PumpStream : PumpTest {
+    PumpStream() { open(); }
+};
 
 TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
     open(Mode::stream, 2000);
@@ -22,8 +23,7 @@ TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
 }
 
 // The transmitter is full most of the time.
-TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
-    open();
+TEST_F(PumpStream, RecordsArriveInOrderWithIndexClockAndSite) {
     transmitter_room = 0;
     std::vector<std::uint64_t> clocks;
     const auto stamp = [&] { clocks.push_back(machine.now); };
@@ -40,7 +40,7 @@ TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     }
     transmitter_room = any_number;
     const Received received = flushed();
-    EXPECT_EQ(received.headers.at(0).stream, protocol::Stream::hello);
+    EXPECT_EQ(received.headers.at(0).stream, Stream::hello);
     EXPECT_EQ(received.hellos.at(0).clock_hz, hz);
     EXPECT_EQ(received.hellos.size(), 1u);
     ASSERT_EQ(without_own(received.events).size(), 205u);
@@ -55,8 +55,7 @@ TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     EXPECT_EQ(received.events[4].entry_index, 1u);
 }
 
-TEST_F(PumpTest, BackwardStepsOfTheClockAreNoWrap) {
-    open();
+TEST_F(PumpStream, BackwardStepsOfTheClockAreNoWrap) {
     call(0x2000);
     machine.now -= 40;
     call(0x2000);
@@ -65,8 +64,7 @@ TEST_F(PumpTest, BackwardStepsOfTheClockAreNoWrap) {
     EXPECT_EQ(received.events[1].clock, received.events[0].clock - 39);
 }
 
-TEST_F(PumpTest, StopsAtARecordThatIsNotWrittenYet) {
-    open();
+TEST_F(PumpStream, StopsAtARecordThatIsNotWrittenYet) {
     call(0x2000);
     const std::uint64_t claimed = core.cursor;
     core.cursor += record_bytes;
@@ -100,11 +98,11 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     };
     EXPECT_TRUE(stats().empty());  // none is due
     telling.send_stats();
-    protocol::Stats last = stats().back();
+    Stats last = stats().back();
     EXPECT_TRUE(last.has_state);
-    EXPECT_EQ(std::tuple(last.recursions, last.mode, last.recorders, last.since, last.stopped_at,
-                         last.stray_returns, last.undeferred, last.profile),
-              std::tuple(3u, 0u, 2u, in_force.since(), in_force.stopped_at(), 5u, 6u, 0u));
+    EXPECT_EQ(tuple(last.recursions, last.mode, last.recorders, last.since, last.stopped_at,
+                    last.stray_returns, last.undeferred, last.profile),
+              tuple(3u, 0u, 2u, in_force.since(), in_force.stopped_at(), 5u, 6u, 0u));
     // A change of mode is sent at once.
     machine.now += 500;
     telling.set_mode(Mode::lossless);
@@ -163,15 +161,7 @@ TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
     EXPECT_LT(received.events.size() - without_own(received.events).size(), 1000u);
 }
 
-TEST_F(PumpTest, ItsTimeIsBracketed) {
-    open();
-    calls(300);
-    pump.run();
-    EXPECT_EQ(brackets(flushed()), "<>");
-}
-
-TEST_F(PumpTest, AnIdlePumpFallsSilent) {
-    open();
+TEST_F(PumpStream, AnIdlePumpFallsSilent) {
     call(0x2000);
     run(100, hz / 1000);
     receive();
@@ -194,8 +184,7 @@ TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
     EXPECT_GT(line_bytes.size(), 0u);
 }
 
-TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
-    open();
+TEST_F(PumpStream, WhatFiltersLeaveOutIsInTheAccount) {
     core.filtered = 5;
     core.calls_skipped = 7;
     call(0x2000);
@@ -203,8 +192,7 @@ TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
 }
 
 // The pump's own records never take the room of the firmware's records, and never keep it sending.
-TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
-    open();
+TEST_F(PumpStream, AfterALongIdleTimeThereIsRoom) {
     run(5000, hz / 10);
     EXPECT_LE(core.own_records * record_bytes, own_reserve_bytes);
     const std::size_t frames = receive().traces.size();
@@ -214,8 +202,7 @@ TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
 }
 
 // A host that begins late, or has lost a frame.
-TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
-    open();
+TEST_F(PumpStream, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
     const auto seconds = [this](int count, bool cut = false) {
         for (int i = 0; i < 20 * count; ++i) call(0x2000), pump.run(), machine.now += hz / 20;
         return receive(cut);
@@ -228,8 +215,6 @@ TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
 }
 
 // ---- The pump when an interrupt or a panic interrupts it.
-
-using protocol::Kind;
 
 using Hook = std::function<void()> sim::SimMachine::*;
 
@@ -275,7 +260,7 @@ TEST(PumpPanics, AtAnyPointOfThePumpNothingIsLost) {
             if (!received) break;
             std::set<std::uint64_t> indexes;
             const auto events = without_own(received->events);
-            for (const protocol::Event& event : events) indexes.insert(event.index);
+            for (const Event& event : events) indexes.insert(event.index);
             EXPECT_EQ(indexes.size(), 300u) << n;
             EXPECT_TRUE(events.size() == 300 || hook == &sim::SimMachine::on_mask) << n;
         }
@@ -297,12 +282,11 @@ TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
 }
 
 // The encoder's model then contains records that no frame contains.
-TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
-    open();
+TEST_F(PumpStream, APanicWithinTheEncoderBeginsAGroup) {
     for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));
     EXPECT_EQ(without_own(flushed().events).size(), 300u);
     for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
-    protocol::Byte payload[protocol::max_payload_bytes];
+    Byte payload[protocol::max_payload_bytes];
     encoders[0].begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
                                 .dropped = 0,
@@ -310,9 +294,9 @@ TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
                                 .context = 0});
     int coded = 0;
     try {
-        encoders[0].fill(100, [&](protocol::Record& record, std::uint64_t& clock) {
+        encoders[0].fill(100, [&](Record& record, std::uint64_t& clock) {
             if (coded++ == 50) throw 0;
-            record = protocol::make_record(Kind::call, 0x7000 >> 3, 0);
+            record = make_record(Kind::call, 0x7000 >> 3, 0);
             clock = core.pumped_clock;
             return true;
         });
@@ -323,8 +307,7 @@ TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     EXPECT_EQ(without_own(received.events).size(), 100u);
 }
 
-TEST_F(PumpTest, ConsoleKeepsItsOrderAndLength) {
-    open();
+TEST_F(PumpStream, ConsoleKeepsItsOrderAndLength) {
     std::string said;
     for (int i = 0; i < 500; ++i) {
         const std::string words = "line " + std::to_string(i) + "\n";
@@ -350,8 +333,6 @@ TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
 }
 
 // ---- Lossless mode: code that finds the ring full pumps until there is room, or waits for it.
-
-using protocol::Extended, protocol::Kind;
 
 using PumpRoom = PumpTest;
 
@@ -394,12 +375,12 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     machine.now += 1000;
     ASSERT_TRUE(pump.make_room(began, 21));
     pump.finish();
-    std::vector<protocol::Event> own;
-    for (const protocol::Event& event : receive().events)
+    std::vector<Event> own;
+    for (const Event& event : receive().events)
         if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
     ASSERT_EQ(own.size(), 2u);
-    EXPECT_EQ(std::tuple(own[0].extended, own[0].clock, own[0].argument, own[1].extended),
-              std::tuple(Extended::tracer_begin, began.clock, 21u, Extended::tracer_end));
+    EXPECT_EQ(tuple(own[0].extended, own[0].clock, own[0].argument, own[1].extended),
+              tuple(Extended::tracer_begin, began.clock, 21u, Extended::tracer_end));
     EXPECT_GT(own[1].argument, 0u);
 }
 
@@ -451,7 +432,7 @@ TEST_F(PumpRoom, WorkInStepsGoesOnBehindAnInterrupt) {
     const Received received = finished();
     EXPECT_EQ(brackets(received), "<><><>");
     std::vector<std::uint32_t> before;
-    for (const protocol::Event& event : received.events)
+    for (const Event& event : received.events)
         if (is(event, Extended::tracer_begin)) before.push_back(event.argument);
     EXPECT_EQ(before[1], 0u);
     EXPECT_GT(before[2], 0u);  // instructions since the interrupt's end
@@ -532,5 +513,4 @@ INSTANTIATE_TEST_SUITE_P(
                       Idle{"TheConsoleAloneKeepsTheClock", "r6t6", 12}),
     [](const auto& info) { return std::string(info.param.name); });
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::pump_test

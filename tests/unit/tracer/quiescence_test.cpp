@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nopscope {
-namespace {
+namespace nopscope::quiescence_test {
 
 // The calls find core 1 at these places, one after the other, and then always at the last one.
 struct Found : sim::SimMachine {
@@ -122,5 +121,4 @@ TEST_F(QuiescenceTest, NotForCoresThatGoOffOrNeverRunTracedCode) {
     EXPECT_EQ(strangers.calls, 1u);
 }
 
-}  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::quiescence_test

@@ -2,12 +2,7 @@
 // Thousands of random requests against a plain model: a map from sites to ordered sets of ops.
 #include "tests/unit/tracer/text_fixture.hpp"
 
-#include <deque>
-#include <map>
-#include <random>
-
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::random_requests_test {
 
 using Set = std::vector<Ops*>;
 
@@ -226,5 +221,4 @@ TEST_P(RandomRequests, MatchTheModel) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomRequests, ::testing::Range(1u, 5u));
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::random_requests_test

@@ -8,8 +8,7 @@
 
 #include <functional>
 
-namespace nopscope {
-namespace {
+namespace nopscope::request_lock_test {
 
 using Code = Quiescence<sim::SimMachine>::Code;
 
@@ -101,5 +100,4 @@ TEST(RequestLockTest, ATaskWaitsForTheOneThatItHasPreempted) {
     EXPECT_FALSE(lock.try_lock(1));
 }
 
-}  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::request_lock_test

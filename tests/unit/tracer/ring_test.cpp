@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/tracer/core_fixture.hpp"
 
-#include <random>
-#include <tuple>
+namespace nopscope::testing::ring_test {
 
-namespace nopscope::testing {
-namespace {
-
-using protocol::Extended, protocol::Kind, protocol::Record;
-
-Record a_call(std::uint32_t site) { return protocol::make_record(Kind::call, site, 0); }
+Record a_call(std::uint32_t site) { return make_record(Kind::call, site, 0); }
 
 using Ring = CoreTest;
 
@@ -121,8 +115,8 @@ TEST_F(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     core.context_number = 3;
     const auto sync = [&](std::uint64_t limit) { return put(protocol::make_sync(0), limit); };
     ASSERT_TRUE(put_in_context(machine, core, sync, own_limit));
-    EXPECT_EQ(std::tuple(at(0).extended(), at(0).argument(), at(1).extended()),
-              std::tuple(Extended::context, 3u, Extended::sync));
+    EXPECT_EQ(tuple(at(0).extended(), at(0).argument(), at(1).extended()),
+              tuple(Extended::context, 3u, Extended::sync));
 }
 
 TEST_F(Ring, StoppedStaysStoppedWhenThePumpReleases) {
@@ -255,8 +249,6 @@ TEST_F(ShadowStack, NeverPopsTheSentinel) {
 
 // ---- Records of several words, the duration recorder's rare paths, and why a core is stopped.
 
-using protocol::Extended, protocol::make_extended;
-
 using RingMany = CoreTest;
 
 TEST_F(RingMany, HeadAndDataComeBackInOrder) {
@@ -270,7 +262,7 @@ TEST_F(RingMany, HeadAndDataComeBackInOrder) {
         ASSERT_TRUE(at(index).is(Extended::arguments) && at(index).argument() == 0x0101);
         ASSERT_EQ(data_count(at(index)), 3u);
         for (unsigned n = 0; n < 3; ++n) {
-            const protocol::Record word = at(index + 1 + n);
+            const Record word = at(index + 1 + n);
             ASSERT_TRUE(word.is(Extended::data) && word.data() == data[n]);
             ASSERT_EQ(clock_of(word, 0x5'0000'0001), 0x5'0000'0001u) << "data have no clock";
         }
@@ -323,7 +315,7 @@ TEST_F(RingMany, EveryHeadSaysHowMuchFollows) {
         EXPECT_EQ(protocol::task_fact(argument), TaskFact::moved);
     }
     EXPECT_EQ(data_count(protocol::make_data(~std::uint64_t{0})), 0u);
-    EXPECT_EQ(data_count(protocol::make_record(protocol::Kind::call, 7, 0)), 0u);
+    EXPECT_EQ(data_count(make_record(Kind::call, 7, 0)), 0u);
 }
 
 struct Durations : CoreTest {
@@ -372,7 +364,7 @@ TEST_F(Durations, WithoutRoomOrContextASkippedCallIsDropped) {
     core.tail = core.cursor;  // there is room, but the context record is pending
     core.context_record_pending = 1;
     unwind(machine, core, 0x9800, false);
-    EXPECT_EQ(std::tuple(core.dropped, core.cursor, depth()), std::tuple(2u, cursor, 0u));
+    EXPECT_EQ(tuple(core.dropped, core.cursor, depth()), tuple(2u, cursor, 0u));
 }
 
 TEST_F(Durations, TheClockMayHaveBeenReadTooEarly) {
@@ -422,8 +414,8 @@ TEST_F(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
     EXPECT_EQ(core.subtree_depth, 1u);
     EXPECT_NE(core.limit, 0u);
     unwind(machine, core, 0x9800, false);
-    EXPECT_EQ(std::tuple(core.subtree_depth, core.limit, stops_of(core)),
-              std::tuple(0u, 0u, stopped_outside));
+    EXPECT_EQ(tuple(core.subtree_depth, core.limit, stops_of(core)),
+              tuple(0u, 0u, stopped_outside));
 }
 
 // ---- Calls that return while another context runs.
@@ -527,5 +519,4 @@ TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::ring_test

@@ -9,8 +9,7 @@
 #include <random>
 #include <tuple>
 
-namespace nopscope::hal {
-namespace {
+namespace nopscope::hal::rtt_test {
 
 using Block = RttBlock<64, 16>;
 unsigned barriers;
@@ -158,5 +157,4 @@ TEST(RttBurst, AFrameOfManyBytesIsToldInBursts) {
     EXPECT_EQ(block.up.write, 1000u);
 }
 
-}  // namespace
-}  // namespace nopscope::hal
+}  // namespace nopscope::hal::rtt_test

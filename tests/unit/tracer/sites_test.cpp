@@ -11,8 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace nopscope {
-namespace {
+namespace nopscope::sites_test {
 
 using Indexes = std::vector<std::uint32_t>;
 
@@ -358,5 +357,4 @@ TEST_F(SiteNameFilterTest, NoSuchNameOrNoNames) {
     EXPECT_EQ(chosen(Sites::range(3, 2)), (Indexes{3, 4}));
 }
 
-}  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::sites_test

@@ -3,12 +3,7 @@
 #include "tracer/recorders/task_sender.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
 
-#include <map>
-#include <string>
-#include <tuple>
-
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::task_sender_test {
 
 constexpr std::uint64_t hz = 1'000'000;
 
@@ -48,6 +43,12 @@ struct TaskSenderTest : CoreTest {
         }
         return frames;
     }
+    // How many contexts are told after so many ticks.
+    std::size_t told_after(std::uint64_t ticks) {
+        now += ticks;
+        take();
+        return told.size();
+    }
     static std::string text(const protocol::TaskName& name) {
         return {reinterpret_cast<const char*>(name.bytes), name.size};
     }
@@ -77,19 +78,14 @@ TEST_F(TaskSenderTest, TellsWhatIsNewAndLaterAll) {
 
     create(2, "two");
     EXPECT_FALSE(sender.waits(now)) << "changes are sent together";
-    now += hz / 10;
-    take();
-    EXPECT_EQ(told.size(), 1u);
+    EXPECT_EQ(told_after(hz / 10), 1u);
     EXPECT_EQ(told.at(2).name, "two");
 
     now += 9 * hz;
     EXPECT_FALSE(sender.waits(now));
-    now += hz;
-    take();
-    EXPECT_EQ(told.size(), 3u) << "every ten seconds";
+    EXPECT_EQ(told_after(hz), 3u) << "every ten seconds";
     sender.request();
-    take();
-    EXPECT_EQ(told.size(), 3u) << "and on request";
+    EXPECT_EQ(told_after(0), 3u) << "and on request";
 }
 
 TEST_F(TaskSenderTest, TellsTheFactsOfAContext) {
@@ -99,10 +95,10 @@ TEST_F(TaskSenderTest, TellsTheFactsOfAContext) {
     context.lowest_sp -= 0x120;
     take();
     const protocol::TaskFacts& facts = told.at(3).facts;
-    EXPECT_EQ(std::tuple(told.at(3).name, facts.priority, facts.id, facts.flags, facts.core,
-                         facts.stack_low, facts.stack_bytes, facts.stack_used),
-              std::tuple("a name that is longer than thir", 7u, 0xffff'0000'1234'5678u,
-                         protocol::runs_interrupts, 2u, 0x30'000u, 0x8000u, 0x120u));
+    EXPECT_EQ(tuple(told.at(3).name, facts.priority, facts.id, facts.flags, facts.core,
+                    facts.stack_low, facts.stack_bytes, facts.stack_used),
+              tuple("a name that is longer than thir", 7u, 0xffff'0000'1234'5678u,
+                    protocol::runs_interrupts, 2u, 0x30'000u, 0x8000u, 0x120u));
 }
 
 // While a context runs, its core has its bounds.
@@ -116,10 +112,10 @@ TEST_F(TaskSenderTest, AsksTheCoreForTheContextThatRuns) {
     all.mains[0].stack_low = 0x500;
     all.mains[0].stack_high = 0x600;
     take();
-    EXPECT_EQ(std::tuple(told.at(4).facts.stack_low, told.at(4).facts.stack_bytes,
-                         told.at(4).facts.stack_used, told.at(0).facts.stack_low,
-                         told.at(0).facts.stack_bytes),
-              std::tuple(0x7000u, 0x2000u, 0x100u, 0x500u, 0x100u));
+    EXPECT_EQ(
+        tuple(told.at(4).facts.stack_low, told.at(4).facts.stack_bytes, told.at(4).facts.stack_used,
+              told.at(0).facts.stack_low, told.at(0).facts.stack_bytes),
+        tuple(0x7000u, 0x2000u, 0x100u, 0x500u, 0x100u));
     EXPECT_EQ(told.at(0).facts.stack_used, 0u) << "a main context's is not known";
 }
 
@@ -151,8 +147,8 @@ TEST_F(TaskSenderTest, AContextThatEndsIsToldOnce) {
     sender.forget(*next);
     *next = {};
     take();
-    EXPECT_EQ(std::tuple(told.at(18).facts.flags, told.at(18).name, told.at(17).name),
-              std::tuple(protocol::has_ended, "task", "task"));
+    EXPECT_EQ(tuple(told.at(18).facts.flags, told.at(18).name, told.at(17).name),
+              tuple(protocol::has_ended, "task", "task"));
     sender.request();
     take();
     EXPECT_FALSE(told.contains(18));
@@ -203,5 +199,4 @@ TEST_F(TaskSenderTest, WaitsForNobody) {
     EXPECT_EQ(sender.next(now, payload), 0u);
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::task_sender_test

@@ -8,10 +8,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <random>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace nopscope::testing {
+
+using std::tuple;
 
 inline constexpr Address text_base = 0x40200000;
 inline constexpr std::size_t text_bytes = 0x4000;

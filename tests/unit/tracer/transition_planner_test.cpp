@@ -4,12 +4,7 @@
 #include "tests/unit/tracer/text_fixture.hpp"
 #include "tracer/patching/ops_list_pool.hpp"
 
-#include <deque>
-#include <tuple>
-#include <vector>
-
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::transition_planner_test {
 
 struct TenSites : IdleSites {
     using IdleSites::IdleSites;
@@ -192,10 +187,9 @@ TEST_F(OpsListPoolTest, EveryRemainderFits) {
         EXPECT_EQ(list->all().back(), &ops[count - 1]);
         while (OpsList* more = take(lists, count % 7, 2))
             if (more->refs > 1) break;
-        EXPECT_EQ(std::tuple(list->all().size(), list->all().front(), list->all().back()),
-                  std::tuple(count, &ops[0], &ops[count - 1]));
+        EXPECT_EQ(tuple(list->all().size(), list->all().front(), list->all().back()),
+                  tuple(count, &ops[0], &ops[count - 1]));
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::transition_planner_test

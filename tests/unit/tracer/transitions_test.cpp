@@ -5,12 +5,10 @@
 #include "tests/verification/simulator/explorer.hpp"
 #include "tests/verification/simulator/recording.hpp"
 
-#include <deque>
 #include <fstream>
 #include <sstream>
 
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::transitions_test {
 
 using sim::ExploreOptions, sim::Recording, sim::Step;
 
@@ -305,5 +303,4 @@ TEST(TransitionTable, IsAsDocumented) {
     EXPECT_NE(document.find(table()), std::string::npos) << "docs/ops.md should have:\n" << table();
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::transitions_test

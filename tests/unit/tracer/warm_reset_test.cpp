@@ -2,14 +2,7 @@
 // What a warm reset leaves in rings and header, and what the next boot makes of it.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
-#include <new>
-#include <random>
-#include <set>
-#include <tuple>
-#include <utility>
-
-namespace nopscope::testing {
-namespace {
+namespace nopscope::testing::warm_reset_test {
 
 constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
 
@@ -71,15 +64,15 @@ struct WarmReset : PumpTest {
     // `holes`: slots behind `end` that were claimed, but not written.
     void expect_true(const Received& received, std::uint64_t end, unsigned holes = 0) {
         ASSERT_FALSE(received.events.empty());
-        for (const protocol::Event& event : without_own(received.events))
+        for (const Event& event : without_own(received.events))
             ASSERT_EQ(event.site_offset, site_of_call(event.index) - 0x1000) << event.index;
         EXPECT_EQ(received.events.back().index, end - 1);
         ASSERT_EQ(received.hellos.size(), 1u);
         EXPECT_TRUE(received.hellos[0].recovered);
         EXPECT_TRUE(received.hellos[0].flight);
-        const protocol::Stats last = received.stats.back();
-        EXPECT_EQ(std::tuple(last.final, last.generated, last.delivered),
-                  std::tuple(1u, end + holes, received.events.size()));
+        const Stats last = received.stats.back();
+        EXPECT_EQ(tuple(last.final, last.generated, last.delivered),
+                  tuple(1u, end + holes, received.events.size()));
     }
 
     std::set<std::uint64_t> sites = [] {
@@ -94,8 +87,6 @@ struct WarmReset : PumpTest {
     Recovered found{};
 };
 
-using protocol::Kind;
-
 TEST_F(WarmReset, WholeLapsSinceTheHeader) {
     for (const unsigned count : {1u, 10u, 100u, 500u, 2500u, 20000u}) {
         for (const unsigned laps : {0u, 1u, 2u, 3u, 4u, 15u, 62u}) {
@@ -107,8 +98,8 @@ TEST_F(WarmReset, WholeLapsSinceTheHeader) {
             const std::uint64_t clock = machine.now;
             const Received received = boot();
             expect_true(received, end);
-            EXPECT_EQ(std::tuple(received.events.back().clock, found.refused, found.records),
-                      std::tuple(clock, 0u, received.events.size()));
+            EXPECT_EQ(tuple(received.events.back().clock, found.refused, found.records),
+                      tuple(clock, 0u, received.events.size()));
             EXPECT_GE(found.records, std::min<std::uint64_t>(end, slots) - 1);
         }
     }
@@ -128,7 +119,7 @@ TEST_F(WarmReset, ReturnsTellTheLapWhereCallsDoNot) {
         const Received received = boot();
         ASSERT_FALSE(received.events.empty());
         EXPECT_EQ(received.events.back().index, end - 1);
-        for (const protocol::Event& event : without_own(received.events)) {
+        for (const Event& event : without_own(received.events)) {
             if (event.kind != Kind::entry) continue;
             ASSERT_EQ(event.site_offset, first_site - 0x1000) << event.index;
         }
@@ -203,7 +194,7 @@ TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
         const std::uint64_t now = machine.now += hz / 100;
         transmitter_room = 30;
         pump.run();
-        for (const protocol::Event& event : receive().events) ASSERT_EQ(event.index, arrived++);
+        for (const Event& event : receive().events) ASSERT_EQ(event.index, arrived++);
         cut += line_bytes.size() > 10;
         auto line = std::exchange(line_bytes, {});
         auto its_decoders = std::exchange(decoders, {});
@@ -275,7 +266,7 @@ TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
         {3, 2, 1, hz}, {1, 3, 1, hz}, {1, 2, 2, hz}, {1, 2, 1, hz + 1}};
     for (const WarmResetImage& other : others) {
         const Recovered none = recovered(other);
-        EXPECT_EQ(std::tuple(none.records, none.headers_refused), std::tuple(0u, 1u));
+        EXPECT_EQ(tuple(none.records, none.headers_refused), tuple(0u, 1u));
     }
 }
 
@@ -284,19 +275,19 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
     constexpr std::uint64_t index = 50;
     const std::uint64_t clock = machine.now + index;
     const auto ret = [&](std::uint64_t entry) {
-        return protocol::make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
+        return make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
     };
     const auto site = [&](std::uint32_t low, std::uint64_t at) {
-        return protocol::make_record(Kind::call, low >> 3, at);
+        return make_record(Kind::call, low >> 3, at);
     };
     const struct {
-        protocol::Record record;
+        Record record;
         bool is_left_out;
     } cases[] = {{ret(index - 1), false},
                  {ret(index), true},
                  {ret(index + 1), true},
-                 {protocol::make_record(Kind::extended, 14, clock), true},  // no such kind
-                 {protocol::make_extended(protocol::Extended::masked, 0, clock), false},
+                 {make_record(Kind::extended, 14, clock), true},  // no such kind
+                 {make_extended(Extended::masked, 0, clock), false},
                  {site(first_site, clock), false},
                  {site(first_site - 8, clock), true},
                  {site(first_site, clock - hz / 1000 + 5), false},
@@ -311,7 +302,7 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
         const Received received = boot();
         EXPECT_EQ(found.refused, is_left_out ? 1u : 0u) << std::hex << record.word;
         EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(),
-                                [&](const protocol::Event& event) { return event.index == index; }),
+                                [&](const Event& event) { return event.index == index; }),
                   is_left_out ? 0 : 1);
         EXPECT_EQ(received.events.back().index, 99u);
     }
@@ -366,7 +357,7 @@ TEST_F(WarmReset, ASpoiledRing) {
         const Received received = boot();
         if (found.records == 0) continue;
         EXPECT_EQ(received.stats.back().delivered, received.events.size());
-        for (const protocol::Event& event : without_own(received.events)) {
+        for (const Event& event : without_own(received.events)) {
             if (event.kind == Kind::ret) continue;
             EXPECT_GE(event.site_offset, first_site - 0x1000);
             EXPECT_LT(event.site_offset, site_end - 0x1000);
@@ -376,7 +367,7 @@ TEST_F(WarmReset, ASpoiledRing) {
 
 // ---- resets at any byte of the line: no sequence number comes twice, and no counter goes back
 
-using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
+using CoreStream = std::pair<Stream, unsigned>;
 
 // For try_write: the limit in the header, at each byte of the line.
 const WarmResetHeader* header_at_line = nullptr;
@@ -419,16 +410,16 @@ struct WarmSequences : WarmReset {
         std::size_t begin = 0;
         for (std::size_t at = 0; at < line_bytes.size(); ++at) {
             if (line_bytes[at] != 0) continue;
-            std::vector<protocol::Byte> chunk(&line_bytes[begin], &line_bytes[at]);
+            std::vector<Byte> chunk(&line_bytes[begin], &line_bytes[at]);
             const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
             ASSERT_TRUE(!frame.ok || frame.header.sequence < limits[begin]);
             begin = at + 1;
         }
     }
     // Returns the sequence numbers of each stream. None may come twice.
-    std::map<Stream, std::set<std::uint32_t>> used(bool cut = false) {
-        std::map<Stream, std::set<std::uint32_t>> numbers;
-        for (const protocol::FrameHeader& header : receive(cut).headers) {
+    std::map<CoreStream, std::set<std::uint32_t>> used(bool cut = false) {
+        std::map<CoreStream, std::set<std::uint32_t>> numbers;
+        for (const FrameHeader& header : receive(cut).headers) {
             auto& of = numbers[{header.stream, header.core}];
             EXPECT_TRUE(of.insert(header.sequence).second)
                 << static_cast<unsigned>(header.stream) << " " << header.sequence;
@@ -449,7 +440,7 @@ TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
         EXPECT_EQ(*of.begin(), 0u);
         EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset, no number is left out
     }
-    EXPECT_GT(numbers.at({protocol::Stream::console, 0}).size(), 5999u);
+    EXPECT_GT(numbers.at({Stream::console, 0}).size(), 5999u);
 }
 
 TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
@@ -460,43 +451,32 @@ TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
 }
 
 // A reset at any byte of the line, and others while the next boots send the rest.
-TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
-    std::mt19937_64 random(11);
-    for (unsigned round = 0; round < 60; ++round) {
+struct CutSession : WarmSequences {
+    explicit CutSession(unsigned seed) : random(seed) {}
+    void TestBody() override {
         some_frames();
-        std::vector<protocol::Byte> line;
-        const auto until_reset = [&](auto work) {
-            bytes_to_reset = 1 + random() % 3000;
-            try {
-                work();
-            } catch (const Reset&) {
-            }
-            bytes_to_reset = 0;
-            line.insert(line.end(), line_bytes.begin(), line_bytes.end());
-            line_bytes.clear();
-        };
         until_reset([&] {
             for (unsigned i = 0; i < 20; ++i) some_frames();
         });
-        for (unsigned resets = 0; resets < 2; ++resets) until_reset([&] { send_what_is_left(); });
-        until_reset([&] {
-            send_what_is_left();
-            bytes_to_reset = 0;
-        });
+        for (unsigned boots = 0; boots < 3; ++boots) until_reset([&] { send_what_is_left(); });
         line_bytes = line;
-        decoders.clear();
         (void)used(true);
-        // The next round needs a new session.
-        begin_keeping(machine, kept, image);
-        CoreUnderTest fresh;
-        fresh.core.ring = core.ring;
-        core = fresh.core;
-        reset_shadow_stack(core, memory[0].frames.data(), memory[0].frames.size(), stack_high);
-        core.pumped_clock = core.seen_clock = core.last_sync = machine.now;
-        memory[0].ring.fill(0);
-        ::new (&pump) Pump<sim::SimMachine>{machine, cores, encoders.get(), nullptr, replies.get()};
-        pump.open(config, hello, 7, &kept);
     }
+    void until_reset(auto work) {
+        bytes_to_reset = 1 + random() % 3000;
+        try {
+            work();
+        } catch (const Reset&) {
+        }
+        bytes_to_reset = 0;
+        line.insert(line.end(), line_bytes.begin(), line_bytes.end());
+        line_bytes.clear();
+    }
+    std::mt19937_64 random;
+    std::vector<Byte> line;
+};
+TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
+    for (unsigned seed = 0; seed < 60; ++seed) CutSession(seed).TestBody();
 }
 
 TEST_F(WarmSequences, TheRestOfASessionBeginsBehindAllThatWasUsedAndSaysWhere) {
@@ -510,8 +490,8 @@ TEST_F(WarmSequences, TheRestOfASessionBeginsBehindAllThatWasUsedAndSaysWhere) {
     ASSERT_FALSE(received.hellos.empty());
     EXPECT_EQ(received.hellos[0].sequences_from, limit);
     EXPECT_TRUE(received.traces.at(0).key);
-    std::map<Stream, std::uint32_t> first;
-    for (const protocol::FrameHeader& header : received.headers)
+    std::map<CoreStream, std::uint32_t> first;
+    for (const FrameHeader& header : received.headers)
         first.try_emplace({header.stream, header.core}, header.sequence);
     EXPECT_EQ(first.size(), 3u);
     for (const auto& [stream, sequence] : first) {
@@ -592,11 +572,10 @@ TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
         machine.now = now;
         const Received received = boot();
         EXPECT_EQ(received.events.back().index, end - 1);
-        const protocol::Stats last = received.stats.back();
-        EXPECT_EQ(std::tuple(last.filtered, last.aggregated, last.console_dropped, last.generated),
-                  std::tuple(15u, 22u, 33u, end + 15 + 22));
+        const Stats last = received.stats.back();
+        EXPECT_EQ(tuple(last.filtered, last.aggregated, last.console_dropped, last.generated),
+                  tuple(15u, 22u, 33u, end + 15 + 22));
     }
 }
 
-}  // namespace
-}  // namespace nopscope::testing
+}  // namespace nopscope::testing::warm_reset_test

@@ -11,7 +11,6 @@ finds any wrong word. All recordings have exact sums, even if SIGKILL cut them o
 """
 
 import collections
-import json
 import pathlib
 import random
 import signal
@@ -23,6 +22,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
 import machines  # noqa: E402
+from machines import wait_for  # noqa: E402
 
 # For each image: words, QEMU's options, patterns of functions, and one function. One thread runs
 # the cores: with several, QEMU sometimes loses a store to text (docs/limits.md).
@@ -35,14 +35,6 @@ IMAGES = {
 PARTS = ("delivered", "dropped", "overwritten", "aggregated", "filtered", "lost")
 
 
-def waited(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.05)
-
-
 def connected(path):
     """Connects to a socket of the emulator. The socket exists before the emulator listens."""
     end = socket.socket(socket.AF_UNIX)
@@ -50,7 +42,7 @@ def connected(path):
     def connects():
         return path.exists() and end.connect_ex(str(path)) == 0
 
-    waited(connects, f"the emulator's socket {path.name}")
+    wait_for(connects, f"the emulator's socket {path.name}")
     return end
 
 
@@ -155,9 +147,9 @@ class Storm:
         self.recordings.append(path)
         control = self.directory / "control"
         control.unlink(missing_ok=True)  # a killed recorder leaves it behind
-        waited(lambda: self.line.host is None, "the last recorder's end")
+        wait_for(lambda: self.line.host is None, "the last recorder's end")
         self.recorder = start_recorder(self.directory, self.elf, path, "--control", f"unix:{control}")
-        waited(lambda: control.exists() or self.recorder.poll() is not None, "the recorder's socket")
+        wait_for(lambda: control.exists() or self.recorder.poll() is not None, "the recorder's socket")
         if self.recorder.poll() is not None:
             raise AssertionError(f"the recorder has ended: {self.recorder.stderr.read()}")
 
@@ -250,21 +242,10 @@ def integrity(path):
     """Returns a recording's exact sums. None: its recorder was killed before a hello came."""
     if not path.exists():
         return None
-    done = subprocess.run([machines.NOPSCOPE, "report", path, "--format", "json"], capture_output=True, text=True,
-                          timeout=machines.HANG_SECONDS, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{path.name}: report: {done.stderr}")
-    machines.check_times(path)
-    sums = json.loads(done.stdout)["integrity"]
+    sums = machines.as_json("report", path)["integrity"]
     if sums["generated"] != sum(sums[part] for part in PARTS):
         raise AssertionError(f"{path.name}: {sums}")
     return sums
-
-
-def cores_in(path):
-    done = subprocess.run([machines.NOPSCOPE, "query", path, "select count(distinct core) from tracks"], capture_output=True,
-                          text=True, timeout=machines.HANG_SECONDS, check=True)
-    return int(done.stdout.split()[-1])
 
 
 def main():
@@ -283,7 +264,8 @@ def main():
         finally:
             storm.close()
         known = [sums for sums in map(integrity, storm.recordings) if sums]
-        clean, cores = integrity(last), cores_in(last)
+        clean = integrity(last)
+        cores = int(machines.nopscope("query", last, "select count(distinct core) from tracks").stdout.split()[-1])
     # The recording begins in the middle of a frame.
     if clean["corrupt_frames"] > 1 or clean["delivered"] < 10_000:
         raise AssertionError(f"the line loses nothing any more, and yet: {clean}")

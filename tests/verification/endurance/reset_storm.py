@@ -22,9 +22,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "e2e"), str(HERE.parent / "oracle")]
 import machines  # noqa: E402
-import sites  # noqa: E402
 import truth  # noqa: E402
-from line_storm import IMAGES, PARTS, FaultyLine, connected, image_of, start_machine, start_recorder, waited  # noqa: E402
+from line_storm import IMAGES, PARTS, FaultyLine, connected, image_of, start_machine, start_recorder, wait_for  # noqa: E402
 
 MODES = ("lossless", "stream", "flight", "adaptive")
 RUNS = [(machine, mode, well) for machine in ("virt-max", "virt-max-smp4") for mode in MODES for well in (True, False)]
@@ -67,19 +66,19 @@ def record(directory, run, resets, seed):
         line.well = well
         recorder = start_recorder(directory, elf, recording, "--save-line", raw)
         monitor = connected(directory / "monitor")
-        waited(lambda: line.host is not None, "the recorder's connection")
+        wait_for(lambda: line.host is not None, "the recorder's connection")
         monitor.sendall(b"cont\n")
         for _ in range(resets):
             # Many resets come early: the boot is still sending the rest of the last session, or has not begun.
             before, most = line.sent, dice.choice((1, 500, 20_000, MOST_BYTES, MOST_BYTES))
             if most > 1:
-                waited(lambda: line.sent > before, "a boot's first byte")
+                wait_for(lambda: line.sent > before, "a boot's first byte")
             end, until = line.sent + dice.randrange(most), time.monotonic() + (FLIGHT_SECONDS if mode == "flight" else HANG_SECONDS)
             while line.sent < end and time.monotonic() < until:
                 time.sleep(0.001)
             monitor.sendall(b"system_reset\n")
         before = line.sent
-        waited(lambda: line.sent > before + 2000, "the last boot")
+        wait_for(lambda: line.sent > before + 2000, "the last boot")
         monitor.sendall(b"quit\n")
         qemu.wait(machines.HANG_SECONDS)
         size = -1
@@ -149,8 +148,7 @@ def check(run, recording, elf, plugins):
     machine, mode, well = run
     if recording is None:
         return collections.Counter(), []
-    report = json.loads(machines.nopscope("report", recording, "--image", elf, "--format", "json").stdout)
-    graph = json.loads(machines.nopscope("graph", recording, "--image", elf, "--format", "json").stdout)
+    report, graph = (machines.as_json(command, recording, "--image", elf) for command in ("report", "graph"))
     found, invented, paired = faults(report, graph, Seen(plugins), exact=well and mode == "lossless" and machine == "virt-max")
     sums = report["integrity"]
     if sums["generated"] != sum(sums[part] for part in PARTS):

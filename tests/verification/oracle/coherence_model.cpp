@@ -214,28 +214,20 @@ void Model::barrier(unsigned core) {
 
 // ---- execution ----
 
-const char* Model::kind_of(const Word& word) const {
-    switch (word.step) {
-    case Step::stored: return "no-clean";
-    case Step::cleaned: return caches_.clean ? "no-dsb-after-clean" : "no-dsb-after-store";
-    case Step::unified: return word.hurried ? "no-dsb-after-clean" : "no-invalidate";
-    case Step::invalidated: return "no-dsb-after-invalidate";
-    case Step::visible: break;
-    }
-    return "no-synchronisation";
-}
-
-std::string Model::missing(const Word& word) const {
+std::pair<const char*, std::string> Model::lack(const Word& word) const {
     const std::string by = " by " + core_name(word.core);
     switch (word.step) {
-    case Step::stored: return "DC CVAU of its line" + by;
+    case Step::stored: return {"no-clean", "DC CVAU of its line" + by};
     case Step::cleaned:
-        return std::string("DSB after ") + (caches_.clean ? "DC CVAU" : "the store") + by;
-    case Step::unified: return "IC IVAU of its line after a DSB after DC CVAU";
-    case Step::invalidated: return "DSB after IC IVAU" + by;
+        if (caches_.clean) return {"no-dsb-after-clean", "DSB after DC CVAU" + by};
+        return {"no-dsb-after-store", "DSB after the store" + by};
+    case Step::unified:
+        return {word.hurried ? "no-dsb-after-clean" : "no-invalidate",
+                "IC IVAU of its line after a DSB after DC CVAU"};
+    case Step::invalidated: return {"no-dsb-after-invalidate", "DSB after IC IVAU" + by};
     case Step::visible: break;
     }
-    return "a context synchronisation event of its own";
+    return {"no-synchronisation", "a context synchronisation event of its own"};
 }
 
 int Model::who_may_lag(const Word& word) const {
@@ -261,9 +253,10 @@ void Model::execute(unsigned core, Word& word) {
         word.settled |= 1u << core;
         return;
     }
-    fault(kind_of(word), core, word.address,
+    const auto [kind, missing] = lack(word);
+    fault(kind, core, word.address,
           core_name(core) + " executes the word at " + hex(word.address) +
-              ", stored by a request that has returned, without " + missing(word) +
+              ", stored by a request that has returned, without " + missing +
               ": it may execute what was there before");
 }
 
@@ -283,9 +276,10 @@ void Model::reach(unsigned core, Address address, std::uint64_t status) {
         open_.erase(done.number);
         for (Word* word : done.words) {
             if (word->request != done.number || word->step == Step::visible) continue;
-            fault(kind_of(*word), core, word->address,
+            const auto [kind, missing] = lack(*word);
+            fault(kind, core, word->address,
                   "a request returns on " + core_name(core) + ", and the word at " +
-                      hex(word->address) + " that it stored lacks " + missing(*word));
+                      hex(word->address) + " that it stored lacks " + missing);
         }
         if (!on_return) continue;
         for (Site* site : done.sites) on_return(core, *site, status);

@@ -158,8 +158,8 @@ private:
     void advance(unsigned core, Word& word, Step step);
     void needless(const char* kind, unsigned core, Address line, bool needed, const char* what);
     bool others_live(unsigned core) const;
-    std::string missing(const Word& word) const;
-    const char* kind_of(const Word& word) const;
+    // The fault of a core that may not see the word yet: its kind, and what is missing.
+    std::pair<const char*, std::string> lack(const Word& word) const;
 
     Address begin_;
     std::vector<std::uint8_t> text_;

@@ -3,14 +3,10 @@
 (`nopscope report --format json`) with what the plugin wrote in the same run."""
 
 
-def address_of(value):
-    return value if isinstance(value, int) else int(value, 16)
-
-
 def reported_counts(report):
     counts = {}
     for function in report["functions"]:
-        address = address_of(function["address"])
+        address = int(function["address"], 16)
         if address in counts:
             raise ValueError(f"the report names {address:#x} twice")
         counts[address] = function["calls"]
@@ -34,9 +30,9 @@ def integrity_faults(integrity):
 def differences(report, oracle):
     """A sentence for each difference. Empty if both agree and at least one function was called."""
     found = integrity_faults(report["integrity"])
-    names = {address_of(f["address"]): f["name"] for f in report["functions"]}
+    names = {int(f["address"], 16): f["name"] for f in report["functions"]}
     told = reported_counts(report)
-    seen = {address_of(site["address"]): site["bl"] for site in oracle["sites"]}
+    seen = {int(site["address"], 16): site["bl"] for site in oracle["sites"]}
     for address in sorted(told.keys() | seen.keys()):
         if address not in seen:
             found.append(f"{address:#x} {names[address]}: reported, but no patch site is there")

@@ -3,23 +3,20 @@
 // while it is a BL. It shares no code with the tracer, and the firmware does not know of it. In a
 // deterministic run (-icount shift=0) its numbers must equal nopscope's, function by function.
 //
-//     qemu-system-aarch64 ... -plugin liboracle.so,sites=SITES,out=OUT
+//     qemu-system-aarch64 ... -plugin liboracle.so,map=MAP,out=OUT
 //
-// SITES: a line "WORD FUNCTION END" for each site, hex: the addresses of the word that toggles, of
-// the function's first instruction, and behind its last one. tests/e2e/machines.py writes it.
-// QEMU's exit writes OUT:
+// MAP, hex, as tests/e2e/machines.py writes it:
+//     site WORD FUNCTION END  addresses: of the word that toggles, of the function's first
+//                             instruction, and behind its last one
+//     stop ADDRESS            each site also has "before": its "bl" when the instruction there was
+//                             first executed
+//     switch BEGIN END        a function that switches stacks by MOV SP: OUT also has "tasks"
 //
-//     {"sites": [{"address": "0x..", "bl": N, "own": N}, ...]}
+// QEMU's exit writes OUT. `tasks` has, for each task that ran, its counts of `bl` by function:
+//
+//     {"sites": [{"address": "0x..", "bl": N, "own": N}, ...], "tasks": [{"0x..": N, ...}, ...]}
 //
 // `address` is the function's. `own` counts the function's own instructions; it is 0 if END is 0.
-// With stop=ADDRESS, hex, each site also has "before": its "bl" when the instruction at ADDRESS was
-// first executed.
-//
-// With switch=BEGIN:END..., hex, the functions that switch stacks by MOV SP, OUT also has, for each
-// task that ran, its counts of `bl` by function:
-//
-//     "tasks": [{"0x..": N, ...}, ...]
-//
 // The oracle knows a task by the SP with which it leaves and comes back, on any core. An
 // interrupt's stack is a task.
 //
@@ -36,7 +33,6 @@
 #include "tests/verification/oracle/plugin.hpp"
 
 #include <atomic>
-#include <cstdlib>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -80,18 +76,18 @@ struct Oracle {
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Oracle& oracle = *new Oracle;
 
-bool read_sites(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line)) {
-        std::istringstream fields(line);
-        std::uint64_t word = 0;
+bool read_map(const std::string& path) {
+    const auto add_site = [](const plugin::Numbers& is) {
         Site& site = oracle.sites.emplace_back();
-        if (!(fields >> std::hex >> word >> site.function >> site.end)) return false;
+        site.function = is[1];
+        site.end = is[2];
+        oracle.site_at.emplace(is[0], &site);
         if (site.end != 0) oracle.function_at.emplace(site.function, &site);
-        if (!oracle.site_at.emplace(word, &site).second) return false;
-    }
-    return !oracle.sites.empty();
+    };
+    return plugin::read_map(
+               path,
+               {{"site", 3, add_site}, {"stop", oracle.stop}, {"switch", oracle.switching}}) &&
+           !oracle.sites.empty() && oracle.site_at.size() == oracle.sites.size();
 }
 
 void add_one(unsigned, void* counter) {
@@ -133,19 +129,11 @@ void note_stop(unsigned, void*) {
     for (Site& site : oracle.sites) site.before = site.bl.load();
 }
 
-// Returns the function that contains the instruction; null: none.
-Site* function_around(std::uint64_t address) {
-    const auto after = oracle.function_at.upper_bound(address);
-    if (after == oracle.function_at.begin()) return nullptr;
-    Site* const site = std::prev(after)->second;
-    return address < site->end ? site : nullptr;
-}
-
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     plugin::for_each_instruction(
         block, [](qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t word) {
             if (oracle.stop != 0 && address == oracle.stop) call_before(instruction, note_stop);
-            if (Site* const function = function_around(address))
+            if (Site* const function = around(oracle.function_at, address))
                 call_before(instruction, add_one, &function->own);
             watch_switch(instruction, address, word);
             const auto site = oracle.site_at.find(address);
@@ -178,14 +166,7 @@ void on_core(qemu_plugin_id_t, unsigned core) { oracle.cores.add(core); }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
     oracle.out = plugin::argument(argc, argv, "out");
-    oracle.stop = std::strtoull(plugin::argument(argc, argv, "stop").c_str(), nullptr, 16);
-    std::istringstream switching(plugin::argument(argc, argv, "switch"));
-    char colon = ':';
-    for (Range one; switching >> std::hex >> one.low >> colon >> one.high; switching >> colon)
-        oracle.switching.push_back(one);
-    const bool is_ready = !oracle.out.empty() && read_sites(plugin::argument(argc, argv, "sites"));
-    return plugin::start(id, is_ready,
-                         "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION END\", hex, "
-                         "each word once)\n",
+    const bool is_ready = !oracle.out.empty() && read_map(plugin::argument(argc, argv, "map"));
+    return plugin::start(id, is_ready, "oracle: needs out=FILE and map=FILE, with each site once\n",
                          on_core, on_translation, on_exit);
 }

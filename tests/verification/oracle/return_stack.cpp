@@ -52,45 +52,27 @@ constexpr std::array<unsigned, 3> depths = {8, 16, 31};
 // A bit for each of `depths` that mispredicted.
 using Missed = unsigned;
 
-class ReturnStack {
-public:
-    explicit ReturnStack(unsigned depth) : entries_(depth) {}
-
-    void push(std::uint64_t address) {
-        top_ = (top_ + 1) % entries_.size();
-        entries_[top_] = address;
-        if (used_ < entries_.size()) ++used_;
-    }
-    // Returns whether it held `target`.
-    bool pop(std::uint64_t target) {
-        if (used_ == 0) return false;
-        const bool right = entries_[top_] == target;
-        top_ = (top_ + entries_.size() - 1) % entries_.size();
-        --used_;
-        return right;
-    }
-
-private:
-    std::vector<std::uint64_t> entries_;
-    std::size_t top_ = 0, used_ = 0;
-};
-
 // The stacks of one core.
 class ReturnStacks {
 public:
     void push(std::uint64_t address) {
-        for (ReturnStack& stack : stacks_) stack.push(address);
+        for (unsigned i = 0; i < depths.size(); ++i) {
+            stacks_[i].push_back(address);
+            if (stacks_[i].size() > depths[i]) stacks_[i].pop_front();
+        }
     }
     Missed pop(std::uint64_t target) {
         Missed missed = 0;
-        for (unsigned i = 0; i < depths.size(); ++i)
-            missed |= (stacks_[i].pop(target) ? 0u : 1u) << i;
+        for (unsigned i = 0; i < depths.size(); ++i) {
+            std::deque<std::uint64_t>& stack = stacks_[i];
+            if (stack.empty() || stack.back() != target) missed |= 1u << i;
+            if (!stack.empty()) stack.pop_back();
+        }
         return missed;
     }
 
 private:
-    std::array<ReturnStack, depths.size()> stacks_ = {
-        ReturnStack(depths[0]), ReturnStack(depths[1]), ReturnStack(depths[2])};
+    std::array<std::deque<std::uint64_t>, depths.size()> stacks_;
 };
 
 // The code that an indirect branch belongs to.
@@ -193,13 +175,6 @@ bool read_map(const std::string& path) {
            model.site_at.size() == model.sites.size();
 }
 
-const Site* site_around(std::uint64_t address) {
-    const auto after = model.function_at.upper_bound(address);
-    if (after == model.function_at.begin()) return nullptr;
-    const Site* const site = std::prev(after)->second;
-    return address < site->end ? site : nullptr;
-}
-
 Class class_of(const Indirect& branch, std::uint64_t target) {
     if (branch.in != unhooked) return branch.in;
     if (std::ranges::count(model.hooks, target, &Range::low) != 0) return own;
@@ -274,7 +249,8 @@ void* indirect_at(std::uint64_t address, std::uint32_t word) {
     const Class in = any_has(model.hooks, address)    ? hook
                      : any_has(model.tracer, address) ? tracer
                                                       : unhooked;
-    return &model.indirect.emplace_back(Indirect{address, word, in, site_around(address)});
+    return &model.indirect.emplace_back(
+        Indirect{address, word, in, around(model.function_at, address)});
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {

@@ -7,8 +7,6 @@
 
 import collections
 import copy
-import json
-import os
 import pathlib
 import struct
 import sys

@@ -40,10 +40,6 @@ class Callgrind(exports.Case):
             expected[("(root)", *path)[-2:]] += node["calls"]
         self.assertEqual(found, expected)
 
-    def test_samples(self):
-        own = self.annotate(self.export("samples"), "--sort=samples", "--show=samples,ns")
-        self.assertEqual({of: costs[0] for of, costs in own.items() if costs[0]}, exports.sampled())
-
 
 if __name__ == "__main__":
     exports.main()

@@ -158,11 +158,13 @@ def kernel_name(name):
     return name.replace(" ", "_")
 
 
+def trace_cmd_report(path, *options):
+    return exports.run("trace-cmd", "report", "-t", *options, path).stdout.decode(errors="replace")
+
+
 def trace_cmd(path):
-    """Reads events from `trace-cmd report`."""
     begins, sums = collections.defaultdict(list), exports.Sums()
-    text = exports.run("trace-cmd", "report", "-t", "-R", path).stdout.decode(errors="replace")
-    for match in filter(None, map(KERNEL_LINE.match, text.split("\n"))):
+    for match in filter(None, map(KERNEL_LINE.match, trace_cmd_report(path, "-R").split("\n"))):
         at, core, task, fields = int(match[4]) * 10 ** 9 + int(match[5]), int(match[3]), match[2], match[7]
         if match[6] == "funcgraph_entry":
             of, depth = KERNEL_ENTRY.match(fields).groups()

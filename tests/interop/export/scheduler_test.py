@@ -219,7 +219,7 @@ class Scheduler(exports.Case):
     def test_speedscope_lists_the_tasks(self):
         for name in RECORDINGS:
             opened, = speedscope_page.opened(self.directory, self.export(name, *part_of(name), to="speedscope"))
-            names = {profile["name"].split(" ")[0] for profile in opened.profiles["profiles"]}
+            names = {profile["name"].split(" ")[0] for profile in opened["profiles"]}
             self.assertLessEqual({"consumer", "producer", *(("holder",) if name == "kernel-1" else ())}, names)
 
 

@@ -22,9 +22,12 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from qemu import elf_of, qemu_command  # noqa: E402
+
 NOPSCOPE = os.environ["NOPSCOPE"]
 REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
-DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
+DEMO = elf_of("virt-max", "demo")
 HERTZ = 1_000_000_000
 # Instructions an event, on x86-64 with GCC 12 at -O2.
 LIMITS = {"report": 130, "graph": 137, "html": 334, "export --format perfetto": 850}
@@ -39,27 +42,19 @@ def run(*command, **options):
 
 def demo_events(directory):
     """Returns [(type, function, ns)] of the demo's calls, with ev13's types, and function names."""
-    line = ("exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -monitor none -serial stdio -icount shift=0 "
-            "-semihosting-config enable=on,target=native,arg=demo,arg=rounds=1,arg=mode=lossless,arg=baud=0 "
-            f"-kernel {DEMO}")
+    line = "exec:" + shlex.join(qemu_command("virt-max", "demo", ["rounds=1", "mode=lossless", "baud=0"]))
     recording = directory / "demo.nsc"
     run(NOPSCOPE, "record", "--quiet", "--from", line, "--image", DEMO, "-o", recording)
-    sql = "SELECT function, begin_ns, end_ns, depth, how FROM calls ORDER BY id"
-    calls = json.loads(run(NOPSCOPE, "query", recording, sql, "--format", "json").stdout)
-    names = json.loads(run(NOPSCOPE, "query", recording, "SELECT id, name FROM functions", "--format", "json").stdout)
+    calls, names = (json.loads(run(NOPSCOPE, "query", recording, sql, "--format", "json").stdout) for sql in (
+        "SELECT function, begin_ns, end_ns, depth, how FROM calls ORDER BY id", "SELECT id, name FROM functions"))
     events, stack = [], []
-
-    def leave():
-        call = stack.pop()
-        events.append((1 if call["how"] == "returned" else 2, call["function"], call["end_ns"]))
-
-    for call in calls:
-        while stack and stack[-1]["depth"] >= call["depth"]:
-            leave()
-        events.append((0, call["function"], call["begin_ns"]))
-        stack.append(call)
-    while stack:
-        leave()
+    for call in [*calls, None]:
+        while stack and (call is None or stack[-1]["depth"] >= call["depth"]):
+            last = stack.pop()
+            events.append((1 if last["how"] == "returned" else 2, last["function"], last["end_ns"]))
+        if call:
+            events.append((0, call["function"], call["begin_ns"]))
+            stack.append(call)
     return events, {row["id"]: row["name"] for row in names}
 
 

@@ -95,6 +95,29 @@ class Formats(exports.Case):
         self.assertEqual(counts["one"], counts["other"])
         self.assertEqual(counts["unwound"], sum(row["unwound"] for row in exports.report("torture")["functions"]))
 
+    def test_callgrind_s_calls_are_their_own_and_their_callees(self):
+        """Time in other contexts and in gaps is an event of its own. KCachegrind's shares and speedscope need that."""
+        for name in ("tasks", "contexts", "gaps", "torture", "damaged"):
+            for options, key in (((), "corrected_self_ns"), (("--raw",), "self_ns")):
+                path = self.export(name, *options, to="callgrind")
+                whole = [sum(costs) for costs in zip(*readers.annotate(path).values())]
+                root = [costs for (_, of), costs in readers.annotate(path, "--inclusive=yes").items() if of == "(root)"]
+                self.assertEqual([sum(costs) for costs in zip(*root)], whole)
+                self.assertEqual(whole[0], sum(node[key] for _, node in exports.paths(name)))
+                self.assertEqual(whole[1] != 0, name != "torture")
+
+    def test_callgrind_says_that_it_is_a_part(self):
+        self.assertRegex(self.export("cores", "--core", "0", to="callgrind").read_text(), r"\ndesc: Part: of the recording, .*0\n")
+        self.assertNotIn("desc:", self.export("cores", to="callgrind").read_text())
+
+    def test_callgrind_s_calls(self):
+        found, expected = collections.Counter(), collections.Counter()
+        for ((_, caller), (_, callee)), calls in readers.calls_of_callees(self.export("torture", "--raw", to="callgrind")).items():
+            found[caller, callee] += calls
+        for path, node in exports.paths("torture"):
+            expected[("(root)", *path)[-2:]] += node["calls"]
+        self.assertEqual(found, expected)
+
 
 if __name__ == "__main__":
     exports.main()

@@ -11,7 +11,7 @@ import threading
 
 import export_formats
 import exports
-import packets
+import perfetto
 
 TORTURE = exports.recording("torture")
 
@@ -74,7 +74,7 @@ class Output(exports.Case):
         self.assertTrue(os.path.islink("/dev/stdout"), "a link to a stream stays")
 
     def test_a_name_that_ends_in_gz_is_compressed(self):
-        plain = {"perfetto": packets.inflated, "pprof": gzip.decompress}
+        plain = {"perfetto": perfetto.inflated, "pprof": gzip.decompress}
         for to in (name for name in export_formats.FILES if name != "sqlite"):
             with self.subTest(to=to):
                 file = self.directory / f"{to}.gz"

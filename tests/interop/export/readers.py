@@ -382,18 +382,6 @@ def query(_, name, raw):
     return Reading("address", {placed(row): {key: row[column] for key, column in figures.items()} for row in rows})
 
 
-CALLS_QUERY = """SELECT functions.name, functions.address, COUNT(*) AS calls,
-       SUM(calls.self_ns) AS self, MAX(CASE WHEN calls.how IN ('returned', 'unwound') THEN named_calls.duration_ns END) AS max
-  FROM named_calls JOIN calls ON calls.id = named_calls.id JOIN functions ON functions.id = calls.function GROUP BY functions.id"""
-
-
-def query_calls(name):
-    """Uses `nopscope query` and the tables that docs/exports.md describes. The times are raw."""
-    rows = json.loads(exports.run(exports.NOPSCOPE, "query", exports.recording(name), CALLS_QUERY, "--format", "json").stdout)
-    return Reading("address", {placed(row): {key: row[key] for key in ("calls", "self", "max")} for row in rows
-                               if row["name"] not in (exports.TRACER, exports.AWAY)})
-
-
 # A line of graph's text: calls, total, self, share, and the name, indented by two blanks for each
 # call around it.
 GRAPH_LINE = re.compile(r"^ *([\d,]+)((?:  +[\d.]+ [nµum]?s){2,3})  +[\d.]+ %  ( *)(\S.*)$")

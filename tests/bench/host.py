@@ -99,15 +99,14 @@ class Inputs:
         return self
 
 
-def nopscope_commands(inputs, directory):
-    return {what: (NOPSCOPE, what, inputs.recording) for what in ("report", "graph", "replay")} | {
+def commands(inputs, directory, ours_only):
+    ours = {what: (NOPSCOPE, what, inputs.recording) for what in ("report", "graph", "replay")} | {
         "html": (NOPSCOPE, "html", inputs.recording, "-o", directory / "x.html"),
         "export --format perfetto": (NOPSCOPE, "export", inputs.recording, "--format", "perfetto", "-o", directory / "x.perfetto")}
-
-
-def other_commands(inputs):
-    return {f"uftrace {what}": ("uftrace", what, "--no-pager", "-d", inputs.uftrace) for what in ("report", "replay", "graph")} | {
-        "llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
+    if ours_only:
+        return {what: ours[what] for what in LIMITS}
+    others = {f"uftrace {what}": ("uftrace", what, "--no-pager", "-d", inputs.uftrace) for what in ("report", "replay", "graph")}
+    return ours | others | {"llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
 
 
 def instructions(command, directory):
@@ -146,16 +145,9 @@ def main():
         if not options.gate:
             few.for_others(events, 1)
             many.for_others(events, 3)
-
-        def commands_of(inputs):
-            ours = nopscope_commands(inputs, directory)
-            if options.gate:
-                return {what: ours[what] for what in LIMITS}
-            return ours | other_commands(inputs)
-
-        costs = {}
-        for (what, first), second in zip(commands_of(few).items(), commands_of(many).values()):
-            costs[what] = (instructions(second, directory) - instructions(first, directory)) / (many.events - few.events)
+        first, second = (commands(inputs, directory, options.gate) for inputs in (few, many))
+        costs = {what: (instructions(second[what], directory) - instructions(first[what], directory)) / (many.events - few.events)
+                 for what in first}
         if options.gate:
             for what, limit in LIMITS.items():
                 print(f"{what}: {costs[what]:.1f} instructions an event, at most {limit}")
@@ -163,7 +155,7 @@ def main():
         times = -(-options.events // len(events))
         all_ = Inputs(directory, events, names, times).for_others(events, times)
         print(f"{all_.events:,} events of {len(names)} functions\n\n| | instructions an event | seconds | MB |\n|---|---|---|---|")
-        for what, command in commands_of(all_).items():
+        for what, command in commands(all_, directory, False).items():
             seconds, most = seconds_and_bytes(command)
             tool = "" if what.split()[0] in ("uftrace", "llvm-xray") else "nopscope "
             print(f"| {tool}{what} | {costs[what]:.0f} | {seconds:.1f} | {most / 1e6:.0f} |", flush=True)

@@ -72,21 +72,18 @@ def perfetto_masked(path):
     return [(0, begin[2], begin[0], end[0]) for begin, end in zip(events[::2], events[1::2])]
 
 
-def speedscope_samples(path):
-    data, own = json.loads(path.read_text(encoding="utf-8")), collections.Counter()
-    for profile in data["profiles"]:
-        if profile["type"] == "sampled":
-            for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
-                own[data["shared"]["frames"][stack[-1]]["name"]] += weight
-    return own
-
-
 def weighed(rows):
     """Adds up (function, weight)."""
     own = collections.Counter()
     for name, weight in rows:
         own[name] += weight
     return +own
+
+
+def speedscope_samples(path):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return weighed((data["shared"]["frames"][stack[-1]]["name"], weight) for profile in data["profiles"] if profile["type"] == "sampled"
+                   for stack, weight in zip(profile["samples"], profile["weights"], strict=True))
 
 
 def callgrind_samples(path):

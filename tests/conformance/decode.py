@@ -536,7 +536,8 @@ def facts_of(report, sums):
     facts |= {("values", row["id"] if "id" in row else (int(row["address"], 16), row["what"])):
               (row["count"], row["min"], row["max"], row["last"], row["values"] and [tuple(pair) for pair in row["values"]])
               for row in rows_of("captured", "counters")}
-    facts |= {("object", row["session"], row["id"]): (row["name"], row["takes"], row["gives"], row["waits"]) for row in rows_of("objects")}
+    facts |= {("object", row["session"], row["id"]): tuple(row[name] for name in ("name", "takes", "gives", "waits"))
+              for row in rows_of("objects")}
     facts |= {("context", row["session"], row["core"], row["context"]):
               {name: value for name, value in row.items() if name not in TIMES_OF_CONTEXT} for row in report["contexts"]}
     facts |= {("sum", name): report["integrity"][name] for name in sums}
@@ -557,7 +558,8 @@ def main():
 
     def same(key):
         here, there = mine.get(key), theirs.get(key)
-        if here == there or None in (here, there) or 10**9 % hertz == 0 or not isinstance(key, int) and key[0] != "interrupt":
+        is_function = isinstance(key, int) or key[0] == "interrupt"
+        if here == there or None in (here, there) or 10**9 % hertz == 0 or not is_function:
             return here == there
         # A path's time is rounded once (docs/accuracy.md): a function's error is up to 1 ns a path.
         return here[0] == there[0] and all(abs(a - b) <= here[0] for a, b in zip(here[1:], there[1:]))

@@ -30,8 +30,9 @@ class Told:
     """What the report says of each thread. `threads`: {number: (core, context)}, as exports number them."""
 
     def __init__(self, *options):
-        report, tracks = (json.loads(exports.run(exports.NOPSCOPE, verb, exports.recording(NAME), *more, "--format", "json", *options).stdout)
-                          for verb, *more in (["report"], ["query", "SELECT * FROM tracks"]))
+        report, tracks = (
+            json.loads(exports.run(exports.NOPSCOPE, verb, exports.recording(NAME), *more, "--format", "json", *options).stdout)
+            for verb, *more in (["report"], ["query", "SELECT * FROM tracks"]))
         number = {self.key(track): track["id"] + 1 for track in tracks}
         self.ran, self.left, self.ready = collections.Counter(), collections.Counter(), {}
         for row in report["contexts"]:

@@ -59,12 +59,14 @@ class Replay(exports.Case):
 
     def test_the_comments_of_parts_are_those_of_the_whole(self):
         """A call that crosses an end has lines in both parts, a comment is in one."""
-        def comments(*parts):
-            return collections.Counter(text for part in parts for *_, text in lines_of("demo", *part) if text.startswith("# "))
+        def comments(name, *parts):
+            return collections.Counter(text for part in parts for *_, text in lines_of(name, *part) if text.startswith("# "))
 
-        third = exports.report("demo")["duration_ns"] // 3
-        times = (f"..{third}ns", f"{third}ns..{2 * third}ns", f"{2 * third}ns..")
-        self.assertEqual(comments(*(("--time", time) for time in times)), comments(()))
+        for name in ("tasks", "captured"):
+            third = exports.report(name)["duration_ns"] // 3
+            times = (f"..{third}ns", f"{third}ns..{2 * third}ns", f"{2 * third}ns..")
+            self.assertTrue(comments(name, ()))
+            self.assertEqual(comments(name, *(("--time", time) for time in times)), comments(name, ()))
 
     def test_a_line_is_listed_while_it_goes_on(self):
         line = (pathlib.Path(__file__).parents[2] / "conformance/stream.bin").read_bytes()

@@ -22,9 +22,12 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from qemu import elf_of, qemu_command  # noqa: E402
+
 NOPSCOPE = os.environ["NOPSCOPE"]
 REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
-DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
+DEMO = elf_of("virt-max", "demo")
 HERTZ = 1_000_000_000
 # Instructions an event, on x86-64 with GCC 12 at -O2.
 LIMITS = {"report": 130, "graph": 137, "html": 334, "export --format perfetto": 850}
@@ -39,27 +42,19 @@ def run(*command, **options):
 
 def demo_events(directory):
     """Returns [(type, function, ns)] of the demo's calls, with ev13's types, and function names."""
-    line = ("exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -monitor none -serial stdio -icount shift=0 "
-            "-semihosting-config enable=on,target=native,arg=demo,arg=rounds=1,arg=mode=lossless,arg=baud=0 "
-            f"-kernel {DEMO}")
+    line = "exec:" + shlex.join(qemu_command("virt-max", "demo", ["rounds=1", "mode=lossless", "baud=0"]))
     recording = directory / "demo.nsc"
     run(NOPSCOPE, "record", "--quiet", "--from", line, "--image", DEMO, "-o", recording)
-    sql = "SELECT function, begin_ns, end_ns, depth, how FROM calls ORDER BY id"
-    calls = json.loads(run(NOPSCOPE, "query", recording, sql, "--format", "json").stdout)
-    names = json.loads(run(NOPSCOPE, "query", recording, "SELECT id, name FROM functions", "--format", "json").stdout)
+    calls, names = (json.loads(run(NOPSCOPE, "query", recording, sql, "--format", "json").stdout) for sql in (
+        "SELECT function, begin_ns, end_ns, depth, how FROM calls ORDER BY id", "SELECT id, name FROM functions"))
     events, stack = [], []
-
-    def leave():
-        call = stack.pop()
-        events.append((1 if call["how"] == "returned" else 2, call["function"], call["end_ns"]))
-
-    for call in calls:
-        while stack and stack[-1]["depth"] >= call["depth"]:
-            leave()
-        events.append((0, call["function"], call["begin_ns"]))
-        stack.append(call)
-    while stack:
-        leave()
+    for call in [*calls, None]:
+        while stack and (call is None or stack[-1]["depth"] >= call["depth"]):
+            last = stack.pop()
+            events.append((1 if last["how"] == "returned" else 2, last["function"], last["end_ns"]))
+        if call:
+            events.append((0, call["function"], call["begin_ns"]))
+            stack.append(call)
     return events, {row["id"]: row["name"] for row in names}
 
 
@@ -104,15 +99,14 @@ class Inputs:
         return self
 
 
-def nopscope_commands(inputs, directory):
-    return {what: (NOPSCOPE, what, inputs.recording) for what in ("report", "graph", "replay")} | {
+def commands(inputs, directory, ours_only):
+    ours = {what: (NOPSCOPE, what, inputs.recording) for what in ("report", "graph", "replay")} | {
         "html": (NOPSCOPE, "html", inputs.recording, "-o", directory / "x.html"),
         "export --format perfetto": (NOPSCOPE, "export", inputs.recording, "--format", "perfetto", "-o", directory / "x.perfetto")}
-
-
-def other_commands(inputs):
-    return {f"uftrace {what}": ("uftrace", what, "--no-pager", "-d", inputs.uftrace) for what in ("report", "replay", "graph")} | {
-        "llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
+    if ours_only:
+        return {what: ours[what] for what in LIMITS}
+    others = {f"uftrace {what}": ("uftrace", what, "--no-pager", "-d", inputs.uftrace) for what in ("report", "replay", "graph")}
+    return ours | others | {"llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
 
 
 def instructions(command, directory):
@@ -151,16 +145,9 @@ def main():
         if not options.gate:
             few.for_others(events, 1)
             many.for_others(events, 3)
-
-        def commands_of(inputs):
-            ours = nopscope_commands(inputs, directory)
-            if options.gate:
-                return {what: ours[what] for what in LIMITS}
-            return ours | other_commands(inputs)
-
-        costs = {}
-        for (what, first), second in zip(commands_of(few).items(), commands_of(many).values()):
-            costs[what] = (instructions(second, directory) - instructions(first, directory)) / (many.events - few.events)
+        first, second = (commands(inputs, directory, options.gate) for inputs in (few, many))
+        costs = {what: (instructions(second[what], directory) - instructions(first[what], directory)) / (many.events - few.events)
+                 for what in first}
         if options.gate:
             for what, limit in LIMITS.items():
                 print(f"{what}: {costs[what]:.1f} instructions an event, at most {limit}")
@@ -168,7 +155,7 @@ def main():
         times = -(-options.events // len(events))
         all_ = Inputs(directory, events, names, times).for_others(events, times)
         print(f"{all_.events:,} events of {len(names)} functions\n\n| | instructions an event | seconds | MB |\n|---|---|---|---|")
-        for what, command in commands_of(all_).items():
+        for what, command in commands(all_, directory, False).items():
             seconds, most = seconds_and_bytes(command)
             tool = "" if what.split()[0] in ("uftrace", "llvm-xray") else "nopscope "
             print(f"| {tool}{what} | {costs[what]:.0f} | {seconds:.1f} | {most / 1e6:.0f} |", flush=True)

@@ -6,6 +6,7 @@
 """
 
 import copy
+import itertools
 import json
 import sys
 import unittest
@@ -39,17 +40,14 @@ class Returns(unittest.TestCase):
                          "if this is meant: ./dev bench --model --update-baseline")
 
     def test_a_count_that_differs_is_noticed_in_either_direction(self):
-        expected = {"machines": {MACHINE: self.counts}}
-        tried = 0
-        for row, of in self.counts.items():
-            for whose in (OF_ANCESTORS, "returns of own", "returns of hook", "branches of hook"):
-                for stack in range(3):
-                    for by in (1, -1):
-                        changed = copy.deepcopy(self.counts)
-                        changed[row].setdefault(whose, [0, 0, 0])[stack] += by
-                        found = list(model.differences(MACHINE, changed, expected))
-                        self.assertEqual(len(found), 1, (row, whose, found))
-                        tried += 1
+        expected, tried = {"machines": {MACHINE: self.counts}}, 0
+        kinds = (OF_ANCESTORS, "returns of own", "returns of hook", "branches of hook")
+        for row, whose, stack, by in itertools.product(self.counts, kinds, range(3), (1, -1)):
+            changed = copy.deepcopy(self.counts)
+            changed[row].setdefault(whose, [0, 0, 0])[stack] += by
+            found = list(model.differences(MACHINE, changed, expected))
+            self.assertEqual(len(found), 1, (row, whose, found))
+            tried += 1
         self.assertGreater(tried, 500)
         fewer = {row: of for row, of in self.counts.items() if row != "graph/4"}
         self.assertEqual(len(list(model.differences(MACHINE, fewer, expected))), 1)
@@ -65,14 +63,13 @@ class Returns(unittest.TestCase):
         clean = {row: of | {OF_ANCESTORS: list(of_function(row))} for row, of in self.counts.items()}
         self.assertEqual(list(model.surplus(MACHINE, clean)), [])
         tried = 0
-        for row in clean:
-            for stack in range(3):
-                dirty = copy.deepcopy(clean)
-                dirty[row][OF_ANCESTORS][stack] += 1
-                # A full stack may lose more entries.
-                wanted = 1 if of_function(row)[stack] == 0 and not row.startswith("function/") else 0
-                self.assertEqual(len(list(model.surplus(MACHINE, dirty))), wanted, (row, stack))
-                tried += wanted
+        for row, stack in itertools.product(clean, range(3)):
+            dirty = copy.deepcopy(clean)
+            dirty[row][OF_ANCESTORS][stack] += 1
+            # A full stack may lose more entries.
+            wanted = 1 if of_function(row)[stack] == 0 and not row.startswith("function/") else 0
+            self.assertEqual(len(list(model.surplus(MACHINE, dirty))), wanted, (row, stack))
+            tried += wanted
         self.assertGreater(tried, 50)
 
     def test_nothing_is_mispredicted_without_tracing(self):
@@ -134,19 +131,14 @@ class Cycles(unittest.TestCase):
         for row in self.cycles:
             self.assertEqual(row["instructions"], known.get(row["recorder"], row["instructions"]), row["recorder"])
 
-    def test_a_figure_lies_between_its_bounds(self):
+    def test_a_figure_lies_between_its_bounds_and_a_total_is_the_sum_of_its_parts(self):
+        parts = ("llvm_mca", "constants", "penalty")
         for row in self.cycles:
-            for key in ("llvm_mca", "constants", "penalty", "total", "per_ancestor"):
-                of = row[key]
-                self.assertLessEqual(of.low, of.value, (row, key))
-                self.assertLessEqual(of.value, of.high, (row, key))
+            for key in (*parts, "total", "per_ancestor"):
+                self.assertTrue(row[key].low <= row[key].value <= row[key].high, (row, key))
             self.assertGreater(row["total"].low, 0, row)
-
-    def test_a_total_is_the_sum_of_its_parts(self):
-        for row in self.cycles:
             for bound in ("value", "low", "high"):
-                self.assertAlmostEqual(getattr(row["total"], bound),
-                                       sum(getattr(row[key], bound) for key in ("llvm_mca", "constants", "penalty")))
+                self.assertAlmostEqual(getattr(row["total"], bound), sum(getattr(row[key], bound) for key in parts))
 
     def test_the_round_that_was_written_down_is_like_the_others(self):
         for row in self.cycles:
@@ -176,12 +168,9 @@ class Cycles(unittest.TestCase):
 
     def test_every_constant_has_a_source(self):
         cores = json.loads(model.CONSTANTS.read_text())["cores"]
-        names = [set(of) for of in cores.values()]
-        self.assertTrue(all(some == names[0] for some in names), names)
-        for core, constants in cores.items():
-            for name, of in constants.items():
-                self.assertTrue(of["source"], (core, name))
-                self.assertTrue(of["low"] <= of["value"] <= of["high"], (core, name))
+        self.assertEqual(len({frozenset(of) for of in cores.values()}), 1)
+        for core, name, of in ((core, name, of) for core, constants in cores.items() for name, of in constants.items()):
+            self.assertTrue(of["source"] and of["low"] <= of["value"] <= of["high"], (core, name))
 
     def test_the_docs_have_the_constants(self):
         text = (model.HERE.parent.parent / "docs/bench.md").read_text()

@@ -5,8 +5,8 @@ first. It is short, not fast. Frames and records: trace2.py.
 
     decode.py LINE [REPORT.json]
 
-Prints calls, total and self ticks of each site, from records and profile, facts and counts of tasks and objects, and the sums. Fails (1) if
-a report by `nopscope report --format json` of the same line differs.
+Prints calls, total and self time of each function, from records and profile, counts of objects, and the sums. Fails (1) if a report by
+`nopscope report --format json` of the same line, tasks included, differs.
 """
 import json
 import sys
@@ -507,65 +507,64 @@ def decode(line):
             values, captured.marks, [(base + 4 * where, ticks) for where, ticks in captured.masked], told)
 
 
-def main():
-    with open(sys.argv[1], "rb") as file:
-        rows, profile, sums, hertz, values, marks, masked, told = decode(file.read())
-    for address, (calls, total, own) in sorted(rows.items(), key=str):
-        name = address if isinstance(address, tuple) else hex(address)
-        print(f"{name} calls {calls} total {total} self {own} ticks")
-    for address, (calls, total, own, *_) in sorted(profile.items()):
-        print(f"{address:#x} profile calls {calls} total {total} self {own} ticks")
-    for name, series in values.items():
-        print(name, *series)
-    for session, number, core in sorted(told.facts):
-        print(f"session {session} context {number} {told.report_of(session, core, number)}")
-    for (session, number), of in sorted(told.objects().items()):
-        print(f"session {session} object {number} {of}")
-    print(" ".join(f"{name} {value}" for name, value in sums.items()))
-    if len(sys.argv) < 3:
-        return 0
-    with open(sys.argv[2], encoding="utf-8") as file:
-        report = json.load(file)
+def facts_here(line):
+    """Returns {key: what this reader finds}, the clock's rate, and the tasks. A function's key is its address, all others are tuples."""
+    rows, profile, sums, hertz, values, marks, masked, told = decode(line)
 
     def ns(ticks):
         return (ticks * 10**9 + hertz // 2) // hertz
 
-    # A path's time is rounded once (docs/accuracy.md): a function's error is up to 1 ns a path.
-    def same(own, other, rounded):
-        if not rounded or None in (own, other):
-            return own == other
-        return own[0] == other[0] and all(abs(a - b) <= own[0] for a, b in zip(own[1:], other[1:]))
+    facts = {address: (calls, ns(total), ns(own)) for address, (calls, total, own) in rows.items()}
+    facts |= {("profile", address): (calls, ns(total), ns(max(own, 0)), ns(least), ns(most), sorted(bins.items()))
+              for address, (calls, total, own, least, most, bins) in profile.items()}
+    facts |= {("values", name): series for name, series in values.items()}
+    facts |= {("object", *key): of for key, of in told.objects().items()}
+    facts |= {("sum", name): value for name, value in sums.items()}
+    return facts | {("marks",): sorted(marks), ("masked",): sorted((address, ns(ticks)) for address, ticks in masked)}, hertz, told
 
-    theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"]) for f in report["functions"]}
-    theirs |= {("interrupt", row["interrupt"]): (row["calls"], row["total_ns"], row["self_ns"]) for row in report.get("interrupts", [])}
-    mine = {address: (calls, ns(total), ns(own)) for address, (calls, total, own) in rows.items()}
-    for f in report.get("profile", {"functions": []})["functions"]:
-        theirs["profile", int(f["address"], 16)] = (
-            f["calls"], f["total_ns"], f["self_ns"], f["min_ns"], f["max_ns"],
-            [tuple(pair) for pair in f["bins"]])
-    for address, (calls, total, own, least, most, bins) in profile.items():
-        mine["profile", address] = (calls, ns(total), ns(max(own, 0)), ns(least), ns(most), sorted(bins.items()))
-    mine |= {("values", name): series for name, series in values.items()}
-    for row in report.get("captured", []) + report.get("counters", []):
-        name = row["id"] if "id" in row else (int(row["address"], 16), row["what"])
-        theirs["values", name] = (row["count"], row["min"], row["max"], row["last"],
-                                  row["values"] and [tuple(pair) for pair in row["values"]])
-    mine["marks"] = sorted(marks)
-    mine["masked"] = sorted((address, ns(ticks)) for address, ticks in masked)
-    theirs["masked"] = sorted((int(row["address"], 16), row["length_ns"]) for row in report.get("masked", []))
-    for row in report["contexts"]:
-        key = row["session"], row["core"], row["context"]
-        mine["context", *key], theirs["context", *key] = told.report_of(*key), {
-            name: value for name, value in row.items() if name not in TIMES_OF_CONTEXT}
-    mine |= {("object", *key): of for key, of in told.objects().items()}
-    theirs |= {("object", row["session"], row["id"]): (row["name"], row["takes"], row["gives"], row["waits"])
-               for row in report.get("objects", [])}
-    theirs["marks"] = sorted(mark["id"] for mark in report.get("markers", []))
-    wrong = [f"{address}: here {mine.get(address)}, there {theirs.get(address)}"
-             for address in mine.keys() | theirs.keys()
-             if not same(mine.get(address), theirs.get(address), address in rows and 10**9 % hertz != 0)]
-    wrong += [f"{name}: here {value}, there {report['integrity'][name]}"
-              for name, value in sums.items() if report["integrity"][name] != value]
+
+def facts_of(report, sums):
+    """The same of a report. `sums`: the names of its integrity's that count."""
+    def rows_of(*keys):
+        return (row for key in keys for row in report.get(key, []))
+
+    facts = {int(row["address"], 16) if "address" in row else ("interrupt", row["interrupt"]):
+             (row["calls"], row["total_ns"], row["self_ns"]) for row in rows_of("functions", "interrupts")}
+    facts |= {("profile", int(row["address"], 16)): (row["calls"], row["total_ns"], row["self_ns"], row["min_ns"], row["max_ns"],
+                                                     [tuple(pair) for pair in row["bins"]])
+              for row in report.get("profile", {"functions": []})["functions"]}
+    facts |= {("values", row["id"] if "id" in row else (int(row["address"], 16), row["what"])):
+              (row["count"], row["min"], row["max"], row["last"], row["values"] and [tuple(pair) for pair in row["values"]])
+              for row in rows_of("captured", "counters")}
+    facts |= {("object", row["session"], row["id"]): tuple(row[name] for name in ("name", "takes", "gives", "waits"))
+              for row in rows_of("objects")}
+    facts |= {("context", row["session"], row["core"], row["context"]):
+              {name: value for name, value in row.items() if name not in TIMES_OF_CONTEXT} for row in report["contexts"]}
+    facts |= {("sum", name): report["integrity"][name] for name in sums}
+    return facts | {("marks",): sorted(mark["id"] for mark in rows_of("markers")),
+                    ("masked",): sorted((int(row["address"], 16), row["length_ns"]) for row in rows_of("masked"))}
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        mine, hertz, told = facts_here(file.read())
+    for key, value in sorted(mine.items(), key=str):
+        print(f"{key:#x}" if isinstance(key, int) else key, value)
+    if len(sys.argv) < 3:
+        return 0
+    with open(sys.argv[2], encoding="utf-8") as file:
+        theirs = facts_of(json.load(file), [key[1] for key in mine if isinstance(key, tuple) and key[0] == "sum"])
+    mine |= {key: told.report_of(*key[1:]) for key in theirs if isinstance(key, tuple) and key[0] == "context"}
+
+    def same(key):
+        here, there = mine.get(key), theirs.get(key)
+        is_function = isinstance(key, int) or key[0] == "interrupt"
+        if here == there or None in (here, there) or 10**9 % hertz == 0 or not is_function:
+            return here == there
+        # A path's time is rounded once (docs/accuracy.md): a function's error is up to 1 ns a path.
+        return here[0] == there[0] and all(abs(a - b) <= here[0] for a, b in zip(here[1:], there[1:]))
+
+    wrong = [f"{key}: here {mine.get(key)}, there {theirs.get(key)}" for key in mine.keys() | theirs.keys() if not same(key)]
     print("\n".join(wrong) or "the two readers agree")
     return 1 if wrong else 0
 

@@ -5,14 +5,9 @@ interval between two records of a core to one context, and there to a call, to t
 
     times.py NOPSCOPE RECORDING.nsc     prints what was checked; 1: `nopscope report` disagrees
 
-Two sums must hold, in ticks:
-
-- for each context that ran: the time that it ran = self time (as nopscope says it) + the tracer's
-  time + time without an open call + time in gaps;
-- for each core: last clock - first clock = the sum of its contexts' times + time in gaps that
-  belongs to no context.
-
-All but the self time is counted here; nothing is computed as a difference.
+Two sums must hold, in ticks. For each context that ran: the time that it ran = self time (as nopscope says it) + the tracer's time + time
+without an open call + time in gaps. For each core: last clock - first clock = the sum of its contexts' times + time in gaps that belongs to
+no context. All but the self time is counted here; nothing is computed as a difference.
 
 A task may go on on another core, in the middle of a call. The first sum then holds for all cores' contexts of that number together. If
 records are missing besides, readers need not agree on whose a time without a record of the switch is: then neither sum is checked.
@@ -285,14 +280,6 @@ def faults_of(name, core, theirs, is_whole):
     return found
 
 
-def faults_of_moved(session, cores, rows):
-    """Checks the contexts of a session that ran on several cores. `rows`: of the report."""
-    for number in {number for core in cores for number, context in core.contexts.items() if context.moved}:
-        yield from faults_of_contexts(f"session {session}, context {number}, which moves",
-                                      [core.contexts[number] for core in cores if number in core.contexts],
-                                      [row for row in rows if row["context"] == number])
-
-
 def faults_of_rows(report):
     """Checks rules that hold for any recorder."""
     found, longest = [], report["duration_ns"] * report["cores"] + 1
@@ -333,9 +320,11 @@ def faults(data, report):
         return found
     for (session, number), core in cores.items():
         found += faults_of(f"session {session}, core {number}", core, said.pop((session, number), {}), is_whole)
-    for session in {session for session, _ in cores}:
-        found += faults_of_moved(session, [core for (of, _), core in cores.items() if of == session],
-                                 [row for row in report["contexts"] if row["session"] == session])
+    moved = {(session, number) for (session, _), core in cores.items() for number, context in core.contexts.items() if context.moved}
+    for session, number in moved:
+        contexts = [core.contexts[number] for (of, _), core in cores.items() if of == session and number in core.contexts]
+        found += faults_of_contexts(f"session {session}, context {number}, which moves", contexts,
+                                    [row for row in report["contexts"] if (row["session"], row["context"]) == (session, number)])
     return found + [f"session {session}, core {number}: it has no records" for session, number in said]
 
 

@@ -226,15 +226,17 @@ class Case(unittest.TestCase):
         return out
 
     def check_others(self, marks, counters=None, values=None):
-        """Of the recording "captured". `counters`: {number: values}. `values`: {(function, what): values}."""
+        """Of the recording "captured". `counters`: (number, value). `values`: (function, what, value)."""
         told = report("captured")
         self.assertTrue(told["markers"] and told["counters"] and told["captured"])
         self.assertEqual(sorted(map(int, marks)), sorted(mark["id"] for mark in told["markers"]))
-        for found, rows in ((counters, {row["id"]: row for row in told["counters"]}),
-                            (values, {(row["name"], row["what"]): row for row in told["captured"]})):
+        for found, rows, keys in ((counters, told["counters"], ("id",)), (values, told["captured"], ("name", "what"))):
             if found is not None:
-                self.assertEqual({key: (len(its), min(its), max(its)) for key, its in found.items()},
-                                 {key: (row["count"], row["min"], row["max"]) for key, row in rows.items()})
+                its = collections.defaultdict(list)
+                for *key, value in found:
+                    its[tuple(map(str, key))].append(int(value))
+                self.assertEqual({key: (len(of), min(of), max(of)) for key, of in its.items()},
+                                 {tuple(str(row[key]) for key in keys): (row["count"], row["min"], row["max"]) for row in rows})
 
     def check_hostile(self, calls):
         """`calls`: of a format that spells hostile names in its own way, or calls by function."""

@@ -29,8 +29,7 @@ def varint(value):
     return bytes(out) + bytes([value])
 
 
-class Reader(Varints):
-    def text(self):
+def text(self):
         count = self.next()
         self.at += count
         return self.data[self.at - count:self.at]
@@ -53,14 +52,17 @@ def without_nul(name):
 
 def renamed_symbols(payload):
     """Gives every function that has a site a hostile name and file (docs/nsc-format.md, SYMB)."""
-    reader = Reader(payload)
-    out = text(reader.text()) + text(reader.text()) + payload[reader.at:reader.at + 4]
-    reader.at += 4
+    reader = Varints(payload)
+
+    def one_text():
+        return reader.take(reader.next())
+
+    out = text(one_text()) + text(one_text()) + reader.take(4)
     count = reader.next()
     out += varint(count)
     for number in range(count):
         out += varint(reader.next()) + varint(reader.next())
-        reader.text(), reader.text()
+        one_text(), one_text()
         out += text(name(number)) + text(name(number + 1)) + varint(reader.next())
     return out + payload[reader.at:]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Callgrind's format, opened by KCachegrind in a window. callgrind_test.py reads more recordings."""
+"""Callgrind's format, opened by KCachegrind in a window. formats_test.py reads more recordings."""
 
 import collections
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """KernelShark's own library opens a trace.dat, and says what its window would show: no window is needed."""
 
+import collections
 import ctypes
-import dataclasses
 import re
 
 import exports
@@ -10,16 +10,8 @@ import exports
 NAME = "libkshark.so.2"
 
 
-@dataclasses.dataclass
-class Shown:
-    """A line of KernelShark's list. `fields`: of the event, as its plug-ins read them."""
-    at: int
-    cpu: int
-    pid: int
-    task: str
-    event: str
-    info: str
-    fields: dict
+# A line of KernelShark's list. `fields`: of the event, as its plug-ins read them.
+Shown = collections.namedtuple("Shown", "at cpu pid task event info fields")
 
 
 class Entry(ctypes.Structure):

@@ -30,30 +30,13 @@ def sums_of(reports, columns):
     return sums
 
 
-def length_of(report):
-    """The length of the axis of times."""
-    cut = report["tracer_ns"] if report["lossless"] and report["cores"] == 1 else 0
-    return report["duration_ns"] - cut
-
-
-def subtree_sums(name, functions):
-    """Calls and self times in the graph's subtrees of these functions, by address."""
-    sums = collections.defaultdict(collections.Counter)
-    inside = {}
-    for node in exports.graph(name)["nodes"]:
-        inside[node["id"]] = node["name"] in functions or inside.get(node["parent"], False)
-        if inside[node["id"]] and node["address"] is not None:
-            sums[node["address"]].update(calls=node["calls"], self_ns=node["self_ns"])
-    return sums
-
-
 class Parts(exports.Case):
-    def assert_adds_up(self, name, parts, columns):
+    def assert_adds_up(self, name, parts):
         reports = [report_of(name, *part) for part in parts]
-        sums = sums_of(reports, columns)
+        sums = sums_of(reports, ADDS_UP)
         paths = collections.Counter(node["name"] for node in exports.graph(name)["nodes"])
         for key, row in rows_of(exports.report(name)).items():
-            for column in columns:
+            for column in ADDS_UP:
                 # Each part rounds the time of each path.
                 rounded = 0 if column in ("calls", "dropped") else exports.rounding(name) * len(parts) * (1 + paths[row.get("name")])
                 self.assertAlmostEqual(sums[key][column], row[column], delta=rounded,
@@ -65,11 +48,12 @@ class Parts(exports.Case):
         chance = random.Random(23)
         for name in ("demo", "torture", "tasks", "cores", "stream", "captured", "torture-54", "tasks-54", "gaps", "damaged"):
             whole = exports.report(name)
-            ends = sorted(chance.sample(range(1, length_of(whole)), chance.randrange(1, 5)))
+            length = whole["duration_ns"] - (whole["tracer_ns"] if whole["lossless"] and whole["cores"] == 1 else 0)  # of the axis of times
+            ends = sorted(chance.sample(range(1, length), chance.randrange(1, 5)))
             texts = ["", *(f"{end}ns" for end in ends), ""]
             parts = [("--time", f"{begin}..{end}") for begin, end in zip(texts, texts[1:])]
             with self.subTest(recording=name, parts=parts):
-                reports = self.assert_adds_up(name, parts, ADDS_UP)
+                reports = self.assert_adds_up(name, parts)
                 for column in ("duration_ns", "tracer_ns"):
                     self.assertAlmostEqual(sum(report[column] for report in reports), whole[column], delta=len(parts))
                 # A part has the overhead of the calls that begin in it.
@@ -82,19 +66,21 @@ class Parts(exports.Case):
                     self.assertAlmostEqual(sums[key]["corrected_self_ns"], row["corrected_self_ns"], delta=near)
 
     def test_cores_and_tasks(self):
-        for name, option in (("cores", "--core"), ("tasks", "--task"), ("tasks-54", "--task")):
-            numbers = {str(of["core" if option == "--core" else "context"]) for of in exports.report(name)["contexts"]}
+        for name, option, column in (("cores", "--core", "core"), ("tasks", "--task", "context"), ("tasks-54", "--task", "context")):
+            numbers = {str(of[column]) for of in exports.report(name)["contexts"]}
             self.assertGreater(len(numbers), 1, name)
-            self.assert_adds_up(name, [(option, number) for number in sorted(numbers)], ADDS_UP)
+            self.assert_adds_up(name, [(option, number) for number in sorted(numbers)])
 
     def test_a_subtree_is_that_of_the_graph(self):
-        for name, function in (("demo", "luaD_precall"), ("demo", "luaV_execute"), ("torture", "*"), ("tasks", "*")):
-            whole = [row["name"] for row in exports.report(name)["functions"]]
-            for root in ([function] if function != "*" else whole):
-                expected = subtree_sums(name, {root})
-                rows = rows_of(report_of(name, "--under", root))
-                self.assertEqual({key: (rows[key]["calls"], rows[key]["self_ns"]) for key in rows if isinstance(key, str)},
-                                 {key: (of["calls"], of["self_ns"]) for key, of in expected.items()}, (name, root))
+        every = [(name, row["name"]) for name in ("torture", "tasks") for row in exports.report(name)["functions"]]
+        for name, root in (("demo", "luaD_precall"), ("demo", "luaV_execute"), *every):
+            expected = collections.defaultdict(lambda: (0, 0))
+            for path, node in exports.paths(name):
+                if root in path and node["address"] is not None:
+                    calls, own = expected[node["address"]]
+                    expected[node["address"]] = calls + node["calls"], own + node["self_ns"]
+            rows = report_of(name, "--under", root)["functions"]
+            self.assertEqual({row["address"]: (row["calls"], row["self_ns"]) for row in rows}, expected, (name, root))
 
     def test_the_longest_call_is_where_the_report_says(self):
         for name in ("demo", "torture", "tasks", "cores", "tasks-54", "pauses"):
@@ -107,40 +93,19 @@ class Parts(exports.Case):
                                              "--core", str(row["longest"]["core"]))
                 # A call with calls inside has two lines, and its end is the second's time.
                 ends = [(at if text.startswith("} ") else at + took, core, context)
-                        for at, took, core, context, _, text in lines
+                        for at, took, core, context, text in lines
                         if took is not None and abs(took - row["max_ns"]) <= exports.rounding(name)]
                 found = [one for one in ends if abs(one[0] - end) <= exports.rounding(name)]
                 self.assertIn((row["longest"]["core"], row["longest"]["context"]), [one[1:] for one in found],
                               (name, row["name"], end, ends))
 
-    def test_rows_of_some_functions_are_those_of_the_whole(self):
-        rows = {row["name"]: row for row in exports.report("demo")["functions"]}
-        some = {row["name"]: row for row in report_of("demo", "--function", "luaH_*")["functions"]}
-        self.assertEqual(some, {name: row | {"share": some[name]["share"]} for name, row in rows.items()
-                                if name.startswith("luaH_")})
-
-    def test_paths_to_some_functions(self):
-        """The graph and the stacks of an export lead to these functions, and have what is their own."""
-        rows = {row["name"]: row for row in exports.report("demo")["functions"] if row["name"].startswith("luaH_")}
-        nodes = json.loads(exports.run(exports.NOPSCOPE, "graph", exports.recording("demo"), "--function", "luaH_*",
-                                       "--format", "json").stdout)["nodes"]
-        leaves = {node["name"] for node in nodes} - {nodes[node["parent"]]["name"] for node in nodes if node["parent"] is not None}
-        self.assertEqual({name for name in leaves if not name.startswith("luaH_")}, set())
-        stacks = exports.run(exports.NOPSCOPE, "export", exports.recording("demo"), "--function", "luaH_*",
-                             "--format", "folded", "-o", "-").stdout.decode().splitlines()
-        sums = collections.Counter()
-        for line in stacks:
-            frames, ns = line.rsplit(" ", 1)
-            sums[frames.rsplit(";", 1)[-1]] += int(ns)
-        self.assertEqual(dict(sums), {name: row["corrected_self_ns"] for name, row in rows.items() if row["corrected_self_ns"] != 0})
-
     def test_long_calls_are_those_that_events_show(self):
         for name in ("demo", "tasks"):
-            calls = collections.Counter(replay_test.HOW.sub("", text).removeprefix("} ").removesuffix("()") for _, took, _, _, _, text
-                                        in replay_test.lines_of(name, "--min-duration", "2us")
+            calls = collections.Counter(replay_test.HOW.sub("", text).removeprefix("} ").removesuffix("()")
+                                        for _, took, _, _, text in replay_test.lines_of(name, "--min-duration", "2us")
                                         if took is not None and not text.startswith(("(", "} (")))
             rows = {row["name"]: row["calls"] for row in report_of(name, "--raw", "--min-duration", "2us")["functions"]}
-            self.assertEqual(rows, dict(calls), name)
+            self.assertEqual(rows, calls, name)
 
 
 if __name__ == "__main__":

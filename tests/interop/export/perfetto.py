@@ -6,14 +6,35 @@ end names no slice."""
 import codecs
 import collections
 import pathlib
+import zlib
 
 import exports
-import packets
+from hostile_names import Varints
 
 SCHEMA = pathlib.Path(__file__).resolve().parent / "perfetto_trace.proto"
 REAL_TIME, BOOT_TIME = 1, 6
 MAX_DEPTH = 512  # kMaxDepth in SliceTracker
+MOST_OF_A_BLOCK = 512 * 1024  # trace_packet.proto
+PACKET, COMPRESSED = 1 << 3 | 2, 50 << 3 | 2  # tags
 BEGIN, END, INSTANT = "TYPE_SLICE_BEGIN", "TYPE_SLICE_END", "TYPE_INSTANT"
+
+
+def fields(data):
+    """Yields (tag, content) of a message that has only length-delimited fields."""
+    numbers = Varints(data)
+    while numbers.more():
+        yield numbers.next(), numbers.take(numbers.next())
+
+
+def inflated(trace):
+    """Returns a trace's bytes with its packets uncompressed."""
+    packets = b""
+    for tag, packet in fields(trace):
+        assert tag == PACKET and len(packet) < MOST_OF_A_BLOCK
+        (kind, block), = fields(packet)
+        assert kind == COMPRESSED
+        packets += zlib.decompress(block)
+    return packets
 
 
 def message(lines):
@@ -57,7 +78,7 @@ class Trace:
         self.states = []   # (time, core, thread, its name, state, priority)
         self.real_minus_boot = self.about = self.attributes = None
         decoded = exports.run("protoc", f"--proto_path={SCHEMA.parent}", "--decode=perfetto.protos.Trace", SCHEMA.name,
-                              input=packets.inflated(path.read_bytes()))
+                              input=inflated(path.read_bytes()))
         for packet in message(iter(decoded.stdout.decode().splitlines()))["packet"]:
             self.packet(packet)
         self.nest()

@@ -43,13 +43,12 @@ class Perfetto(exports.Case):
             if name == "tasks":
                 self.assertGreater(len(trace.threads), 2)
                 self.assertEqual(sorted(at - first for at, _ in marks), sorted(mark["time_ns"] for mark in expected))
-        found, ways = collections.defaultdict(list), collections.Counter()
-        for kind, name, what, value in trace.annotations():
-            found[name.removesuffix(f" {what}"), what].append(value)
-            ways[kind, what == "result"] += 1
+        values = list(trace.annotations())
+        ways = collections.Counter((kind, what == "result") for kind, _, what, _ in values)
         self.check_others([text.removeprefix("mark ") for _, text in marks],
-                          {int(track.removeprefix("counter ")): [one(event[3], "counter_value") for event in its]
-                           for track, its in trace.events.items() if track.startswith("counter ")}, found)
+                          [(track.removeprefix("counter "), one(event, "counter_value")) for track, its in trace.events.items()
+                           if track.startswith("counter ") for *_, event in its],
+                          [(name.removesuffix(f" {what}"), what, value) for _, name, what, value in values])
         # Arguments are the begin's, a result is the end's. A value without an open call is an instant.
         self.assertGreater(ways[BEGIN, False], 10)
         self.assertGreaterEqual(ways[END, True], 10)

@@ -158,11 +158,13 @@ def kernel_name(name):
     return name.replace(" ", "_")
 
 
+def trace_cmd_report(path, *options):
+    return exports.run("trace-cmd", "report", "-t", *options, path).stdout.decode(errors="replace")
+
+
 def trace_cmd(path):
-    """Reads events from `trace-cmd report`."""
     begins, sums = collections.defaultdict(list), exports.Sums()
-    text = exports.run("trace-cmd", "report", "-t", "-R", path).stdout.decode(errors="replace")
-    for match in filter(None, map(KERNEL_LINE.match, text.split("\n"))):
+    for match in filter(None, map(KERNEL_LINE.match, trace_cmd_report(path, "-R").split("\n"))):
         at, core, task, fields = int(match[4]) * 10 ** 9 + int(match[5]), int(match[3]), match[2], match[7]
         if match[6] == "funcgraph_entry":
             of, depth = KERNEL_ENTRY.match(fields).groups()
@@ -378,18 +380,6 @@ def query(_, name, raw):
     figures = {"calls": "calls", "total": f"{before}total_ns", "self": f"{before}self_ns"}
     figures |= {} if raw else {"min": "min_ns", "mean": "mean_ns", "max": "max_ns", "doubtful": "doubtful"}
     return Reading("address", {placed(row): {key: row[column] for key, column in figures.items()} for row in rows})
-
-
-CALLS_QUERY = """SELECT functions.name, functions.address, COUNT(*) AS calls,
-       SUM(calls.self_ns) AS self, MAX(CASE WHEN calls.how IN ('returned', 'unwound') THEN named_calls.duration_ns END) AS max
-  FROM named_calls JOIN calls ON calls.id = named_calls.id JOIN functions ON functions.id = calls.function GROUP BY functions.id"""
-
-
-def query_calls(name):
-    """Uses `nopscope query` and the tables that docs/exports.md describes. The times are raw."""
-    rows = json.loads(exports.run(exports.NOPSCOPE, "query", exports.recording(name), CALLS_QUERY, "--format", "json").stdout)
-    return Reading("address", {placed(row): {key: row[key] for key in ("calls", "self", "max")} for row in rows
-                               if row["name"] not in (exports.TRACER, exports.AWAY)})
 
 
 # A line of graph's text: calls, total, self, share, and the name, indented by two blanks for each

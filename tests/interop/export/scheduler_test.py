@@ -3,7 +3,7 @@
 """Tasks with names: which one a core runs and why it left it, in the formats with a scheduler, and the names of threads
 in all that have threads. `nopscope report` of the same recording says how long each context ran.
 
-    scheduler_test.py [RECORDING]
+    scheduler_test.py RECORDING
 """
 
 import collections
@@ -19,8 +19,7 @@ import readers
 import speedscope_page
 from perfetto import Trace
 
-RECORDINGS = sys.argv[1:] or ["kernel", "kernel-1"]
-CASES = [(name, whole) for name in RECORDINGS for whole in (True, False)]
+NAME = sys.argv[1]
 CTF_TASK = r'comm = "([^"]*)", (?:prev_|next_|)tid = (\d+), (?:prev_|next_|)prio = (-?\d+)'
 KERNEL_SWITCH = re.compile(r"^.* \[(\d+)\] +(\d+)\.(\d{9}): sched_switch: +(.*):(\d+) \[(\d+)\] (\S+) ==> (.*):(\d+) \[(\d+)\]$")
 KERNEL_WAKEUP = re.compile(r"^.* sched_wakeup: +(.*):(\d+) \[(\d+)\] CPU:(\d+)$")
@@ -30,10 +29,10 @@ STATES = {"RUNNABLE": "R", "INTERRUPTIBLE_SLEEP": "S", "STOPPED": "T", "DEAD": "
 class Told:
     """What the report says of each thread. `threads`: {number: (core, context)}, as exports number them."""
 
-    def __init__(self, name, *options):
-        report = json.loads(exports.run(exports.NOPSCOPE, "report", exports.recording(name), "--format", "json", *options).stdout)
-        tracks = json.loads(exports.run(exports.NOPSCOPE, "query", exports.recording(name), "SELECT * FROM tracks",
-                                        "--format", "json", *options).stdout)
+    def __init__(self, *options):
+        report, tracks = (
+            json.loads(exports.run(exports.NOPSCOPE, verb, exports.recording(NAME), *more, "--format", "json", *options).stdout)
+            for verb, *more in (["report"], ["query", "SELECT * FROM tracks"]))
         number = {self.key(track): track["id"] + 1 for track in tracks}
         self.ran, self.left, self.ready = collections.Counter(), collections.Counter(), {}
         for row in report["contexts"]:
@@ -42,7 +41,7 @@ class Told:
             self.left.update(row.get("switched_away", {}))
             self.ready[thread] = row.get("ready", 0)
         # Names are told of the whole recording. A task with open calls has a thread, also if it does not run in the part.
-        whole = {self.key(row): row for row in exports.report(name)["contexts"]}
+        whole = {self.key(row): row for row in exports.report(NAME)["contexts"]}
         shared = collections.Counter(row.get("name", "") for row in whole.values())
         rows = {thread: whole[key] for key, thread in number.items() if key in whole}
         self.names = {thread: row.get("name", "") for thread, row in rows.items()}
@@ -84,7 +83,7 @@ class Lanes:
 
 def trace_cmd(path):
     lanes = Lanes()
-    for line in exports.run("trace-cmd", "report", "-t", path).stdout.decode().split("\n"):
+    for line in readers.trace_cmd_report(path).split("\n"):
         if match := KERNEL_SWITCH.match(line):
             core, seconds, rest, name, thread, priority, state, *after = match.groups()
             lanes.switch(int(core), int(seconds) * 10 ** 9 + int(rest), (name, int(thread), int(priority)),
@@ -118,109 +117,102 @@ def perfetto(path):
     return lanes
 
 
+def exported(directory, to, *options):
+    path = pathlib.Path(directory) / to
+    exports.run(exports.NOPSCOPE, "export", exports.recording(NAME), "--format", to, "-o", path, *options)
+    return path
+
+
 @functools.cache
-def part_of(name):
+def part():
     """A part with a sixth of the switches: protoc, which decodes Perfetto's files, takes long."""
-    if name == "kernel-1":  # its times are without the tracer's, and the same in each run
+    if NAME == "kernel-1":  # its times are without the tracer's, and the same in each run
         return "--time", "8ms..11ms"
     with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory) / "whole.dat"
-        exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", "trace-cmd", "-o", path)
-        times = sorted(trace_cmd(path).times)
+        times = sorted(trace_cmd(exported(directory, "trace-cmd")).times)
     begin, end = (times[len(times) * n // 6] - times[0] for n in (3, 4))
     return "--time", f"{begin}ns..{end}ns"
 
 
 @functools.cache
-def told(name, whole):
-    """Returns (the options of `export`, Told, {format: Lanes} of the formats that have a scheduler)."""
-    options, lanes = () if whole else part_of(name), {}
+def told(whole):
+    """Returns (Told, {format: Lanes} of the formats that have a scheduler)."""
+    options = () if whole else part()
+    formats = {"trace-cmd": trace_cmd, "ctf": ctf} | ({} if whole else {"perfetto": perfetto})
     with tempfile.TemporaryDirectory() as directory:
-        for format_, reader in (("trace-cmd", trace_cmd), ("ctf", ctf), *(() if whole else (("perfetto", perfetto),))):
-            path = pathlib.Path(directory) / format_
-            exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", format_, "-o", path, *options)
-            lanes[format_] = reader(path)
-    return options, Told(name, *options), lanes
+        return Told(*options), {to: reader(exported(directory, to, *options)) for to, reader in formats.items()}
 
 
 class Scheduler(exports.Case):
     def each(self):
-        """Yields (recording, Told, format, Lanes)."""
-        for name, whole in CASES:
-            _, expected, lanes = told(name, whole)
+        """Yields (Told, format, Lanes) of the whole recording and of a part."""
+        for expected, lanes in map(told, (True, False)):
             for format_, its in lanes.items():
-                yield name, expected, format_, its
+                yield expected, format_, its
 
     def test_each_task_ran_as_long_as_the_report_says(self):
         """The record of a switch may be missing, because the ring was full. Then the report and an export may disagree a little
         about the time up to the return that shows the switch."""
-        for name, expected, format_, lanes in self.each():
+        for expected, format_, lanes in self.each():
             whole = sum(expected.ran.values())
             self.assertGreater(whole, 10 ** 6)
             differ = {thread: lanes.ran[thread] - ran for thread, ran in expected.ran.items() if lanes.ran[thread] != ran}
             if format_ == "perfetto":  # it does not show what ends when the firmware destroys a task
                 differ = {thread: more for thread, more in differ.items() if expected.names[thread] not in ("child", "") or more > 0}
-            self.assertLessEqual(sum(map(abs, differ.values())), whole / 10_000, (name, format_, differ))
+            self.assertLessEqual(sum(map(abs, differ.values())), whole / 10_000, (format_, differ))
             self.assertFalse([core for core, (thread, _) in lanes.runs.items() if thread])
 
     def test_a_switch_says_how_the_core_left(self):
-        for name, expected, format_, lanes in self.each():
-            left, msg = expected.left, (name, format_)
+        for expected, format_, lanes in self.each():
+            left = expected.left
             self.assertGreater(min(left[reason] for reason in ("preempted", "blocked", "ended")), 1)
-            self.assertAlmostEqual(lanes.left["S"], left["blocked"], delta=left["blocked"] / 1000, msg=msg)
-            self.assertGreaterEqual(lanes.left["X"], left["ended"] - 1, msg)
-            self.assertGreaterEqual(lanes.left["R"], left["preempted"] + left["gave_way"], msg)
-            self.assertLessEqual(lanes.left["T"], len(lanes.runs) or 4, msg)
+            self.assertAlmostEqual(lanes.left["S"], left["blocked"], delta=left["blocked"] / 1000, msg=format_)
+            self.assertGreaterEqual(lanes.left["X"], left["ended"] - 1, format_)
+            self.assertGreaterEqual(lanes.left["R"], left["preempted"] + left["gave_way"], format_)
+            self.assertLessEqual(lanes.left["T"], len(lanes.runs) or 4, format_)
 
     def test_ready_tasks_are_woken(self):
-        for name, whole in CASES:
-            _, expected, lanes = told(name, whole)
+        for whole in (True, False):
+            expected, lanes = told(whole)
             for format_ in ("trace-cmd", "ctf"):
-                self.assertEqual({thread: lanes[format_].ready[thread] for thread in expected.ready}, expected.ready, (name, format_))
-            self.assertTrue(whole or lanes["perfetto"].woken == lanes["ctf"].ready.total(), name)
+                self.assertEqual({thread: lanes[format_].ready[thread] for thread in expected.ready}, expected.ready, format_)
+            self.assertTrue(whole or lanes["perfetto"].woken == lanes["ctf"].ready.total())
 
     def test_names_and_priorities(self):
-        for name, whole in CASES:
-            _, expected, lanes = told(name, whole)
-            self.assertLessEqual({"worker", "producer", *(("urgent", "idle") if whole else ())}, set(expected.names.values()))
-            for its in lanes.values():
-                self.assertEqual({thread: (its.names.get(thread), its.priority[thread]) for thread in expected.ran},
-                                 {thread: (expected.labels[thread], expected.priority[thread]) for thread in expected.ran})
+        self.assertLessEqual({"urgent", "idle"}, set(told(True)[0].names.values()))
+        for expected, format_, its in self.each():
+            self.assertLessEqual({"worker", "producer"}, set(expected.names.values()))
+            self.assertEqual({thread: (its.names.get(thread), its.priority[thread]) for thread in expected.ran},
+                             {thread: (expected.labels[thread], expected.priority[thread]) for thread in expected.ran}, format_)
 
     def test_threads_have_their_names(self):
-        for name in RECORDINGS:
-            options, expected, lanes = told(name, False)
-            labels = expected.labels
-            self.assertIn("producer" if name == "kernel-1" else "idle (core 1)", labels.values())
-            events = readers.chrome_data(self.export(name, *options, to="chrome"))["traceEvents"]
-            named = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-            self.assertLessEqual({event["tid"] for event in events if event.get("cat") == "call"}, set(named))
-            for threads in (named, lanes["perfetto"].threads):
-                self.assertEqual({thread: threads[thread] for thread in labels}, labels)
-            data = json.loads(self.export(name, *options, to="speedscope").read_text(encoding="utf-8"))
-            profiles = [profile["name"] for profile in data["profiles"]]
-            self.assertEqual(len(set(profiles)), len(profiles))
-            self.assertLessEqual(set(profiles), set(labels.values()))
+        expected, lanes = told(False)
+        labels = expected.labels
+        self.assertIn("producer" if NAME == "kernel-1" else "idle (core 1)", labels.values())
+        events = readers.chrome_data(self.export(NAME, *part(), to="chrome"))["traceEvents"]
+        named = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        self.assertLessEqual({event["tid"] for event in events if event.get("cat") == "call"}, set(named))
+        for threads in (named, lanes["perfetto"].threads):
+            self.assertEqual({thread: threads[thread] for thread in labels}, labels)
+        data = json.loads(self.export(NAME, *part(), to="speedscope").read_text(encoding="utf-8"))
+        profiles = [profile["name"] for profile in data["profiles"]]
+        self.assertEqual(len(set(profiles)), len(profiles))
+        self.assertLessEqual(set(profiles), set(labels.values()))
 
     def test_uftrace_shows_the_tasks(self):
-        for name in RECORDINGS:
-            options, expected, _ = told(name, False)
-            path = self.export(name, *options, to="uftrace")
-
-            def said(verb, *more):
-                return exports.run("uftrace", verb, *more, "--no-pager", "--color=no", "-d", path).stdout.decode()
-
-            listed = re.search(r"task list +: (.*)", said("info"))[1]
-            wanted = [f"{thread}({label[:15]})" for thread, label in expected.labels.items()]  # as Linux cuts them
-            self.assertEqual([task for task in wanted if task not in listed], [])
-            self.assertRegex(said("graph", "--task"), r"worker \d+")
-            self.assertRegex(said("report", "--task"), r"worker \d+ *\n")
+        path = self.export(NAME, *part(), to="uftrace")
+        said = [exports.run("uftrace", *verb, "--no-pager", "--color=no", "-d", path).stdout.decode()
+                for verb in (["info"], ["graph", "--task"], ["report", "--task"])]
+        listed = re.search(r"task list +: (.*)", said[0])[1]
+        wanted = [f"{thread}({label[:15]})" for thread, label in told(False)[0].labels.items()]  # as Linux cuts them
+        self.assertEqual([task for task in wanted if task not in listed], [])
+        self.assertRegex(said[1], r"worker \d+")
+        self.assertRegex(said[2], r"worker \d+ *\n")
 
     def test_speedscope_lists_the_tasks(self):
-        for name in RECORDINGS:
-            opened, = speedscope_page.opened(self.directory, self.export(name, *part_of(name), to="speedscope"))
-            names = {profile["name"].split(" ")[0] for profile in opened.profiles["profiles"]}
-            self.assertLessEqual({"consumer", "producer", *(("holder",) if name == "kernel-1" else ())}, names)
+        opened, = speedscope_page.opened(self.directory, self.export(NAME, *part(), to="speedscope"))
+        names = {profile["name"].split(" ")[0] for profile in opened["profiles"]}
+        self.assertLessEqual({"consumer", "producer", *(("holder",) if NAME == "kernel-1" else ())}, names)
 
 
 if __name__ == "__main__":

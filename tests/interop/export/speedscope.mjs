@@ -3,10 +3,7 @@
 //
 //     speedscope.mjs INDEX FILE...        INDEX: speedscope's index.html; with CHROMIUM
 //
-// Writes beside each FILE:
-//     FILE.exported   what speedscope's "Export" saves: all profiles that it read from the file
-//     FILE.rows       the table of the profile that it shows first: [[total, self, name]], as text
-import { writeFileSync } from "node:fs";
+// Writes FILE.exported beside each FILE: what speedscope's "Export" saves, all profiles that it read from the file.
 import { pathToFileURL } from "node:url";
 import { launch, newPage } from "./browser.mjs";
 
@@ -17,13 +14,9 @@ for (const file of files) {
     const page = await newPage(browser, wrong, /^(file|data|blob):/);
     page.setDefaultTimeout(100_000);
     page.on("dialog", (dialog) => { throw new Error(`${file}: speedscope says: ${dialog.message()}`); });
-    await page.setViewportSize({ width: 1400, height: 12000 }); // rows outside the window do not exist
     await page.goto(`${pathToFileURL(index)}#view=sandwich`);
     await page.setInputFiles("input[type=file]", file);
-    const rows = page.locator("tr:has(td):visible");
-    await rows.first().waitFor();
-    writeFileSync(`${file}.rows`, JSON.stringify(await rows.evaluateAll(
-        (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)))));
+    await page.locator("tr:has(td):visible").first().waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("Export").click()]);
     await download.saveAs(`${file}.exported`);
     await page.close();

@@ -96,18 +96,6 @@ class Graph(exports.Case):
             self.assertFalse(readers.graph_text(name), name)
 
 
-class Query(exports.Case):
-    def test_its_calls_are_the_report_s(self):
-        for name in STAMPED:
-            found, report = readers.query_calls(name).figures, exports.report(name)
-            for figure in ("calls", *(() if report["gaps_list"] else ("self", "max"))):
-                for row in exports.functions(name):
-                    room = 0 if figure == "calls" else 1 if figure == "max" else row["calls"]
-                    expected = row[figure if figure == "calls" else f"{figure}_ns"]
-                    self.assertAlmostEqual(found[key_of(row, "address")][figure], expected, delta=room, msg=(name, row["name"], figure))
-            self.assertEqual(len(found), len(exports.functions(name)))
-
-
 class Rows(exports.Case):
     def test_a_row_is_of_one_kind(self):
         for name, before in each():
@@ -151,5 +139,5 @@ if __name__ == "__main__":
     FORMAT = sys.argv[1]
     NAMES = [name for name in sorted(path.stem for path in exports.RECORDINGS.glob("*.nsc"))
              if (FORMAT not in SLOW or (name in SOME) != ("--rest" in sys.argv)) and (FORMAT, name) != ("pprof", "hostile")]
-    wanted = {"rows": ["Rows"], "graph": ["Sums", "Graph"], "query": ["Sums", "Query"]}.get(FORMAT, ["Sums"])
+    wanted = {"rows": ["Rows"], "graph": ["Sums", "Graph"]}.get(FORMAT, ["Sums"])
     exports.main(argv=[sys.argv[0], *wanted])

@@ -3,7 +3,7 @@
 """Traces through a debug probe. OpenOCD finds the RTT block in a running machine's memory by a
 virtual JTAG probe. `nopscope` uses OpenOCD's server. Nothing stops the machine.
 
-    openocd_test.py [OpenOcd.TEST] VIRTUAL_PROBE
+    openocd_test.py [OpenOcd.TEST|Config] VIRTUAL_PROBE
 """
 
 import pathlib
@@ -144,7 +144,6 @@ class OpenOcd(unittest.TestCase):
         self.assertRegex(ctl("trace", "luaL_openlibs", "--recorder", "function"), "tracing 1 function")
         self.assertRegex(ctl("stats"), "1 function[s]? traced")
 
-
     def test_openocd_as_a_gdb_stub(self):
         """A stub other than QEMU's. The machine has ended, but its memory is still there."""
         probed = self.probed("rounds=1", "rtt=both", "baud=0", "mode=flight")
@@ -160,6 +159,19 @@ class OpenOcd(unittest.TestCase):
         self.assertIn("left stopped: the stub does not say", said)
         self.assertEqual(line, pull(f"file:{probed.ram}", "--memory-base", hex(RAM_BASE))[0])
         self.assertGreater(len(wire.Line(line).events), 30000)
+
+
+class Config(unittest.TestCase):
+    def test_the_board_s_file(self):
+        """Without the board: openocd reads the file, knows its targets and has its procedures."""
+        checks = ("target names", "info body nopscope_load", "info body nopscope_rtt", "help rtt setup")
+        command = ["openocd", "-c", "adapter driver dummy; transport select jtag", "-f", ROOT / "firmware/tools/openocd/rpi4.cfg",
+                   *(word for check in checks for word in ("-c", f"echo [{check}]")), "-c", "shutdown"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        for text in ("bcm2711.cpu0", "bcm2711.ap", "nopscope.commands", "load_image $image 0x80000 bin", "rtt server start",
+                     "rtt setup <address> <size>"):
+            self.assertIn(text, done.stdout + done.stderr)
+        self.assertNotIn("Error", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

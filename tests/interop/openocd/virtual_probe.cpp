@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated JTAG probe and its target: OpenOCD's remote_bitbang protocol on a Unix socket, one
-// TAP, an ARM debug port, and one memory access port, whose memory is a file: the RAM of a QEMU
-// (memory-backend-file,share=on). The machine runs meanwhile, as with a real bus access port.
+// TAP, an ARM debug port (ADIv5.2, IHI 0031, B3 and C2), and one memory access port, whose memory
+// is a file: the RAM of a QEMU (memory-backend-file,share=on), which runs meanwhile.
 //
 //     virtual_probe SOCKET RAM-FILE BASE-ADDRESS
 //
 // remote_bitbang: a byte is a request. '0'..'7' set TCK (4), TMS (2), TDI (1); 'R' asks for TDO,
-// '0' or '1'; 'r' to 'u' reset; 'B' 'b': a lamp; 'Q' ends. Debug port: ADIv5.2 (IHI 0031), B3, C2.
+// '0' or '1'; 'r' to 'u' reset; 'B' 'b': a lamp; 'Q' ends.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -14,10 +14,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 
 namespace {
@@ -27,10 +29,13 @@ namespace {
     std::exit(1);
 }
 
-// Accesses the RAM like another core: single words, in the order of the requests.
-class Ram {
+using Written = std::optional<std::uint32_t>;  // none: a read
+
+// Access port 0: an AXI-AP with 32-bit addresses. It accesses the RAM like another core: single
+// words, in the order of the requests.
+class MemoryPort {
 public:
-    Ram(const char* path, std::uint64_t base) : base_(base) {
+    MemoryPort(const char* path, std::uint64_t base) : base_(base) {
         const int file = open(path, O_RDWR);
         struct stat status {};
         if (file < 0 || fstat(file, &status) != 0) die(path);
@@ -39,35 +44,12 @@ public:
         if (mapped == MAP_FAILED) die(path);
         memory_ = static_cast<std::uint8_t*>(mapped);
     }
-    // `size`: 1, 2 or 4, aligned. Returns false if the address is not in the RAM.
-    template <typename Use>
-    bool at(std::uint64_t address, unsigned size, Use use) {
-        if (address < base_ || address - base_ > bytes_ - size || address % size != 0) return false;
-        std::uint8_t* const place = memory_ + (address - base_);
-        switch (size) {
-        case 1: return use(reinterpret_cast<volatile std::uint8_t*>(place)), true;
-        case 2: return use(reinterpret_cast<volatile std::uint16_t*>(place)), true;
-        default: return use(reinterpret_cast<volatile std::uint32_t*>(place)), true;
-        }
-    }
-
-private:
-    std::uint64_t base_;
-    std::uint64_t bytes_ = 0;
-    std::uint8_t* memory_ = nullptr;
-};
-
-// Access port 0: an AXI-AP with 32-bit addresses. Registers of all other ports read as 0.
-class MemoryPort {
-public:
-    explicit MemoryPort(Ram& ram) : ram_(ram) {}
-
-    // Writes `value`, or reads without one. `failed`: sticky, for accesses to memory.
-    std::uint32_t access(std::uint8_t reg, bool& failed, const std::uint32_t* value) {
-        if (reg == 0x0c) return data(failed, value);
-        if (reg >= 0x10 && reg <= 0x1c) return banked(reg, failed, value);
-        if (value != nullptr && reg == 0x00) set_csw(*value);
-        if (value != nullptr && reg == 0x04) tar_ = *value;
+    std::uint32_t access(std::uint8_t reg, Written value) {
+        if (reg == 0x0c) return data(value);
+        if (reg >= 0x10 && reg <= 0x1c)
+            return word<std::uint32_t>((tar_ & ~15u) + (reg & 12), value);
+        if (value && reg == 0x00) set_csw(*value);
+        if (value && reg == 0x04) tar_ = *value;
         switch (reg) {
         case 0x00: return csw_;
         case 0x04: return tar_;
@@ -77,100 +59,83 @@ public:
         }
     }
 
+    bool failed = false;  // sticky
+
 private:
     static constexpr std::uint32_t size_mask = 7, increment_mask = 0x30, increment_single = 0x10;
     static constexpr std::uint32_t enabled = 0x40;
 
+    // Packed transfers are not implemented; the bit shows it.
     void set_csw(std::uint32_t value) {
-        csw_ = (value & ~(size_mask | increment_mask)) | enabled;
-        csw_ |= (value & size_mask) <= 2 ? value & size_mask : 2;
-        // Packed transfers are not implemented; the bit shows it.
+        csw_ = (value & ~(size_mask | increment_mask)) | enabled | std::min(value & size_mask, 2u);
         if ((value & increment_mask) == increment_single) csw_ |= increment_single;
     }
-    // A byte or halfword uses the byte lanes of its address.
-    std::uint32_t data(bool& failed, const std::uint32_t* value) {
-        const unsigned size = 1u << (csw_ & size_mask);
-        const unsigned lane = tar_ % 4 * 8;
-        std::uint32_t result = 0;
-        failed |= !ram_.at(tar_, size, [&](auto* place) {
-            using Word = std::remove_cvref_t<decltype(*place)>;
-            if (value != nullptr)
-                *place = static_cast<Word>(*value >> lane);
-            else
-                result = std::uint32_t{*place} << lane;
-        });
-        // Only the low 10 bits are incremented.
-        if ((csw_ & increment_mask) != 0) tar_ = (tar_ & ~0x3ffu) | ((tar_ + size) & 0x3ff);
-        return result;
+    template <typename Word>
+    std::uint32_t word(std::uint64_t address, Written value) {
+        if (address < base_ || address - base_ > bytes_ - sizeof(Word) ||
+            address % sizeof(Word) != 0) {
+            failed = true;
+            return 0;
+        }
+        auto* const place = reinterpret_cast<volatile Word*>(memory_ + (address - base_));
+        if (!value) return *place;
+        *place = static_cast<Word>(*value);
+        return 0;
     }
-    std::uint32_t banked(std::uint8_t reg, bool& failed, const std::uint32_t* value) {
-        std::uint32_t result = 0;
-        failed |= !ram_.at((tar_ & ~15u) + (reg & 12), 4, [&](auto* place) {
-            if constexpr (sizeof *place == 4) {
-                if (value != nullptr)
-                    *place = *value;
-                else
-                    result = *place;
-            }
-        });
-        return result;
+    // A byte or halfword uses the byte lanes of its address.
+    std::uint32_t data(Written value) {
+        const unsigned size = csw_ & size_mask, lane = tar_ % 4 * 8;
+        if (value) value = *value >> lane;
+        const std::uint32_t found = size == 0   ? word<std::uint8_t>(tar_, value)
+                                    : size == 1 ? word<std::uint16_t>(tar_, value)
+                                                : word<std::uint32_t>(tar_, value);
+        // Only the low 10 bits are incremented.
+        if ((csw_ & increment_mask) != 0) tar_ = (tar_ & ~0x3ffu) | ((tar_ + (1u << size)) & 0x3ff);
+        return found << lane;
     }
 
-    Ram& ram_;
-    std::uint32_t csw_ = enabled | 2;
-    std::uint32_t tar_ = 0;
+    std::uint64_t base_, bytes_ = 0;
+    std::uint8_t* memory_ = nullptr;
+    std::uint32_t csw_ = enabled | 2, tar_ = 0;
 };
 
-// DPACC and APACC. The next scan returns a read's result.
+// DPACC and APACC. The next scan returns a read's result. All other access ports read as 0.
 class DebugPort {
 public:
     explicit DebugPort(MemoryPort& port) : port_(port) {}
 
-    static constexpr std::uint32_t ack_ok = 2;
     std::uint64_t capture() const { return std::uint64_t{result_} << 3 | ack_ok; }
     void update(bool is_access_port, std::uint64_t scan) {
         const bool reads = (scan & 1) != 0;
         const auto reg = static_cast<std::uint8_t>(scan >> 1 & 3) * 4;
         const auto value = static_cast<std::uint32_t>(scan >> 3);
-        if (is_access_port)
-            return access(static_cast<std::uint8_t>((select_ & 0xf0) | reg), reads, value);
-        if (reg == 4) {
-            if (reads)
-                result_ = control_ | (failed_ ? sticky_error : 0);
-            else
-                set_control(value);
+        if (is_access_port) {
+            const bool is_there = select_ >> 24 == 0 && (control_ & power_up) == power_up;
+            const auto found = is_there && !port_.failed
+                                   ? port_.access(static_cast<std::uint8_t>((select_ & 0xf0) | reg),
+                                                  reads ? Written() : value)
+                                   : 0;
+            if (reads) result_ = found;
+        } else if (reads) {  // RDBUFF, 0xc: the result stays
+            const std::uint32_t registers[] = {0x2ba01477 /* DPIDR */,
+                                               control_ | (port_.failed ? sticky_error : 0),
+                                               select_, result_};
+            result_ = registers[reg / 4];
+        } else if (reg == 4) {
+            if ((value & sticky_error) != 0) port_.failed = false;
+            control_ = (value & power_up) | (value & power_up) << 1;
         } else if (reg == 8) {
-            if (reads)
-                result_ = select_;
-            else
-                select_ = value;
-        } else if (reads && reg == 0) {
-            result_ = 0x2ba01477;  // DPIDR
+            select_ = value;
         }
-        // RDBUFF, 0xc: the result stays.
     }
 
 private:
-    static constexpr std::uint32_t sticky_error = 1u << 5;
-    static constexpr std::uint32_t power_up =
-        1u << 28 | 1u << 30;  // requests; acknowledged one bit above
-
-    void set_control(std::uint32_t value) {
-        if ((value & sticky_error) != 0) failed_ = false;
-        control_ = (value & power_up) | (value & power_up) << 1;
-    }
-    void access(std::uint8_t reg, bool reads, std::uint32_t value) {
-        const bool is_there = select_ >> 24 == 0 && (control_ & power_up) == power_up;
-        std::uint32_t found = 0;
-        if (is_there && !failed_) found = port_.access(reg, failed_, reads ? nullptr : &value);
-        if (reads) result_ = found;
-    }
+    static constexpr std::uint32_t ack_ok = 2, sticky_error = 1u << 5;
+    // Requests. They are acknowledged one bit above.
+    static constexpr std::uint32_t power_up = 1u << 28 | 1u << 30;
 
     MemoryPort& port_;
-    std::uint32_t control_ = 0;
-    std::uint32_t select_ = 0;
-    std::uint32_t result_ = 0;
-    bool failed_ = false;
+    std::uint32_t control_ = 0, select_ = 0, result_ = 0;
 };
 
 // IEEE 1149.1's TAP controller, IR of 4 bits.
@@ -181,14 +146,21 @@ public:
     bool tdo() const { return tdo_; }
     // Called at TCK's rising edge.
     void clock(bool tms, bool tdi) {
+        // By state: the next state with TMS 0 and with TMS 1. The states of the IR are 7 above
+        // those of the DR.
+        static constexpr std::uint8_t next[16][2] = {
+            {1, 0}, {1, 2},  {3, 9},   {4, 5},   {4, 5},   {6, 8},   {6, 7},   {4, 8},
+            {1, 2}, {10, 0}, {11, 12}, {11, 12}, {13, 15}, {13, 14}, {11, 15}, {1, 2}};
         if (state_ == capture_dr) capture();
         if (state_ == capture_ir) shift_register_ = 1;
-        if (state_ == shift_dr || state_ == shift_ir)
-            shift(tdi, state_ == shift_dr ? dr_bits() : 4);
-        state_ = next(tms);
+        if (state_ == shift_dr || state_ == shift_ir) {
+            const unsigned bits = state_ == shift_dr ? dr_bits() : 4;
+            shift_register_ = shift_register_ >> 1 | std::uint64_t{tdi} << (bits - 1);
+        }
+        state_ = next[state_][tms ? 1 : 0];
         if (state_ == reset) ir_ = idcode;
         if (state_ == update_ir) ir_ = static_cast<std::uint8_t>(shift_register_ & 15);
-        if (state_ == update_dr) update();
+        if (state_ == update_dr && is_port()) port_.update(ir_ == apacc, shift_register_);
     }
     // Called at TCK's falling edge: sets the output for the next rising edge.
     void show() {
@@ -196,45 +168,18 @@ public:
     }
 
 private:
-    using State = std::uint8_t;
-    static constexpr State reset = 0, idle = 1, select_dr = 2, capture_dr = 3, shift_dr = 4,
-                           exit1_dr = 5, pause_dr = 6, exit2_dr = 7, update_dr = 8, select_ir = 9,
-                           capture_ir = 10, shift_ir = 11, exit1_ir = 12, pause_ir = 13,
-                           exit2_ir = 14, update_ir = 15;
-    static constexpr std::uint8_t dpacc = 10, apacc = 11, idcode = 14;
-    static constexpr std::uint32_t id = 0x4ba00477;
+    static constexpr std::uint8_t reset = 0, capture_dr = 3, shift_dr = 4, update_dr = 8,
+                                  capture_ir = 10, shift_ir = 11, update_ir = 15;
+    static constexpr std::uint8_t abort = 8, dpacc = 10, apacc = 11, idcode = 14;
 
-    State next(bool tms) const {
-        // By state: the next state with TMS 0 and with TMS 1.
-        static constexpr State table[16][2] = {
-            {idle, reset},         {idle, select_dr},     {capture_dr, select_ir},
-            {shift_dr, exit1_dr},  {shift_dr, exit1_dr},  {pause_dr, update_dr},
-            {pause_dr, exit2_dr},  {shift_dr, update_dr}, {idle, select_dr},
-            {capture_ir, reset},   {shift_ir, exit1_ir},  {shift_ir, exit1_ir},
-            {pause_ir, update_ir}, {pause_ir, exit2_ir},  {shift_ir, update_ir},
-            {idle, select_dr}};
-        return table[state_][tms ? 1 : 0];
-    }
-    unsigned dr_bits() const {
-        if (ir_ == idcode) return 32;
-        return ir_ == dpacc || ir_ == apacc || ir_ == 8 /* ABORT */ ? 35 : 1;
-    }
+    bool is_port() const { return ir_ == dpacc || ir_ == apacc; }
+    unsigned dr_bits() const { return ir_ == idcode ? 32 : is_port() || ir_ == abort ? 35 : 1; }
     void capture() {
-        if (ir_ == idcode)
-            shift_register_ = id;
-        else
-            shift_register_ = ir_ == dpacc || ir_ == apacc ? port_.capture() : 0;
-    }
-    void shift(bool tdi, unsigned bits) {
-        shift_register_ = shift_register_ >> 1 | std::uint64_t{tdi} << (bits - 1);
-    }
-    void update() {
-        if (ir_ == dpacc || ir_ == apacc) port_.update(ir_ == apacc, shift_register_);
+        shift_register_ = ir_ == idcode ? 0x4ba00477 : is_port() ? port_.capture() : 0;
     }
 
     DebugPort& port_;
-    State state_ = reset;
-    std::uint8_t ir_ = idcode;
+    std::uint8_t state_ = reset, ir_ = idcode;
     std::uint64_t shift_register_ = 0;
     bool tdo_ = true;
 };
@@ -244,12 +189,11 @@ int accept_one(const char* path) {
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
     const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (listener < 0 ||
-        bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-        listen(listener, 1) != 0) {
-        die(path);
-    }
-    const int connection = accept(listener, nullptr, nullptr);
+    const int connection =
+        bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+                listen(listener, 1) == 0
+            ? accept(listener, nullptr, nullptr)
+            : -1;
     if (connection < 0) die(path);
     return connection;
 }
@@ -264,11 +208,10 @@ void serve(int connection, Tap& tap) {
         for (ssize_t i = 0; i < count; ++i) {
             const char request = requests[i];
             if (request >= '0' && request <= '7') {
-                const bool rises = (request & 4) != 0 && !clock,
-                           falls = (request & 4) == 0 && clock;
+                const bool before = clock;
                 clock = (request & 4) != 0;
-                if (rises) tap.clock((request & 2) != 0, (request & 1) != 0);
-                if (falls) tap.show();
+                if (clock && !before) tap.clock((request & 2) != 0, (request & 1) != 0);
+                if (!clock && before) tap.show();
             } else if (request == 'R') {
                 answers.push_back(tap.tdo() ? '1' : '0');
             } else if (request == 'Q') {
@@ -290,8 +233,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: virtual_probe SOCKET RAM-FILE BASE-ADDRESS\n");
         return 2;
     }
-    Ram ram(argv[2], std::strtoull(argv[3], nullptr, 0));
-    MemoryPort port(ram);
+    MemoryPort port(argv[2], std::strtoull(argv[3], nullptr, 0));
     DebugPort debug(port);
     Tap tap(debug);
     serve(accept_one(argv[1]), tap);

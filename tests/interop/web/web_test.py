@@ -47,11 +47,9 @@ def timeline(directory):
 
 def serve(directory):
     """The tests start, stop and restart the target themselves."""
-    socket, hostile = directory / "target", directory / "hostile.nsc"
+    socket = directory / "target"
     target = machines.endless_demo(MACHINE, serial=f"unix:{socket},server=on,wait=on")
-    hostile.write_bytes(hostile_names.renamed(record(directory).recording.read_bytes()))
-    return {"NOPSCOPE_TARGET": json.dumps(target), "NOPSCOPE_SOCKET": socket, "NOPSCOPE_HOSTILE": hostile,
-            "NOPSCOPE_IMAGE": machines.elf_of(MACHINE, "demo")}
+    return {"NOPSCOPE_TARGET": json.dumps(target), "NOPSCOPE_SOCKET": socket, "NOPSCOPE_IMAGE": machines.elf_of(MACHINE, "demo")}
 
 
 NEEDS = {"page": page, "details.code": details, "details.timeline": timeline, "serve": serve}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/image/symbols.hpp"
 #include "tests/unit/host/prelude.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::test {
 
@@ -14,12 +14,6 @@ class RandomTasks {
 public:
     explicit RandomTasks(unsigned seed, bool moves = false) : random_(seed), moves_(moves) {
         target.cores = 2;
-        symbols.build_id = target.build_id;
-        symbols.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 8; ++i) {
-            symbols.sites.push_back(
-                {TargetStream::text_base + 8 * i, 8, "f" + std::to_string(i), "", 0});
-        }
         target.hello();
         for (unsigned i = 0; i < 400; ++i) {
             step(static_cast<std::uint8_t>(random_() % 2));
@@ -34,7 +28,7 @@ public:
     }
 
     TargetStream target;
-    Symbols symbols;
+    const Symbols symbols = numbered_symbols(target, 8);
 
 private:
     void step(std::uint8_t core) {

@@ -35,86 +35,78 @@ private:
     std::function<void()> then_;
 };
 
-std::size_t records_of(const TargetStream& target) {
-    struct : SessionSink {
-        void on_trace(unsigned, const TraceBatch& batch) override { all += batch.records.size(); }
-        std::size_t all = 0;
-    } count;
-    read_line(target, count);
-    return count.all;
-}
-
-std::string shown(const Profile& profile, const Symbols& symbols) {
-    Report report = make_report(profile, {}, &symbols, true);
-    sort_rows(report.functions, SortKey::self, 0);
-    return json_report(report) + json_graph(report, profile, {});
-}
-
-// The clock from which a part's times count.
+// A random trace, and what a report of it shows.
 template <typename Trace>
-std::uint64_t origin_of(const Trace& trace) {
-    struct : BalancedChecker {
-        void on_origin(Nanoseconds at) override { origin = at; }
-        Nanoseconds origin = 0;
-    } sink;
-    sink.quiet = true;
-    BalancedStream events(sink, known(trace.symbols), "trace", std::nullopt);
-    read_line(trace.target, events);
-    return sink.origin;
-}
+class Zeroed {
+public:
+    template <typename... Arguments>
+    explicit Zeroed(unsigned seed, Arguments... more)
+        : trace(seed, more...), seed_(seed), random_(seed) {}
 
-template <typename Trace>
-std::string zeroed(const Trace& trace, std::size_t records, std::uint64_t& at_ns) {
-    Profile profile;
-    profile.count_durations();
-    After sink(profile, records, [&] {
-        profile.zero();
-        at_ns = profile.zero_clock().value() - origin_of(trace);
-    });
-    read_line(trace.target, sink);
-    return shown(profile, trace.symbols);
-}
-
-template <typename Trace>
-std::string part_from(const Trace& trace, std::uint64_t ns) {
-    Profile profile;
-    profile.count_durations();
-    Part part;
-    part.time.from = TimePoint{.ns = ns};
-    PartStream stream(profile, part, known(trace.symbols), "trace");
-    read_line(trace.target, stream);
-    return shown(profile, trace.symbols);
-}
-
-template <typename Trace>
-void expect_zero_equals_part(const Trace& trace, unsigned seed) {
-    const std::size_t all = records_of(trace.target);
-    std::mt19937 random(seed);
-    for (unsigned n = 0; n < 4; ++n) {
-        const std::size_t records = 10 + random() % (all - 10);  // any calls
-        SCOPED_TRACE(testing::Message()
-                     << "seed " << seed << ", after " << records << " of " << all << " records");
-        std::uint64_t at = 0;
-        const std::string ours = zeroed(trace, records, at);
-        EXPECT_EQ(ours, part_from(trace, at));
+    void expect_zero_equals_part() {
+        SCOPED_TRACE(seed_);
+        Told told;
+        read_line(trace.target, told);
+        for (unsigned n = 0; n < 4; ++n) {
+            const std::size_t records = 10 + random_() % (told.count - 10);  // any calls
+            SCOPED_TRACE(testing::Message() << "after " << records << " of " << told.count);
+            std::uint64_t at = 0;
+            const std::string zeroed = shown([&](Profile& profile) {
+                After sink(profile, records, [&] {
+                    profile.zero();
+                    at = profile.zero_clock().value() - origin();
+                });
+                read_line(trace.target, sink);
+            });
+            EXPECT_EQ(zeroed, shown([&](Profile& profile) {
+                          Part part;
+                          part.time.from = TimePoint{.ns = at};
+                          PartStream stream(profile, part, known(trace.symbols), "trace");
+                          read_line(trace.target, stream);
+                      }));
+        }
     }
-}
+
+    const Trace trace;
+
+private:
+    // The clock from which a part's times count.
+    std::uint64_t origin() const {
+        struct : BalancedChecker {
+            void on_origin(Nanoseconds at) override { origin = at; }
+            Nanoseconds origin = 0;
+        } sink;
+        sink.quiet = true;
+        BalancedStream events(sink, known(trace.symbols), "trace", std::nullopt);
+        read_line(trace.target, events);
+        return sink.origin;
+    }
+    template <typename Read>
+    std::string shown(Read read) const {
+        Profile profile;
+        profile.count_durations();
+        read(profile);
+        Report report = make_report(profile, {}, &trace.symbols, true);
+        sort_rows(report.functions, SortKey::self, 0);
+        return json_report(report) + json_graph(report, profile, {});
+    }
+
+    unsigned seed_;
+    std::mt19937 random_;
+};
 
 TEST(Zero, EqualsThePartFromThereToTheEnd) {
     for (unsigned seed = 5; seed < 120; seed += 5) {  // a clock of 1 GHz: no time is rounded
-        if (const RandomTrace trace(seed); !trace.target.lossless)
-            expect_zero_equals_part(trace, seed);
+        Zeroed<RandomTrace> zeroed(seed);
+        if (!zeroed.trace.target.lossless) zeroed.expect_zero_equals_part();
     }
 }
 
 // The records of one core arrive later than those of the other.
-TEST(Zero, AppliesToEachCoreAtTheSameClock) {
-    for (unsigned seed = 0; seed < 20; ++seed) expect_zero_equals_part(RandomTasks(seed), seed);
-}
-
-TEST(Zero, AppliesToTasksThatMove) {
+TEST(Zero, AppliesToEachCoreAtTheSameClockAndToTasksThatMove) {
     for (unsigned seed = 0; seed < 20; ++seed) {
-        expect_zero_equals_part(RandomTasks(seed, true), seed);
+        for (const bool moves : {false, true})
+            Zeroed<RandomTasks>(seed, moves).expect_zero_equals_part();
     }
 }
 

@@ -23,7 +23,7 @@ public:
         }
         // A task's calls that wait between two cores have no time after the old core's last record.
         for (std::uint8_t core = 0; moves && core < 2; ++core)
-            target.extended(protocol::Extended::sync, 1, core);
+            target.extended(Extended::sync, 1, core);
         target.finish();
     }
 
@@ -35,28 +35,20 @@ private:
         const std::uint32_t runs = running_[core];
         auto& stack = stacks_[{runs != 0 && moves_ ? 0 : core, runs}];
         const std::uint64_t ticks = 1 + random_() % 20;
-        switch (random_() % 8) {
-        case 0:
-            if (moves_) return change(core, ticks);
-            if (core != 0) return;  // TargetStream::argument() is of core 0
-            running_[core] = random_() % 3;
-            target.argument(protocol::Extended::context, running_[core], ticks);
-            return;
-        case 1:
-            if (moves_) return;
-            if (!stack.empty()) target.extended(protocol::Extended::tracer_begin, ticks, core);
-            if (!stack.empty()) target.extended(protocol::Extended::tracer_end, ticks, core);
-            return;
-        case 2:
-        case 3:
-        case 4:
-            if (stack.empty()) return;
-            target.ret(stack.back(), ticks, core);
-            stack.pop_back();
-            return;
-        default:
+        const unsigned what = random_() % 8;
+        if (what == 0 && moves_) return change(core, ticks);
+        if (what > 4) {
             const std::uint32_t site = stack.empty() ? random_() % 3 : 3 + random_() % 5;
             stack.push_back(target.entry(site, ticks, core));
+        } else if (what > 1 && !stack.empty()) {
+            target.ret(stack.back(), ticks, core);
+            stack.pop_back();
+        } else if (what == 1 && !moves_ && !stack.empty()) {
+            target.extended(Extended::tracer_begin, ticks, core);
+            target.extended(Extended::tracer_end, ticks, core);
+        } else if (what == 0 && core == 0) {
+            running_[core] = random_() % 3;
+            target.argument(Extended::context, running_[core], ticks);
         }
     }
 
@@ -73,7 +65,7 @@ private:
         runs = next;
         const auto left = left_.find(next);
         if (left == left_.end() || left->second.first == core) {
-            target.argument(protocol::Extended::context, next, ticks, core);
+            target.argument(Extended::context, next, ticks, core);
         } else {
             target.arrive(next, core, left->second.first, left->second.second, ticks);
         }

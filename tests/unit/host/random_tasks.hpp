@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/image/symbols.hpp"
 #include "tests/unit/host/prelude.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::test {
 
@@ -14,12 +14,6 @@ class RandomTasks {
 public:
     explicit RandomTasks(unsigned seed, bool moves = false) : random_(seed), moves_(moves) {
         target.cores = 2;
-        symbols.build_id = target.build_id;
-        symbols.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 8; ++i) {
-            symbols.sites.push_back(
-                {TargetStream::text_base + 8 * i, 8, "f" + std::to_string(i), "", 0});
-        }
         target.hello();
         for (unsigned i = 0; i < 400; ++i) {
             step(static_cast<std::uint8_t>(random_() % 2));
@@ -29,40 +23,32 @@ public:
         }
         // A task's calls that wait between two cores have no time after the old core's last record.
         for (std::uint8_t core = 0; moves && core < 2; ++core)
-            target.extended(protocol::Extended::sync, 1, core);
+            target.extended(Extended::sync, 1, core);
         target.finish();
     }
 
     TargetStream target;
-    Symbols symbols;
+    const Symbols symbols = numbered_symbols(target, 8);
 
 private:
     void step(std::uint8_t core) {
         const std::uint32_t runs = running_[core];
         auto& stack = stacks_[{runs != 0 && moves_ ? 0 : core, runs}];
         const std::uint64_t ticks = 1 + random_() % 20;
-        switch (random_() % 8) {
-        case 0:
-            if (moves_) return change(core, ticks);
-            if (core != 0) return;  // TargetStream::argument() is of core 0
-            running_[core] = random_() % 3;
-            target.argument(protocol::Extended::context, running_[core], ticks);
-            return;
-        case 1:
-            if (moves_) return;
-            if (!stack.empty()) target.extended(protocol::Extended::tracer_begin, ticks, core);
-            if (!stack.empty()) target.extended(protocol::Extended::tracer_end, ticks, core);
-            return;
-        case 2:
-        case 3:
-        case 4:
-            if (stack.empty()) return;
-            target.ret(stack.back(), ticks, core);
-            stack.pop_back();
-            return;
-        default:
+        const unsigned what = random_() % 8;
+        if (what == 0 && moves_) return change(core, ticks);
+        if (what > 4) {
             const std::uint32_t site = stack.empty() ? random_() % 3 : 3 + random_() % 5;
             stack.push_back(target.entry(site, ticks, core));
+        } else if (what > 1 && !stack.empty()) {
+            target.ret(stack.back(), ticks, core);
+            stack.pop_back();
+        } else if (what == 1 && !moves_ && !stack.empty()) {
+            target.extended(Extended::tracer_begin, ticks, core);
+            target.extended(Extended::tracer_end, ticks, core);
+        } else if (what == 0 && core == 0) {
+            running_[core] = random_() % 3;
+            target.argument(Extended::context, running_[core], ticks);
         }
     }
 
@@ -79,7 +65,7 @@ private:
         runs = next;
         const auto left = left_.find(next);
         if (left == left_.end() || left->second.first == core) {
-            target.argument(protocol::Extended::context, next, ticks, core);
+            target.argument(Extended::context, next, ticks, core);
         } else {
             target.arrive(next, core, left->second.first, left->second.second, ticks);
         }

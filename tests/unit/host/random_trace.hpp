@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/analysis/report/report.hpp"
-#include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/prelude.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope::host::test {
 
 // Random calls: with recursion, longjmps, `call` records, gaps and tracer brackets.
 class RandomTrace {
 public:
+    static constexpr std::uint32_t sites = 8;
+
     explicit RandomTrace(unsigned seed) : random_(seed) {
         static constexpr std::uint64_t clocks[] = {1'000'000'000, 62'500'000, 54'000'000,
                                                    19'200'000, 3};
@@ -20,16 +21,8 @@ public:
         for (protocol::Overhead& of : target.overheads) of = {below(12 * unit), below(12 * unit)};
         with_gaps_ = seed % 3 == 0;
         is_slow_ = seed % 2 == 1;
-        symbols.build_id = target.build_id;
-        symbols.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < sites; ++i) {
-            symbols.sites.push_back({TargetStream::text_base + 8 * i,
-                                     8,
-                                     "f" + std::to_string(i),
-                                     "",
-                                     0,
-                                     {},
-                                     random_() % 3 != 0});
+        for (Function& site : symbols.sites) {
+            site.landing_pad = random_() % 3 != 0;
             TailCalls tails;
             for (std::uint32_t to = 0; to < sites; ++to) {
                 if (random_() % 4 == 0)
@@ -51,11 +44,10 @@ public:
     bool is_slow() const { return is_slow_; }  // every call takes longer than its recording
 
     TargetStream target;
-    Symbols symbols;
+    Symbols symbols = numbered_symbols(target, sites);
     LineProfile profile;
 
 private:
-    static constexpr std::uint32_t sites = 8;
     static constexpr std::int32_t unit = protocol::overhead_unit;
 
     std::int32_t below(std::int32_t most) {

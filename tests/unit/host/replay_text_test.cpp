@@ -9,14 +9,9 @@ class Replayed : public testing::Test {
 protected:
     void begin(EventSink& sink) {
         sink.on_origin(1'000);
-        for (std::uint32_t n = 1; n <= 3; ++n) {
-            FunctionPlace place;
-            place.name = "f" + std::to_string(n);
-            sink.on_function(n, place);
-        }
-        FunctionPlace tracer;
-        tracer.name = "(tracer)";
-        sink.on_function(tracer_function, tracer);
+        for (std::uint32_t n = 1; n <= 3; ++n)
+            sink.on_function(n, {.name = "f" + std::to_string(n), .file = {}});
+        sink.on_function(tracer_function, {.name = "(tracer)", .file = {}});
         for (const Track& track : tracks) sink.on_track(track);
     }
     using Event = std::function<void(EventSink&)>;

@@ -17,6 +17,29 @@ const Row& named(const std::vector<Row>& rows, const std::string& name) {
     throw std::out_of_range(name);
 }
 
+// The symbols of sites 0, 1, ... of the stream's image: f0, f1, ...
+inline Symbols numbered_symbols(const TargetStream& target, std::uint32_t count) {
+    Symbols symbols;
+    symbols.build_id = target.build_id;
+    symbols.site_table_crc = target.site_table_crc;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        symbols.sites.push_back(
+            {TargetStream::text_base + i * 8, 8, "f" + std::to_string(i), "/src/lib/f.c", 10 + i});
+    }
+    return symbols;
+}
+// The symbols of sites 1, 2, ...
+inline Symbols symbols_of(const TargetStream& target, const std::vector<std::string>& names) {
+    Symbols symbols = numbered_symbols(target, static_cast<std::uint32_t>(names.size()) + 1);
+    symbols.sites.erase(symbols.sites.begin());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        symbols.sites[i].name = names[i];
+        symbols.sites[i].file = "src/main.c";
+        symbols.sites[i].line = 10;
+    }
+    return symbols;
+}
+
 class StreamReport : public testing::Test {
 protected:
     // Ends the recording. Without `symbols`, a function's name is its address.
@@ -43,14 +66,8 @@ protected:
 class ReportTest : public StreamReport {
 protected:
     Symbols symbols() const {
-        Symbols result;
+        Symbols result = numbered_symbols(target, 10);
         result.origin = "demo.elf";
-        result.build_id = target.build_id;
-        result.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 10; ++i) {
-            result.sites.push_back({TargetStream::text_base + i * 8, 8, "f" + std::to_string(i),
-                                    "/src/lib/f.c", 10 + i});
-        }
         return result;
     }
     const Report& report() {
@@ -84,18 +101,6 @@ protected:
         return joined(list);
     }
 };
-
-// The symbols of sites 1, 2, ... of the stream's image.
-inline Symbols symbols_of(const TargetStream& target, const std::vector<std::string>& names) {
-    Symbols symbols;
-    symbols.build_id = target.build_id;
-    symbols.site_table_crc = target.site_table_crc;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        symbols.sites.push_back(
-            {TargetStream::text_base + (i + 1) * 8, 8, names[i], "src/main.c", 10});
-    }
-    return symbols;
-}
 
 // The symbols, for whom asks later.
 inline auto known(const Symbols& symbols) {

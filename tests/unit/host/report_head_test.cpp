@@ -6,6 +6,7 @@ namespace nopscope::host::test::report_head_test {
 
 class HeadTest : public ReportTest {
 protected:
+    HeadTest() { target.state.has_state = true; }
     void says(std::uint64_t mode, std::uint64_t recorders, std::uint64_t since) {
         target.state.mode = mode;
         target.state.recorders = recorders;
@@ -21,13 +22,12 @@ protected:
     std::string lines() {
         std::string all;
         for (const HeadLine& line : head_lines(made))
-            all += std::string(line.name) + ": " + line.text + "\n";
+            all += fmt::format("{}: {}\n", line.name, line.text);
         return all;
     }
 };
 
 TEST_F(HeadTest, LeavesOutTheTimeBeforeTheFirstRecorderAndAfterTheLast) {
-    target.state.has_state = true;
     target.hello();
     target.ret(target.entry(1), 5);
     const std::uint64_t first = target.clock - 5;
@@ -37,11 +37,10 @@ TEST_F(HeadTest, LeavesOutTheTimeBeforeTheFirstRecorderAndAfterTheLast) {
     says(1, 0, first + 4'000'000);
     report();
     EXPECT_EQ(mode_text(made), "graph, lossless");
-    EXPECT_EQ(nlohmann::json::parse(json_report(made))["target"]["in_force"].size(), 3u);
+    EXPECT_EQ(json::parse(json_report(made))["target"]["in_force"].size(), 3u);
 }
 
 TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
-    target.state.has_state = true;
     target.hello();
     says(0, 0, 10);  // before the first record
     says(1, 2, 900);
@@ -58,15 +57,14 @@ TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
         "graph, lossless until 1.20 ms; then graph and profile, adaptive; stopped at 4.00 ms");
     EXPECT_THAT(text_report(made), HasSubstr(mode_text(made)));
     EXPECT_EQ(lines(), "");
-    const auto json = nlohmann::json::parse(json_report(made))["target"];
-    EXPECT_EQ(json["in_force"].size(), 2u);
-    EXPECT_EQ(json["in_force"][1]["from_ns"], 1'200'000);
-    EXPECT_EQ(json["stopped_ns"], 4'000'000);
-    EXPECT_EQ(json["profile_read_ns"], nullptr);
+    const json head = json::parse(json_report(made))["target"];
+    EXPECT_EQ(head["in_force"].size(), 2u);
+    EXPECT_EQ(head["in_force"][1]["from_ns"], 1'200'000);
+    EXPECT_EQ(head["stopped_ns"], 4'000'000);
+    EXPECT_EQ(head["profile_read_ns"], nullptr);
 }
 
 TEST_F(HeadTest, SaysWhatIsMissing) {
-    target.state.has_state = true;
     target.state.recursions = 1234;
     target.state.profile = 1;
     target.refused_sites = {true, 30, 0, 2};
@@ -83,7 +81,6 @@ TEST_F(HeadTest, SaysWhatIsMissing) {
 }
 
 TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
-    target.state.has_state = true;
     target.state.profile = 2;
     target.hello();
     target.ret(target.entry(1), 100 << 16);
@@ -93,10 +90,9 @@ TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
     target.frame(Stream::profile, 0, out.finish({1, 0, true, 40 << 16}));
     target.stats(false);
     report();
-    EXPECT_THAT(lines(), HasSubstr("profile read: last at "));
-    EXPECT_THAT(
-        lines(),
-        HasSubstr("on the target only: calls, since they were moved to the profile, of f3\n"));
+    EXPECT_THAT(lines(), AllOf(HasSubstr("profile read: last at "),
+                               HasSubstr("on the target only: calls, since they were moved to the "
+                                         "profile, of f3\n")));
 }
 
 }  // namespace nopscope::host::test::report_head_test

@@ -7,125 +7,83 @@
 
 namespace nopscope::host::test::scheduling_test {
 
-using protocol::Left;
-
-class SchedulingTest : public StreamReport {
+class SchedulingTest : public TasksTest {
 protected:
-    SchedulingTest() {
-        target.cores = 2;
-        target.clock = 0;
-        target.hello();
+    SchedulingTest() { target.clock = 0; }
+    // Of each task, as "1: 2 runs, ready 10, blocked 0, longest 10 ended at 20 on 0 behind 2,
+    // object 5: 1 waits 20". Each word of `course` takes 10 ticks. How a context was left is told
+    // after the next one begins.
+    std::string waits(const Profile& of) {
+        std::vector<std::string> all;
+        for (const auto& [key, waits] : of.scheduling().tasks()) {
+            all.push_back(fmt::format("{}{}: {} runs, ready {}, blocked {}",
+                                      key.session == 0 ? "" : "again ", key.context, waits.runs,
+                                      waits.ready_ticks, waits.blocked_ticks));
+            if (waits.longest != 0) {
+                all.back() += fmt::format(", longest {} ended at {} on {} behind {}", waits.longest,
+                                          waits.longest_end, waits.longest_core,
+                                          waits.behind.value().context);
+            }
+            for (const auto& [id, object] : waits.objects) {
+                all.back() +=
+                    fmt::format(", object {}: {} waits {}", id, object.waits, object.ticks);
+            }
+        }
+        return joined(all, "\n");
     }
-    // At 10 ticks after the last record, as each record but `left`.
-    void run(std::uint32_t context, Left how = Left::unknown, std::uint8_t core = 0) {
-        target.argument(Extended::context, context, 10, core);
-        if (how != Left::unknown) target.left(how, core);
-    }
-    const TaskWaits& of(std::uint32_t context, unsigned session = 0) {
-        if (made.sessions == 0) report();
-        return profile.scheduling().tasks().at({session, context, 0});
-    }
-    // Each context runs for 10 ticks. How a context was left is told after the next one begins.
-    void run_each(std::initializer_list<std::pair<std::uint32_t, Left>> all) {
-        for (const auto& [context, how] : all) run(context, how);
-    }
-    void expect(std::uint32_t context, std::uint64_t runs, Ticks ready, Ticks blocked,
-                unsigned session = 0) {
-        const TaskWaits& waits = of(context, session);
-        EXPECT_EQ(std::tuple(waits.runs, waits.ready_ticks, waits.blocked_ticks),
-                  std::tuple(runs, ready, blocked))
-            << context;
-    }
-    // "10 ended at 30 on core 0 behind 2"
-    std::string longest(std::uint32_t context) {
-        const TaskWaits& waits = of(context);
-        return fmt::format("{} ended at {} on core {} behind {}", waits.longest, waits.longest_end,
-                           waits.longest_core,
-                           waits.behind ? std::to_string(waits.behind->context) : "none");
-    }
-    TaskFacts facts(std::uint32_t number, const char* name) {
-        return {.number = number,
-                .priority = 3,
-                .stack_bytes = 4096,
-                .stack_used = 64 * number,
-                .name = TargetStream::task_name(name)};
+    std::string waits(const std::string& course) {
+        take(course);
+        report();
+        return waits(profile);
     }
 };
 
-TEST_F(SchedulingTest, APreemptedTaskIsReady) {
+struct Case {
+    const char* name;
+    const char* course;  // words of TasksTest::take()
+    const char* waits;
+};
+void PrintTo(const Case& of, std::ostream* out) { *out << of.course; }
+class Waits : public SchedulingTest, public testing::WithParamInterface<Case> {};
+TEST_P(Waits, AreThoseOfTheRecords) { EXPECT_EQ(waits(GetParam().course), GetParam().waits); }
+
+constexpr Case cases[] = {
     // At 10, the recording's begin, 20, 30 and 40.
-    run_each({{1, {}}, {2, Left::preempted}, {1, Left::gave_way}, {2, {}}});
-    expect(1, 2, 10, 0);
-    expect(2, 2, 10, 0);
-    EXPECT_EQ(longest(1), "10 ended at 20 on core 0 behind 2");
-}
-
-TEST_F(SchedulingTest, ABlockedTaskIsReadyWhenSomebodySaysSo) {
-    run(1);                                // 10
-    target.task_fact(TaskFact::waits, 5);  // 20
-    run(2, Left::blocked);                 // 30
-    run(3, Left::blocked);                 // 40: no object
-    target.task_fact(TaskFact::ready, 1);  // 50
-    run(4, Left::preempted);               // 60
-    run(2, Left::blocked);                 // 70: nobody said that it is ready
-    run(1, Left::gave_way);                // 80
-    expect(1, 2, 80 - 50, 50 - 30);
-    expect(2, 2, 0, 70 - 40);
-    EXPECT_EQ(of(1).objects.at(5).waits, 1u);
-    EXPECT_EQ(of(1).objects.at(5).ticks, 20u);
-    EXPECT_TRUE(of(2).objects.empty());
-}
-
-// The one that ran longest while it waited, not the last one.
-TEST_F(SchedulingTest, BehindWhom) {
-    run_each({{1, {}}, {2, Left::preempted}, {3, Left::preempted}});  // 30: of 2, 10
-    target.clock += 40;
-    run_each({{4, Left::preempted}, {2, Left::preempted}, {1, Left::preempted}});
-    EXPECT_EQ(longest(1), "80 ended at 90 on core 0 behind 3");  // of 3, 50; of 2, 20
-    EXPECT_EQ(longest(2), "60 ended at 80 on core 0 behind 3");
-}
-
-TEST_F(SchedulingTest, WhatRanBeforeTheWaitIsNotInFront) {
-    run(3);
-    target.clock += 1000;
-    run_each({{1, Left::blocked}, {2, Left::preempted}, {1, Left::preempted}});
-    EXPECT_EQ(longest(1), "10 ended at 1030 on core 0 behind 2");
-}
-
-// Core 1's records come later on the line.
-TEST_F(SchedulingTest, AnotherCoreSaysThatATaskIsReady) {
-    run(1);                                   // 10
-    run(2, Left::blocked);                    // 20
-    target.task_fact(TaskFact::ready, 1, 1);  // 30
-    run(1, Left::blocked);                    // 40
-    target.flush(0);
-    target.flush(1);
-    expect(1, 2, 10, 10);
-}
-
-TEST_F(SchedulingTest, WhatAGapMayHideCountsNowhere) {
-    run_each({{1, {}}, {2, Left::preempted}});
-    target.flush();
-    run(3, Left::preempted);
-    target.lose();
-    run_each({{1, Left::preempted}, {2, Left::preempted}, {1, Left::preempted}});
-    expect(1, 3, 10, 0);
-    // It was left in the gap, or not.
-    expect(2, 2, 0, 0);
-}
-
-TEST_F(SchedulingTest, SessionsAreApart) {
-    run_each({{1, {}}, {2, Left::preempted}});
-    target.finish();
-    target.reset();
-    target.hello();
-    run_each({{1, {}}, {2, Left::preempted}, {1, Left::preempted}});
-    EXPECT_EQ(of(1, 0).runs, 1u);
-    expect(1, 2, 10, 0, 1);
-}
+    {"APreemptedTaskIsReady", "c1 c2p c1g c2",
+     "1: 2 runs, ready 10, blocked 0, longest 10 ended at 20 on 0 behind 2\n"
+     "2: 2 runs, ready 10, blocked 0, longest 10 ended at 30 on 0 behind 1"},
+    // Task 1 is blocked at 30 on object 5, and ready at 50. Task 2 is blocked at 40 on no object,
+    // and runs at 70: nobody said that it is ready.
+    {"ABlockedTaskIsReadyWhenSomebodySaysSo", "c1 w5 c2b c3b r1 c4p c2b c1g",
+     "1: 2 runs, ready 30, blocked 20, longest 30 ended at 70 on 0 behind 2, object 5: 1 waits 20\n"
+     "2: 2 runs, ready 0, blocked 30\n3: 1 runs, ready 0, blocked 0\n"
+     "4: 1 runs, ready 0, blocked 0"},
+    // Behind the one that ran longest while it waited, not the last one.
+    {"BehindWhom", "c1 c2p c3p 50:c4p c2p c1p",
+     "1: 2 runs, ready 80, blocked 0, longest 80 ended at 90 on 0 behind 3\n"
+     "2: 2 runs, ready 60, blocked 0, longest 60 ended at 80 on 0 behind 3\n"
+     "3: 1 runs, ready 0, blocked 0\n4: 1 runs, ready 0, blocked 0"},
+    {"WhatRanBeforeTheWaitIsNotInFront", "c3 1010:c1b c2p c1p",
+     "1: 2 runs, ready 10, blocked 0, longest 10 ended at 1030 on 0 behind 2\n"
+     "2: 1 runs, ready 0, blocked 0\n3: 1 runs, ready 0, blocked 0"},
+    // Core 1's records come later on the line.
+    {"AnotherCoreSaysThatATaskIsReady", "c1 c2b r1@1 c1b",
+     "1: 2 runs, ready 10, blocked 10, longest 10 ended at 30 on 0 behind 2\n"
+     "2: 1 runs, ready 0, blocked 0"},
+    // Task 2 was left in the gap, or not.
+    {"WhatAGapMayHideCountsNowhere", "c1 c2p | c3p x c1p c2p c1p",
+     "1: 3 runs, ready 10, blocked 0, longest 10 ended at 50 on 0 behind 2\n"
+     "2: 2 runs, ready 0, blocked 0\n3: 1 runs, ready 0, blocked 0"},
+    {"SessionsAreApart", "c1 c2p reset c1 c2p c1p",
+     "1: 1 runs, ready 0, blocked 0\n2: 1 runs, ready 0, blocked 0\n"
+     "again 1: 2 runs, ready 10, blocked 0, longest 10 ended at 1000030 on 0 behind 2\n"
+     "again 2: 1 runs, ready 0, blocked 0"},
+};
+INSTANTIATE_TEST_SUITE_P(, Waits, testing::ValuesIn(cases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
-    run_each({{1, {}}, {2, Left::preempted}, {1, Left::preempted}, {2, Left::preempted}});
+    take("c1 c2p c1p c2p");
     target.finish();
     const Symbols symbols = symbols_of(target, {});
     Profile shown;
@@ -134,19 +92,23 @@ TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
     PartStream stream(shown, part, known(symbols), "x.nsc");
     read_line(target, stream);
     // Task 1 began to wait before the part.
-    for (const auto& [task, ready] : {std::pair(1u, 0u), {2u, 10u}}) {
-        const TaskWaits& waits = shown.scheduling().tasks().at({0, task, 0});
-        EXPECT_EQ(std::tuple(waits.runs, waits.ready_ticks), std::tuple(1u, ready)) << task;
-    }
+    EXPECT_EQ(waits(shown),
+              "1: 1 runs, ready 0, blocked 0\n"
+              "2: 1 runs, ready 10, blocked 0, longest 10 ended at 30 on 0 behind 1");
 }
 
 // More events than wait for each other.
 TEST_F(SchedulingTest, ManySwitches) {
     constexpr std::uint64_t rounds = 100'000;
-    for (std::uint64_t round = 0; round < rounds; ++round)
-        run_each({{1, Left::preempted}, {2, Left::preempted}});
-    expect(1, rounds, 10 * (rounds - 1), 0);
-    expect(2, rounds, 10 * (rounds - 1), 0);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        for (const std::uint32_t context : {1, 2}) switch_to(context, protocol::Left::preempted);
+    }
+    report();
+    for (const std::uint32_t context : {1, 2}) {
+        const TaskWaits& waits = profile.scheduling().tasks().at({0, context, 0});
+        EXPECT_EQ(std::tuple(waits.runs, waits.ready_ticks, waits.blocked_ticks),
+                  std::tuple(rounds, 10 * (rounds - 1), 0u));
+    }
 }
 
 TEST(SchedulingMemory, ItIsChargedAndGivenBack) {
@@ -170,16 +132,13 @@ TEST(SchedulingMemory, ItIsChargedAndGivenBack) {
 class TaskLines : public SchedulingTest {
 protected:
     TaskLines() {
-        target.tasks(facts(1, "worker"), facts(2, "worker"), facts(3, "idle"),
-                     ObjectName{5, TargetStream::task_name("mutex")});
-        run(1);                                // 10
-        target.task_fact(TaskFact::waits, 5);  // 20
-        run(2, Left::blocked);                 // 30
-        run(3, Left::gave_way);                // 40
-        target.task_fact(TaskFact::ready, 1);  // 50
-        run(1, Left::preempted);               // 60
-        run(0, Left::ended);                   // 70
-        run(0, Left::unknown, 1);              // 80
+        for (const auto& [number, its_name] : {std::pair(1u, "worker"), {2, "worker"}, {3, "idle"}})
+            target.tasks(TaskFacts{.number = number,
+                                   .priority = 3,
+                                   .stack_bytes = 4096,
+                                   .stack_used = 64 * number,
+                                   .name = name(its_name)});
+        take("o5=mutex c1 w5 c2b c3g r1 c1p c0e c0@1");  // at 10, 20, ...
     }
     TaskTable table(bool each = false) {
         report();
@@ -191,10 +150,11 @@ TEST_F(TaskLines, TasksOfOneNameAreOne) {
     const TaskTable made_of = table();
     ASSERT_GE(made_of.tasks.size(), 2u);
     const TaskLine& worker = made_of.tasks[0];
-    const auto figures =
-        std::tuple(worker.name, worker.tasks, worker.cpu_ns, worker.runs, worker.priority,
-                   worker.stack_used, worker.ready_ns, worker.blocked_ns, worker.behind);
-    EXPECT_EQ(figures, std::tuple("worker", 2u, 20u + 10 + 10, 3u, 3u, 128u, 10u, 20u, "idle"));
+    EXPECT_EQ(
+        fmt::format("{} {}: {} ns, {} runs, priority {}, stack {}, ready {}, blocked {}, {}",
+                    worker.tasks, worker.name, worker.cpu_ns, worker.runs, worker.priority.value(),
+                    worker.stack_used, worker.ready_ns, worker.blocked_ns, worker.behind.value()),
+        "2 worker: 40 ns, 3 runs, priority 3, stack 128, ready 10, blocked 20, idle");
     ASSERT_EQ(worker.waited_for.size(), 1u);
     EXPECT_EQ(worker.waited_for[0].name, "mutex");
     EXPECT_EQ(worker.waited_for[0].blocked_ns, 20u);
@@ -206,7 +166,7 @@ TEST_F(TaskLines, TasksOfOneNameAreOne) {
 }
 
 TEST_F(TaskLines, TasksWithoutANameAreOne) {
-    run_each({{7, {}}, {8, {}}, {0, {}}});
+    take("c7 c8 c0");
     const TaskTable made_of = table();
     const TaskLine& unnamed = named(made_of.tasks, "(tasks without a name)");
     EXPECT_EQ(unnamed.tasks, 2u);

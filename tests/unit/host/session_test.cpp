@@ -4,100 +4,58 @@
 
 namespace nopscope::host::test::session_test {
 
-TEST_F(Session, AWholeRecording) {
-    target.hello();
-    target.records_per_frame = 3;
-    four_calls();
-    target.console("hi\n");
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 8");
-    EXPECT_EQ(sink.console, "hi\n");
-    EXPECT_EQ(sink.ended, 1);
-    EXPECT_EQ(reader.line().corrupt_frames, 0u);
-    EXPECT_EQ(reader.line().cut_bytes, 0u);
-}
+class SessionCourse : public CourseOf<Session> {};
+TEST_P(SessionCourse, AsItWas) { expect_told(); }
+
+constexpr Course courses[] = {
+    {"AWholeRecording", "hello calls | calls | text end", "delivered 16"},
+    {"DroppedByTheTarget", "hello calls drop5 | drop2 end", "delivered 8, dropped 7"},
+    {"LostFramesAreAGap", "hello calls | 1( 1( x # # # calls end",
+     "delivered 16, lost 2, gaps 1, lost_frames 3"},
+    {"KnownRecordsAreNotDeliveredAgain", "hello 0( 1( 2( 3( | at2 2( 3( 4( 5( 6( end",
+     "delivered 7, repeated_records 2"},
+    {"RecordsMissingWithoutALostFrameAreAGapToo", "hello 1( x 1( end",
+     "delivered 1, lost 1, gaps 1"},
+    {"RecordsMissingAtTheEndAreLost", "hello calls | 1( x end", "delivered 8, lost 1, gaps 1"},
+    {"ConsoleFramesMissingAreAGap", "hello text untold text",
+     "gaps 1, lost_frames 1, unfinished_sessions 1, not complete"},
+    {"DuplicatesAreIgnoredAndCounted", "hello calls text again calls end",
+     "delivered 16, duplicate_frames 3"},
+    {"TraceThatGoesBackIsIgnored", "hello calls | at3 1( | at8 end",
+     "delivered 8, repeated_records 1"},
+    {"LastStatsThatContradictTheRecords", "hello calls | at5 end",
+     "delivered 8, inconsistent 1, generated_at_least 1"},
+    {"AHalfFrameAtTheEndIsCut", "hello calls end cut1",
+     "delivered 8, unfinished_sessions 1, generated_at_least 1, cut_bytes 26, not complete"},
+    {"DelimitersWithoutAFrameAreCounted", "hello zero end", "stray_zeros 1"},
+    {"AFrameWithADamagedByteIsCounted", "hello calls | damage end",
+     "lost 8, gaps 1, corrupt_frames 1"},
+    // The lines that a board prints before its frames, and which other bytes count as damage.
+    {"LinesBetweenTwoSessionsAreNoDamage", "hello calls | lines zero reset hello end",
+     "delivered 8, sessions 2, unfinished_sessions 1, generated_at_least 1, lead_bytes 56"},
+    {"AFrameThatAResetHasCutIsCountedWithoutTheLinesBehindIt",
+     "hello calls | cut5 lines zero reset hello end",
+     "sessions 2, unfinished_sessions 1, corrupt_frames 1, lead_bytes 56"},
+    {"OtherTextBetweenFramesIsDamage", "hello panic zero end", "corrupt_frames 1, raw_bytes 6"},
+    {"BootLinesAtTheEndAreNotCut", "hello lines",
+     "unfinished_sessions 1, lead_bytes 56, not complete"},
+    // How a session begins.
+    {"AResetIsANewSession", "hello calls end reset hello calls drop1 |",
+     "delivered 16, dropped 1, sessions 2, unfinished_sessions 1, generated_at_least 1, "
+     "not complete"},
+    {"RecordsKeptOverAWarmResetStayInTheirSession",
+     "hello calls | recovered hello hello calls end reset fresh hello",
+     "delivered 16, sessions 2, unfinished_sessions 1, recovered_sessions 1, not complete"},
+    {"FramesWaitForTheirHello", "calls | hello calls end", "delivered 16"},
+    {"AnotherImageAfterAResetIsLeftOut", "hello calls end reset other hello calls end",
+     "delivered 8, frames_without_hello 2, other_image_sessions 1, not complete"},
+};
+INSTANTIATE_TEST_SUITE_P(, SessionCourse, testing::ValuesIn(courses), name_of_course);
 
 TEST_F(Session, BytesMayComeInAnyPieces) {
-    hello_and_four_calls();
-    target.finish();
-    for (const std::uint8_t byte : target.bytes) reader.feed({&byte, 1});
-    reader.finish();
-    EXPECT_EQ(reader.counters().delivered, 8u);
-    EXPECT_TRUE(reader.counters().complete);
-}
-
-TEST_F(Session, DroppedByTheTarget) {
-    target.hello();
-    four_calls();
-    target.drop(5);
-    target.flush();
-    target.drop(2);
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 8, dropped 7");
-}
-
-TEST_F(Session, LostFramesAreAGap) {
-    hello_and_four_calls();
-    play("1( 1( x # # #");
-    four_calls();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 16, lost 2, gaps 1, lost_frames 3");
-    EXPECT_EQ(sink.gaps, 1);
-}
-
-TEST_F(Session, KnownRecordsAreNotDeliveredAgain) {
-    target.hello();
-    play("0( 1( 2( 3( |");
-    target.set_next_index(2);
-    play("2( 3( 4( 5( 6(");
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 7, repeated_records 2");
-    ASSERT_EQ(sink.indices.size(), 7u);
-    for (std::uint64_t index = 0; index < 7; ++index) EXPECT_EQ(sink.indices[index].second, index);
-}
-
-TEST_F(Session, RecordsMissingWithoutALostFrameAreAGapToo) {
-    target.hello();
-    play("1( x 1(");
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 1, lost 1, gaps 1");
-}
-
-TEST_F(Session, RecordsMissingAtTheEndAreLost) {
-    hello_and_four_calls();
-    play("1( x");
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 8, lost 1, gaps 1");
-}
-
-TEST_F(Session, ConsoleFramesMissingAreAGap) {
-    target.hello();
-    target.console("a");
-    target.skip_sequence(Stream::console);
-    target.console("b");
-    read();
-    EXPECT_EQ(told(), "gaps 1, lost_frames 1, unfinished_sessions 1, not complete");
-}
-
-TEST_F(Session, DuplicatesAreIgnoredAndCounted) {
-    target.hello();
-    four_calls();
-    target.console("once\n");
-    const Bytes once = target.bytes;
-    target.bytes.insert(target.bytes.end(), once.begin(), once.end());
-    four_calls();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 16, duplicate_frames 3");
-    EXPECT_EQ(sink.console, "once\n");
-}
-
-TEST_F(Session, TraceThatGoesBackIsIgnored) {
-    hello_and_four_calls();
-    target.set_next_index(3);
-    play("1( |");
-    target.set_next_index(8);
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 8, repeated_records 1");
+    take("hello calls end");
+    for (const std::uint8_t byte : std::exchange(target.bytes, {})) reader.feed({&byte, 1});
+    EXPECT_EQ(told_of(""), "delivered 8");
 }
 
 TEST_F(Session, SequencesWrap) {
@@ -111,31 +69,25 @@ TEST_F(Session, SequencesWrap) {
             builder.encode({Stream::console, 0, target.session, sequence}, 1, line);
         target.bytes.insert(target.bytes.end(), line, line + count);
     }
-    read();
+    EXPECT_EQ(told_of(""), "gaps 2, lost_frames 4294967293, unfinished_sessions 1, not complete");
     EXPECT_EQ(sink.console, "yyyyy");
-    EXPECT_EQ(told(), "gaps 2, lost_frames 4294967293, unfinished_sessions 1, not complete");
 }
 
 TEST_F(Session, CoresAreIndependent) {
     target.cores = 2;
-    target.hello();
-    target.entry(1, 10, 0);
-    target.entry(2, 10, 1);
-    target.entry(3, 10, 1);
+    take("hello 1(");
+    for (const std::uint32_t site : {2u, 3u}) target.entry(site, 10, 1);
     target.stats(true, 0);
-    read();
-    EXPECT_THAT(sink.indices,
-                ElementsAre(testing::Pair(0, 0), testing::Pair(1, 0), testing::Pair(1, 1)));
-    EXPECT_EQ(told(), "delivered 3, unfinished_sessions 1, generated_at_least 1, not complete");
+    EXPECT_EQ(told_of(""),
+              "delivered 3, unfinished_sessions 1, generated_at_least 1, not complete");
+    EXPECT_EQ(sink.next, (std::map<unsigned, std::uint64_t>{{0, 1}, {1, 2}}));
 }
 
 TEST_F(Session, UnknownStreamsAreSkipped) {
     target.hello();
     target.frame(static_cast<Stream>(11), 0, 5);
     target.frame(static_cast<Stream>(0), 0, 5);
-    four_calls();
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 8, unknown_frames 2");
+    EXPECT_EQ(told_of("calls end"), "delivered 8, unknown_frames 2");
 }
 
 TEST_F(Session, InvalidPayloadsAreMalformed) {
@@ -152,92 +104,55 @@ TEST_F(Session, InvalidPayloadsAreMalformed) {
     target.frame(Stream::stats, Bytes{0x80});  // the varint is cut off
     target.frame(Stream::trace, 5, 24);        // this core does not exist
     target.frame(Stream::hello, Bytes{2, 0, 0});
-    read();
-    EXPECT_EQ(told(), "malformed_frames 7, unfinished_sessions 1, not complete");
-}
-
-TEST_F(Session, LastStatsThatContradictTheRecords) {
-    hello_and_four_calls();
-    target.set_next_index(5);
-    finish_and_read();
-    EXPECT_EQ(told(), "delivered 8, inconsistent 1, generated_at_least 1");
+    EXPECT_EQ(told_of(""), "malformed_frames 7, unfinished_sessions 1, not complete");
 }
 
 TEST_F(Session, PlainTextBetweenFramesIsShown) {
-    target.raw("U-Boot 2023.01\r\nbooting\n");
-    target.bytes.push_back(0);
-    target.hello();
+    take("lines zero hello");
     target.raw("panic: ");
-    reader.feed(target.bytes);
-    EXPECT_EQ(sink.raw, "U-Boot 2023.01\r\nbooting\n");
+    const std::string lines = std::exchange(said, said + "panic: no stack\n");
+    (void)counted();
+    EXPECT_EQ(sink.raw, lines);
     reader.show_pending_text();
-    EXPECT_EQ(sink.raw, "U-Boot 2023.01\r\nbooting\npanic: ");
-    const std::string more = "no stack\n";
-    reader.feed({reinterpret_cast<const std::uint8_t*>(more.data()), more.size()});
-    reader.finish();
-    EXPECT_EQ(sink.raw, "U-Boot 2023.01\r\nbooting\npanic: no stack\n");
-    const LineCounters& line = reader.line();
-    EXPECT_EQ(std::tuple(line.corrupt_frames, line.lead_bytes, line.raw_bytes, line.cut_bytes),
-              std::tuple(0u, 24u, 16u, 16u));
-    EXPECT_EQ(reader.counters().sessions, 1u);
+    EXPECT_EQ(sink.raw, lines + "panic: ");
+    target.raw("no stack\n");
+    EXPECT_EQ(told_of(""),
+              "unfinished_sessions 1, raw_bytes 16, cut_bytes 16, lead_bytes 56, not complete");
 }
 
 TEST_F(Session, AnEndlessChunkTakesNoMemoryAndItsTextIsShown) {
-    const std::string line(1000, 'x');
     for (int i = 0; i < 5000; ++i) {
-        reader.feed({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
+        target.raw(std::string(1000, 'x'));
+        (void)counted();
     }
     EXPECT_GT(sink.raw.size(), 4'990'000u);
-    const Bytes noise(5'000'000, 0xaa);
-    reader.feed(noise);
-    const std::uint8_t zero = 0;
-    reader.feed({&zero, 1});
-    hello_and_four_calls();
-    finish_and_read();
-    EXPECT_EQ(reader.line().corrupt_frames, 0u);
-    EXPECT_EQ(reader.line().lead_bytes, 10'000'000u);
-    EXPECT_EQ(told(), "delivered 8");
-}
-
-TEST_F(Session, AHalfFrameAtTheEndIsCut) {
-    hello_and_four_calls();
-    target.finish();
-    target.bytes.pop_back();  // only the last delimiter is missing
-    read();
-    EXPECT_GT(reader.line().cut_bytes, 0u);
-    EXPECT_EQ(told(), "delivered 8, unfinished_sessions 1, generated_at_least 1, not complete");
-}
-
-TEST_F(Session, DelimitersWithoutAFrameAreCounted) {
-    target.hello();
-    target.bytes.push_back(0);
-    finish_and_read();
-    EXPECT_EQ(reader.line().stray_zeros, 1u);
-    EXPECT_EQ(reader.line().corrupt_frames, 0u);
+    target.bytes.assign(5'000'000, 0xaa);
+    (void)counted();
+    said = sink.raw;
+    EXPECT_EQ(told_of("zero hello calls end"), "delivered 8, lead_bytes 10000000");
 }
 
 // `generated` is exact only if the target's stats are its last frame.
 TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
-    hello_and_four_calls();
-    EXPECT_EQ(counted().generated_at_least, 1u);
-    EXPECT_EQ(counted().generated, 8u);
+    const auto generated = [this](const std::string& course) {
+        take(course);
+        const StreamCounters all = counted();
+        return fmt::format("{}{}", all.generated_at_least != 0 ? "at least " : "", all.generated);
+    };
+    EXPECT_EQ(generated("hello calls |"), "at least 8");
     target.stats(false);  // it continues recording
-    EXPECT_EQ(counted().generated_at_least, 1u);
+    EXPECT_EQ(generated(""), "at least 8");
     target.state.has_state = true;
     target.state.stopped_at = 5;
     target.stats(false);
-    EXPECT_EQ(counted().generated_at_least, 0u);
-    four_calls();  // it records again
-    target.flush();
-    EXPECT_EQ(counted().generated_at_least, 1u);
-    EXPECT_EQ(counted().generated, 16u);
-    target.finish();
-    EXPECT_EQ(counted().generated_at_least, 0u);
+    EXPECT_EQ(generated(""), "8");
+    EXPECT_EQ(generated("calls |"), "at least 16");  // it records again
+    EXPECT_EQ(generated("end"), "16");
 }
 
 // A return after a stop may find no room. No stats frame contains its drop yet.
 TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
-    hello_and_four_calls();
+    take("hello calls |");
     protocol::Stats last{.generated = 8, .delivered = 8, .has_state = true, .stopped_at = 5};
     stats(last);
     EXPECT_EQ(counted().generated_at_least, 0u);
@@ -249,7 +164,7 @@ TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
 }
 
 TEST_F(Session, FinalStatsThatContradictTheRecordsAreNotMadeToAgree) {
-    hello_and_four_calls();
+    take("hello calls |");
     stats({.generated = 100, .delivered = 8, .final = 1});
     EXPECT_EQ(counted().generated, 100u);
     EXPECT_EQ(counted().inconsistent, 1u);
@@ -260,22 +175,83 @@ TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
     constexpr std::uint64_t ms = 1'000'000, noon = 1'000'000 * ms;
     target.cores = 2;
     target.hello();
-    target.stats(false);
-    target.stats(false, 1);
-    (void)counted();
-    EXPECT_TRUE(sink.pairs.empty());  // the arrival time is unknown
+    const auto pairs = [this] {
+        target.stats(false);
+        target.stats(false, 1);
+        (void)counted();
+        return sink.pairs.size();
+    };
+    EXPECT_EQ(pairs(), 0u) << "the arrival time is unknown";
     target.ret(target.entry(1));
-    target.stats(false);
-    target.stats(false, 1);
     reader.set_arrival({.from_ns = noon, .to_ns = noon + 10 * ms});
-    (void)counted();
-    ASSERT_EQ(sink.pairs.size(), 1u);
+    ASSERT_EQ(pairs(), 1u);
     EXPECT_EQ(sink.pairs[0], (ClockPair{target.clock, noon - 30 * ms, 40 * ms, false}));
-    // The host's clock was set back in between.
-    target.stats(false);
     reader.set_arrival({.from_ns = noon, .to_ns = noon - ms});
-    (void)counted();
-    EXPECT_EQ(sink.pairs.size(), 1u);
+    EXPECT_EQ(pairs(), 1u) << "the host's clock was set back in between";
+}
+
+TEST_F(Session, FramesWithoutAHelloAreCountedAndBounded) {
+    for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);
+    target.flush();
+    ASSERT_GT(target.bytes.size(), 2u << 20);
+    const Bytes two_megabytes = target.bytes;
+    EXPECT_EQ(told_of(""), fmt::format("frames_without_hello {}, sessions 0, not complete",
+                                       target.frame_ends.size()));
+    Sink another;
+    SessionReader waits(another);
+    waits.feed(two_megabytes);
+    target.bytes.clear();
+    take("hello end");
+    waits.feed(target.bytes);
+    waits.finish();
+    EXPECT_GT(waits.counters().frames_without_hello, 1000u);
+    EXPECT_GT(waits.counters().delivered, 100'000u);
+    EXPECT_EQ(waits.counters().generated, 600'000u);
+    EXPECT_GT(waits.counters().lost, 200'000u);
+}
+
+TEST_F(Session, AnotherFormatVersionIsRefused) {
+    target.version = 9;
+    EXPECT_EQ(told_of("hello calls end"), "frames_without_hello 2, sessions 0, not complete");
+    EXPECT_EQ(counters.refused_version, 9);
+}
+
+TEST_F(Session, AHelloWithAWrongLengthIsMalformed) {
+    target.hello();
+    Bytes payload(target.payload(), target.payload() + protocol::hello_head_bytes);
+    target = {};
+    payload.insert(payload.end(), {2, 200, 'b'});
+    target.frame(Stream::hello, payload);
+    EXPECT_EQ(told_of("calls |"),
+              "malformed_frames 1, frames_without_hello 1, sessions 0, not complete");
+}
+
+TEST_F(Session, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
+    take("hello 1( |");
+    const std::uint64_t from = target.clock;
+    EXPECT_EQ(told_of("1( x # 1( end"), "delivered 2, lost 1, gaps 1, lost_frames 1");
+    ASSERT_EQ(sink.missing.size(), 1u);
+    EXPECT_EQ(sink.missing[0].from, from);
+    EXPECT_EQ(sink.missing[0].to, target.clock);
+    EXPECT_EQ(sink.missing[0].lost, 1u);
+}
+
+TEST_F(Session, OverwrittenRecordsAreNotLost) {
+    take("hello calls |");
+    stats({.now = target.clock, .generated = 12, .delivered = 8, .overwritten = 4});
+    for (int i = 0; i < 10; ++i) target.entry(1);
+    take("x # calls |");
+    stats({.now = target.clock, .generated = 26, .delivered = 22, .final = 1, .overwritten = 4});
+    EXPECT_EQ(told_of(""), "delivered 16, overwritten 4, lost 6, gaps 1, lost_frames 1");
+    ASSERT_EQ(sink.missing.size(), 1u);
+    EXPECT_EQ(sink.missing[0].overwritten, 4u);
+    EXPECT_EQ(sink.missing[0].lost, 6u);
+}
+
+TEST_F(Session, FilteredCallsAreGenerated) {
+    take("hello calls |");
+    stats({.now = target.clock, .generated = 13, .delivered = 8, .final = 1, .filtered = 5});
+    EXPECT_EQ(told_of(""), "delivered 8, filtered 5");
 }
 
 }  // namespace nopscope::host::test::session_test

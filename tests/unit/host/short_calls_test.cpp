@@ -23,14 +23,15 @@ struct Shown final : CallSink {
     Sums sums;
 };
 
-std::unique_ptr<Profile> profile_of(const RandomTrace& trace, Nanoseconds least, bool raw) {
-    auto profile = std::make_unique<Profile>();
-    profile->leave_out_shorter(least, raw);
-    profile->know_code(code_of_calls(known(trace.symbols)));
-    read_line(trace.target, *profile);
-    profile->know_code({});
+Profile profile_of(const RandomTrace& trace, Nanoseconds least, bool raw) {
+    Profile profile;
+    profile.leave_out_shorter(least, raw);
+    profile.know_code(code_of_calls(known(trace.symbols)));
+    read_line(trace.target, profile);
+    profile.know_code({});
     return profile;
 }
+
 TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
     unsigned compared = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
@@ -45,7 +46,7 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
         read_line(trace.target, events);
         selected.finish();
         const Report report =
-            make_report(*profile_of(trace, least, true), trace.profile.counters(), &trace.symbols);
+            make_report(profile_of(trace, least, true), trace.profile.counters(), &trace.symbols);
         Sums sums;
         for (const FunctionRow& row : report.functions) sums[row.name] = {row.calls, row.self_ns};
         EXPECT_EQ(sums, shown.sums) << "seed " << seed << ", least " << least;
@@ -59,11 +60,11 @@ struct All {
     std::uint64_t outermost = 0, calls = 0, self_ns = 0;
 };
 All all_of(const RandomTrace& trace, Nanoseconds least) {
-    const auto profile = profile_of(trace, least, false);
+    const Profile profile = profile_of(trace, least, false);
     All all;
-    for (const CallTree::Node& node : profile->tree().nodes())
+    for (const CallTree::Node& node : profile.tree().nodes())
         all.outermost += node.parent == CallTree::root ? node.calls : 0;
-    const Report report = make_report(*profile, trace.profile.counters(), &trace.symbols);
+    const Report report = make_report(profile, trace.profile.counters(), &trace.symbols);
     for (const FunctionRow& row : report.functions) {
         all.calls += row.calls;
         all.self_ns += row.corrected_self_ns;

@@ -4,31 +4,19 @@
 
 namespace nopscope::host::test::split_test {
 
-struct Row {
-    std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;
-    std::uint64_t corrected_total = 0, corrected_self = 0, corrected_cpu = 0;
-    auto operator<=>(const Row&) const = default;
-
-    void add(const FunctionRow& row) {
-        calls += row.calls;
-        total += row.total_ns;
-        self += row.self_ns;
-        cpu += row.cpu_ns;
-        corrected_total += row.corrected_total_ns;
-        corrected_self += row.corrected_self_ns;
-        corrected_cpu += row.corrected_cpu_ns;
-    }
-};
-void PrintTo(const Row& row, std::ostream* out) {
-    *out << row.calls << " calls, total " << row.total << ", self " << row.self << ", on CPU "
-         << row.cpu << ", corrected " << row.corrected_total << ", " << row.corrected_self << ", "
-         << row.corrected_cpu;
-}
-
+// Calls, total, self and time on the CPU; then the corrected times.
+using Row = std::array<std::uint64_t, 7>;
 using Rows = std::map<std::string, Row>;
-Rows rows_of(const Report& report) {
+Rows rows_of(const Report& report, const std::string& group = "") {
     Rows rows;
-    for (const FunctionRow& row : report.functions) rows[row.name].add(row);
+    for (const FunctionRow& row : report.functions) {
+        if (!group.empty() && report.groups[row.group] != group) continue;
+        const Row more{row.calls,           row.total_ns,           row.self_ns,
+                       row.cpu_ns,          row.corrected_total_ns, row.corrected_self_ns,
+                       row.corrected_cpu_ns};
+        Row& sums = rows[row.name];
+        std::transform(sums.begin(), sums.end(), more.begin(), sums.begin(), std::plus<>());
+    }
     return rows;
 }
 
@@ -70,12 +58,8 @@ TEST_P(SplitReports, ATasksRowsAreThoseOfItsPart) {
     for (const char* const number : {"1", "2"}) {
         Part part;
         part.task = number;
-        Rows rows;
-        for (const FunctionRow& row : split.functions) {
-            if (split.groups[row.group] == std::string("context ") + number)
-                rows[row.name].add(row);
-        }
-        EXPECT_EQ(rows, rows_of(report_of(part, SplitBy::nothing)));
+        EXPECT_EQ(rows_of(split, std::string("context ") + number),
+                  rows_of(report_of(part, SplitBy::nothing)));
     }
 }
 
@@ -113,11 +97,9 @@ TEST_P(SplitReports, APartIsSplitToo) {
 // The calls of a balanced stream, with the time in which their task ran.
 class CpuTimes final : public EventSink {
 public:
-    struct Times {
-        std::uint64_t sum = 0, least = ~std::uint64_t{0}, most = 0, calls = 0;  // that returned
-        std::uint64_t total = 0;  // of the outermost calls of the function on their track
-        auto operator<=>(const Times&) const = default;
-    };
+    // Of the calls that returned their number, sum, least and most; and the sum of all calls of the
+    // function that are the outermost ones on their track.
+    using Times = std::array<std::uint64_t, 5>;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] = place.name;
@@ -134,15 +116,16 @@ public:
         const std::uint64_t beside = is_own ? now - call.from : call.beside;
         if (!calls.empty()) calls.back().beside += beside;
         if (is_own) return;
-        Times& of = times[names_[function]];
+        auto& [count, sum, least, most, total] =
+            times.try_emplace(names_[function], Times{0, 0, ~std::uint64_t{0}, 0, 0}).first->second;
         const std::uint64_t ran = now - call.from - beside;
         const auto is_same = [&](const Open& outer) { return outer.function == function; };
-        if (std::none_of(calls.begin(), calls.end(), is_same)) of.total += ran;
+        if (std::none_of(calls.begin(), calls.end(), is_same)) total += ran;
         if (how != Left::returned) return;
-        ++of.calls;
-        of.sum += ran;
-        of.least = std::min(of.least, ran);
-        of.most = std::max(of.most, ran);
+        ++count;
+        sum += ran;
+        least = std::min(least, ran);
+        most = std::max(most, ran);
     }
     void finish() override {}
 
@@ -157,10 +140,6 @@ private:
     std::map<std::uint32_t, std::string> names_;
     std::vector<std::vector<Open>> open_;
 };
-void PrintTo(const CpuTimes::Times& of, std::ostream* out) {
-    *out << of.calls << " calls of " << of.least << " to " << of.most << ", sum " << of.sum
-         << ", total " << of.total;
-}
 
 TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     CpuTimes events;
@@ -175,8 +154,8 @@ TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     std::map<std::string, CpuTimes::Times> found;
     for (std::uint32_t number = 1; number < times.size(); ++number) {
         const FunctionRow& row = report.by_number[number];
-        found[row.name] = {times[number].timed_ticks, times[number].min_ticks,
-                           times[number].max_ticks, times[number].timed, row.cpu_ns};
+        found[row.name] = {times[number].timed, times[number].timed_ticks, times[number].min_ticks,
+                           times[number].max_ticks, row.cpu_ns};
         EXPECT_EQ(row.total_ns, row.cpu_ns);
     }
     EXPECT_EQ(found, events.times);
@@ -187,11 +166,11 @@ TEST_P(SplitReports, TotalsHaveTheTimesOnTheCpuBesideThem) {
     Rows all = rows_of(whole());
     std::uint64_t away = 0;
     for (const auto& [name, row] : rows_of(on_cpu)) {
-        EXPECT_EQ(row.cpu, all[name].cpu) << name;
-        EXPECT_EQ(row.total, all[name].cpu) << name;
-        EXPECT_EQ(row.self, all[name].self) << name;
-        EXPECT_LE(row.cpu, all[name].total) << name;
-        away += all[name].total - row.cpu;
+        const std::uint64_t total = all[name][1], self = all[name][2], cpu = all[name][3];
+        EXPECT_THAT(std::vector(row.begin() + 1, row.begin() + 4), ElementsAre(cpu, self, cpu))
+            << name;
+        EXPECT_LE(cpu, total) << name;
+        away += total - cpu;
     }
     EXPECT_GT(away, 0u);
 }

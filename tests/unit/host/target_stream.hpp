@@ -20,6 +20,7 @@
 
 namespace nopscope::host::test {
 
+using protocol::Byte, protocol::Extended, protocol::Kind, protocol::Record, protocol::Stream;
 using Bytes = std::vector<std::uint8_t>;
 
 // The fields of a hello are those that it sends next.
@@ -54,49 +55,47 @@ public:
         hello.board = as_text(board);
         hello.image = as_text(image);
         hello.clock = clock_source;
-        frame(protocol::Stream::hello, 0, protocol::write_hello(hello, builder_.payload()));
+        frame(Stream::hello, 0, protocol::write_hello(hello, builder_.payload()));
     }
 
     // Each of these returns the record's index. The clock first moves on by `ticks`.
     std::uint64_t entry(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(protocol::Kind::entry, site, ticks, core);
+        return record(Kind::entry, site, ticks, core);
     }
     std::uint64_t call(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(protocol::Kind::call, site, ticks, core);
+        return record(Kind::call, site, ticks, core);
     }
     std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks = 10, std::uint8_t core = 0,
                       bool unwound = false) {
         const auto payload = static_cast<std::uint32_t>(entry & protocol::entry_index_mask) << 1 |
                              (unwound ? 1u : 0u);
-        return record(protocol::Kind::ret, payload, ticks, core);
+        return record(Kind::ret, payload, ticks, core);
     }
-    std::uint64_t extended(protocol::Extended what, std::uint64_t ticks = 10,
+    std::uint64_t extended(Extended what, std::uint64_t ticks = 10, std::uint8_t core = 0) {
+        return argument(what, 0, ticks, core);
+    }
+    std::uint64_t argument(Extended what, std::uint32_t argument, std::uint64_t ticks = 10,
                            std::uint8_t core = 0) {
-        return record(protocol::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
-    }
-    std::uint64_t argument(protocol::Extended what, std::uint32_t argument,
-                           std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(protocol::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what),
-                      ticks, core);
+        return record(Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks,
+                      core);
     }
     // The core leaves the running context for its main one. Returns the index of that record.
     std::uint64_t leave(std::uint8_t core, std::uint64_t ticks = 10) {
-        return argument(protocol::Extended::context, 0, ticks, core);
+        return argument(Extended::context, 0, ticks, core);
     }
     // The core runs a context that has left core `from` at index `after`.
     void arrive(std::uint32_t context, std::uint8_t core, std::uint8_t from, std::uint64_t after,
                 std::uint64_t ticks = 10) {
-        argument(protocol::Extended::context, context, ticks, core);
-        argument(protocol::Extended::task, protocol::task_argument(protocol::TaskFact::moved, 1), 0,
-                 core);
+        argument(Extended::context, context, ticks, core);
+        argument(Extended::task, protocol::task_argument(protocol::TaskFact::moved, 1), 0, core);
         data({protocol::moved_data(from, after)}, core);
     }
     // How the core left the context before the last `context` record.
     void left(protocol::Left how, std::uint8_t core = 0) {
-        argument(protocol::Extended::task, protocol::left_argument(how), 0, core);
+        argument(Extended::task, protocol::left_argument(how), 0, core);
     }
     void task_fact(protocol::TaskFact fact, std::uint64_t data, std::uint8_t core = 0) {
-        with_data(protocol::Extended::task, protocol::task_argument(fact, 1), {data}, core);
+        with_data(Extended::task, protocol::task_argument(fact, 1), {data}, core);
     }
     // A record with data. A wide register value takes two data words.
     void arguments(std::uint32_t site, std::uint32_t mask, const std::vector<std::int64_t>& values,
@@ -104,35 +103,33 @@ public:
         std::uint32_t wide = 0;
         std::vector<std::uint64_t> data{site};
         auto value = values.begin();
-        for (unsigned n = 0; n < 8; ++n) {
+        for (unsigned n = 0; n < 8; ++n)
             if ((mask >> n & 1) != 0) wide |= add_value(data, *value++) << n;
-        }
-        with_data(protocol::Extended::arguments, mask | wide << 8, data, core);
+        with_data(Extended::arguments, mask | wide << 8, data, core);
     }
     void result(std::uint32_t site, std::int64_t value, std::uint8_t core = 0) {
         std::vector<std::uint64_t> data{site};
         const std::uint32_t wide = add_value(data, value);
-        with_data(protocol::Extended::result, wide, data, core);
+        with_data(Extended::result, wide, data, core);
     }
     void counter(std::uint32_t id, std::int64_t value, std::uint8_t core = 0) {
         std::vector<std::uint64_t> data;
         const std::uint32_t wide = add_value(data, value);
-        with_data(protocol::Extended::counter, id << 1 | wide, data, core);
+        with_data(Extended::counter, id << 1 | wide, data, core);
     }
-    void with_data(protocol::Extended what, std::uint32_t argument,
-                   const std::vector<std::uint64_t>& data, std::uint8_t core = 0) {
+    void with_data(Extended what, std::uint32_t argument, const std::vector<std::uint64_t>& data,
+                   std::uint8_t core = 0) {
         clock += 10;
         cores_[core].records.push_back({protocol::make_extended(what, argument, clock), clock});
         this->data(data, core);
     }
     void data(const std::vector<std::uint64_t>& data, std::uint8_t core = 0) {
-        for (const std::uint64_t each : data) {
+        for (const std::uint64_t each : data)
             cores_[core].records.push_back({protocol::make_data(each), clock});
-        }
     }
     void tracer(std::uint64_t ticks) {
-        extended(protocol::Extended::tracer_begin, 0);
-        extended(protocol::Extended::tracer_end, ticks);
+        extended(Extended::tracer_begin, 0);
+        extended(Extended::tracer_end, ticks);
     }
 
     void drop(std::uint64_t count, std::uint8_t core = 0) { cores_[core].dropped += count; }
@@ -153,31 +150,28 @@ public:
 
     void console(std::string_view text) {
         flush();
-        protocol::Writer(builder_.payload())
-            .bytes(reinterpret_cast<const protocol::Byte*>(text.data()), text.size());
-        frame(protocol::Stream::console, 0, text.size());
+        frame(Stream::console, {text.begin(), text.end()});
     }
     void stats(bool final, std::uint8_t core = 0) {
         flush();
         const Core& of = cores_[core];
-        protocol::Stats stats;
-        stats.now = clock;
-        stats.generated = of.first + of.dropped;
-        stats.delivered = of.first;
-        stats.dropped = of.dropped;
-        stats.final = final ? 1 : 0;
-        stats.has_state = state.has_state;
+        protocol::Stats stats{.now = clock,
+                              .generated = of.first + of.dropped,
+                              .delivered = of.first,
+                              .dropped = of.dropped,
+                              .final = final,
+                              .has_state = state.has_state};
         for (const auto field : protocol::state_fields) stats.*field = state.*field;
-        frame(protocol::Stream::stats, core, protocol::write_stats(stats, builder_.payload()));
+        frame(Stream::stats, core, protocol::write_stats(stats, builder_.payload()));
     }
     void moved(std::uint64_t moves, const std::vector<protocol::Move>& all) {
         flush();
         protocol::MovedWriter out(builder_.payload(), moves);
         for (const protocol::Move& move : all) out.put(move);
-        frame(protocol::Stream::moved, 0, out.size());
+        frame(Stream::moved, 0, out.size());
     }
     static protocol::TaskName task_name(std::string_view name) {
-        return {reinterpret_cast<const protocol::Byte*>(name.data()), name.size()};
+        return {reinterpret_cast<const Byte*>(name.data()), name.size()};
     }
     // Each of `told` is TaskFacts or an ObjectName.
     template <typename... Told>
@@ -185,7 +179,7 @@ public:
         flush();
         protocol::TasksWriter out(builder_.payload());
         (out.put(told), ...);
-        frame(protocol::Stream::tasks, 0, out.size());
+        frame(Stream::tasks, 0, out.size());
     }
     void finish() {
         for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);
@@ -212,13 +206,13 @@ public:
     void raw(std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
 
     // A frame with this payload.
-    void frame(protocol::Stream stream, const Bytes& payload, std::uint8_t core = 0) {
+    void frame(Stream stream, const Bytes& payload, std::uint8_t core = 0) {
         std::copy(payload.begin(), payload.end(), builder_.payload());
         frame(stream, core, payload.size());
     }
     // A frame whose payload the caller has written to payload().
-    protocol::Byte* payload() { return builder_.payload(); }
-    void frame(protocol::Stream stream, std::uint8_t core, std::size_t payload_bytes) {
+    Byte* payload() { return builder_.payload(); }
+    void frame(Stream stream, std::uint8_t core, std::size_t payload_bytes) {
         const auto key = static_cast<unsigned>(stream) << 8 | core;
         const protocol::FrameHeader header{stream, core, session, sequence_of(key)++};
         const std::size_t at = bytes.size();
@@ -227,7 +221,7 @@ public:
         frame_ends.push_back(bytes.size());
     }
     // The next frame of this stream is never sent.
-    void skip_sequence(protocol::Stream stream, std::uint8_t core = 0) {
+    void skip_sequence(Stream stream, std::uint8_t core = 0) {
         ++sequence_of(static_cast<unsigned>(stream) << 8 | core);
     }
     std::uint64_t next_index(std::uint8_t core = 0) {
@@ -246,8 +240,8 @@ private:
         std::uint64_t dropped = 0;
         std::uint32_t context = 0;  // before records[0]
 
-        void pass(protocol::Record record) {
-            if (record.is(protocol::Extended::context)) context = record.argument();
+        void pass(Record record) {
+            if (record.is(Extended::context)) context = record.argument();
         }
     };
 
@@ -260,10 +254,9 @@ private:
         return 1;
     }
     static protocol::Text as_text(const std::string& text) {
-        return {reinterpret_cast<const protocol::Byte*>(text.data()),
-                static_cast<std::uint8_t>(text.size())};
+        return {reinterpret_cast<const Byte*>(text.data()), static_cast<std::uint8_t>(text.size())};
     }
-    std::uint64_t record(protocol::Kind kind, std::uint32_t payload, std::uint64_t ticks,
+    std::uint64_t record(Kind kind, std::uint32_t payload, std::uint64_t ticks,
                          std::uint8_t number) {
         clock += ticks;
         Core& core = cores_[number];
@@ -281,15 +274,14 @@ private:
                                            .clock = core.records[at].clock - 3,
                                            .dropped = core.dropped,
                                            .context = core.context});
-            out.fill(core.records.size() - at,
-                     [&](protocol::Record& record, std::uint64_t& its_clock) {
-                         core.pass(core.records[at].record);
-                         record = core.records[at].record;
-                         its_clock = core.records[at++].clock;
-                         return true;
-                     });
+            out.fill(core.records.size() - at, [&](Record& record, std::uint64_t& its_clock) {
+                core.pass(core.records[at].record);
+                record = core.records[at].record;
+                its_clock = core.records[at++].clock;
+                return true;
+            });
             core.first = out.next_index();
-            frame(protocol::Stream::trace, number, out.end());
+            frame(Stream::trace, number, out.end());
         }
         core.records.clear();
     }
@@ -313,7 +305,7 @@ inline Bytes no_record() {
         for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
         if (decoder->open(payload.data(), payload.size()) ==
                 protocol::TraceDecoder::Opened::ready &&
-            !decoder->read([](protocol::Record, std::uint64_t) {})) {
+            !decoder->read([](Record, std::uint64_t) {})) {
             return payload;
         }
     }

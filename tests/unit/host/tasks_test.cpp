@@ -4,6 +4,44 @@
 
 namespace nopscope::host::test::tasks_test {
 
+struct Case {
+    const char* name;
+    const char* course;  // words of TasksTest::take()
+    const char* told;
+};
+void PrintTo(const Case& of, std::ostream* out) { *out << of.course; }
+class TasksTold : public TasksTest, public testing::WithParamInterface<Case> {};
+TEST_P(TasksTold, ByTheReport) {
+    take(GetParam().course);
+    EXPECT_EQ(told(), GetParam().told);
+    EXPECT_EQ(made.integrity.value("malformed_frames"), 0u);
+}
+constexpr Case cases[] = {
+    // Context 0 is each core's own; another one is the same on all cores. A name of context 0 is
+    // that of core 0 for @1, of core 1 for @2, of none for @0.
+    {"EachCoreHasItsOwnContext0",
+     "n0=boot0@1 n0=boot1@2 n0=nowhere@0 n2=worker@1 1( c0@1 c2@1 c2 c0@1 c0",
+     "0@0: \"boot0\"\n2@0: \"worker\"\n0@1: \"boot1\"\n2@1: \"worker\"\n"},
+    // A second "left" says nothing, and one of a later version is unknown.
+    {"LeftIsOfTheContextBefore", "1. c1p c2b lb c1g c2b c1e c3 c1u c3z c1",
+     "0@0: preempted 1\n1@0: blocked 2, unknown 1\n2@0: ended 1, gave_way 1\n3@0: unknown 1\n"},
+    {"ObjectsCountRecords", "o1=mutex o2=unused t1 t1 t1 g1@1 g1@1 w1 g144115188075855871",
+     "object 1: \"mutex\", takes 3, gives 2, waits 1\n"
+     "object 2: \"unused\", takes 0, gives 0, waits 0\n"
+     "object 144115188075855871: null, takes 0, gives 1, waits 0\n"},
+    // Nothing is told of the last boot's.
+    {"SessionsDoNotMix",
+     "n1=one o5=first c1 t5 r1 c0b reset n1=two o5=second c1 g5 r1 c0b reset c1 c0",
+     "1@0: \"one\", ready 1, blocked 1\nsession 1, 1@0: \"two\", ready 1, blocked 1\n"
+     "object 5: \"first\", takes 1, gives 0, waits 0\n"
+     "session 1, object 5: \"second\", takes 0, gives 1, waits 0\n"},
+    // The record of the switch from 1 to 2 comes after a return in 2.
+    {"AReasonIsThatOfTheTaskThatWasLeft", "c2 2( c1p 1( 100:)2 c2b 2( c1g 7:)1",
+     "2@0: gave_way 1, preempted 1\n1@0: blocked 1\n"},
+};
+INSTANTIATE_TEST_SUITE_P(, TasksTold, testing::ValuesIn(cases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST_F(TasksTest, FactsAreInTheEntryOfTheContext) {
     target.tasks(TaskFacts{.number = 3,
                            .core = 1,
@@ -16,11 +54,8 @@ TEST_F(TasksTest, FactsAreInTheEntryOfTheContext) {
                            .name = name("idle")},
                  TaskFacts{.number = 4, .flags = protocol::has_ended, .name = name("")},
                  facts(9, "has not run"));
-    run(3);
-    run(4);
-    run(5);
-    run(0);
-    json report = told();
+    take("c3 c4 c5 c0");
+    const json report = reported();
     json one = context_of(report, 3);
     for (const char* key :
          {"session", "core", "context", "ran_ticks", "self_ticks", "tracer_ticks"})
@@ -42,122 +77,44 @@ TEST_F(TasksTest, FactsAreInTheEntryOfTheContext) {
 }
 
 TEST_F(TasksTest, ALaterFrameReplacesAnEarlierOne) {
-    run(1);
-    run(0);
+    take("c1 c0");
     target.tasks(TaskFacts{.number = 1, .priority = 1, .stack_bytes = 8, .name = name("long name")},
                  ObjectName{5, name("old")});
     target.tasks(TaskFacts{.number = 1, .priority = 2, .name = name("b")},
                  ObjectName{5, name("new")});
-    json report = told();
-    json one = context_of(report, 1);
-    EXPECT_EQ(one["name"], "b");
+    EXPECT_EQ(told(), "1@0: \"b\"\nobject 5: \"new\", takes 0, gives 0, waits 0\n");
+    const json one = context_of(json_of(profile), 1);
     EXPECT_EQ(one["priority"], 2);
     EXPECT_FALSE(one.contains("stack"));
-    EXPECT_EQ(object_of(report, 5)["name"], "new");
-    EXPECT_EQ(report["objects"].size(), 1u);
-}
-
-// Context 0 is each core's own; another one is the same on all cores.
-TEST_F(TasksTest, EachCoreHasItsOwnContext0) {
-    target.tasks(facts(0, "boot 0", 1), facts(0, "boot 1", 2), facts(0, "nowhere", 0),
-                 facts(2, "worker", 1));
-    target.entry(1, 10);
-    target.entry(1, 10, 1);
-    run(2);
-    run(2, 1);
-    run(0);
-    run(0, 1);
-    json report = told();
-    for (const unsigned core : {0, 1}) {
-        EXPECT_EQ(context_of(report, 0, core)["name"], "boot " + std::to_string(core));
-        EXPECT_EQ(context_of(report, 2, core)["name"], "worker");
-    }
-    EXPECT_EQ(profile.tasks().find(0, ~0u, 0), nullptr);
-}
-
-TEST_F(TasksTest, LeftIsOfTheContextBefore) {
-    target.call(1);
-    switch_to(1, protocol::Left::preempted);  // of context 0
-    switch_to(2, protocol::Left::blocked);    // of context 1
-    target.left(protocol::Left::blocked);     // a second one says nothing
-    switch_to(1, protocol::Left::gave_way);   // of context 2
-    switch_to(2, protocol::Left::blocked);
-    switch_to(1, protocol::Left::ended);
-    run(3);  // without a reason
-    switch_to(1, protocol::Left::unknown);
-    switch_to(3, static_cast<protocol::Left>(7));  // of a later version
-    run(1);
-    json report = told();
-    const json away[] = {left(1, 0, 0, 0, 0), left(0, 2, 0, 0, 1), left(0, 0, 1, 1, 0),
-                         left(0, 0, 0, 0, 1)};
-    for (unsigned n = 0; n < 4; ++n) EXPECT_EQ(context_of(report, n)["switched_away"], away[n]);
-    EXPECT_FALSE(context_of(report, 1).contains("name"));
 }
 
 TEST_F(TasksTest, LeftComesBehindMoved) {
-    run(1);
-    run(2, 1);
+    take("c1 c2@1");
     target.arrive(1, 1, 0, target.leave(0));
-    target.left(protocol::Left::preempted, 1);
-    json report = told();
-    EXPECT_EQ(context_of(report, 2, 1)["switched_away"], left(1, 0, 0, 0, 0));
-    EXPECT_FALSE(context_of(report, 1, 1).contains("switched_away"));
-    EXPECT_FALSE(context_of(report, 1, 0).contains("switched_away"));
+    take("lp@1");
+    EXPECT_EQ(told(), "2@1: preempted 1\n");
 }
 
 TEST_F(TasksTest, LeftOfAnUnknownContextCountsNowhere) {
     run(1);
     run(protocol::several_contexts);
-    run(2);
-    target.left(protocol::Left::blocked);  // of several
-    target.left(protocol::Left::blocked);  // without a switch
-    run(3);
-    target.flush();
-    run(4);
-    target.lose();
-    target.left(protocol::Left::blocked);  // its `context` record is lost
-    target.entry(1);
-    run(0);
-    EXPECT_EQ(told().dump().find("switched_away"), std::string::npos);
+    take("c2 lb lb c3 |");  // of several; without a switch
+    take("c4 x lb 1( c0");  // its `context` record is lost
+    EXPECT_EQ(told(), "");
     EXPECT_EQ(made.integrity.value("gaps"), 1u);
 }
 
 TEST_F(TasksTest, ReadyCountsForTheContextThatItNames) {
-    run(1);
-    run(2, 1);
     target.tasks(facts(protocol::several_contexts, "several"));
-    target.task_fact(TaskFact::ready, 2);
-    target.task_fact(TaskFact::ready, 2, 1);
-    target.task_fact(TaskFact::ready, 0, 1);
-    target.task_fact(TaskFact::ready, protocol::several_contexts);
-    target.task_fact(TaskFact::ready, (std::uint64_t{1} << 32) + 1);
-    run(2);
-    run(0);
-    run(0, 1);
+    take("c1 c2@1 r2 r2@1 r0@1");
+    for (const std::uint64_t unknown :
+         {std::uint64_t{protocol::several_contexts}, (std::uint64_t{1} << 32) + 1})
+        target.task_fact(TaskFact::ready, unknown);
+    take("c2 c0 c0@1");
     target.call(1, 10, 1);
     run(protocol::several_contexts);
     target.call(1);
-    json report = told();
-    EXPECT_EQ(context_of(report, 2, 0)["ready"], 2);
-    EXPECT_EQ(context_of(report, 2, 1)["ready"], 2);
-    EXPECT_EQ(context_of(report, 0, 1)["ready"], 1);
-    EXPECT_EQ(context_of(report, 0, 0).size(), 6u);
-    EXPECT_EQ(context_of(report, protocol::several_contexts).size(), 6u);
-    EXPECT_FALSE(context_of(report, 1, 0).contains("ready"));
-}
-
-TEST_F(TasksTest, ObjectsCountRecords) {
-    constexpr std::uint64_t largest = protocol::data_mask;
-    target.tasks(ObjectName{1, name("mutex")}, ObjectName{2, name("unused")});
-    for (int i = 0; i < 3; ++i) target.task_fact(TaskFact::takes, 1);
-    for (int i = 0; i < 2; ++i) target.task_fact(TaskFact::gives, 1, 1);
-    target.task_fact(TaskFact::waits, 1);
-    target.task_fact(TaskFact::gives, largest);
-    json report = told();
-    EXPECT_EQ(report["objects"], json::parse(R"([
-        {"session": 0, "id": 1, "name": "mutex", "takes": 3, "gives": 2, "waits": 1},
-        {"session": 0, "id": 2, "name": "unused", "takes": 0, "gives": 0, "waits": 0},
-        {"session": 0, "id": 144115188075855871, "name": null, "takes": 0, "gives": 1, "waits": 0}])"));
+    EXPECT_EQ(told(), "2@0: ready 2\n0@1: ready 1\n2@1: ready 2\n");
 }
 
 // A later version may add facts, and data to known ones.
@@ -173,25 +130,21 @@ TEST_F(TasksTest, UnknownFactsAndLongerOnesAreSkipped) {
     fact(TaskFact::takes, 0, {7});  // without its data
     fact(TaskFact::takes, 2, {7});  // half of its data
     target.entry(1);
-    json report = told();
-    EXPECT_EQ(report["objects"].size(), 1u);
-    EXPECT_EQ(object_of(report, 8)["takes"], 1);
-    EXPECT_EQ(report["functions"][0]["calls"], 1);
+    EXPECT_EQ(told(), "object 8: null, takes 1, gives 0, waits 0\n");
+    EXPECT_EQ(row(made, 1).calls, 1u);
 }
 
 TEST_F(TasksTest, UnknownItemsAndLongerOnesAreSkipped) {
-    raw_tasks({
-        9, 3,  0xff, 0xff, 0xff,                                          // an unknown item
-        0, 13, 1,    0,    0,    5,   0,  0,  0, 0, 2, 'a', 'b', 99, 98,  // two further bytes
-        1, 6,  7,    2,    'x',  'y', 97, 96,                             // likewise
-    });
-    run(1);
-    run(0);
-    json report = told();
-    EXPECT_EQ(context_of(report, 1)["name"], "ab");
-    EXPECT_EQ(context_of(report, 1)["priority"], 5);
-    EXPECT_EQ(object_of(report, 7)["name"], "xy");
-    EXPECT_EQ(report["integrity"]["malformed_frames"], 0);
+    target.frame(Stream::tasks, Bytes{
+                                    9, 3,  0xff, 0xff, 0xff,  // an unknown item
+                                    0, 13, 1,    0,    0,    5,   0,  0,
+                                    0, 0,  2,    'a',  'b',  99,  98,      // 2 bytes more
+                                    1, 6,  7,    2,    'x',  'y', 97, 96,  // likewise
+                                });
+    take("c1 c0");
+    EXPECT_EQ(told(), "1@0: \"ab\"\nobject 7: \"xy\", takes 0, gives 0, waits 0\n");
+    EXPECT_EQ(context_of(json_of(profile), 1)["priority"], 5);
+    EXPECT_EQ(made.integrity.value("malformed_frames"), 0u);
 }
 
 TEST_F(TasksTest, AMalformedFrameCountsAndLosesNothingElse) {
@@ -207,123 +160,61 @@ TEST_F(TasksTest, AMalformedFrameCountsAndLosesNothingElse) {
         {0, 12, 0x80, 0x80, 0x80, 0x10, 0, 0, 5, 0, 0, 0, 0, 0},  // context 2^25
         {9, 0x80},                                                // half a size
     };
-    target.tasks(facts(1, "first"), ObjectName{1, name("mutex")});
-    run(1);
-    target.task_fact(TaskFact::takes, 1);
+    take("n1=first o1=mutex c1 t1 |");
     for (const Bytes& each : wrong) {
         Bytes both = good;
         both.insert(both.end(), each.begin(), each.end());
         if (each == wrong[5]) both.resize(both.size() + 32, 'n');
-        raw_tasks(both);
+        target.frame(Stream::tasks, both);
     }
-    target.ret(target.entry(1));
-    run(0);
-    json report = told();
-    EXPECT_EQ(report["integrity"]["malformed_frames"], wrong.size());
+    take("1() c0");
+    EXPECT_EQ(told(), "1@0: \"first\"\nobject 1: \"mutex\", takes 1, gives 0, waits 0\n");
+    EXPECT_EQ(made.integrity.value("malformed_frames"), wrong.size());
     for (const char* other : {"unknown_frames", "lost_frames", "gaps"})
-        EXPECT_EQ(report["integrity"][other], 0) << other;
-    EXPECT_EQ(context_of(report, 1)["name"], "first");
-    EXPECT_EQ(report["objects"].size(), 1u);
-    EXPECT_EQ(object_of(report, 1)["takes"], 1);
-    EXPECT_EQ(report["functions"][0]["calls"], 1);
+        EXPECT_EQ(made.integrity.value(other), 0u) << other;
+    EXPECT_EQ(row(made, 1).calls, 1u);
 }
 
 TEST_F(TasksTest, AHostileNameIsSafeInJson) {
     target.tasks(facts(1, std::string_view("\x1b[2J\0\xff\"<\xe2\x82", 10)),
                  ObjectName{1, name("\xed\xa0\x80\n")});
-    run(1);
-    run(0);
+    take("c1 c0");
     const std::string text = json_report(report());
     for (const char byte : text) ASSERT_TRUE(byte == '\n' || (byte >= 0x20 && byte < 0x7f));
-    json report = json::parse(text);
-    EXPECT_EQ(context_of(report, 1)["name"],
+    const json parsed = json::parse(text);
+    EXPECT_EQ(context_of(parsed, 1)["name"],
               std::string("\x1b[2J\0\xef\xbf\xbd\"<\xef\xbf\xbd\xef\xbf\xbd", 16));
-    EXPECT_EQ(object_of(report, 1)["name"], "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n");
-}
-
-TEST_F(TasksTest, SessionsDoNotMix) {
-    const auto boot = [this](const char* task, const char* object, TaskFact fact) {
-        target.tasks(facts(1, task), ObjectName{5, name(object)});
-        run(1);
-        target.task_fact(fact, 5);
-        target.task_fact(TaskFact::ready, 1);
-        run(0);
-        target.left(protocol::Left::blocked);
-        target.finish();
-    };
-    boot("one", "first", TaskFact::takes);
-    target.reset();
-    target.hello();
-    boot("two", "second", TaskFact::gives);
-    target.reset();
-    target.hello();
-    run(1);  // nothing is told of this boot's
-    run(0);
-    json report = told();
-    EXPECT_EQ(context_of(report, 1, 0, 0)["name"], "one");
-    EXPECT_EQ(context_of(report, 1, 0, 1)["name"], "two");
-    EXPECT_EQ(context_of(report, 1, 0, 2).size(), 6u);
-    for (unsigned session : {0, 1}) {
-        EXPECT_EQ(context_of(report, 1, 0, session)["ready"], 1);
-        EXPECT_EQ(context_of(report, 1, 0, session)["switched_away"], left(0, 1, 0, 0, 0));
-    }
-    EXPECT_EQ(report["objects"], json::parse(R"([
-        {"session": 0, "id": 5, "name": "first", "takes": 1, "gives": 0, "waits": 0},
-        {"session": 1, "id": 5, "name": "second", "takes": 0, "gives": 1, "waits": 0}])"));
+    EXPECT_EQ(parsed["objects"][0]["name"], "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n");
 }
 
 TEST_F(TasksTest, ZeroKeepsFactsAndForgetsCounts) {
-    Profile profile;
-    SessionReader reader(profile);
-    std::size_t at = 0;
-    const auto feed = [&] {
+    Profile live;
+    SessionReader reader(live);
+    const auto feed = [&](const std::string& course) {
+        take(course);
         target.flush();
-        reader.feed(std::span(target.bytes).subspan(std::exchange(at, target.bytes.size())));
+        reader.feed(std::exchange(target.bytes, {}));
     };
-    target.tasks(facts(1, "task"), ObjectName{5, name("mutex")});
-    run(1);
-    for (const TaskFact fact : {TaskFact::takes, TaskFact::gives, TaskFact::waits})
-        target.task_fact(fact, 5);
-    target.task_fact(TaskFact::takes, 6);
-    target.task_fact(TaskFact::ready, 1);
-    switch_to(0, protocol::Left::blocked);
-    run(1);
-    feed();
-    profile.zero();
-    target.task_fact(TaskFact::waits, 5);
-    target.ret(target.entry(1));
-    feed();
-    target.tasks(facts(2, "later"));
-    switch_to(2, protocol::Left::ended);
-    run(1);
+    feed("n1=task o5=mutex c1 t5 g5 w5 t6 r1 c0b c1");
+    live.zero();
+    feed("w5 1()");
+    feed("n2=later c2e c1");
     target.finish();
-    feed();
-    Profile copy(profile);
+    feed("");
+    Profile copy(live);
     reader.finish();
     copy.on_session_end();
-    for (json report : {told_by(profile), told_by(copy)}) {
-        json one = context_of(report, 1);
-        EXPECT_EQ(one["name"], "task");
-        EXPECT_EQ(one["switched_away"], left(0, 0, 0, 1, 0));
-        EXPECT_FALSE(one.contains("ready"));
-        EXPECT_EQ(context_of(report, 2)["name"], "later");
-        EXPECT_EQ(report["objects"], json::parse(R"([
-            {"session": 0, "id": 5, "name": "mutex", "takes": 0, "gives": 0, "waits": 1}])"));
-    }
+    for (const Profile* const of : {&live, &copy})
+        EXPECT_EQ(told_by(json_of(*of)),
+                  "1@0: \"task\", ended 1\n2@0: \"later\"\n"
+                  "object 5: \"mutex\", takes 0, gives 0, waits 1\n");
 }
 
 // Short calls are left out, but not what happened to tasks.
 TEST_F(TasksTest, CountWithoutShortCalls) {
     profile.leave_out_shorter(1000, true);
-    target.tasks(facts(1, "task"));
-    run(1);
-    target.ret(target.entry(1));
-    target.task_fact(TaskFact::takes, 5);
-    switch_to(0, protocol::Left::blocked);
-    json report = told();
-    EXPECT_EQ(context_of(report, 1)["name"], "task");
-    EXPECT_EQ(context_of(report, 1)["switched_away"], left(0, 1, 0, 0, 0));
-    EXPECT_EQ(object_of(report, 5)["takes"], 1);
+    take("n1=task c1 1() t5 c0b");
+    EXPECT_EQ(told(), "1@0: \"task\", blocked 1\nobject 5: null, takes 1, gives 0, waits 0\n");
 }
 
 TEST_F(TasksTest, LaterObjectsThanTheMostAreLeftOut) {

@@ -26,10 +26,8 @@ protected:
     using Told = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, duration, function
     using Calls = std::vector<Told>;
     static Calls calls(const Json& track, std::size_t depth = 0) {
-        return calls_of(track["rows"][depth]);
-    }
-    static Calls calls_of(const Json& row) {
-        std::vector<Told> all;
+        const Json& row = track["rows"][depth];
+        Calls all;
         std::int64_t from = 0;
         for (std::size_t at = 0; at < row["from"].size(); ++at) {
             from += row["from"][at].get<std::int64_t>();
@@ -96,12 +94,9 @@ TEST_F(TimelineTest, NamesThatComeLater) {
     MemoryBudget budget(1.0);
     const auto tell = [&](std::uint64_t session, std::uint32_t number, std::string_view name,
                           std::uint32_t core) {
-        std::vector<std::uint8_t> payload(protocol::max_payload_bytes);
+        Bytes payload(protocol::max_payload_bytes);
         protocol::TasksWriter out(payload.data());
-        out.put(
-            TaskFacts{.number = number,
-                      .core = core,
-                      .name = {reinterpret_cast<const protocol::Byte*>(name.data()), name.size()}});
+        out.put(facts(number, name, core));
         ASSERT_TRUE(tasks.on_frame(session, payload.data(), out.size(), budget));
     };
     timeline.name_tasks(tasks);
@@ -109,10 +104,10 @@ TEST_F(TimelineTest, NamesThatComeLater) {
     tell(0, 5, "worker", 0);
     tell(0, 0, "idle", 1);  // core 0's own
     timeline.name_tasks(tasks);
-    EXPECT_EQ(json()["tracks"][0]["name"], "idle");
-    EXPECT_EQ(json()["tracks"][1]["name"], "worker");
-    EXPECT_EQ(json()["tracks"][2]["name"], "core 1, context 0");
-    EXPECT_EQ(json()["scheduler"]["tasks"], (Json{"idle", "worker", "core 1, context 0"}));
+    const Json shown = json(), names{"idle", "worker", "core 1, context 0"};
+    for (const std::size_t track : {0, 1, 2})
+        EXPECT_EQ(shown["tracks"][track]["name"], names[track]);
+    EXPECT_EQ(shown["scheduler"]["tasks"], names);
 
     // After a reset the number is another task.
     tell(1, 5, "reader", 0);
@@ -158,27 +153,28 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
 }
 
 TEST_F(TimelineTest, OpenCallsAreShownUpToNowAndLaterWhole) {
-    const auto rows = [&] { return json()["tracks"][0]["rows"]; };
+    const auto track = [&] { return json()["tracks"][0]; };
     timeline.entry(core0, 1, 100);
     timeline.entry(core0, 2, 200);
     call(core0, 3, 250, 300);
-    EXPECT_EQ(calls_of(rows()[0]), (Calls{{0, 200, 1}}));
-    EXPECT_EQ(rows()[1]["left"], Json({{0, "open"}}));
+    EXPECT_EQ(calls(track()), (Calls{{0, 200, 1}}));
+    EXPECT_EQ(track()["rows"][1]["left"], Json({{0, "open"}}));
     EXPECT_EQ(json()["calls"], 3);
     timeline.leave(core0, 2, 400, Left::returned);
     timeline.leave(core0, 1, 500, Left::returned);
-    EXPECT_EQ(calls_of(rows()[0]), (Calls{{0, 400, 1}}));
-    EXPECT_EQ(rows()[0]["left"], Json::array());
+    EXPECT_EQ(calls(track()), (Calls{{0, 400, 1}}));
+    EXPECT_EQ(track()["rows"][0]["left"], Json::array());
     EXPECT_EQ(json()["calls"], 3);
 }
 
 // Each drawn call did happen, the longest calls are drawn, and each slot's sums are right.
 TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
-    std::mt19937 random(3);
-    std::map<std::size_t, std::vector<Told>> all;  // by depth
-    Nanoseconds now = 1'000'000;
-    const Nanoseconds origin = now;
     constexpr std::size_t most_depth = 5;
+    constexpr Nanoseconds origin = 1'000'000;
+    std::mt19937 random(3);
+    std::array<Calls, most_depth> all;
+    std::vector<std::int64_t> durations;
+    Nanoseconds now = origin;
     const auto run = [&](auto&& self, std::size_t depth) -> void {
         const std::uint32_t function = 1 + random() % 9;
         const Nanoseconds from = now;
@@ -190,6 +186,7 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
         now += random() % 1000 == 0 ? 100'000 : random() % 100;
         timeline.leave(core0, function, now, Left::returned);
         all[depth].emplace_back(from - origin, now - from, function);
+        durations.push_back(static_cast<std::int64_t>(now - from));
     };
     for (unsigned n = 0; n < 20'000; ++n) {
         run(run, 0);
@@ -197,63 +194,52 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     }
     const Json shown = json();
     const auto slot_ns = shown["slot"].get<std::int64_t>();
-    std::vector<std::int64_t> durations;
-    std::size_t total = 0;
-    for (const auto& [depth, list] : all) {
-        total += list.size();
-        for (const Told& told : list) durations.push_back(std::get<1>(told));
-    }
-    ASSERT_GT(total, 60'000u);
-    EXPECT_EQ(shown["calls"], total);
+    ASSERT_GT(durations.size(), 60'000u);
+    EXPECT_EQ(shown["calls"], durations.size());
     EXPECT_LE(shown["drawn"].get<std::size_t>(), Timeline::most_cells + Timeline::most_longest);
     EXPECT_LT(shown.dump().size(), 300'000u);
     std::sort(durations.rbegin(), durations.rend());
     const std::int64_t sure = durations[Timeline::most_longest / 2];  // ties may be missing
-    for (const auto& [depth, list] : all) {
+    struct Slot {
+        std::int64_t calls = 0, drawn = 0, longest = 0, longest_drawn = 0, busy = 0, said = 0;
+    };
+    for (std::size_t depth = 0; depth < most_depth; ++depth) {
         const Json& row = shown["tracks"][0]["rows"][depth];
-        const Calls drawn = calls_of(row);
-        const std::set<Told> told(list.begin(), list.end());
+        const Calls drawn = calls(shown["tracks"][0], depth);
+        const std::set<Told> happened(all[depth].begin(), all[depth].end());
         const std::set<Told> kept(drawn.begin(), drawn.end());
         EXPECT_EQ(kept.size(), drawn.size()) << "twice";
-        for (const Told& each : drawn) EXPECT_TRUE(told.contains(each));
-        std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> sums;  // slot: calls, longest
-        std::map<std::int64_t, std::int64_t> busy;
-        for (const Told& each : list) {
+        std::map<std::int64_t, Slot> slots;
+        for (const auto& each : all[depth]) {
             const auto [from, duration, function] = each;
-            if (duration > sure) {
-                EXPECT_TRUE(kept.contains(each)) << duration;
-            }
-            auto& [count, longest] = sums[from / slot_ns];
-            ++count;
-            longest = std::max(longest, duration);
+            EXPECT_TRUE(duration <= sure || kept.contains(each)) << duration;
+            Slot& begins = slots[from / slot_ns];
+            ++begins.calls;
+            begins.longest = std::max(begins.longest, duration);
             for (std::int64_t at = from; at < from + duration;) {
                 const std::int64_t end = std::min(from + duration, (at / slot_ns + 1) * slot_ns);
-                busy[at / slot_ns] += end - at;
+                slots[at / slot_ns].busy += end - at;
                 at = end;
             }
         }
-        std::map<std::int64_t, std::int64_t> drawn_in;
-        for (const auto& [from, duration, function] : drawn) {
-            ++drawn_in[from / slot_ns];
-            sums[from / slot_ns].second -= duration == sums[from / slot_ns].second ? duration : 0;
+        for (const Told& each : drawn) {
+            EXPECT_TRUE(happened.contains(each));
+            Slot& begins = slots[std::get<0>(each) / slot_ns];
+            ++begins.drawn;
+            begins.longest_drawn = std::max(begins.longest_drawn, std::get<1>(each));
         }
-        for (const auto& [slot, sum] : sums)
-            EXPECT_EQ(sum.second, 0) << "the longest of slot " << slot;
-        std::int64_t slot = 0;
-        std::map<std::int64_t, std::int64_t> said;
+        std::int64_t number = 0;
         for (std::size_t at = 0; at < row["slot"].size(); ++at) {
-            slot += row["slot"][at].get<std::int64_t>();
-            said[slot] = row["calls"][at];
+            number += row["slot"][at].get<std::int64_t>();
+            Slot& slot = slots[number];
+            slot.said = row["calls"][at];
             EXPECT_NEAR(row["busy"][at].get<double>(),
-                        100.0 * static_cast<double>(busy[slot]) / static_cast<double>(slot_ns),
+                        100.0 * static_cast<double>(slot.busy) / static_cast<double>(slot_ns),
                         0.51);
         }
-        for (const auto& [at, sum] : sums) {
-            if (sum.first > drawn_in[at]) {
-                EXPECT_EQ(said[at], sum.first);
-            } else {
-                EXPECT_FALSE(said.contains(at));
-            }
+        for (const auto& [at, slot] : slots) {
+            EXPECT_EQ(slot.longest_drawn, slot.longest) << "the longest of slot " << at;
+            EXPECT_EQ(slot.said, slot.calls > slot.drawn ? slot.calls : 0) << at;
         }
     }
 }
@@ -272,9 +258,7 @@ TEST_F(TimelineTest, AnyInputGivesABoundedTimeline) {
     }
     for (unsigned n = 0; n < 100'000; ++n) {
         const std::uint64_t at = 3000 + n * std::uint64_t{1'000'000'000};
-        timeline.absence(
-            n % 3,
-            {.from = at, .to = at + random() % 1000, .lost = 1, .overwritten = 0, .dropped = 0});
+        timeline.absence(n % 3, {at, at + random() % 1000, 1, 0, 0});
         timeline.mark(core0, n, at);
     }
     timeline.whole(core0, 1, 5, std::uint64_t{1} << 62, 0xffffffff);

@@ -24,27 +24,36 @@ protected:
                                   .is_open = n == 0});
         }
     }
-    std::optional<Act> press(Kind kind) { return on_key(ui, {kind}, lines, "side.nsc"); }
+    // Types a text. Keys without a character: "{down}".
     std::optional<Act> type(const std::string& text) {
+        // In the order of Key::Kind.
+        constexpr std::string_view kinds[] = {
+            "text", "enter", "escape", "backspace", "tab",       "up",
+            "down", "left",  "right",  "page_up",   "page_down", "home",
+            "end",  "help",  "quit",   "click",     "wheel_up",  "wheel_down"};
         std::optional<Act> act;
-        for (const char each : text)
-            act = on_key(ui, {Kind::text, std::string(1, each)}, lines, "side.nsc");
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            Key key{Kind::text, text.substr(at, 1)};
+            if (text[at] == '{') {
+                const std::size_t end = text.find('}', at);
+                const auto* const kind =
+                    std::ranges::find(kinds, text.substr(at + 1, end - at - 1));
+                key = {static_cast<Kind>(kind - kinds)};
+                at = end;
+            }
+            act = on_key(ui, key, lines, "side.nsc");
+        }
         return act;
     }
     // The requests that a prompt sends to the target.
     std::vector<std::string> asks(const std::string& text) {
-        type(text);
-        const auto act = press(Kind::enter);
+        const auto act = type(text + "{enter}");
         if (!act || !std::holds_alternative<ControlRequest>(*act)) return {"(nothing)"};
         last = std::get<ControlRequest>(*act);
         return last.words;
     }
     std::size_t at() const { return lines.selected(ui); }
     // The selected line after these keys.
-    std::size_t at_after(std::initializer_list<Kind> kinds) {
-        for (const Kind kind : kinds) press(kind);
-        return at();
-    }
     std::size_t at_after(const std::string& text) {
         type(text);
         return at();
@@ -64,21 +73,19 @@ protected:
 };
 
 TEST_F(Keys, TheSelectionMovesAndStaysWithItsFunction) {
-    EXPECT_EQ(at_after({Kind::up}), 0u);
-    EXPECT_EQ(at_after({Kind::down, Kind::down}), 2u);
+    EXPECT_EQ(at_after("{up}"), 0u);
+    EXPECT_EQ(at_after("{down}{down}"), 2u);
     std::swap(lines.functions[2], lines.functions[50]);
     EXPECT_EQ(at(), 50u);
     EXPECT_EQ(first(10), 41u);
-    EXPECT_EQ(at_after({Kind::page_down}), 60u);
-    EXPECT_EQ(at_after({Kind::end}), 99u);
+    EXPECT_EQ(at_after("{page_down}"), 60u);
+    EXPECT_EQ(at_after("{end}"), 99u);
     EXPECT_EQ(first(10), 90u);
-    press(Kind::home);
+    EXPECT_EQ(at_after("{home}"), 0u);
     EXPECT_EQ(first(10), 0u);
-    EXPECT_EQ(at(), 0u);
     EXPECT_FALSE(ui.selected) << "the first line is whichever is first";
     lines.functions.clear();
-    press(Kind::down);
-    press(Kind::page_down);
+    type("{down}{page_down}");
     EXPECT_EQ(first(10), 0u);
 }
 
@@ -87,15 +94,15 @@ TEST_F(Keys, SearchWhileItIsTyped) {
     EXPECT_EQ(ui.prompt, Prompt::search);
     EXPECT_EQ(at_after("ION_7"), 7u);
     EXPECT_EQ(at_after("3"), 73u);
-    press(Kind::backspace);
+    type("{backspace}");
     EXPECT_EQ(ui.search, "ION_7");
-    EXPECT_EQ(at_after({Kind::enter}), 73u);
+    EXPECT_EQ(at_after("{enter}"), 73u);
     EXPECT_EQ(ui.prompt, Prompt::none);
     EXPECT_EQ(at_after("n"), 74u);
     EXPECT_EQ(at_after("NN"), 72u);
     type("/nothing like that");
     EXPECT_TRUE(ui.message_is_bad);
-    press(Kind::escape);
+    type("{escape}");
     EXPECT_EQ(ui.search, "");
     EXPECT_EQ(ui.prompt, Prompt::none);
 }
@@ -107,8 +114,7 @@ TEST_F(Keys, TheColumnBeside) {
         return ui.sort;
     };
     EXPECT_EQ(after(Column::self, ">"), Column::total);
-    press(Kind::left);
-    EXPECT_EQ(after(ui.sort, "<"), Column::calls);
+    EXPECT_EQ(after(ui.sort, "{left}<"), Column::calls);
     EXPECT_EQ(after(Column::name, ">"), Column::now);
     EXPECT_EQ(after(ui.sort, "<I"), Column::name);
     EXPECT_TRUE(ui.reversed);
@@ -123,19 +129,17 @@ TEST_F(Keys, TasksAndFunctionsTakeTurns) {
 }
 
 TEST_F(Keys, PathsOpenAndClose) {
-    press(Kind::tab);
+    type("{tab}");
     EXPECT_EQ(ui.view, View::tree);
-    const auto is_toggled_by = [this](Kind key, std::uint64_t path) {
-        press(key);
+    const auto is_toggled_by = [this](const std::string& keys, std::uint64_t path) {
+        type(keys);
         return ui.toggled.contains(path);
     };
-    EXPECT_TRUE(is_toggled_by(Kind::left, 70));
-    EXPECT_TRUE(is_toggled_by(Kind::right, 70)) << "the list still shows it as open";
-    press(Kind::down);
-    EXPECT_TRUE(is_toggled_by(Kind::enter, 71));
-    EXPECT_FALSE(is_toggled_by(Kind::enter, 71));
-    press(Kind::end);
-    EXPECT_FALSE(is_toggled_by(Kind::enter, 72)) << "it has nothing to open";
+    EXPECT_TRUE(is_toggled_by("{left}", 70));
+    EXPECT_TRUE(is_toggled_by("{right}", 70)) << "the list still shows it as open";
+    EXPECT_TRUE(is_toggled_by("{down}{enter}", 71));
+    EXPECT_FALSE(is_toggled_by("{enter}", 71));
+    EXPECT_FALSE(is_toggled_by("{end}{enter}", 72)) << "it has nothing to open";
 }
 
 TEST_F(Keys, EachKeyOfTheTableOfVerbsAsksForItsVerb) {
@@ -164,28 +168,25 @@ TEST_F(Keys, RequestsToTheTarget) {
     EXPECT_THAT(asks("Mflight"), ElementsAre("mode", "flight"));
     EXPECT_THAT(asks(":depth 3"), ElementsAre("depth", "3"));
     EXPECT_THAT(asks(":"), ElementsAre("(nothing)"));
-    press(Kind::down);
-    EXPECT_THAT(asks("u"), ElementsAre("untrace", "function_1"));
+    EXPECT_THAT(asks("{down}u"), ElementsAre("untrace", "function_1"));
     EXPECT_THAT(as<ControlRequest>(type("m")).words, ElementsAre("mark", "1"));
     EXPECT_THAT(as<ControlRequest>(type("m")).words, ElementsAre("mark", "2"));
     EXPECT_THAT(as<ControlRequest>(type("S")).words, ElementsAre("snapshot"));
-    type("fq");
-    press(Kind::escape);
+    type("fq{escape}");
     EXPECT_EQ(ui.prompt, Prompt::none);
 }
 
 TEST_F(Keys, ARecordingOnTheSide) {
     type("r");
     EXPECT_EQ(ui.typed, "side.nsc");
-    EXPECT_EQ(as<StartRecording>(press(Kind::enter)).path, "side.nsc");
+    EXPECT_EQ(as<StartRecording>(type("{enter}")).path, "side.nsc");
     ui.recording = true;
     EXPECT_NO_THROW(as<StopRecording>(type("r")));
 }
 
 TEST_F(Keys, ACoreOrTasksAndBack) {
     const auto part = [this](const std::string& text) {
-        type(text);
-        const auto act = press(Kind::enter);
+        const auto act = type(text + "{enter}");
         return act ? part_text(std::get<ShowPart>(*act).part) : "(nothing)";
     };
     EXPECT_EQ(part("C2"), "core 2");
@@ -216,11 +217,11 @@ TEST_F(Keys, TheMouse) {
     EXPECT_EQ(click(8, 30), 2u);
     EXPECT_EQ(click(26, 0), 2u) << "the console is there";
     EXPECT_EQ(click(2, 0), 2u) << "the meters are there";
-    press(Kind::wheel_down);
+    type("{wheel_down}");
     EXPECT_EQ(first(20), 3u);
     EXPECT_EQ(at(), 5u);
     EXPECT_EQ(click(6, 0), 3u) << "the list's line under the mouse";
-    press(Kind::wheel_up);
+    type("{wheel_up}");
     EXPECT_EQ(first(20), 0u);
     EXPECT_EQ(at(), 0u);
     ui.view = View::tree;
@@ -243,9 +244,9 @@ TEST_F(Keys, HelpPauseAndQuit) {
     EXPECT_FALSE(ui.paused);
     EXPECT_EQ(ui.console, 0u);
     EXPECT_TRUE(std::holds_alternative<Quit>(*type("q")));
-    EXPECT_TRUE(std::holds_alternative<Quit>(*press(Kind::quit)));
+    EXPECT_TRUE(std::holds_alternative<Quit>(*type("{quit}")));
     type("/a");
-    EXPECT_FALSE(press(Kind::quit)) << "it ends what is typed";
+    EXPECT_FALSE(type("{quit}")) << "it ends what is typed";
     EXPECT_EQ(ui.prompt, Prompt::none);
 }
 

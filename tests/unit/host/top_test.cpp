@@ -51,48 +51,42 @@ TEST(TopText, ColumnsAreTheTerminals) {
     std::setlocale(LC_CTYPE, "C");
 }
 
-// The view of what the target has sent.
-LiveView view_of(const TargetStream& target, const Symbols* symbols, std::uint64_t seconds) {
-    LiveView view;
-    view.profile = std::make_unique<Profile>();
-    view.profile->count_durations();
-    SessionReader reader(*view.profile);
-    reader.feed(target.bytes);
-    view.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
-    view.status.from = "unix:/tmp/target";
-    view.status.state = LineState::running;
-    view.status.line = reader.line();
-    view.status.stream = reader.counters();
-    view.status.hello = reader.hello();
-    for (unsigned core = 0; core < reader.hello().cores; ++core) {
-        view.status.cores.push_back(
-            {.number = core, .records = reader.counters_of(core).delivered});
-    }
-    view.profile->on_session_end();
-    view.target_ticks = view.profile->duration_ticks();
-    for (CoreStatus& core : view.status.cores)
-        core.busy_ticks = view.profile->self_ticks_of(core.number, {});
-    view.report =
-        make_report(*view.profile,
-                    {.file = {}, .line = view.status.line, .stream = view.status.stream}, symbols);
-    return view;
-}
-
 class Top : public testing::Test {
 protected:
+    Top() { target.hello(); }
     // main calls work, and idle waits.
     void run(int rounds) {
-        if (!begun_) {
-            target.hello();
-            target.entry(1);
-            begun_ = true;
-        }
         for (int n = 0; n < rounds; ++n) play("100:2( 50:3( 200:) 50:) 10:4( 590:)");
         target.flush();
     }
-    LiveView view(std::uint64_t seconds) { return view_of(target, &symbols, seconds); }
+    // The view of what the target has sent.
+    LiveView view(std::uint64_t seconds) const {
+        LiveView view;
+        view.profile = std::make_unique<Profile>();
+        view.profile->count_durations();
+        SessionReader reader(*view.profile);
+        reader.feed(target.bytes);
+        view.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
+        view.status.from = "unix:/tmp/target";
+        view.status.state = LineState::running;
+        view.status.line = reader.line();
+        view.status.stream = reader.counters();
+        view.status.hello = reader.hello();
+        view.profile->on_session_end();
+        view.target_ticks = view.profile->duration_ticks();
+        for (unsigned core = 0; core < reader.hello().cores; ++core) {
+            view.status.cores.push_back({.number = core,
+                                         .records = reader.counters_of(core).delivered,
+                                         .busy_ticks = view.profile->self_ticks_of(core, {})});
+        }
+        view.report = make_report(
+            *view.profile, {.file = {}, .line = view.status.line, .stream = view.status.stream},
+            &symbols);
+        return view;
+    }
     // Takes two views, a second apart.
     void see() {
+        target.entry(1);
         run(10);
         const LiveView earlier = view(1);
         run(30);
@@ -123,10 +117,12 @@ protected:
     Rates rates;
     Lines lines;
     Ui ui;
-
-private:
-    bool begun_ = false;
 };
+
+// Each of these is in the text.
+void expect_in(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) EXPECT_THAT(text, HasSubstr(part));
+}
 
 TEST_F(Top, FunctionsHaveTheReportsNumbersAndRates) {
     see();
@@ -182,16 +178,14 @@ TEST_F(Top, AFrameHasEverything) {
     see();
     now.status.console = "boot\nready \x1b[2J\n";
     const std::string text = drawn();
-    EXPECT_THAT(text, ContainsRegex("^nopscope  running  demo on virt  unix:/tmp/target\n"));
-    EXPECT_THAT(text, ContainsRegex("core 0 +\\[\\|+ *100 %\\] +180 records/s\n"));
-    EXPECT_THAT(text,
-                ContainsRegex(
-                    "line +\\[.* %\\] .*B/s +180 records/s  dropped 0  lost 0  gaps 0  corrupt 0"));
-    EXPECT_THAT(text, ContainsRegex("now +calls/s +calls +self +total +share +p50 +p99 +function"));
-    EXPECT_THAT(text, ContainsRegex("59.0 % +30 +40 +23.6 us +23.6 us +[0-9.]+ % +[0-9]+ ns "
-                                    "+[0-9]+ ns +idle  src/main.c:10"));
-    EXPECT_THAT(text, HasSubstr("\nconsole\nboot\nready \\x1b[2J\n"));
-    EXPECT_THAT(text, HasSubstr("? help"));
+    for (const char* const part :
+         {"^nopscope  running  demo on virt  unix:/tmp/target\n",
+          "core 0 +\\[\\|+ *100 %\\] +180 records/s\n",
+          "line +\\[.* %\\] .*B/s +180 records/s  dropped 0  lost 0  gaps 0  corrupt 0",
+          "now +calls/s +calls +self +total +share +p50 +p99 +function",
+          "59.0 % +30 +40 +23.6 us +23.6 us +[0-9.]+ % +[0-9]+ ns +[0-9]+ ns +idle  src/main.c:10"})
+        EXPECT_THAT(text, ContainsRegex(part));
+    expect_in(text, {"\nconsole\nboot\nready \\x1b[2J\n", "? help"});
     ui.view = View::tree;
     EXPECT_THAT(drawn(), ContainsRegex("30.0 % .* - app::work"));
     ui.help = true;
@@ -199,25 +193,21 @@ TEST_F(Top, AFrameHasEverything) {
 }
 
 TEST_F(Top, TheTasks) {
-    target.hello();
-    target.tasks(TaskFacts{.number = 1,
-                           .stack_bytes = 4096,
-                           .stack_used = 1024,
-                           .name = TargetStream::task_name("worker")},
-                 TaskFacts{.number = 2, .name = TargetStream::task_name("idle")});
-    const auto switches = [&](std::uint32_t to, std::uint32_t after) {
-        target.argument(Extended::context, to, after);
-        target.left(protocol::Left::preempted);
+    TaskFacts worker = facts(1, "worker");
+    worker.stack_bytes = 4096;
+    worker.stack_used = 1024;
+    target.tasks(worker, facts(2, "idle"));
+    const auto view_at = [&](std::uint64_t seconds,
+                             std::initializer_list<std::pair<std::uint32_t, unsigned>> all) {
+        for (const auto& [to, after] : all) {
+            target.argument(Extended::context, to, after);
+            target.left(protocol::Left::preempted);
+        }
+        target.flush();
+        return view(seconds);
     };
-    switches(1, 10);
-    switches(2, 300);
-    switches(1, 100);
-    target.flush();
-    const LiveView earlier = view(1);
-    switches(2, 600);
-    switches(1, 1400);
-    target.flush();
-    now = view(2);
+    const LiveView earlier = view_at(1, {{1, 10}, {2, 300}, {1, 100}});
+    now = view_at(2, {{2, 600}, {1, 1400}});
     rates = rates_between(earlier, now);
     lines.tasks = task_rows(now, rates);
     ui.view = View::tasks;
@@ -229,9 +219,9 @@ TEST_F(Top, TheTasks) {
     EXPECT_THAT(
         text, ContainsRegex("30.0 % +900 ns +37.5 % +3 +2 +0 +1.50 us +1.40 us +25.0 % +worker\n"));
     EXPECT_THAT(drawn({24, 60}), HasSubstr("share     runs  task\n"));
-    const auto json = nlohmann::json::parse(json_once({}, now, rates, 0));
-    EXPECT_EQ(json["tasks"][0]["name"], "idle");
-    EXPECT_DOUBLE_EQ(json["tasks"][0]["now"], 0.7);
+    const json task = json::parse(json_once({}, now, rates, 0))["tasks"][0];
+    EXPECT_EQ(task["name"], "idle");
+    EXPECT_DOUBLE_EQ(task["now"], 0.7);
     lines.tasks.clear();
     EXPECT_THAT(drawn(), HasSubstr("the target has told of no task yet"));
 }
@@ -245,25 +235,31 @@ TEST_F(Top, FaultsAreSaid) {
     now.status.stream.dropped = 12'345;
     now.status.recording.path = "x.nsc";
     now.status.recording.error = "cannot write x.nsc: No space left on device";
-    const std::string text = drawn();
-    EXPECT_THAT(text, HasSubstr("line lost, trying again  2 resets  1 line loss"));
-    EXPECT_THAT(text, HasSubstr("Connection refused"));
-    EXPECT_THAT(text, HasSubstr("dropped 12.3k"));
-    EXPECT_THAT(text, HasSubstr("No space left"));
-    now.status.recording = {.path = "y.nsc",
-                            .on = true,
-                            .line_bytes = 1,
-                            .file_bytes = 1,
-                            .records = 1234,
-                            .error = {}};
+    expect_in(drawn(), {"line lost, trying again  2 resets  1 line loss", "Connection refused",
+                        "dropped 12.3k", "No space left"});
+    now.status.recording = {"y.nsc", true, 1, 1, 1234, {}};
     EXPECT_THAT(drawn(), HasSubstr("recording  y.nsc  1,234 records"));
 }
 
 TEST_F(Top, BeforeAnythingIsHeard) {
     now.status.from = "serial:/dev/ttyUSB0";
     now.status.sentence = "nothing has come yet";
-    EXPECT_THAT(drawn(), HasSubstr("waiting  serial:/dev/ttyUSB0"));
-    EXPECT_THAT(drawn(), HasSubstr("nothing has come yet"));
+    expect_in(drawn(), {"waiting  serial:/dev/ttyUSB0", "nothing has come yet"});
+}
+
+void expect_fits(const Frame& frame, std::size_t rows, std::size_t width) {
+    ASSERT_EQ(frame.lines.size(), rows);
+    for (const FrameLine& line : frame.lines) {
+        std::size_t has = 0;
+        for (const Span& span : line) {
+            has += columns(span.text);
+            for (const char each : span.text) ASSERT_GE(static_cast<unsigned char>(each), 0x20);
+        }
+        ASSERT_LE(has, width);
+    }
+    if (!frame.has_cursor) return;
+    ASSERT_LT(frame.cursor_row, rows);
+    ASSERT_LT(frame.cursor_column, width);
 }
 
 TEST_F(Top, FitsInAnyTerminal) {
@@ -283,21 +279,9 @@ TEST_F(Top, FitsInAnyTerminal) {
                 ui.console = static_cast<unsigned>(variant % 3);
                 ui.sort = all_columns[variant];
                 ui.selected = lines.functions.back().place.address;
-                const Frame frame = draw(ui, lines, now, rates, {rows, width});
-                ASSERT_EQ(frame.lines.size(), rows);
-                for (const FrameLine& line : frame.lines) {
-                    std::size_t has = 0;
-                    for (const Span& span : line) {
-                        has += columns(span.text);
-                        for (const char each : span.text)
-                            ASSERT_GE(static_cast<unsigned char>(each), 0x20);
-                    }
-                    ASSERT_LE(has, width) << rows << " x " << width << ", variant " << variant;
-                }
-                if (frame.has_cursor) {
-                    ASSERT_LT(frame.cursor_row, rows);
-                    ASSERT_LT(frame.cursor_column, width);
-                }
+                SCOPED_TRACE(fmt::format("{} x {}, variant {}", rows, width, variant));
+                expect_fits(draw(ui, lines, now, rates, {rows, width}), rows, width);
+                if (HasFatalFailure()) return;
             }
         }
     }
@@ -324,11 +308,9 @@ TEST_F(Top, AScreenOf80By24CutsNothing) {
     now.status.sentence = "the line was lost: " + std::string(20, 'w') + " " + std::string(60, 'x');
     const Size size{24, 80};
     const std::string meters = unwrapped(drawn(size));
-    EXPECT_THAT(meters, HasSubstr("dropped 123k lost 77.8k gaps 0 corrupt 12"));
-    EXPECT_THAT(meters, HasSubstr("figures only core 1 since "));
-    EXPECT_THAT(meters, HasSubstr("(12 s ago: zero)"));
-    EXPECT_THAT(meters, HasSubstr(std::string(20, 'w') + " " + std::string(60, 'x')));
-    EXPECT_THAT(meters, HasSubstr("q quit"));
+    expect_in(meters,
+              {"dropped 123k lost 77.8k gaps 0 corrupt 12", "figures only core 1 since ",
+               "(12 s ago: zero)", std::string(20, 'w') + " " + std::string(60, 'x'), "q quit"});
     ui.message = "trace x: not done: " + std::string(70, 'y') + " " + std::string(70, 'z');
     EXPECT_THAT(unwrapped(drawn(size)), HasSubstr(unwrapped(ui.message)));
     ui.message.clear();
@@ -339,9 +321,7 @@ TEST_F(Top, AScreenOf80By24CutsNothing) {
     ui.prompt = Prompt::none;
     ui.help = true;
     const std::string help = unwrapped(drawn(size));
-    for (const KeyHelp& each : key_help())
-        EXPECT_THAT(help, HasSubstr(each.keys + " ")) << each.does;
-    for (const KeyHelp& each : key_help()) EXPECT_THAT(help, HasSubstr(each.does)) << each.keys;
+    for (const KeyHelp& each : key_help()) expect_in(help, {each.keys + " ", each.does});
     EXPECT_FALSE(ui.help_goes_on) << "it is one page";
 }
 
@@ -374,21 +354,21 @@ TEST_F(Top, TheMouseFindsTheHead) {
 
 TEST_F(Top, OnceAsTextAndAsJson) {
     see();
-    const std::string text = text_of(draw_once(lines, now, rates, Column::now, 2, 110));
-    EXPECT_THAT(text, HasSubstr("idle"));
-    EXPECT_THAT(text, Not(HasSubstr("app::work")));
-    EXPECT_THAT(text, Not(HasSubstr("? help")));
-    const auto json = nlohmann::json::parse(json_once(lines.functions, now, rates, 0));
-    EXPECT_EQ(json["state"], "running");
-    EXPECT_EQ(json["image"]["name"], "demo");
-    ASSERT_EQ(json["functions"].size(), 4u);
-    EXPECT_EQ(json["functions"][0]["name"], "idle");
-    EXPECT_EQ(json["functions"][0]["calls"], 40);
-    EXPECT_EQ(json["functions"][0]["calls_per_second"], 30);
-    EXPECT_EQ(json["cores"][0]["records"], 241);
-    EXPECT_EQ(json["integrity"]["delivered"], 241);
-    EXPECT_EQ(nlohmann::json::parse(json_once(lines.functions, now, rates, 1))["functions"].size(),
-              1u);
+    EXPECT_THAT(text_of(draw_once(lines, now, rates, Column::now, 2, 110)),
+                AllOf(HasSubstr("idle"), Not(HasSubstr("app::work")), Not(HasSubstr("? help"))));
+    const auto once = [&](std::size_t most) {
+        return json::parse(json_once(lines.functions, now, rates, most));
+    };
+    const json all = once(0);
+    EXPECT_EQ(all["state"], "running");
+    EXPECT_EQ(all["image"]["name"], "demo");
+    ASSERT_EQ(all["functions"].size(), 4u);
+    const json& idle = all["functions"][0];
+    EXPECT_EQ(json({idle["name"], idle["calls"], idle["calls_per_second"]}),
+              json({"idle", 40, 30}));
+    EXPECT_EQ(all["cores"][0]["records"], 241);
+    EXPECT_EQ(all["integrity"]["delivered"], 241);
+    EXPECT_EQ(once(1)["functions"].size(), 1u);
 }
 
 }  // namespace nopscope::host::test::top_test

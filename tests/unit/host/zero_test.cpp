@@ -4,45 +4,32 @@
 
 namespace nopscope::host::test::zero_test {
 
-// Passes a line's contents on, and calls `then` after so many records.
-class After final : public SessionSink {
+// Sets itself to zero after so many records.
+class ZeroAfter final : public Profile {
 public:
-    After(Profile& profile, std::size_t records, std::function<void()> then)
-        : profile_(profile), left_(records), then_(std::move(then)) {}
-
-    void on_session(const HelloInfo& hello) override { profile_.on_session(hello); }
-    void on_session_end() override { profile_.on_session_end(); }
-    void on_missing(unsigned core, const MissingPart& part) override {
-        profile_.on_missing(core, part);
-    }
+    explicit ZeroAfter(std::size_t records) : left_(records) {}
     void on_trace(unsigned core, const TraceBatch& batch) override {
         TraceBatch rest = batch;
-        if (then_ && batch.records.size() >= left_) {
+        if (!zero_clock() && batch.records.size() >= left_) {
             TraceBatch head = batch;
             head.records = batch.records.first(left_);
-            profile_.on_trace(core, head);
-            std::exchange(then_, nullptr)();
+            Profile::on_trace(core, head);
+            zero();
             rest = {.first_index = batch.first_index + left_,
                     .records = batch.records.subspan(left_)};
         }
         left_ -= std::min(left_, batch.records.size());
-        profile_.on_trace(core, rest);
+        Profile::on_trace(core, rest);
     }
 
 private:
-    Profile& profile_;
     std::size_t left_;
-    std::function<void()> then_;
 };
 
-std::size_t records_of(const TargetStream& target) {
-    struct : SessionSink {
-        void on_trace(unsigned, const TraceBatch& batch) override { all += batch.records.size(); }
-        std::size_t all = 0;
-    } count;
-    read_line(target, count);
-    return count.all;
-}
+struct Origin : BalancedChecker {
+    void on_origin(Nanoseconds at) override { origin = at; }
+    Nanoseconds origin = 0;  // the clock from which a part's times count
+};
 
 std::string shown(const Profile& profile, const Symbols& symbols) {
     Report report = make_report(profile, {}, &symbols, true);
@@ -50,53 +37,29 @@ std::string shown(const Profile& profile, const Symbols& symbols) {
     return json_report(report) + json_graph(report, profile, {});
 }
 
-// The clock from which a part's times count.
-template <typename Trace>
-std::uint64_t origin_of(const Trace& trace) {
-    struct : BalancedChecker {
-        void on_origin(Nanoseconds at) override { origin = at; }
-        Nanoseconds origin = 0;
-    } sink;
-    sink.quiet = true;
-    BalancedStream events(sink, known(trace.symbols), "trace", std::nullopt);
-    read_line(trace.target, events);
-    return sink.origin;
-}
-
-template <typename Trace>
-std::string zeroed(const Trace& trace, std::size_t records, std::uint64_t& at_ns) {
-    Profile profile;
-    profile.count_durations();
-    After sink(profile, records, [&] {
-        profile.zero();
-        at_ns = profile.zero_clock().value() - origin_of(trace);
-    });
-    read_line(trace.target, sink);
-    return shown(profile, trace.symbols);
-}
-
-template <typename Trace>
-std::string part_from(const Trace& trace, std::uint64_t ns) {
-    Profile profile;
-    profile.count_durations();
-    Part part;
-    part.time.from = TimePoint{.ns = ns};
-    PartStream stream(profile, part, known(trace.symbols), "trace");
-    read_line(trace.target, stream);
-    return shown(profile, trace.symbols);
-}
-
 template <typename Trace>
 void expect_zero_equals_part(const Trace& trace, unsigned seed) {
-    const std::size_t all = records_of(trace.target);
+    const auto symbols = known(trace.symbols);
+    Told told;
+    read_line(trace.target, told);
+    Origin sink;
+    sink.quiet = true;
+    BalancedStream events(sink, symbols, "trace", std::nullopt);
+    read_line(trace.target, events);
     std::mt19937 random(seed);
     for (unsigned n = 0; n < 4; ++n) {
-        const std::size_t records = 10 + random() % (all - 10);  // any calls
-        SCOPED_TRACE(testing::Message()
-                     << "seed " << seed << ", after " << records << " of " << all << " records");
-        std::uint64_t at = 0;
-        const std::string ours = zeroed(trace, records, at);
-        EXPECT_EQ(ours, part_from(trace, at));
+        const std::size_t records = 10 + random() % (told.count - 10);  // any calls
+        SCOPED_TRACE(fmt::format("seed {}, after {} of {} records", seed, records, told.count));
+        ZeroAfter zeroed(records);
+        zeroed.count_durations();
+        read_line(trace.target, zeroed);
+        Part part;
+        part.time.from = TimePoint{.ns = zeroed.zero_clock().value() - sink.origin};
+        Profile of_part;
+        of_part.count_durations();
+        PartStream stream(of_part, part, symbols, "trace");
+        read_line(trace.target, stream);
+        EXPECT_EQ(shown(zeroed, trace.symbols), shown(of_part, trace.symbols));
     }
 }
 
@@ -108,13 +71,10 @@ TEST(Zero, EqualsThePartFromThereToTheEnd) {
 }
 
 // The records of one core arrive later than those of the other.
-TEST(Zero, AppliesToEachCoreAtTheSameClock) {
-    for (unsigned seed = 0; seed < 20; ++seed) expect_zero_equals_part(RandomTasks(seed), seed);
-}
-
-TEST(Zero, AppliesToTasksThatMove) {
+TEST(Zero, AppliesToEachCoreAtTheSameClockAndToTasksThatMove) {
     for (unsigned seed = 0; seed < 20; ++seed) {
-        expect_zero_equals_part(RandomTasks(seed, true), seed);
+        for (const bool moves : {false, true})
+            expect_zero_equals_part(RandomTasks(seed, moves), seed);
     }
 }
 
@@ -126,9 +86,13 @@ protected:
         profile.feed(target.bytes);
         target.bytes.clear();
     }
-    FunctionTimes times_of(std::uint32_t site) const {
+    Profile ended() const {
         Profile view(profile);
         view.on_session_end();
+        return view;
+    }
+    FunctionTimes times_of(std::uint32_t site) const {
+        const Profile view = ended();
         for (std::uint32_t n = 0; n < view.functions().size(); ++n) {
             if (view.functions().offset(n) == 8 * site && n != FunctionTable::none)
                 return view.times()[n];
@@ -137,6 +101,7 @@ protected:
     }
 
     TargetStream target;
+    Play<TargetStream> play{target};
     LineProfile profile;
 };
 
@@ -159,26 +124,26 @@ TEST_F(ZeroOfALine, TwiceAndBeforeACoreSendsMore) {
 
 TEST_F(ZeroOfALine, RecordsOfBeforeTheGivenClockDoNotCount) {
     target.hello();
-    target.ret(target.entry(1), 10);
+    play("1()");
     send();
     profile.zero(target.clock + 500);
-    target.ret(target.entry(1), 10);  // was still in the ring
+    play("1()");  // was still in the ring
     send();
     EXPECT_EQ(times_of(1).calls, 0u);
-    target.ret(target.entry(2, 600), 10);
+    play("600:2()");
     send();
     EXPECT_EQ(times_of(2).calls, 1u);
 }
 
 TEST_F(ZeroOfALine, AResetBeginsANewSession) {
     target.hello();
-    target.ret(target.entry(1), 10);
+    play("1()");
     send();
     profile.zero();
     target.reset();
     target.clock = 5;
     target.hello();
-    target.ret(target.entry(1), 10);
+    play("1()");
     send();
     EXPECT_EQ(times_of(1).calls, 1u);
 }
@@ -197,11 +162,7 @@ TEST_F(ZeroOfALine, TheTargetsOwnSumsAreTakenOff) {
     read_out(1, 1);
     send();
     profile.zero();
-    const auto sums = [&] {
-        Profile view(profile);
-        view.on_session_end();
-        return view.on_target().functions();
-    };
+    const auto sums = [&] { return ended().on_target().functions(); };
     EXPECT_TRUE(sums().empty());
     read_out(2, 3);
     send();

@@ -18,9 +18,8 @@ public:
     void write(std::span<const std::uint8_t> bytes) override {
         ++writes;
         testing::Bytes arrived;
-        for (const std::uint8_t byte : bytes) {
-            if (!loses()) arrived.push_back(byte);
-        }
+        std::copy_if(bytes.begin(), bytes.end(), std::back_inserter(arrived),
+                     [this](std::uint8_t) { return !loses(); });
         if (works()) target.send(arrived);
     }
     void set_baud(std::uint32_t baud) override { rate_ = baud; }
@@ -28,8 +27,7 @@ public:
 
     // One round: runs the target's pump, for which 100 ms are a second, and sends.
     bool turn() {
-        target.now = offset + static_cast<std::uint64_t>(
-                                  (std::chrono::steady_clock::now() - start_) / 100us);
+        target.now = offset + static_cast<std::uint64_t>((Clock::now() - start_) / 100us);
         target.run();
         for (const testing::SentReply& sent : target.sent) {
             bool whole = works();
@@ -55,7 +53,7 @@ private:
     bool loses() { return std::uniform_real_distribution<>(0, 1)(random_) < loss_; }
     std::mt19937_64 random_;
     double loss_;
-    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    const Clock::time_point start_ = Clock::now();
     std::uint32_t rate_ = 3000000;
 };
 
@@ -104,45 +102,31 @@ CommandClient::Patience with_hello_in(std::chrono::milliseconds time) {
     return {.answer = 1ms, .attempts = 3, .hello = time, .hello_behind = 4 * time, .trial = 5ms};
 }
 
-TEST(CommandClient, SaysWhyATargetRefuses) {
-    Host host;
-    host.line.target.says = protocol::Answer::unsupported;
-    EXPECT_THAT(complaint_of(host, Command::set_mode), HasSubstr("make no sense"));  // no arguments
-    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not offer this"));
-    for (unsigned n = 0; n <= protocol::answer_count; ++n) {
-        EXPECT_GT(std::string(describe(static_cast<protocol::Answer>(n))).size(), 1u);
-    }
-}
-
-// take_late() returns the answer of a request that timed out, once.
-TEST(CommandClient, ATimeoutIsNotARefusal) {
-    Host host;
-    host.line.target.says = protocol::Answer::timeout;
-    EXPECT_EQ(complaint_of(host, Command::start), "");
-    EXPECT_TRUE(host.client.take_late());
-    host.line.target.says = protocol::Answer::ok;
-    EXPECT_EQ(complaint_of(host, Command::start), "");
-    EXPECT_FALSE(host.client.take_late());
-}
-
 // For every answer: the sentence says that nothing was changed or that a part was done, never both.
-TEST(CommandClient, SaysWhatWasDone) {
-    for (unsigned n = 1; n < protocol::answer_count; ++n) {
-        const auto answer = static_cast<protocol::Answer>(n);
-        if (answer == protocol::Answer::timeout || answer == protocol::Answer::partly) continue;
+TEST(CommandClient, SaysWhyATargetRefusesAndWhatWasDone) {
+    using protocol::Answer;
+    for (unsigned n = 0; n <= protocol::answer_count; ++n) {
+        const auto answer = static_cast<Answer>(n);
+        EXPECT_GT(std::string(describe(answer)).size(), 1u);
+        if (n == 0 || n == protocol::answer_count || answer == Answer::timeout ||
+            answer == Answer::partly) {
+            continue;
+        }
         Host host;
         host.line.target.says = answer;
-        const std::string whole = complaint_of(host, Command::start);
-        EXPECT_THAT(whole, HasSubstr(describe(answer))) << n;
-        host.line.target.says = protocol::Answer::partly;
+        EXPECT_THAT(complaint_of(host, Command::start), HasSubstr(describe(answer))) << n;
+        host.line.target.says = Answer::partly;
         host.line.target.refused_rest = answer;
-        const std::string part = complaint_of(host, Command::start);
-        EXPECT_THAT(part, HasSubstr(describe(answer))) << n;
-        EXPECT_THAT(part, HasSubstr("what came before that part is done")) << n;
-        EXPECT_EQ(part.find("nothing was changed"), std::string::npos) << part;
+        EXPECT_THAT(complaint_of(host, Command::start),
+                    AllOf(HasSubstr(describe(answer)), Not(HasSubstr("nothing was changed")),
+                          HasSubstr("what came before that part is done")))
+            << n;
     }
     Host host;
-    host.line.target.says = protocol::Answer::conflict;
+    host.line.target.says = Answer::unsupported;
+    EXPECT_THAT(complaint_of(host, Command::set_mode), HasSubstr("make no sense"));  // no arguments
+    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not offer this"));
+    host.line.target.says = Answer::conflict;
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("nothing was changed"));
 }
 
@@ -167,9 +151,7 @@ TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
         return host.line.turn();
     });
     // On a busy machine this process may wait for a tenth of a second.
-    CommandClient::Patience patience = with_hello_in(300ms);
-    patience.hello_behind = 10s;
-    behind.set_patience(patience);
+    behind.set_patience({.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10s});
     behind.wait_for_target();
     CommandClient endless(host.line, [&] {
         endless.on_frames(++frames);
@@ -230,9 +212,7 @@ TEST(Choice, FiltersLessNotraceLessSmallOnes) {
     EXPECT_EQ(choose(symbols(), {{"luaV_*", "main"}, {}, {}}), (Bits{1, 1, 1, 0, 0}));
     EXPECT_EQ(choose(symbols(), {{"luaV_*"}, {"*lessthan"}, {}}), (Bits{1, 0, 0, 0, 0}));
     EXPECT_EQ(choose(symbols(), {{}, {}, 8}), (Bits{1, 0, 0, 0, 0}));
-}
-
-TEST(Choice, AGlobThatNamesNothingIsAnError) {
+    // A glob that names nothing is an error.
     for (const Choice& wrong :
          {Choice{{"luaX_*"}, {}, {}}, {{}, {"luaX_*"}, {}}, {{"main"}, {"main"}, {}}})
         EXPECT_THROW(choose(symbols(), wrong), Error);
@@ -294,21 +274,26 @@ TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
 }
 TEST(ControlRequest, AShortestDurationThatTheClockDoesNotReachIsRefused) {
     Host host;
-    HelloInfo hello;
-    hello.clock_hz = std::uint64_t{1} << 62;
-    const ControlRequest request{.words = {"min-duration", "2s"}};
-    EXPECT_THROW(perform(request, {host.client, nullptr, hello}), Error);
+    const auto done = [&](std::uint64_t clock_hz) {
+        HelloInfo hello;
+        hello.clock_hz = clock_hz;
+        return perform({.words = {"min-duration", "2s"}}, {host.client, nullptr, hello}).text;
+    };
+    EXPECT_THROW(done(std::uint64_t{1} << 62), Error);
     EXPECT_TRUE(host.line.target.done.empty());
-    hello.clock_hz = 1'000'000'000;
-    EXPECT_EQ(perform(request, {host.client, nullptr, hello}).text,
-              "recording calls of 2000000000 ticks and more");
+    EXPECT_EQ(done(1'000'000'000), "recording calls of 2000000000 ticks and more");
 }
+// A timeout is no refusal, and is said once.
 TEST(ControlRequest, SaysThatACoreWasLate) {
     Host host;
+    const auto done = [&] { return perform({.words = {"start"}}, {host.client, nullptr, {}}); };
     host.line.target.says = protocol::Answer::timeout;
-    const Performed done = perform({.words = {"start"}}, {host.client, nullptr, {}});
-    EXPECT_TRUE(done.late);
-    EXPECT_THAT(done.text, HasSubstr("stayed in the tracer's code for a second"));
+    const Performed late = done();
+    EXPECT_TRUE(late.late);
+    EXPECT_THAT(late.text, HasSubstr("stayed in the tracer's code for a second"));
+    host.line.target.says = protocol::Answer::ok;
+    EXPECT_FALSE(done().late);
+    EXPECT_FALSE(host.client.take_late());
 }
 
 // Each named event, by every pair of its spellings. Sums must not hold it twice.

@@ -15,8 +15,8 @@ TEST(RangeCoder, RoundTripsAtAllOdds) {
         std::vector<std::uint32_t> plain;
         Bytes line(count * 8 + 64, 0xee);
         protocol::RangeEncoder encoder;
-        protocol::Probability odds[3] = {protocol::even_odds, protocol::even_odds,
-                                         protocol::even_odds};
+        protocol::Probability odds[3];
+        std::fill(std::begin(odds), std::end(odds), protocol::even_odds);
         encoder.start(line.data());
         for (unsigned i = 0; i < count; ++i) {
             bits.push_back(random() % 256 < ones);
@@ -35,6 +35,13 @@ TEST(RangeCoder, RoundTripsAtAllOdds) {
             }
         }
     }
+}
+
+Bytes line_of(const Records& records) {
+    LineEncoder encoder;
+    encoder.feed(records);
+    encoder.finish();
+    return encoder.line();
 }
 
 TEST(Codec, RoundTripsAnything) {
@@ -76,12 +83,8 @@ TEST(Codec, RoundTripsASingleRecordOfEachExtreme) {
 }
 
 TEST(Codec, IsSmallWhereAProgramRepeatsItself) {
-    test::CallTrace program(5, 120, 0.3);
-    const Records records = program.records(400000);
-    LineEncoder encoder;
-    encoder.feed(records);
-    encoder.finish();
-    Bytes line = encoder.line();
+    const Records records = CallTrace(5, 120, 0.3).records(400000);
+    Bytes line = line_of(records);
     const double bytes = static_cast<double>(line.size()) / static_cast<double>(records.size());
     EXPECT_LT(bytes, 0.35);
     EXPECT_GT(bytes, 0.02);  // some branches and all of the noise are random
@@ -103,8 +106,7 @@ TEST(Codec, AFrameHasAtMostAsManyRecordsAsItsCountHolds) {
 
 // The distance between key frames on the line, and the cost of a lost frame.
 TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
-    test::CallTrace program(9, 300, 2);
-    const Records records = program.records(1200000);
+    const Records records = CallTrace(9, 300, 2).records(1200000);
     const auto payloads = encode(records);
     std::size_t group_bytes = 0;
     std::vector<std::size_t> keys;
@@ -146,7 +148,7 @@ TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
 }
 
 TEST(Codec, AGroupPreparedInStepsHasTheBytesOfOnePreparedAtOnce) {
-    const Records records = test::CallTrace(5, 120, 0.3).records(4000);
+    const Records records = CallTrace(5, 120, 0.3).records(4000);
     const auto payload_of = [&](protocol::TraceEncoder& encoder, std::size_t pieces) {
         Bytes payload(protocol::max_payload_bytes);
         encoder.restart();
@@ -259,13 +261,15 @@ TEST(Codec, RoundTripsEachKindOfExtendedRecord) {
             const std::uint64_t low = value & protocol::data_mask;
             const std::uint64_t high = value >> protocol::data_bits;
             const std::uint64_t site = value >> (64 - protocol::payload_bits);
-            add_with_data(records, Extended::duration, argument, clock += 9, {site, low});
-            add_with_data(records, Extended::arguments, argument, clock += 9,
-                          {site, low, high, low});
-            add_with_data(records, Extended::result, argument, clock += 9, {site, low, high});
-            add_with_data(records, Extended::counter, argument, clock += 9, {low, high});
-            records.push_back(stamped(Extended::marker, argument, clock += 9));
-            records.push_back(stamped(Extended::context, argument, clock += 9));
+            const auto add = [&](Extended what, std::initializer_list<std::uint64_t> data) {
+                add_with_data(records, what, argument, clock += 9, data);
+            };
+            add(Extended::duration, {site, low});
+            add(Extended::arguments, {site, low, high, low});
+            add(Extended::result, {site, low, high});
+            add(Extended::counter, {low, high});
+            add(Extended::marker, {});
+            add(Extended::context, {});
             records.push_back(stamped(Kind::entry, static_cast<std::uint32_t>(site), clock += 9));
             EXPECT_EQ(protocol::wide_value(low, high), value);
             EXPECT_EQ(protocol::is_wide(value), protocol::narrow_value(low) != value);
@@ -303,13 +307,10 @@ TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
 // For tests/conformance/trace2.py, a decoder that was written from docs/trace-format.md. The
 // console contains the results that the decoder must find.
 TEST(Codec, Golden) {
-    test::CallTrace program(6, 60, 2);
-    Records records = program.records(9000);
-    for (const StampedRecord& each : anything(41, 800)) records.push_back(each);
-    LineEncoder encoder;
-    encoder.feed(records);
-    encoder.finish();
-    Bytes line = encoder.line();
+    Records records = CallTrace(6, 60, 2).records(9000);
+    const Records more = anything(41, 800);
+    records.insert(records.end(), more.begin(), more.end());
+    Bytes line = line_of(records);
 
     Bytes packed(records.size() * 17);
     protocol::Writer out(packed.data());

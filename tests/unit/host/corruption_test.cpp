@@ -35,10 +35,8 @@ struct Lister final : SessionSink {
         void on_exit(const OpenCall& call, const ClosedCall& result) {
             // A call that a gap touches may lack the tracer's share, and is flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;
-            const bool is_new = lister_.calls
-                                    .emplace(std::pair{lister_.session, call.index},
-                                             Call{call.path.function, call.begin, result.ticks})
-                                    .second;
+            const auto [at, is_new] = lister_.calls.try_emplace(
+                {lister_.session, call.index}, call.path.function, call.begin, result.ticks);
             EXPECT_TRUE(is_new) << "a call closed twice";
         }
         Lister& lister_;
@@ -73,16 +71,13 @@ TargetStream recording() {
         const auto main = target.entry(1);
         for (int i = 0; i < 60; ++i) {
             std::vector<std::uint64_t> open;
-            const unsigned depth = 1 + random() % 6;
-            for (unsigned d = 0; d < depth; ++d) {
+            for (unsigned depth = 1 + random() % 6; depth > 0; --depth)
                 open.push_back(target.entry(2 + random() % 20, 1 + random() % 500));
-            }
             if (i % 20 == 7) target.console("tick\n");
             if (i % 15 == 3) target.tracer(100);
             const bool jump = i % 10 == 4;
-            for (; !open.empty(); open.pop_back()) {
+            for (; !open.empty(); open.pop_back())
                 target.ret(open.back(), 1 + random() % 300, 0, jump && open.size() > 1);
-            }
             if (i % 30 == 9) target.hello();
             if (i % 30 == 19) target.stats(false);
         }
@@ -118,8 +113,8 @@ protected:
         for (const auto& [identity, call] : found.calls) {
             const auto original = whole.calls.find(identity);
             ASSERT_NE(original, whole.calls.end()) << "an invented call";
-            ASSERT_EQ(original->second.site, call.site);
-            ASSERT_EQ(original->second.ticks, call.ticks);
+            ASSERT_EQ(std::pair(original->second.site, original->second.ticks),
+                      std::pair(call.site, call.ticks));
         }
         ASSERT_LE(found.called, whole.called);
         if (!is_clean(bytes)) return;
@@ -207,7 +202,7 @@ TEST_F(Corruption, ManyBytesAtOnce) {
 // The second reader, written from docs/trace-format.md, must find the same calls and times.
 TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
     char name[] = "/tmp/nopscope-readers-XXXXXX";
-    const std::filesystem::path dir = mkdtemp(name);
+    const fs::path dir = mkdtemp(name);
     std::mt19937 random(8);
     for (int round = 0; round < 12; ++round) {
         Bytes bytes = clean.bytes;
@@ -216,15 +211,14 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
         }
         test::LineProfile profile;
         profile.read(bytes);
-        const std::string report = json_report(make_report(profile, profile.counters(), nullptr));
-        std::ofstream(dir / "report.json") << report;
-        test::write_file(dir / "line", bytes);
-        const std::string command = "python3 " NOPSCOPE_GOLDEN "/decode.py " +
-                                    (dir / "line").string() + " " + (dir / "report.json").string() +
-                                    " > " + (dir / "out").string();
+        std::ofstream(dir / "report.json")
+            << json_report(make_report(profile, profile.counters(), nullptr));
+        write_file(dir / "line", bytes);
+        const std::string command = fmt::format(
+            "cd {} && python3 {}/decode.py line report.json > out", dir.string(), NOPSCOPE_GOLDEN);
         ASSERT_EQ(std::system(command.c_str()), 0) << round << ": see " << dir;
     }
-    std::filesystem::remove_all(dir);
+    fs::remove_all(dir);
 }
 
 }  // namespace nopscope::host::test::corruption_test

@@ -83,25 +83,6 @@ TEST_F(Elf, AnotherFileThanAnArm64ElfIsRefused) {
     EXPECT_THROW(ElfFile(bytes, "x"), Error);
 }
 
-TEST_F(Elf, DamageIsSurvived) {
-    for (int i = 0; i < 5; ++i) builder.data_word(builder.function("f" + std::to_string(i)));
-    const Bytes clean = builder.build();
-    std::mt19937 random(9);
-    for (int round = 0; round < 3000; ++round) {
-        Bytes bytes = clean;
-        for (unsigned i = 0; i <= random() % 8; ++i) {
-            bytes[6 + random() % (bytes.size() - 6)] = static_cast<std::uint8_t>(random());
-        }
-        if (random() % 4 == 0) bytes.resize(random() % bytes.size());
-        try {
-            const ElfFile elf(bytes, "damaged");
-            read_symbols(elf);
-            check_image(elf, {});
-        } catch (const Error&) {
-        }
-    }
-}
-
 TEST_F(Elf, AHealthyImagePasses) {
     const auto a = builder.function("called_through_pointer");
     builder.function("local", true, false);

@@ -151,12 +151,11 @@ TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
     ASSERT_EQ(alone.line().corrupt_frames, 0u);
     for (const bool is_asked : {false, true}) {
         told = {};
-        run(
-            [&] {
-                board.boot(3'000'000);
-                board.send(recorded);
-            },
-            is_asked);
+        const auto life = [&] {
+            board.boot(3'000'000);
+            board.send(recorded);
+        };
+        run(life, is_asked);
         expect_no_damage();
         EXPECT_EQ(source->baud(), 3'000'000u);
         EXPECT_EQ(board.garbled_bytes, 0u);
@@ -262,12 +261,11 @@ TEST_F(Followed, DamageWithinASessionIsCounted) {
 
 // If the user named a rate, the port keeps it and says what to do.
 TEST_F(Followed, ARateThatAPersonHasNamedIsNotReplacedByAGuess) {
-    run(
-        [&] {
-            board.set_baud(3'000'000);
-            for (int n = 0; n < 80; ++n) send_some(40);
-        },
-        true);
+    const auto life = [&] {
+        board.set_baud(3'000'000);
+        for (int n = 0; n < 80; ++n) send_some(40);
+    };
+    run(life, true);
     EXPECT_THAT(complaint, HasSubstr("not one frame"));
     EXPECT_EQ(counters().sessions, 0u);
 }

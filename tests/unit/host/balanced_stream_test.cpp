@@ -8,10 +8,6 @@ HelloInfo hello_of(std::uint64_t clock_hz = 1'000'000'000) {
     hello.clock_hz = clock_hz;
     return hello;
 }
-protocol::StampedRecord stamped(protocol::Kind kind, std::uint32_t payload, std::uint64_t clock) {
-    return {protocol::make_record(kind, payload, clock), clock};
-}
-
 const Symbols* none() { return nullptr; }
 
 class BalancedStreamTest : public testing::Test {
@@ -35,7 +31,7 @@ protected:
     }
     // One record of core `core`: a call of f1.
     static void call(BalancedStream& stream, unsigned core, std::uint64_t clock) {
-        const protocol::StampedRecord record = stamped(protocol::Kind::call, 1, clock);
+        const StampedRecord record = stamped(Kind::call, 1, clock);
         stream.on_trace(core, {.first_index = 0, .records = {&record, 1}});
     }
 
@@ -163,7 +159,7 @@ TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
 TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     const HelloInfo hello = hello_of(54'000'000);
     BalancedStream stream(checker, none, "x.nsc");
-    const std::vector<protocol::StampedRecord> records{stamped(protocol::Kind::entry, 1, 27)};
+    const std::vector<StampedRecord> records{stamped(Kind::entry, 1, 27)};
     const auto session = [&] {
         stream.on_session(hello);
         // A clock pair that comes before the first record waits for it.
@@ -286,14 +282,14 @@ TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
         std::uint64_t index = 0;
         for (unsigned batches = 0; batches < 40; ++batches) {
             if (batches % 20 == 0) stream.on_session(hello_of(rates[seed % 4]));
-            std::vector<protocol::StampedRecord> records;
+            std::vector<StampedRecord> records;
             std::uint64_t clock = seed % 3 == 0 ? random() : random() % 1000;
             for (unsigned i = 0; i < 100; ++i) {
-                const auto kind = static_cast<protocol::Kind>(random() % 4);
+                const auto kind = static_cast<Kind>(random() % 4);
                 std::uint64_t payload = random() & ((1u << protocol::payload_bits) - 1);
-                if (kind == protocol::Kind::entry) payload %= 16;
-                if (kind == protocol::Kind::ret) payload = (index + i - random() % 30) << 1;
-                if (kind == protocol::Kind::extended) payload &= 0x7f;
+                if (kind == Kind::entry) payload %= 16;
+                if (kind == Kind::ret) payload = (index + i - random() % 30) << 1;
+                if (kind == Kind::extended) payload &= 0x7f;
                 clock += random() % 50;
                 records.push_back(
                     stamped(kind, static_cast<std::uint32_t>(payload) & 0x1fff'ffff, clock));

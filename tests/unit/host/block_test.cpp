@@ -22,7 +22,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
     std::uint64_t index = made.header.first_index;
     std::uint64_t clock = made.header.base;
     const auto add = [&](Kind kind, std::uint32_t payload) {
-        made.records.push_back({protocol::make_record(kind, payload, clock), clock});
+        made.records.push_back(test::stamped(kind, payload, clock));
         ++index;
     };
     while (made.records.size() < count) {
@@ -53,10 +53,8 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 98) {
             add(Kind::ret, random() & 0x1fffffff);  // its entry is before the block, or missing
         } else {
-            made.records.push_back(
-                {protocol::make_extended(protocol::Extended::duration, 5, clock), clock});
-            made.records.push_back(
-                {protocol::make_data(std::uint64_t{random()} << 25 | 77), clock});
+            const auto data = std::uint64_t{random()} << 25 | 77;
+            test::add_with_data(made.records, protocol::Extended::duration, 5, clock, {data});
             index += 2;
         }
     }
@@ -118,9 +116,8 @@ TEST(Block, RoundTrip) {
 TEST(Block, AProgramsRecordsTakeTwoBytes) {
     Case made;
     for (std::uint32_t i = 0; i < 1000; ++i) {
-        made.records.push_back({protocol::make_record(Kind::entry, i % 7, i * 20), i * 20ull});
-        made.records.push_back(
-            {protocol::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
+        made.records.push_back(test::stamped(Kind::entry, i % 7, i * 20));
+        made.records.push_back(test::stamped(Kind::ret, 4 * i, i * 20 + 9));
     }
     EXPECT_LT(written(made).bytes().size(), 2 * made.records.size() + 40);
 }

@@ -21,9 +21,8 @@ TEST(CloneName, TakesEachCompilersSuffixesOff) {
     EXPECT_EQ(clone_name("a::f(int) [clone .part.0]").origin, "a::f(int)");
     for (const char* name :
          {"f", "f.c", "f.0", "f.partial.0", "part.0", ".part.0", "", ".", "f.part.", "f.part.x",
-          "f [clone]", "f [clone x]", " [clone .part.0]", "[clone .part.0]", "f.1.2"}) {
+          "f [clone]", "f [clone x]", " [clone .part.0]", "[clone .part.0]", "f.1.2"})
         EXPECT_EQ(clone_name(name).origin, name);
-    }
 }
 
 class FoldClones : public ::testing::Test {

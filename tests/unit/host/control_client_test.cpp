@@ -197,12 +197,10 @@ Symbols symbols() {
 TEST(Choice, AGlobIsOfAnyOfAFunctionsNames) {
     const Function call = symbols().sites[3];
     for (const char* glob : {"lua::call", "lua::call(int, void (*)(int))", "_ZN3lua4callEiPFviE",
-                             "lua::*", "*call", "lua::c?ll", "*"}) {
+                             "lua::*", "*call", "lua::c?ll", "*"})
         EXPECT_TRUE(names_function(glob, call)) << glob;
-    }
-    for (const char* glob : {"lua", "lua::call(", "call", "lua::call?", ""}) {
+    for (const char* glob : {"lua", "lua::call(", "call", "lua::call?", ""})
         EXPECT_FALSE(names_function(glob, call)) << glob;
-    }
     EXPECT_TRUE(names_function("(anonymous namespace)::helper(int)*", symbols().sites[4]));
 }
 
@@ -231,9 +229,8 @@ TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
             ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer,
                       protocol::Answer::ok);
         }
-        for (std::uint32_t i = 0; i < chosen.size(); ++i) {
+        for (std::uint32_t i = 0; i < chosen.size(); ++i)
             ASSERT_EQ(target.selected().has(i), chosen[i]) << i;
-        }
     }
 }
 
@@ -245,14 +242,12 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
     for (const char* const bad :
          {"", "fly", "start 1", "mark x", "mark 33554432", "depth", "depth -1",
           "min-duration 10parsecs", "min-duration -1ms", "sample 1/0", "sample 2/3", "mode fast",
-          "baud 0", "baud 99999999999", "untrace", "reset now", "capture x8 f", "capture x1"}) {
+          "baud 0", "baud 99999999999", "untrace", "reset now", "capture x8 f", "capture x1"})
         EXPECT_THROW(check(request(bad)), Error) << bad;
-    }
     for (const char* const good :
          {"mark", "mark 7", "min-duration 1.5ms", "sample 1/100", "sample 3", "trace", "trace a b",
-          "only", "capture x0,7,result f", "baud 3000000"}) {
+          "only", "capture x0,7,result f", "baud 3000000"})
         EXPECT_NO_THROW(check(request(good))) << good;
-    }
 }
 
 // Each verb with a number: its command's largest number, and the next one.
@@ -328,9 +323,8 @@ TEST(ControlRequest, SurvivesTheControlSocket) {
     EXPECT_TRUE(back.also);
     EXPECT_EQ(to_json(request).find('\n'), std::string::npos);
     for (const char* bad :
-         {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"}) {
+         {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"})
         EXPECT_THROW(control_request(bad), Error) << bad;
-    }
 }
 
 }  // namespace nopscope::host::test::control_client_test

@@ -206,9 +206,8 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
     std::mt19937 random(8);
     for (int round = 0; round < 12; ++round) {
         Bytes bytes = clean.bytes;
-        for (int i = 0; i < round; ++i) {
+        for (int i = 0; i < round; ++i)
             bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
-        }
         test::LineProfile profile;
         profile.read(bytes);
         std::ofstream(dir / "report.json")

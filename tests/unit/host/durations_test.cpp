@@ -7,7 +7,7 @@ namespace nopscope::host::test::durations_test {
 // Collects records and makes a profile of them directly.
 struct Told {
     void add(Kind kind, std::uint32_t payload, std::uint64_t clock) {
-        records.push_back({protocol::make_record(kind, payload, clock), clock});
+        records.push_back(stamped(kind, payload, clock));
     }
     std::uint64_t entry(std::uint32_t site, std::uint64_t clock) {
         add(Kind::entry, site, clock);
@@ -16,13 +16,12 @@ struct Told {
     void ret(std::uint64_t entry, std::uint64_t clock) {
         add(Kind::ret, static_cast<std::uint32_t>(entry) << 1, clock);
     }
-    void extended(protocol::Extended what, std::uint32_t argument, std::uint64_t clock) {
-        records.push_back({protocol::make_extended(what, argument, clock), clock});
+    void extended(Extended what, std::uint32_t argument, std::uint64_t clock,
+                  std::initializer_list<std::uint64_t> data = {}) {
+        add_with_data(records, what, argument, clock, data);
     }
     void duration(std::uint32_t depth, std::uint32_t site, std::uint64_t begin, std::uint64_t end) {
-        extended(protocol::Extended::duration, depth, end);
-        records.push_back({protocol::make_data(site), end});
-        records.push_back({protocol::make_data(end - begin), end});
+        extended(Extended::duration, depth, end, {site, end - begin});
     }
     // In two batches, so that a record and its data may be in different batches. `missing` records
     // are between them.
@@ -110,7 +109,6 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
             } else {
                 end_one();
             }
-            using protocol::Extended;
             for (const auto& [begin, argument, end, ticks] :
                  {std::tuple{Extended::tracer_begin, 0u, Extended::tracer_end, 500u},
                   {Extended::context, 5u, Extended::context, 300u}}) {
@@ -179,8 +177,7 @@ TEST(Durations, MissingCallersAreMarkedInThePath) {
     told.duration(2, 3, 120, 150);
     told.duration(1, 2, 160, 180);  // it began later: its caller's record is lost
     told.duration(3, 5, 190, 195);
-    told.extended(protocol::Extended::counter, 8, 197);
-    told.records.push_back({protocol::make_data(77), 197});  // not data of a duration
+    told.extended(Extended::counter, 8, 197, {77});  // not data of a duration
     EXPECT_EQ(figures(told.profile()),
               "/2 1 20 20; /5 1 5 5; 2 1 20 20 20 20 1; 3 1 30 30 30 30 1; 5 1 5 5 5 5 1; "
               "?/3 1 30 30; ");

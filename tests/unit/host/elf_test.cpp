@@ -12,9 +12,8 @@ protected:
     ElfFile file() const { return {builder.build(), "image.elf"}; }
     std::vector<std::string> problems(const std::vector<std::string>& allowed = {}) const {
         std::vector<std::string> result;
-        for (const auto& problem : check_image(file(), allowed, true).problems) {
+        for (const auto& problem : check_image(file(), allowed, true).problems)
             result.push_back(problem.function + " " + problem.what);
-        }
         return result;
     }
     // One problem, with this text.

@@ -178,9 +178,8 @@ TEST_F(OutputTest, PerfettoHasEach512LevelsOnATrackOfTheirOwn) {
     const std::string bytes = gunzipped(output.path());
     std::vector<std::string> levels;
     for (std::size_t at = bytes.find("from depth"); at != bytes.npos;
-         at = bytes.find("from depth", at + 1)) {
+         at = bytes.find("from depth", at + 1))
         levels.push_back(bytes.substr(at + 11, bytes.find(" on", at) - at - 11));
-    }
     EXPECT_THAT(levels, ElementsAre("512", "1024", "1536"));
 }
 

@@ -35,9 +35,8 @@ TEST(Rotation, IsATimeOrASize) {
     EXPECT_EQ(read_rotation("500MB")->bytes, 500'000'000u);
     EXPECT_EQ(read_rotation("1GiB")->bytes, std::uint64_t{1} << 30);
     for (const char* const text :
-         {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"}) {
+         {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"})
         EXPECT_FALSE(read_rotation(text)) << text;
-    }
 }
 
 TEST_F(Files, ASeriesGoesOnBehindItsHighestNumber) {

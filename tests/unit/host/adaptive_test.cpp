@@ -79,13 +79,13 @@ TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
     target.moved(3, {{16, false, 90 * unit}, {8, true, 15 * unit}});
     const Report result = report();
     EXPECT_EQ(result.moves, 3u);
-    const auto told = json::parse(json_report(result))["adaptive"];
-    EXPECT_EQ(told["moves"], 3);
-    ASSERT_EQ(told["moved"].size(), 3u);
+    const auto adaptive = json::parse(json_report(result))["adaptive"];
+    EXPECT_EQ(adaptive["moves"], 3);
+    ASSERT_EQ(adaptive["moved"].size(), 3u);
     const std::pair<const char*, unsigned> moved[] = {{"profile", 1}, {"profile", 2}, {"trace", 2}};
     for (unsigned i = 0; i < 3; ++i) {
-        EXPECT_EQ(told["moved"][i]["to"], moved[i].first);
-        EXPECT_EQ(told["moved"][i]["session"], 0);
+        EXPECT_EQ(adaptive["moved"][i]["to"], moved[i].first);
+        EXPECT_EQ(adaptive["moved"][i]["session"], 0);
         EXPECT_EQ(result.moved[i].address, TargetStream::text_base + 8 * moved[i].second);
     }
     EXPECT_NEAR(static_cast<double>(result.moved[2].at_ns), 80.0 * unit, unit);

@@ -131,16 +131,16 @@ TEST(Block, AnInvalidBlockIsRefused) {
         EXPECT_FALSE(reader.open(
             std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
     }
-    // These bytes are varints of themselves.
-    const auto open = [&](const std::vector<std::uint8_t>& made) { return reader.open(made); };
     // A return while no call is open, and a token that is not in the dictionary.
     for (const std::uint8_t token : {0, 3}) {
-        ASSERT_TRUE(open({1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0, token, 0}));
+        const std::vector<std::uint8_t> none{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0, token, 0};
+        ASSERT_TRUE(reader.open(none));
         EXPECT_TRUE(reader.next().records.empty());
         EXPECT_FALSE(reader.ok());
     }
     // An unused bit of the record is set: in a dictionary entry, and in a rare record.
-    ASSERT_TRUE(open({1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0x7c, 1, 0x7c, 2, 1, 0, 0}));
+    const std::vector<std::uint8_t> odd{1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0x7c, 1, 0x7c, 2, 1, 0, 0};
+    ASSERT_TRUE(reader.open(odd));
     const auto records = reader.next().records;
     ASSERT_EQ(records.size(), 2u);
     for (const auto& each : records) EXPECT_EQ(each.record.word, std::uint64_t{0x78} << 32);

@@ -16,48 +16,45 @@ using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session
 
 // Lists every call with a time, by the index of its entry.
 struct Lister final : SessionSink {
-    struct Core {
-        explicit Core(Lister& lister) : lister_(lister), decoder(*this) {}
-        Begun on_entry(std::uint32_t, std::uint32_t offset) {
-            ++lister_.called;
-            return {{offset / 8, 2}, 0};
-        }
-        std::uint32_t gap_node() const { return 1; }
-        MemoryBudget& budget() { return room; }
-        void on_call_only(std::uint32_t parent, std::uint32_t offset) { on_entry(parent, offset); }
-        void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
-        void on_tracer_time(std::uint32_t, std::uint32_t) {}
-        std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-        bool leaves_out_short = false;
-        bool on_cpu = false;
-        bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
-        bool leaves_out_complete(Ticks) { return false; }
-        void on_exit(const OpenCall& call, const ClosedCall& result) {
-            // A call that a gap touches may lack the tracer's share, and is flagged.
-            if (result.outcome != Outcome::returned || result.incomplete) return;
-            const auto [at, is_new] = lister_.calls.try_emplace(
-                {lister_.session, call.index}, call.path.function, call.begin, result.ticks);
-            EXPECT_TRUE(is_new) << "a call closed twice";
-        }
-        Lister& lister_;
-        MemoryBudget room;
-        CallDecoder<Core> decoder;
-    };
+    Begun on_entry(std::uint32_t, std::uint32_t offset) {
+        ++called;
+        return {{offset / 8, 2}, 0};
+    }
+    std::uint32_t gap_node() const { return 1; }
+    MemoryBudget& budget() { return room; }
+    void on_call_only(std::uint32_t parent, std::uint32_t offset) { on_entry(parent, offset); }
+    void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
+    void on_tracer_time(std::uint32_t, std::uint32_t) {}
+    std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
+    bool leaves_out_short = false;
+    bool on_cpu = false;
+    bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
+    bool leaves_out_complete(Ticks) { return false; }
+    void on_exit(const OpenCall& call, const ClosedCall& result) {
+        // A call that a gap touches may lack the tracer's share, and is flagged.
+        if (result.outcome != Outcome::returned || result.incomplete) return;
+        const Call made{call.path.function, call.begin, result.ticks};
+        EXPECT_TRUE(calls.emplace(std::pair{session, call.index}, made).second)
+            << "a call closed twice";
+    }
+
     void on_session(const HelloInfo& hello) override {
         session = hello.session;
-        core = std::make_unique<Core>(*this);
+        decoder = std::make_unique<CallDecoder<Lister>>(*this);
     }
-    void on_session_end() override { core->decoder.finish(); }
+    void on_session_end() override { decoder->finish(); }
     void on_trace(unsigned, const TraceBatch& batch) override {
-        if (batch.gap) core->decoder.on_gap();
+        if (batch.gap) decoder->on_gap();
         std::uint64_t index = batch.first_index;
         for (const auto& record : batch.records)
-            core->decoder.on_event(protocol::event_of(record, index++));
+            decoder->on_event(protocol::event_of(record, index++));
     }
+
     unsigned session = 0;
     Calls calls;
     std::uint64_t called = 0;
-    std::unique_ptr<Core> core;
+    MemoryBudget room;
+    std::unique_ptr<CallDecoder<Lister>> decoder;
 };
 
 // Two sessions with every kind of frame and record, in small frames.

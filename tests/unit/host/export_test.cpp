@@ -238,7 +238,7 @@ TEST_F(OutputTest, WhatCannotBeCompressedIsRefused) {
     EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(OutputTest, AnOutputThatIsNotCommittedLeavesNothing) {
+TEST_F(OutputTest, AnOutputThatIsNotCommittedLeavesNothingAndAFullDiskIsAnError) {
     for (const auto kind : {Output::Kind::file, Output::Kind::directory}) {
         {
             const Output output(directory / "x", kind);

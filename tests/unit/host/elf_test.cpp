@@ -197,7 +197,7 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     constexpr std::uint32_t b = 0x14000000, bl = 0x94000000;
     constexpr auto to = ElfBuilder::branch;
     const auto next = [&] { return builder.next_body(); };
-    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 320);  // a function ends before a site
+    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 304);  // up to the end of all
     const auto narrow = builder.function("narrow");
     const auto f = builder.function("f");
     const auto g = builder.function("g");

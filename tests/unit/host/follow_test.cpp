@@ -12,13 +12,12 @@ namespace nopscope::host::test::follow_test {
 constexpr std::uint32_t first_baud = 115200;
 
 Bytes boot_lines(std::uint32_t baud) {
-    const std::string text =
+    const std::string text = fmt::format(
         "boot: nopscope board=rpi4 level=2 dtb=0x2eff3a00\r\n"
         "boot: midr=0x410fd083 revidr=0x0 mpidr=0x80000000 ctr=0x84448004 erg=16 pfr0=0x2222\r\n"
         "boot: counter_hz=54000000 arm_hz=1500000000 core_hz=500000000 uart_hz=64000000\r\n"
-        "boot: gic=2 view=non-secure priority_bits=5\r\n"
-        "boot: baud=" +
-        std::to_string(baud) + "\r\n";
+        "boot: gic=2 view=non-secure priority_bits=5\r\nboot: baud={}\r\n",
+        baud);
     return {text.begin(), text.end()};
 }
 

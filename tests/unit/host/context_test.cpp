@@ -108,7 +108,8 @@ TEST_F(Contexts, TheReportSaysHowLongEachRan) {
     play("1( 30:) 7:c2 3:2( 50:) 0:t( 1000:t) 5:c0 3:2( 20:)");
     const std::vector<std::vector<int>> expected{{0, 0, 60, 50, 0}, {2, 0, 1058, 50, 1000}};
     std::vector<std::vector<int>> found;
-    for (const json& of : told()["contexts"]) {
+    const json all = told();
+    for (const json& of : all["contexts"]) {
         found.push_back(
             {of["context"], of["session"], of["ran_ticks"], of["self_ticks"], of["tracer_ticks"]});
     }

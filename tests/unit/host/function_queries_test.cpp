@@ -21,7 +21,8 @@ protected:
     std::vector<std::string> texts(Neighbours (*by_function)(const Report&, const Profile&),
                                    unsigned n) {
         std::vector<std::string> list;
-        for (const Neighbour& one : by_function(made, profile)[number(n)]) {
+        const Neighbours all = by_function(made, profile);
+        for (const Neighbour& one : all[number(n)]) {
             list.push_back(
                 fmt::format("{} {} {}", neighbour_name(made, one), one.calls, one.total_ns));
         }

@@ -6,6 +6,7 @@ namespace nopscope::host::test::adaptive_test {
 
 class AdaptiveTest : public test::StreamReport {
 protected:
+    AdaptiveTest() { target.hello(); }
     // The profile has this many calls of this site, each `ticks` long.
     void profiled(std::uint32_t site, std::uint64_t calls, std::uint64_t ticks) {
         target.flush();
@@ -26,7 +27,6 @@ protected:
 };
 
 TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
-    target.hello();
     traced(1, 100);
     traced(2, 30);
     target.moved(0, {});
@@ -48,6 +48,7 @@ TEST_F(AdaptiveTest, EachCallLosesItsOwnRecordersOverhead) {
     target.calibrated = true;
     target.overheads[1] = {3 * 256, 0};
     target.overheads[2] = {4 * 256, 0};
+    target.bytes.clear();
     target.hello();
     traced(2, 30);
     profiled(2, 5, 70);
@@ -61,7 +62,6 @@ TEST_F(AdaptiveTest, EachCallLosesItsOwnRecordersOverhead) {
 }
 
 TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
-    target.hello();
     traced(2, 30);
     profiled(2, 5, 70);
     const Report result = report();
@@ -73,27 +73,25 @@ TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
 
 TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
     constexpr std::uint64_t unit = std::uint64_t{1} << protocol::moved_clock_shift;
-    target.hello();
     target.clock = 10 * unit;
     traced(1, 100);
     for (int n = 0; n < 2; ++n) target.moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
     target.moved(3, {{16, false, 90 * unit}, {8, true, 15 * unit}});
     const Report result = report();
     EXPECT_EQ(result.moves, 3u);
-    const auto json = nlohmann::json::parse(json_report(result))["adaptive"];
-    EXPECT_EQ(json["moves"], 3);
-    ASSERT_EQ(json["moved"].size(), 3u);
+    const auto adaptive = json::parse(json_report(result))["adaptive"];
+    EXPECT_EQ(adaptive["moves"], 3);
+    ASSERT_EQ(adaptive["moved"].size(), 3u);
     const std::pair<const char*, unsigned> moved[] = {{"profile", 1}, {"profile", 2}, {"trace", 2}};
     for (unsigned i = 0; i < 3; ++i) {
-        EXPECT_EQ(json["moved"][i]["to"], moved[i].first);
+        EXPECT_EQ(adaptive["moved"][i]["to"], moved[i].first);
+        EXPECT_EQ(adaptive["moved"][i]["session"], 0);
         EXPECT_EQ(result.moved[i].address, TargetStream::text_base + 8 * moved[i].second);
-        EXPECT_EQ(json["moved"][i]["session"], 0);
     }
     EXPECT_NEAR(static_cast<double>(result.moved[2].at_ns), 80.0 * unit, unit);
 }
 
 TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
-    target.hello();
     traced(1, 100);
     target.moved(1, {{16, true, 0}});
     target.payload()[0] = 1;

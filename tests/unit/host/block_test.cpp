@@ -22,7 +22,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
     std::uint64_t index = made.header.first_index;
     std::uint64_t clock = made.header.base;
     const auto add = [&](Kind kind, std::uint32_t payload) {
-        made.records.push_back({protocol::make_record(kind, payload, clock), clock});
+        made.records.push_back(test::stamped(kind, payload, clock));
         ++index;
     };
     while (made.records.size() < count) {
@@ -53,10 +53,8 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 98) {
             add(Kind::ret, random() & 0x1fffffff);  // its entry is before the block, or missing
         } else {
-            made.records.push_back(
-                {protocol::make_extended(protocol::Extended::duration, 5, clock), clock});
-            made.records.push_back(
-                {protocol::make_data(std::uint64_t{random()} << 25 | 77), clock});
+            const auto data = std::uint64_t{random()} << 25 | 77;
+            test::add_with_data(made.records, protocol::Extended::duration, 5, clock, {data});
             index += 2;
         }
     }
@@ -74,19 +72,17 @@ void expect_read(const Case& made) {
     const Payload body = written(made);
     BlockReader reader;
     ASSERT_TRUE(reader.open(body.bytes()));
-    EXPECT_EQ(reader.header().session, made.header.session);
-    EXPECT_EQ(reader.header().core, made.header.core);
-    EXPECT_EQ(reader.header().missing, made.header.missing);
-    EXPECT_EQ(reader.header().context, made.header.context);
-    std::size_t at = 0;
-    std::size_t gaps = 0;
+    const auto fields = [](const BlockHeader& of) {
+        return std::tuple(of.session, of.core, of.missing, of.context);
+    };
+    EXPECT_EQ(fields(reader.header()), fields(made.header));
+    std::size_t at = 0, gaps = 0;
     std::uint64_t index = made.header.first_index;
     for (TraceBatch batch = reader.next(); !batch.records.empty(); batch = reader.next()) {
         if (batch.gap) {
             const BlockGap& gap = made.header.gaps.at(gaps++);
-            ASSERT_EQ(gap.at, at);
-            ASSERT_EQ(gap.context, batch.context);
-            ASSERT_EQ(gap.base, batch.base);
+            ASSERT_EQ(std::tuple(gap.at, gap.context, gap.base),
+                      std::tuple(at, batch.context, batch.base));
             index += gap.missing;
         }
         ASSERT_EQ(batch.first_index, index);
@@ -120,9 +116,8 @@ TEST(Block, RoundTrip) {
 TEST(Block, AProgramsRecordsTakeTwoBytes) {
     Case made;
     for (std::uint32_t i = 0; i < 1000; ++i) {
-        made.records.push_back({protocol::make_record(Kind::entry, i % 7, i * 20), i * 20ull});
-        made.records.push_back(
-            {protocol::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
+        made.records.push_back(test::stamped(Kind::entry, i % 7, i * 20));
+        made.records.push_back(test::stamped(Kind::ret, 4 * i, i * 20 + 9));
     }
     EXPECT_LT(written(made).bytes().size(), 2 * made.records.size() + 40);
 }
@@ -136,37 +131,28 @@ TEST(Block, AnInvalidBlockIsRefused) {
         EXPECT_FALSE(reader.open(
             std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
     }
-    const auto with = [](std::initializer_list<std::uint64_t> header) {
-        Payload made;
-        for (const std::uint64_t each : header) made.varint(each);
-        return made;
-    };
     // A return while no call is open, and a token that is not in the dictionary.
     for (const std::uint8_t token : {0, 3}) {
-        Payload none = with({1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0});
-        none.fixed(token).fixed(std::uint8_t{0});
-        ASSERT_TRUE(reader.open(none.bytes()));
+        const std::vector<std::uint8_t> none{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0, token, 0};
+        ASSERT_TRUE(reader.open(none));
         EXPECT_TRUE(reader.next().records.empty());
         EXPECT_FALSE(reader.ok());
     }
     // An unused bit of the record is set: in a dictionary entry, and in a rare record.
-    Payload odd = with({1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0x7c, 1, 0x7c});
-    odd.fixed(std::uint8_t{2}).fixed(std::uint8_t{1}).fixed(std::uint16_t{0});
-    ASSERT_TRUE(reader.open(odd.bytes()));
+    const std::vector<std::uint8_t> odd{1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0x7c, 1, 0x7c, 2, 1, 0, 0};
+    ASSERT_TRUE(reader.open(odd));
     const auto records = reader.next().records;
     ASSERT_EQ(records.size(), 2u);
     for (const auto& each : records) EXPECT_EQ(each.record.word, std::uint64_t{0x78} << 32);
     // The reader ends whatever the bytes are.
     for (int round = 0; round < 2000; ++round) {
         std::vector<std::uint8_t> broken(bytes.begin(), bytes.end());
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; ++i)
             broken[random() % (i == 0 ? 60 : broken.size())] = static_cast<std::uint8_t>(random());
-        }
         if (!reader.open(broken)) continue;
         std::size_t count = 0;
-        for (auto batch = reader.next(); !batch.records.empty(); batch = reader.next()) {
+        for (auto batch = reader.next(); !batch.records.empty(); batch = reader.next())
             count += batch.records.size();
-        }
         ASSERT_LE(count, max_block_records);
     }
 }

@@ -111,9 +111,8 @@ TEST(Board, UsualWordsAreNoFindings) {
           "gic=3", "board=rpi3 counter_hz=19200000 arm_hz=1400000000 gic=none", "baud=115200",
           "board=zcu102 dtb=none counter_hz=99990000 uart_hz=99990000 baud=2000000",
           "board=virt dtb=none counter_hz=1000000000 uart_hz=0 arm_hz=0",
-          "board=rpi4-mini-uart baud=1000000"}) {
+          "board=rpi4-mini-uart baud=1000000"})
         EXPECT_EQ(unusual(words).size(), 0u) << words;
-    }
 }
 
 TEST(Board, RatesThatTheUartMakes) {

@@ -5,6 +5,8 @@
 
 namespace nopscope::host::truth::call_shadow_test {
 
+using test::ElementsAre;
+
 constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000;
 
 // What it counts as a reason for errors, and calls that it cannot follow. truth_test.py checks its
@@ -13,6 +15,7 @@ class Shadow : public testing::Test {
 protected:
     Shadow() { shadow.go_on(clock); }
 
+    static std::vector<std::uint64_t> numbers(auto... all) { return {all...}; }
     struct Registers {
         std::uint64_t sp_, lr_;
         std::uint64_t sp() const { return sp_; }
@@ -85,10 +88,9 @@ TEST_F(Shadow, TailCallsEndTogether) {
     enter(0, 0x2000, 10, Branch::jump);
     enter(1, hook, 7, Branch::ret);
     leave(0x2000, 1, 2);
-    EXPECT_EQ(functions[0].jumps, 1u);
-    EXPECT_EQ(functions[0].self, 10u);
-    EXPECT_EQ(functions[0].inclusive, 17u);
-    EXPECT_EQ(functions[1].self, 7u);
+    const Counted& caller = functions[0];
+    EXPECT_THAT(numbers(caller.jumps, caller.self, caller.inclusive, functions[1].self),
+                ElementsAre(1, 10, 17, 7));
     EXPECT_EQ(shadow.unexplained, 0u);
 }
 
@@ -104,13 +106,10 @@ TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     run(0x1050, 4, Branch::ret);
     registers.sp_ += 0x20;
     leave(0x2000);
-    EXPECT_EQ(functions[2].self, 25u);
-    EXPECT_EQ(functions[2].longjmps, 1u);
-    EXPECT_EQ(functions[1].self, 7u);
-    EXPECT_EQ(functions[1].unwound, 1u);
-    EXPECT_EQ(functions[0].self, 14u);
-    EXPECT_EQ(functions[0].landings, 1u);
-    EXPECT_EQ(functions[0].below.longjmps, 1u);
+    EXPECT_THAT(numbers(functions[2].self, functions[2].longjmps), ElementsAre(25, 1));
+    EXPECT_THAT(numbers(functions[1].self, functions[1].unwound), ElementsAre(7, 1));
+    EXPECT_THAT(numbers(functions[0].self, functions[0].landings, functions[0].below.longjmps),
+                ElementsAre(14, 1, 1));
 }
 
 TEST_F(Shadow, AnInterruptsInstructionsAreSeparate) {
@@ -123,10 +122,9 @@ TEST_F(Shadow, AnInterruptsInstructionsAreSeparate) {
     registers.sp_ += 0x100;
     run(0x1030, 2, Branch::ret);
     leave(0x2000);
-    EXPECT_EQ(functions[0].self, 12u);
-    EXPECT_EQ(functions[0].interrupted, 9u);
-    EXPECT_EQ(functions[0].inclusive, 28u);
-    EXPECT_EQ(functions[1].self, 7u);
+    const Counted& of = functions[0];
+    EXPECT_THAT(numbers(of.self, of.interrupted, of.inclusive, functions[1].self),
+                ElementsAre(12, 9, 28, 7));
 }
 
 TEST_F(Shadow, CallsOfTheTracerBelongToIt) {
@@ -144,9 +142,9 @@ TEST_F(Shadow, CallsOfTheTracerBelongToIt) {
     run(0x1040, 3, Branch::ret);
     registers.sp_ += 0x20;
     leave(0x2000);
-    EXPECT_EQ(functions[0].self, 13u + 4 + 5);
-    EXPECT_EQ(functions[0].asked, 4u + 5);  // the program has called it
-    EXPECT_EQ(functions[0].pumps, 1u);
+    // The program has called the tracer for 4 + 5.
+    EXPECT_THAT(numbers(functions[0].self, functions[0].asked, functions[0].pumps),
+                ElementsAre(13 + 4 + 5, 4 + 5, 1));
 }
 
 TEST_F(Shadow, AnInterruptOfTheTracersWorkIsCounted) {
@@ -158,9 +156,8 @@ TEST_F(Shadow, AnInterruptOfTheTracersWorkIsCounted) {
         run(work, 5, Branch::ret);
         leave(0x2000);
     }
-    EXPECT_EQ(functions[0].cut, 1u);
-    EXPECT_EQ(functions[0].struck, 1u);
-    EXPECT_EQ(functions[0].interrupts, 2u);
+    EXPECT_THAT(numbers(functions[0].cut, functions[0].struck, functions[0].interrupts),
+                ElementsAre(1, 1, 2));
 }
 
 TEST_F(Shadow, CallsThatItCannotFollowAreCounted) {

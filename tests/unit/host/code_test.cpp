@@ -49,11 +49,8 @@ TEST(Disassembler, TargetsReachAsFarAsTheyCan) {
 
 class Code : public testing::Test {
 protected:
-    void SetUp() override {
-        std::filesystem::remove_all(directory);
-        std::filesystem::create_directories(directory);
-    }
-    void TearDown() override { std::filesystem::remove_all(directory); }
+    Code() { fs::create_directory(directory); }
+    ~Code() override { fs::remove_all(directory); }
     std::string put(const std::string& name, const std::string& bytes) {
         std::ofstream(directory / name, std::ios::binary) << bytes;
         return (directory / name).string();
@@ -76,8 +73,7 @@ protected:
         return read_source_text(path, roots).refusal;
     }
 
-    const std::filesystem::path directory =
-        std::filesystem::temp_directory_path() / ("nopscope-code-" + std::to_string(getpid()));
+    const fs::path directory = fs::path(testing::TempDir()) / "code";
 };
 
 TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
@@ -154,12 +150,12 @@ TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
     EXPECT_EQ(refusal(put("secret", "s")), "it has not the name of a source file");
     EXPECT_EQ(refusal(put("binary.c", std::string("a\0b", 3))), "it is not text");
     EXPECT_EQ(refusal((directory / "absent.c").string()), "No such file or directory");
-    std::filesystem::create_directory(directory / "directory.c");
-    std::filesystem::create_symlink("/dev/zero", directory / "device.c");
+    fs::create_directory(directory / "directory.c");
+    fs::create_symlink("/dev/zero", directory / "device.c");
     ASSERT_EQ(mkfifo((directory / "pipe.c").c_str(), 0600), 0);
     for (const char* const name : {"directory.c", "device.c", "pipe.c"})
         EXPECT_EQ(refusal((directory / name).string()), "it is not a regular file") << name;
-    std::filesystem::resize_file(put("huge.c", ""), SourceText::max_bytes + 1);
+    fs::resize_file(put("huge.c", ""), SourceText::max_bytes + 1);
     EXPECT_EQ(refusal((directory / "huge.c").string()), "it is larger than 4 MiB");
 }
 

@@ -7,12 +7,11 @@ namespace nopscope::host::test::codec_bench_test {
 Bytes ev13(std::initializer_list<CallEvent> events) {
     Bytes result;
     for (const CallEvent& each : events) {
-        protocol::Byte bytes[ev13_bytes];
-        protocol::Writer out(bytes);
+        result.resize(result.size() + ev13_bytes);
+        protocol::Writer out(result.data() + result.size() - ev13_bytes);
         out.fixed(each.type);
         out.fixed(each.id);
         out.fixed(each.ticks);
-        result.insert(result.end(), bytes, bytes + ev13_bytes);
     }
     return result;
 }
@@ -49,8 +48,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
 // The program's output, and its errors.
 TEST(CodecBench, PrintsItsMeasurements) {
     const std::string file = testing::TempDir() + "codec_test.ev13";
-    test::CallTrace program(5, 120, 0.3);
-    const Records records = program.records(50000);
+    const Records records = CallTrace(5, 120, 0.3).records(50000);
     std::vector<std::uint32_t> ids;
     Bytes bytes;
     for (const StampedRecord& each : records) {

@@ -113,8 +113,7 @@ inline Records anything(unsigned seed, std::size_t count) {
         clock += random() >> (random() % 64);
         if (random() % 4 == 0) clock -= random() >> (random() % 64);
         const auto payload = static_cast<std::uint32_t>(random() >> (35 + random() % 29));
-        const auto kind = static_cast<Kind>(random() % 4);
-        if (kind != Kind::extended) {
+        if (const auto kind = static_cast<Kind>(random() % 4); kind != Kind::extended) {
             result.push_back(stamped(kind, payload, clock));
             continue;
         }
@@ -124,9 +123,8 @@ inline Records anything(unsigned seed, std::size_t count) {
         if (what < protocol::Extended::duration) continue;
         result.push_back(
             {protocol::make_data(protocol::has_site(what) ? payload : value()), clock});
-        for (auto data = random() % 4; data > 0; --data) {
+        for (auto data = random() % 4; data > 0; --data)
             result.push_back({protocol::make_data(value()), clock});
-        }
         result.push_back({protocol::make_sync(clock), clock});
     }
     return result;
@@ -172,13 +170,11 @@ private:
     void call(std::uint32_t id, unsigned depth, Records& to, std::size_t enough) {
         const auto entry = static_cast<std::uint32_t>(to.size());
         add(Kind::entry, id * 5 + 77, functions_[id].ticks, to);
-        if (depth < 40) {
-            for (const Step& step : functions_[id].steps) {
-                if (step.maybe && random_() % 2 == 0) continue;
-                for (std::size_t i = 0; i < step.times && to.size() < enough; ++i) {
-                    call(step.callee, depth + 1, to, enough);
-                }
-            }
+        for (const Step& step : functions_[id].steps) {
+            if (depth == 40) break;
+            if (step.maybe && random_() % 2 == 0) continue;
+            for (std::size_t i = 0; i < step.times && to.size() < enough; ++i)
+                call(step.callee, depth + 1, to, enough);
         }
         add(Kind::ret, entry << 1, functions_[id].ticks, to);
     }

@@ -21,7 +21,7 @@ protected:
         dir = mkdtemp(name);
         line = dir / "line.bin";
         target.hello();
-        target.console("hello from the target\n");
+        target.console("hello from the target\x1b[31m\n");
         for (int i = 0; i < 10; ++i) target.ret(target.entry(1));
         unfinished = target.bytes;
         target.finish();
@@ -29,16 +29,17 @@ protected:
     }
     ~Command() override { fs::remove_all(dir); }
 
-    pid_t start(const std::vector<std::string>& arguments) {
+    // Standard input is this file, or the test's own.
+    pid_t start(const std::vector<std::string>& arguments, const std::string& input = "") {
         std::vector<const char*> words{NOPSCOPE_COMMAND};
         for (const auto& argument : arguments) words.push_back(argument.c_str());
         words.push_back(nullptr);
         const pid_t child = fork();
         if (child == 0) {
-            const int out = open((dir / "out").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
-            const int err = open((dir / "err").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
-            dup2(out, 1);
-            dup2(err, 2);
+            constexpr int flags = O_CREAT | O_TRUNC | O_WRONLY;
+            if (!input.empty()) dup2(open(input.c_str(), O_RDONLY), 0);
+            dup2(open((dir / "out").c_str(), flags, 0600), 1);
+            dup2(open((dir / "err").c_str(), flags, 0600), 2);
             execv(NOPSCOPE_COMMAND, const_cast<char* const*>(words.data()));
             _exit(126);
         }
@@ -50,7 +51,10 @@ protected:
         return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status),
                 text_of(dir / "out"), text_of(dir / "err")};
     }
-    Output run(const std::vector<std::string>& arguments) { return wait_for(start(arguments)); }
+    Output run(const std::vector<std::string>& arguments, const std::string& input = "") {
+        return wait_for(start(arguments, input));
+    }
+    std::string info() { return run({"info", nsc()}).out; }
     pid_t start_recording(const std::string& from, const std::vector<std::string>& options = {}) {
         std::vector<std::string> words{"record", "--from", from, "-o", nsc()};
         words.insert(words.end(), options.begin(), options.end());
@@ -58,16 +62,6 @@ protected:
     }
     Output record(const std::string& from, const std::vector<std::string>& options = {}) {
         return wait_for(start_recording(from, options));
-    }
-    Output run_on(const fs::path& input, const std::vector<std::string>& arguments) {
-        const int file = open(input.c_str(), O_RDONLY);
-        const int saved = dup(0);
-        dup2(file, 0);
-        Output output = run(arguments);
-        dup2(saved, 0);
-        close(saved);
-        close(file);
-        return output;
     }
     std::string nsc() const { return dir / "x.nsc"; }
     // Waits until the file that is being recorded has all earlier records and their count.
@@ -82,7 +76,7 @@ protected:
     }
     void expect_recorded(const Output& output) {
         EXPECT_EQ(output.code, 0) << output.err;
-        EXPECT_EQ(output.out, "hello from the target\n");
+        EXPECT_EQ(output.out, "hello from the target\\x1b[31m\n");  // it drives no terminal
         const Output report = run({"report", nsc(), "--format", "csv"});
         EXPECT_EQ(report.code, 0) << report.err;
         EXPECT_THAT(report.out, HasSubstr(",\"\",0,10,")) << report.out;
@@ -96,7 +90,7 @@ protected:
 
 TEST_F(Command, RecordsAFileAndStandardInput) {
     expect_recorded(record("file:" + line));
-    expect_recorded(run_on(line, {"record", "--from", "-", "-o", nsc()}));
+    expect_recorded(run({"record", "--from", "-", "-o", nsc()}, line));
 }
 
 TEST_F(Command, QuestionsAreAnsweredFromStandardInputToo) {
@@ -109,7 +103,7 @@ TEST_F(Command, QuestionsAreAnsweredFromStandardInputToo) {
         const Output by_name = run(words);
         EXPECT_EQ(by_name.code, 0) << question << ": " << by_name.err;
         words[1] = "-";
-        const Output output = run_on(nsc(), words);
+        const Output output = run(words, nsc());
         EXPECT_EQ(output.code, 0) << question << ": " << output.err;
         EXPECT_EQ(output.out, by_name.out) << question;
         EXPECT_THAT(output.out, HasSubstr("generated 20")) << question;
@@ -121,22 +115,20 @@ TEST_F(Command, RecordsACommandAndPassesItsFailureOn) {
     const Output failed = record("exec:cat " + line + "; exit 9");
     EXPECT_EQ(failed.code, 4);
     EXPECT_THAT(failed.err, HasSubstr("exit status 9"));
-    EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("exit      9\n"));
+    EXPECT_THAT(info(), HasSubstr("exit      9\n"));
     EXPECT_EQ(record("exec:/nonexistent/tool").code, 4);
 }
 
-TEST_F(Command, StopsWhenTheTargetHasFinishedAndEndsTheCommand) {
+TEST_F(Command, StopsAndEndsTheCommandWhenTheTargetHasFinishedOrTheTimeIsOver) {
+    const std::string endless = dir / "endless.bin";
+    write_file(endless, unfinished);
     const auto begin = std::chrono::steady_clock::now();
     expect_recorded(record("exec:cat " + line + "; sleep 600 & wait"));
+    EXPECT_THAT(info(), HasSubstr("the target finished"));
+    const Output timed = record("exec:cat " + endless + "; exec sleep 600", {"--duration", "0.3"});
+    EXPECT_EQ(timed.code, 0) << timed.err;
+    EXPECT_THAT(info(), HasSubstr("the time asked for was over"));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 60s);
-    EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("the target finished"));
-}
-
-TEST_F(Command, StopsAfterTheDuration) {
-    write_file(line, unfinished);
-    const Output output = record("exec:cat " + line + "; exec sleep 600", {"--duration", "0.3"});
-    EXPECT_EQ(output.code, 0) << output.err;
-    EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("the time asked for was over"));
 }
 
 TEST_F(Command, CtrlCLeavesAValidFile) {
@@ -145,7 +137,7 @@ TEST_F(Command, CtrlCLeavesAValidFile) {
     wait_for_counts();
     kill(recorder, SIGINT);
     expect_recorded(wait_for(recorder));
-    EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("interrupted"));
+    EXPECT_THAT(info(), HasSubstr("interrupted"));
 }
 
 // A shell ends at once. A process that the shell started may need time to finish.
@@ -203,7 +195,7 @@ TEST_F(Command, RecordsASerialPort) {
     close(port);
     close(controller);  // the adapter is unplugged
     expect_recorded(wait_for(recorder));
-    EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("the target finished"));
+    EXPECT_THAT(info(), HasSubstr("the target finished"));
 }
 
 TEST_F(Command, AFailedOpenCostsNoOlderRecording) {
@@ -238,18 +230,25 @@ TEST_F(Command, TheImageNamesAndAWrongOneIsRefused) {
     wrong.build_id = "\x99\x99";
     write_file(dir / "wrong.elf", wrong.build());
 
-    TargetStream matching;
-    matching.build_id = right.build_id;
-    const Output json = run({"info", dir / "right.elf", "--format", "json"});
-    ASSERT_EQ(json.code, 0);
-    const std::size_t crc = json.out.find("\"site_table_crc\": \"") + 19;
-    matching.site_table_crc =
-        static_cast<std::uint32_t>(std::stoul(json.out.substr(crc, 8), nullptr, 16));
-    matching.hello();
-    const auto site = static_cast<std::uint32_t>((right.sites[2] - ElfBuilder::text_base) / 8);
-    matching.ret(matching.entry(site));
-    matching.finish();
-    write_file(line, matching.bytes);
+    const Output sites = run({"info", dir / "right.elf", "--sites", "--format", "json"});
+    ASSERT_EQ(sites.code, 0);
+    const auto image = json::parse(sites.out);
+    const auto address = right.sites[2];
+    EXPECT_THAT(sites.out, HasSubstr(fmt::format("\"address\": \"{:#x}\"", address)));
+    // Behind `bti c` and `mov`.
+    EXPECT_THAT(sites.out, HasSubstr(fmt::format("\"word\": \"{:#x}\"", address + 8)));
+    EXPECT_THAT(sites.out, HasSubstr("\"name\": \"work2\""));
+
+    target.bytes.clear();
+    target.reset();
+    target.build_id = right.build_id;
+    target.site_table_crc = static_cast<std::uint32_t>(
+        std::stoul(image["site_table_crc"].get<std::string>(), nullptr, 16));
+    target.hello();
+    const auto site = static_cast<std::uint32_t>((address - ElfBuilder::text_base) / 8);
+    target.ret(target.entry(site));
+    target.finish();
+    write_file(line, target.bytes);
 
     const Output recorded = record("file:" + line, {"--image", dir / "right.elf"});
     EXPECT_EQ(recorded.code, 0) << recorded.err;
@@ -267,27 +266,6 @@ TEST_F(Command, TheImageNamesAndAWrongOneIsRefused) {
     EXPECT_EQ(not_recorded.code, 3);
     EXPECT_THAT(not_recorded.err, HasSubstr("its build-id is 9999"));
     EXPECT_EQ(run({"report", nsc(), "--image", line}).code, 3);
-}
-
-TEST_F(Command, InfoListsSites) {
-    test::ElfBuilder image;
-    image.function("alpha");
-    image.function("beta", true, false);
-    write_file(dir / "image.elf", image.build());
-    const Output output = run({"info", dir / "image.elf", "--sites", "--format", "json"});
-    EXPECT_EQ(output.code, 0);
-    EXPECT_THAT(output.out, HasSubstr("\"address\": \"0x40080008\""));
-    EXPECT_THAT(output.out, HasSubstr("\"word\": \"0x40080010\""));  // behind `bti c` and `mov`
-    EXPECT_THAT(output.out, HasSubstr("\"name\": \"beta\""));
-}
-
-TEST_F(Command, TheConsoleCannotDriveTheTerminal) {
-    test::TargetStream hostile;
-    hostile.hello();
-    hostile.console("\x1b[31mred\x07\n");
-    hostile.finish();
-    write_file(line, hostile.bytes);
-    EXPECT_EQ(record("file:" + line).out, "\\x1b[31mred\\x07\n");
 }
 
 }  // namespace nopscope::host::test::command_test

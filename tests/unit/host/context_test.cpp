@@ -5,12 +5,13 @@
 
 namespace nopscope::host::test::context_test {
 
-class Contexts : public test::PlayedReport {
+class Contexts : public PlayedReport {
 protected:
     Contexts() { target.hello(); }
     void context(std::uint32_t number, std::uint64_t ticks = 10) {
         target.argument(Extended::context, number, ticks);
     }
+    json told() { return json::parse(json_report(report())); }
     // "parent>child" of each node, by site.
     std::string paths() {
         std::vector<std::string> list;
@@ -24,7 +25,7 @@ protected:
             list.push_back((parent == CallTree::root ? "" : name(parent) + ">") + name(node));
         }
         std::sort(list.begin(), list.end());
-        return test::joined(list);
+        return joined(list);
     }
 };
 
@@ -100,21 +101,19 @@ TEST_F(Contexts, AfterAGapACallHasNoTimeInWhichItDidNotRun) {
     std::vector<std::vector<Ticks>> list;
     for (const auto& of : profile.contexts())
         list.push_back({of.context, of.ran_ticks, of.self_ticks});
-    EXPECT_EQ(list, (std::vector<std::vector<Ticks>>{{0, 10, 10}, {7, 10 + 10 + 200, 10 + 200}}));
+    EXPECT_THAT(list, ElementsAre(ElementsAre(0, 10, 10), ElementsAre(7, 10 + 10 + 200, 10 + 200)));
 }
 
 TEST_F(Contexts, TheReportSaysHowLongEachRan) {
     play("1( 30:) 7:c2 3:2( 50:) 0:t( 1000:t) 5:c0 3:2( 20:)");
-    report();
-    const auto json = nlohmann::json::parse(json_report(made))["contexts"];
-    ASSERT_EQ(json.size(), 2u);
-    const auto ticks = [&](std::size_t n) {
-        return test::joined(std::vector{json[n]["context"].dump(), json[n]["session"].dump(),
-                                        json[n]["ran_ticks"].dump(), json[n]["self_ticks"].dump(),
-                                        json[n]["tracer_ticks"].dump()});
-    };
-    EXPECT_EQ(ticks(0), "0, 0, 60, 50, 0");
-    EXPECT_EQ(ticks(1), "2, 0, 1058, 50, 1000");
+    const std::vector<std::vector<int>> expected{{0, 0, 60, 50, 0}, {2, 0, 1058, 50, 1000}};
+    std::vector<std::vector<int>> found;
+    const json all = told();
+    for (const json& of : all["contexts"]) {
+        found.push_back(
+            {of["context"], of["session"], of["ran_ticks"], of["self_ticks"], of["tracer_ticks"]});
+    }
+    EXPECT_EQ(found, expected);
 }
 
 TEST_F(Contexts, MissingPartsLieWithinTheRecording) {
@@ -141,16 +140,16 @@ TEST_F(Contexts, MarkersAreShownWithTheirFunction) {
     play("1( 90:m42 c3 m7");
     report();
     const std::string name = row(made, 1).name;
-    const auto json = nlohmann::json::parse(json_graph(made, profile, {}))["markers"];
-    ASSERT_EQ(json.size(), 2u);
-    EXPECT_EQ(json[0]["id"], 42);
-    EXPECT_EQ(json[0]["time_ns"], 90);
-    EXPECT_EQ(json[0]["function"], name);
-    EXPECT_EQ(json[1]["context"], 3);
-    EXPECT_TRUE(json[1]["function"].is_null());
+    const json marks = json::parse(json_graph(made, profile, {}))["markers"];
+    ASSERT_EQ(marks.size(), 2u);
+    EXPECT_EQ(marks[0]["id"], 42);
+    EXPECT_EQ(marks[0]["time_ns"], 90);
+    EXPECT_EQ(marks[0]["function"], name);
+    EXPECT_EQ(marks[1]["context"], 3);
+    EXPECT_TRUE(marks[1]["function"].is_null());
     const std::string text = text_graph(made, profile, {});
-    EXPECT_NE(text.find("id 42, core 0  " + name + "\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("id 7, core 0, context 3\n"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr("id 42, core 0  " + name + "\n"));
+    EXPECT_THAT(text, HasSubstr("id 7, core 0, context 3\n"));
     EXPECT_EQ(profile.decoder().unknown_records, 0u);
 }
 
@@ -180,15 +179,16 @@ TEST_F(Interrupts, TheEventsOfTheirCallsAreNotTheInterruptedFunctionsOwn) {
 
 TEST_F(Interrupts, AreAPartOfJsonByThemselves) {
     play("1() i27( 40:) masked=3,25");
-    const auto json = nlohmann::json::parse(json_report(report()));
-    ASSERT_EQ(json["functions"].size(), 1u);
-    ASSERT_EQ(json["interrupts"].size(), 1u);
-    EXPECT_EQ(json["interrupts"][0]["interrupt"], 27);
-    EXPECT_EQ(json["interrupts"][0]["total_ns"], 40);
-    ASSERT_EQ(json["masked"].size(), 1u);
-    EXPECT_EQ(json["masked"][0]["length_ns"], 25);
-    EXPECT_EQ(json["masked"][0]["at_ns"], 70);
-    EXPECT_EQ(json["masked"][0]["address"], fmt::format("{:#x}", TargetStream::text_base + 12));
+    const json all = told();
+    ASSERT_EQ(all["functions"].size(), 1u);
+    ASSERT_EQ(all["interrupts"].size(), 1u);
+    EXPECT_EQ(all["interrupts"][0]["interrupt"], 27);
+    EXPECT_EQ(all["interrupts"][0]["total_ns"], 40);
+    ASSERT_EQ(all["masked"].size(), 1u);
+    const json& masked = all["masked"][0];
+    EXPECT_EQ(masked["length_ns"], 25);
+    EXPECT_EQ(masked["at_ns"], 70);
+    EXPECT_EQ(masked["address"], fmt::format("{:#x}", TargetStream::text_base + 12));
 }
 
 TEST_F(Interrupts, NoneAreNotMentioned) {
@@ -229,9 +229,9 @@ TEST_F(Contexts, Golden) {
     context(protocol::several_contexts, 25);
     context(6, 90);
     report();
-    test::expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
     sort_rows(made.functions, SortKey::self, 0);
-    test::expect_golden("contexts.json", json_report(made));
+    expect_golden("contexts.json", json_report(made));
 }
 
 }  // namespace nopscope::host::test::context_test

@@ -18,9 +18,8 @@ public:
     void write(std::span<const std::uint8_t> bytes) override {
         ++writes;
         testing::Bytes arrived;
-        for (const std::uint8_t byte : bytes) {
-            if (!loses()) arrived.push_back(byte);
-        }
+        std::copy_if(bytes.begin(), bytes.end(), std::back_inserter(arrived),
+                     [this](std::uint8_t) { return !loses(); });
         if (works()) target.send(arrived);
     }
     void set_baud(std::uint32_t baud) override { rate_ = baud; }
@@ -28,8 +27,7 @@ public:
 
     // One round: runs the target's pump, for which 100 ms are a second, and sends.
     bool turn() {
-        target.now = offset + static_cast<std::uint64_t>(
-                                  (std::chrono::steady_clock::now() - start_) / 100us);
+        target.now = offset + static_cast<std::uint64_t>((Clock::now() - start_) / 100us);
         target.run();
         for (const testing::SentReply& sent : target.sent) {
             bool whole = works();
@@ -55,7 +53,7 @@ private:
     bool loses() { return std::uniform_real_distribution<>(0, 1)(random_) < loss_; }
     std::mt19937_64 random_;
     double loss_;
-    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    const Clock::time_point start_ = Clock::now();
     std::uint32_t rate_ = 3000000;
 };
 
@@ -104,45 +102,31 @@ CommandClient::Patience with_hello_in(std::chrono::milliseconds time) {
     return {.answer = 1ms, .attempts = 3, .hello = time, .hello_behind = 4 * time, .trial = 5ms};
 }
 
-TEST(CommandClient, SaysWhyATargetRefuses) {
-    Host host;
-    host.line.target.says = protocol::Answer::unsupported;
-    EXPECT_THAT(complaint_of(host, Command::set_mode), HasSubstr("make no sense"));  // no arguments
-    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not offer this"));
-    for (unsigned n = 0; n <= protocol::answer_count; ++n) {
-        EXPECT_GT(std::string(describe(static_cast<protocol::Answer>(n))).size(), 1u);
-    }
-}
-
-// take_late() returns the answer of a request that timed out, once.
-TEST(CommandClient, ATimeoutIsNotARefusal) {
-    Host host;
-    host.line.target.says = protocol::Answer::timeout;
-    EXPECT_EQ(complaint_of(host, Command::start), "");
-    EXPECT_TRUE(host.client.take_late());
-    host.line.target.says = protocol::Answer::ok;
-    EXPECT_EQ(complaint_of(host, Command::start), "");
-    EXPECT_FALSE(host.client.take_late());
-}
-
 // For every answer: the sentence says that nothing was changed or that a part was done, never both.
-TEST(CommandClient, SaysWhatWasDone) {
-    for (unsigned n = 1; n < protocol::answer_count; ++n) {
-        const auto answer = static_cast<protocol::Answer>(n);
-        if (answer == protocol::Answer::timeout || answer == protocol::Answer::partly) continue;
+TEST(CommandClient, SaysWhyATargetRefusesAndWhatWasDone) {
+    using protocol::Answer;
+    for (unsigned n = 0; n <= protocol::answer_count; ++n) {
+        const auto answer = static_cast<Answer>(n);
+        EXPECT_GT(std::string(describe(answer)).size(), 1u);
+        if (n == 0 || n == protocol::answer_count || answer == Answer::timeout ||
+            answer == Answer::partly) {
+            continue;
+        }
         Host host;
         host.line.target.says = answer;
-        const std::string whole = complaint_of(host, Command::start);
-        EXPECT_THAT(whole, HasSubstr(describe(answer))) << n;
-        host.line.target.says = protocol::Answer::partly;
+        EXPECT_THAT(complaint_of(host, Command::start), HasSubstr(describe(answer))) << n;
+        host.line.target.says = Answer::partly;
         host.line.target.refused_rest = answer;
-        const std::string part = complaint_of(host, Command::start);
-        EXPECT_THAT(part, HasSubstr(describe(answer))) << n;
-        EXPECT_THAT(part, HasSubstr("what came before that part is done")) << n;
-        EXPECT_EQ(part.find("nothing was changed"), std::string::npos) << part;
+        EXPECT_THAT(complaint_of(host, Command::start),
+                    AllOf(HasSubstr(describe(answer)), Not(HasSubstr("nothing was changed")),
+                          HasSubstr("what came before that part is done")))
+            << n;
     }
     Host host;
-    host.line.target.says = protocol::Answer::conflict;
+    host.line.target.says = Answer::unsupported;
+    EXPECT_THAT(complaint_of(host, Command::set_mode), HasSubstr("make no sense"));  // no arguments
+    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not offer this"));
+    host.line.target.says = Answer::conflict;
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("nothing was changed"));
 }
 
@@ -167,9 +151,7 @@ TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
         return host.line.turn();
     });
     // On a busy machine this process may wait for a tenth of a second.
-    CommandClient::Patience patience = with_hello_in(300ms);
-    patience.hello_behind = 10s;
-    behind.set_patience(patience);
+    behind.set_patience({.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10s});
     behind.wait_for_target();
     CommandClient endless(host.line, [&] {
         endless.on_frames(++frames);
@@ -215,12 +197,10 @@ Symbols symbols() {
 TEST(Choice, AGlobIsOfAnyOfAFunctionsNames) {
     const Function call = symbols().sites[3];
     for (const char* glob : {"lua::call", "lua::call(int, void (*)(int))", "_ZN3lua4callEiPFviE",
-                             "lua::*", "*call", "lua::c?ll", "*"}) {
+                             "lua::*", "*call", "lua::c?ll", "*"})
         EXPECT_TRUE(names_function(glob, call)) << glob;
-    }
-    for (const char* glob : {"lua", "lua::call(", "call", "lua::call?", ""}) {
+    for (const char* glob : {"lua", "lua::call(", "call", "lua::call?", ""})
         EXPECT_FALSE(names_function(glob, call)) << glob;
-    }
     EXPECT_TRUE(names_function("(anonymous namespace)::helper(int)*", symbols().sites[4]));
 }
 
@@ -230,9 +210,7 @@ TEST(Choice, FiltersLessNotraceLessSmallOnes) {
     EXPECT_EQ(choose(symbols(), {{"luaV_*", "main"}, {}, {}}), (Bits{1, 1, 1, 0, 0}));
     EXPECT_EQ(choose(symbols(), {{"luaV_*"}, {"*lessthan"}, {}}), (Bits{1, 0, 0, 0, 0}));
     EXPECT_EQ(choose(symbols(), {{}, {}, 8}), (Bits{1, 0, 0, 0, 0}));
-}
-
-TEST(Choice, AGlobThatNamesNothingIsAnError) {
+    // A glob that names nothing is an error.
     for (const Choice& wrong :
          {Choice{{"luaX_*"}, {}, {}}, {{}, {"luaX_*"}, {}}, {{"main"}, {"main"}, {}}})
         EXPECT_THROW(choose(symbols(), wrong), Error);
@@ -251,9 +229,8 @@ TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
             ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer,
                       protocol::Answer::ok);
         }
-        for (std::uint32_t i = 0; i < chosen.size(); ++i) {
+        for (std::uint32_t i = 0; i < chosen.size(); ++i)
             ASSERT_EQ(target.selected().has(i), chosen[i]) << i;
-        }
     }
 }
 
@@ -265,14 +242,12 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
     for (const char* const bad :
          {"", "fly", "start 1", "mark x", "mark 33554432", "depth", "depth -1",
           "min-duration 10parsecs", "min-duration -1ms", "sample 1/0", "sample 2/3", "mode fast",
-          "baud 0", "baud 99999999999", "untrace", "reset now", "capture x8 f", "capture x1"}) {
+          "baud 0", "baud 99999999999", "untrace", "reset now", "capture x8 f", "capture x1"})
         EXPECT_THROW(check(request(bad)), Error) << bad;
-    }
     for (const char* const good :
          {"mark", "mark 7", "min-duration 1.5ms", "sample 1/100", "sample 3", "trace", "trace a b",
-          "only", "capture x0,7,result f", "baud 3000000"}) {
+          "only", "capture x0,7,result f", "baud 3000000"})
         EXPECT_NO_THROW(check(request(good))) << good;
-    }
 }
 
 // Each verb with a number: its command's largest number, and the next one.
@@ -294,21 +269,26 @@ TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
 }
 TEST(ControlRequest, AShortestDurationThatTheClockDoesNotReachIsRefused) {
     Host host;
-    HelloInfo hello;
-    hello.clock_hz = std::uint64_t{1} << 62;
-    const ControlRequest request{.words = {"min-duration", "2s"}};
-    EXPECT_THROW(perform(request, {host.client, nullptr, hello}), Error);
+    const auto done = [&](std::uint64_t clock_hz) {
+        HelloInfo hello;
+        hello.clock_hz = clock_hz;
+        return perform({.words = {"min-duration", "2s"}}, {host.client, nullptr, hello}).text;
+    };
+    EXPECT_THROW(done(std::uint64_t{1} << 62), Error);
     EXPECT_TRUE(host.line.target.done.empty());
-    hello.clock_hz = 1'000'000'000;
-    EXPECT_EQ(perform(request, {host.client, nullptr, hello}).text,
-              "recording calls of 2000000000 ticks and more");
+    EXPECT_EQ(done(1'000'000'000), "recording calls of 2000000000 ticks and more");
 }
+// A timeout is no refusal, and is said once.
 TEST(ControlRequest, SaysThatACoreWasLate) {
     Host host;
+    const auto done = [&] { return perform({.words = {"start"}}, {host.client, nullptr, {}}); };
     host.line.target.says = protocol::Answer::timeout;
-    const Performed done = perform({.words = {"start"}}, {host.client, nullptr, {}});
-    EXPECT_TRUE(done.late);
-    EXPECT_THAT(done.text, HasSubstr("stayed in the tracer's code for a second"));
+    const Performed late = done();
+    EXPECT_TRUE(late.late);
+    EXPECT_THAT(late.text, HasSubstr("stayed in the tracer's code for a second"));
+    host.line.target.says = protocol::Answer::ok;
+    EXPECT_FALSE(done().late);
+    EXPECT_FALSE(host.client.take_late());
 }
 
 // Each named event, by every pair of its spellings. Sums must not hold it twice.
@@ -343,9 +323,8 @@ TEST(ControlRequest, SurvivesTheControlSocket) {
     EXPECT_TRUE(back.also);
     EXPECT_EQ(to_json(request).find('\n'), std::string::npos);
     for (const char* bad :
-         {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"}) {
+         {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"})
         EXPECT_THROW(control_request(bad), Error) << bad;
-    }
 }
 
 }  // namespace nopscope::host::test::control_client_test

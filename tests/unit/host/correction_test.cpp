@@ -13,10 +13,10 @@ protected:
         target.overheads = {{{0, 2 * unit}, {3 * unit, 5 * unit}, {4 * unit, 9 * unit}}};
     }
     // The report of a stream that begins here.
-    const Report& played(const std::string& records) {
+    const Report& played(const std::string& records, const Symbols* symbols = nullptr) {
         target.hello();
         play(records);
-        return report();
+        return report(symbols);
     }
     using Times = std::vector<std::uint64_t>;
     // Of a site: self, total, and both corrected.
@@ -63,25 +63,18 @@ class CorrectionOfPaths : public CorrectionTest {
 protected:
     CorrectionOfPaths() {
         target.overheads[1] = {21 * unit, 31 * unit};  // for 52 instructions, one tick each
-        symbols.build_id = target.build_id;
-        symbols.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 4; ++i) {
-            symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0});
-        }
-        symbols.tails.resize(4);
+        symbols.tails.resize(3);
     }
     const Report& played(const std::string& records) {
-        target.hello();
-        play(records);
-        return report(&symbols);
+        return CorrectionTest::played(records, &symbols);
     }
 
-    Symbols symbols;
+    Symbols symbols = test::symbols_of(target, {"f", "f", "f"});  // numbers 0 to 2 of sites 1 to 3
 };
 
 TEST_F(CorrectionOfPaths, AFunctionWithoutALandingPadIsThatMuchShorter) {
     target.landing_pad = unit;
-    symbols.sites[2].landing_pad = false;
+    symbols.sites[1].landing_pad = false;
     played("1( 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:2( 50:) 50:)");
     EXPECT_EQ(self(2), 200u - 4 * (21 + 1));
     EXPECT_EQ(self(1), 250u - 21 - 4 * (31 - 1));
@@ -90,7 +83,7 @@ TEST_F(CorrectionOfPaths, AFunctionWithoutALandingPadIsThatMuchShorter) {
 
 TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
     for (const Tail tail : {Tail::never, Tail::always}) {
-        symbols.tails[1].direct = {{2, tail}};
+        symbols.tails[0].direct = {{1, tail}};
         test::LineProfile one;
         TargetStream stream = target;
         stream.hello();
@@ -106,7 +99,7 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
 }
 
 TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
-    symbols.tails[1].direct = {{2, Tail::maybe}};
+    symbols.tails[0].direct = {{1, Tail::maybe}};
     played(
         "100:1( 100:2( 100:) 21:) 100:1( 100:2( 100:) 22:) 100:1( 100:2( 100:) 23:) "
         "100:1( 100:2( 100:) 100:) 100:1( 100:3( 100:) 21:)");
@@ -115,7 +108,7 @@ TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
 
 // Two ends of one RET are 22 instructions apart: 10 calls show one tick between them, 6 show two.
 TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
-    symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
+    symbols.tails[0].direct = {{1, Tail::maybe}, {2, Tail::always}};
     target.clock_hz = 62'500'000;
     target.overheads[1] = {21 * unit / 16, 31 * unit / 16};
     std::string records;
@@ -192,8 +185,7 @@ TEST_F(CorrectionTest, TheNextBootsMeasurementCorrectsRecordsFromBeforeAWarmRese
     target.calibrated = true;
     played("100:3( 100:)");
     ASSERT_EQ(profile.counters().stream.sessions, 2u);
-    EXPECT_EQ(self(2), 97u);
-    EXPECT_EQ(self(3), 97u);
+    for (const std::uint32_t site : {2, 3}) EXPECT_EQ(self(site), 97u);
 }
 
 TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
@@ -201,17 +193,17 @@ TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
         test::LineProfile both;
         TargetStream stream;
         stream.clock_source = source;
-        for (int session = 0; session < 2; ++session) {
+        for (int session = 0; session < 2; ++session, ++stream.clock_hz) {
             stream.hello();
             test::Play{stream}("100:2( 100:)");
             stream.finish();
             stream.reset();
-            ++stream.clock_hz;
         }
         both.read(stream.bytes);
+        const StreamCounters of = both.counters().stream;
         const bool cycles = source == protocol::Clock::cycles;
-        EXPECT_EQ(both.counters().stream.sessions, cycles ? 2u : 1u);
-        EXPECT_EQ(both.counters().stream.other_image_sessions, cycles ? 0u : 1u);
+        EXPECT_EQ(of.sessions, cycles ? 2u : 1u);
+        EXPECT_EQ(of.other_image_sessions, cycles ? 0u : 1u);
     }
 }
 

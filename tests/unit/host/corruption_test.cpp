@@ -16,50 +16,45 @@ using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session
 
 // Lists every call with a time, by the index of its entry.
 struct Lister final : SessionSink {
-    struct Core {
-        explicit Core(Lister& lister) : lister_(lister), decoder(*this) {}
-        Begun on_entry(std::uint32_t, std::uint32_t offset) {
-            ++lister_.called;
-            return {{offset / 8, 2}, 0};
-        }
-        std::uint32_t gap_node() const { return 1; }
-        MemoryBudget& budget() { return room; }
-        void on_call_only(std::uint32_t parent, std::uint32_t offset) { on_entry(parent, offset); }
-        void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
-        void on_tracer_time(std::uint32_t, std::uint32_t) {}
-        std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-        bool leaves_out_short = false;
-        bool on_cpu = false;
-        bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
-        bool leaves_out_complete(Ticks) { return false; }
-        void on_exit(const OpenCall& call, const ClosedCall& result) {
-            // A call that a gap touches may lack the tracer's share, and is flagged.
-            if (result.outcome != Outcome::returned || result.incomplete) return;
-            const bool is_new = lister_.calls
-                                    .emplace(std::pair{lister_.session, call.index},
-                                             Call{call.path.function, call.begin, result.ticks})
-                                    .second;
-            EXPECT_TRUE(is_new) << "a call closed twice";
-        }
-        Lister& lister_;
-        MemoryBudget room;
-        CallDecoder<Core> decoder;
-    };
+    Begun on_entry(std::uint32_t, std::uint32_t offset) {
+        ++called;
+        return {{offset / 8, 2}, 0};
+    }
+    std::uint32_t gap_node() const { return 1; }
+    MemoryBudget& budget() { return room; }
+    void on_call_only(std::uint32_t parent, std::uint32_t offset) { on_entry(parent, offset); }
+    void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
+    void on_tracer_time(std::uint32_t, std::uint32_t) {}
+    std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
+    bool leaves_out_short = false;
+    bool on_cpu = false;
+    bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
+    bool leaves_out_complete(Ticks) { return false; }
+    void on_exit(const OpenCall& call, const ClosedCall& result) {
+        // A call that a gap touches may lack the tracer's share, and is flagged.
+        if (result.outcome != Outcome::returned || result.incomplete) return;
+        const Call made{call.path.function, call.begin, result.ticks};
+        EXPECT_TRUE(calls.emplace(std::pair{session, call.index}, made).second)
+            << "a call closed twice";
+    }
+
     void on_session(const HelloInfo& hello) override {
         session = hello.session;
-        core = std::make_unique<Core>(*this);
+        decoder = std::make_unique<CallDecoder<Lister>>(*this);
     }
-    void on_session_end() override { core->decoder.finish(); }
+    void on_session_end() override { decoder->finish(); }
     void on_trace(unsigned, const TraceBatch& batch) override {
-        if (batch.gap) core->decoder.on_gap();
+        if (batch.gap) decoder->on_gap();
         std::uint64_t index = batch.first_index;
         for (const auto& record : batch.records)
-            core->decoder.on_event(protocol::event_of(record, index++));
+            decoder->on_event(protocol::event_of(record, index++));
     }
+
     unsigned session = 0;
     Calls calls;
     std::uint64_t called = 0;
-    std::unique_ptr<Core> core;
+    MemoryBudget room;
+    std::unique_ptr<CallDecoder<Lister>> decoder;
 };
 
 // Two sessions with every kind of frame and record, in small frames.
@@ -73,16 +68,13 @@ TargetStream recording() {
         const auto main = target.entry(1);
         for (int i = 0; i < 60; ++i) {
             std::vector<std::uint64_t> open;
-            const unsigned depth = 1 + random() % 6;
-            for (unsigned d = 0; d < depth; ++d) {
+            for (unsigned depth = 1 + random() % 6; depth > 0; --depth)
                 open.push_back(target.entry(2 + random() % 20, 1 + random() % 500));
-            }
             if (i % 20 == 7) target.console("tick\n");
             if (i % 15 == 3) target.tracer(100);
             const bool jump = i % 10 == 4;
-            for (; !open.empty(); open.pop_back()) {
+            for (; !open.empty(); open.pop_back())
                 target.ret(open.back(), 1 + random() % 300, 0, jump && open.size() > 1);
-            }
             if (i % 30 == 9) target.hello();
             if (i % 30 == 19) target.stats(false);
         }
@@ -118,8 +110,8 @@ protected:
         for (const auto& [identity, call] : found.calls) {
             const auto original = whole.calls.find(identity);
             ASSERT_NE(original, whole.calls.end()) << "an invented call";
-            ASSERT_EQ(original->second.site, call.site);
-            ASSERT_EQ(original->second.ticks, call.ticks);
+            ASSERT_EQ(std::pair(original->second.site, original->second.ticks),
+                      std::pair(call.site, call.ticks));
         }
         ASSERT_LE(found.called, whole.called);
         if (!is_clean(bytes)) return;
@@ -207,24 +199,22 @@ TEST_F(Corruption, ManyBytesAtOnce) {
 // The second reader, written from docs/trace-format.md, must find the same calls and times.
 TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
     char name[] = "/tmp/nopscope-readers-XXXXXX";
-    const std::filesystem::path dir = mkdtemp(name);
+    const fs::path dir = mkdtemp(name);
     std::mt19937 random(8);
     for (int round = 0; round < 12; ++round) {
         Bytes bytes = clean.bytes;
-        for (int i = 0; i < round; ++i) {
+        for (int i = 0; i < round; ++i)
             bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
-        }
         test::LineProfile profile;
         profile.read(bytes);
-        const std::string report = json_report(make_report(profile, profile.counters(), nullptr));
-        std::ofstream(dir / "report.json") << report;
-        test::write_file(dir / "line", bytes);
-        const std::string command = "python3 " NOPSCOPE_GOLDEN "/decode.py " +
-                                    (dir / "line").string() + " " + (dir / "report.json").string() +
-                                    " > " + (dir / "out").string();
+        std::ofstream(dir / "report.json")
+            << json_report(make_report(profile, profile.counters(), nullptr));
+        write_file(dir / "line", bytes);
+        const std::string command = fmt::format(
+            "cd {} && python3 {}/decode.py line report.json > out", dir.string(), NOPSCOPE_GOLDEN);
         ASSERT_EQ(std::system(command.c_str()), 0) << round << ": see " << dir;
     }
-    std::filesystem::remove_all(dir);
+    fs::remove_all(dir);
 }
 
 }  // namespace nopscope::host::test::corruption_test

@@ -24,12 +24,8 @@ Read read(const Bytes& bytes) {
     return result;
 }
 
-// A recording whose records are in the last TRCE chunk, and the offset of that chunk.
-struct Recording {
-    Bytes bytes;
-    std::size_t trace_at = 0;
-};
-Recording recording() {
+// A recording whose records are in the last TRCE chunk.
+Bytes recording() {
     const std::string path = testing::TempDir() + "head.nsc";
     TargetStream target;
     target.hello();
@@ -49,20 +45,15 @@ Recording recording() {
         journal.flush(reader.line(), reader.counters(), 8);
         writer.end({});
     }
-    Recording made{read_whole_file(path), 0};
-    std::filesystem::remove(path);
-    constexpr std::uint8_t trace[] = {'T', 'R', 'C', 'E'};
-    made.trace_at = static_cast<std::size_t>(
-        std::search(made.bytes.begin(), made.bytes.end(), std::begin(trace), std::end(trace)) -
-        made.bytes.begin());
-    return made;
+    const Bytes bytes = read_whole_file(path);
+    fs::remove(path);
+    return bytes;
 }
 
 class DamagedHead : public testing::Test {
 protected:
-    const Recording made = recording();
-    const Bytes& whole = made.bytes;
-    const std::size_t trace_at = made.trace_at;
+    const Bytes whole = recording();
+    const std::size_t trace_at = std::string(whole.begin(), whole.end()).find("TRCE");
     const Read good = read(whole);
 };
 
@@ -74,13 +65,14 @@ TEST_F(DamagedHead, EachWrongByteOfItIsPutRight) {
             Bytes bytes = whole;
             bytes[at] ^= static_cast<std::uint8_t>(change);
             const Read now = read(bytes);
-            ASSERT_FALSE(now.reader.counters().file.is_raw) << at;
+            const nsc::Counters counters = now.reader.counters();
+            ASSERT_FALSE(counters.file.is_raw) << at;
             ASSERT_EQ(now.told.records, good.told.records) << at;
-            ASSERT_EQ(now.reader.counters().stream, good.reader.counters().stream) << at;
+            ASSERT_EQ(counters.stream, good.reader.counters().stream) << at;
             ASSERT_TRUE(now.reader.symbols()) << at;
             ASSERT_EQ(now.reader.symbols()->sites.at(1).name, "lua::call(int)") << at;
             ASSERT_TRUE(now.reader.about() && now.reader.about()->source == "exec:x") << at;
-            ASSERT_EQ(now.reader.counters().file.damaged_chunks, 1u) << at;
+            ASSERT_EQ(counters.file.damaged_chunks, 1u) << at;
         }
     }
 }

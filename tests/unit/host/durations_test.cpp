@@ -4,16 +4,10 @@
 
 namespace nopscope::host::test::durations_test {
 
-HelloInfo a_hello() {
-    HelloInfo hello;
-    hello.clock_hz = 1'000'000'000;
-    return hello;
-}
-
 // Collects records and makes a profile of them directly.
 struct Told {
     void add(Kind kind, std::uint32_t payload, std::uint64_t clock) {
-        records.push_back({protocol::make_record(kind, payload, clock), clock});
+        records.push_back(stamped(kind, payload, clock));
     }
     std::uint64_t entry(std::uint32_t site, std::uint64_t clock) {
         add(Kind::entry, site, clock);
@@ -22,35 +16,41 @@ struct Told {
     void ret(std::uint64_t entry, std::uint64_t clock) {
         add(Kind::ret, static_cast<std::uint32_t>(entry) << 1, clock);
     }
-    void extended(protocol::Extended what, std::uint32_t argument, std::uint64_t clock) {
-        records.push_back({protocol::make_extended(what, argument, clock), clock});
+    void extended(Extended what, std::uint32_t argument, std::uint64_t clock,
+                  std::initializer_list<std::uint64_t> data = {}) {
+        add_with_data(records, what, argument, clock, data);
     }
     void duration(std::uint32_t depth, std::uint32_t site, std::uint64_t begin, std::uint64_t end) {
-        extended(protocol::Extended::duration, depth, end);
-        records.push_back({protocol::make_data(site), end});
-        records.push_back({protocol::make_data(end - begin), end});
+        extended(Extended::duration, depth, end, {site, end - begin});
     }
-    Profile& profile() {
-        result.on_session(hello);
-        // Two batches, so that a record and its data may be in different batches.
-        const std::size_t half = records.size() / 2;
+    // In two batches, so that a record and its data may be in different batches. `missing` records
+    // are between them.
+    Profile& profile(std::size_t first, std::uint64_t missing = 0, std::uint64_t base = 0) {
         const std::span<const StampedRecord> all(records);
-        result.on_trace(0, {.first_index = 0, .records = all.first(half)});
-        result.on_trace(0, {.first_index = half, .records = all.subspan(half)});
+        result.on_session(hello);
+        result.on_trace(0, {.first_index = 0, .records = all.first(first)});
+        result.on_trace(0, {.first_index = first + missing,
+                            .records = all.subspan(first),
+                            .gap = missing != 0,
+                            .base = base});
         result.on_session_end();
         return result;
     }
+    Profile& profile() { return profile(records.size() / 2); }
+    // Those of all functions.
+    std::uint64_t calls() {
+        std::uint64_t all = 0;
+        for (const FunctionTimes& of : profile().times()) all += of.calls;
+        return all;
+    }
     std::vector<StampedRecord> records;
-    HelloInfo hello = a_hello();
+    HelloInfo hello = [] {
+        HelloInfo made;
+        made.clock_hz = 1'000'000'000;
+        return made;
+    }();
     Profile result;
 };
-
-template <typename... Numbers>
-std::string words(Numbers... numbers) {
-    std::string all;
-    ((all += (all.empty() ? "" : " ") + std::to_string(numbers)), ...);
-    return all;
-}
 
 // "/1/2 calls total self; " of a path of sites, and "2 calls total self min max timed; " of a site.
 std::string figures(const Profile& profile) {
@@ -59,19 +59,20 @@ std::string figures(const Profile& profile) {
     const auto path = [&](std::uint32_t node) {
         std::string name;
         for (; node > CallTree::overflow; node = nodes[node].parent)
-            name = "/" + words(profile.functions().offset(nodes[node].function) / 8) + name;
+            name = fmt::format("/{}{}", profile.functions().offset(nodes[node].function) / 8, name);
         return (node == CallTree::after_gap ? "?" : "") + name;
     };
     for (std::uint32_t node = CallTree::overflow + 1; node < nodes.size(); ++node) {
         const auto& of = nodes[node];
-        if (of.calls == 0) continue;
-        all[path(node)] = words(of.calls, of.total_ticks, of.self_ticks);
+        if (of.calls != 0)
+            all[path(node)] = fmt::format("{} {} {}", of.calls, of.total_ticks, of.self_ticks);
     }
     const auto times = profile.times();
     for (std::uint32_t number = 1; number < times.size(); ++number) {
         const FunctionTimes& of = times[number];
-        all[words(profile.functions().offset(number) / 8)] =
-            words(of.calls, of.total_ticks, of.self_ticks, of.min_ticks, of.max_ticks, of.timed);
+        all[std::to_string(profile.functions().offset(number) / 8)] =
+            fmt::format("{} {} {} {} {} {}", of.calls, of.total_ticks, of.self_ticks, of.min_ticks,
+                        of.max_ticks, of.timed);
     }
     std::string text;
     for (const auto& [name, numbers] : all) text += name + " " + numbers + "; ";
@@ -108,7 +109,6 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
             } else {
                 end_one();
             }
-            using protocol::Extended;
             for (const auto& [begin, argument, end, ticks] :
                  {std::tuple{Extended::tracer_begin, 0u, Extended::tracer_end, 500u},
                   {Extended::context, 5u, Extended::context, 300u}}) {
@@ -146,13 +146,7 @@ TEST(Durations, AGapCountsForNoCall) {
     const std::size_t before = told.records.size();
     told.duration(2, 3, 350, 380);
     told.duration(1, 2, 120, 400);
-    const std::span<const StampedRecord> all(told.records);
-    Profile profile;
-    profile.on_session(a_hello());
-    profile.on_trace(0, {.first_index = 0, .records = all.first(before)});
-    profile.on_trace(
-        0, {.first_index = before + 5, .records = all.subspan(before), .gap = true, .base = 360});
-    profile.on_session_end();
+    const Profile& profile = told.profile(before, 5, 360);
     const auto times = profile.times();
     const auto self = [&](std::uint32_t site) {
         std::uint32_t number = 1;
@@ -174,9 +168,7 @@ TEST(Durations, AllCallsCountUnlessAMinimumIsWanted) {
         told.duration(1, 2, 100, 105);
         told.duration(1, 3, 200, 230);  // 10 without the overhead
         told.result.leave_out_shorter(least, false);
-        std::uint64_t calls = 0;
-        for (const FunctionTimes& of : told.profile().times()) calls += of.calls;
-        EXPECT_EQ(calls, least == 0 ? 2u : least == 1 ? 1u : 0u) << least;
+        EXPECT_EQ(told.calls(), least == 0 ? 2u : least == 1 ? 1u : 0u) << least;
     }
 }
 
@@ -185,8 +177,7 @@ TEST(Durations, MissingCallersAreMarkedInThePath) {
     told.duration(2, 3, 120, 150);
     told.duration(1, 2, 160, 180);  // it began later: its caller's record is lost
     told.duration(3, 5, 190, 195);
-    told.extended(protocol::Extended::counter, 8, 197);
-    told.records.push_back({protocol::make_data(77), 197});  // not data of a duration
+    told.extended(Extended::counter, 8, 197, {77});  // not data of a duration
     EXPECT_EQ(figures(told.profile()),
               "/2 1 20 20; /5 1 5 5; 2 1 20 20 20 20 1; 3 1 30 30 30 30 1; 5 1 5 5 5 5 1; "
               "?/3 1 30 30; ");
@@ -194,12 +185,9 @@ TEST(Durations, MissingCallersAreMarkedInThePath) {
 
 TEST(Durations, MemoryIsBoundedByThePaths) {
     Told told;
-    for (std::uint32_t i = 0; i < 300'000; ++i) {
+    for (std::uint32_t i = 0; i < 300'000; ++i)
         told.duration(1 + i % 5000, 1 + i, i * 10ull, i * 10ull + 5);
-    }
-    std::uint64_t calls = 0;
-    for (const FunctionTimes& of : told.profile().times()) calls += of.calls;
-    EXPECT_EQ(calls, 300'000u);
+    EXPECT_EQ(told.calls(), 300'000u);
 }
 
 }  // namespace nopscope::host::test::durations_test

@@ -31,9 +31,9 @@ protected:
         if (*what != Command::ping) asked.push_back(*what);
     }
     bool turn() {
-        if (what)
+        if (what) {
             answer(*what);
-        else if (!coming.empty()) {
+        } else if (!coming.empty()) {
             coming.front()();
             coming.erase(coming.begin());
             ++frames;
@@ -144,13 +144,14 @@ TEST_F(EndingTest, StatsFromBeforeTheLastRecordsAreTakenOnceMore) {
 }
 
 TEST_F(EndingTest, ASlowLineIsWaitedForAsLongAsItBringsSomething) {
-    for (int n = 0; n < 40; ++n) coming.push_back([] { std::this_thread::sleep_for(2ms); });
+    const auto nothing = [] { std::this_thread::sleep_for(2ms); };
+    coming.assign(40, nothing);
     profiles_and_stats(60, 10);
     EXPECT_EQ(run(), "");
     // The wait has a limit.
     ending.set_patience({.silence = 30ms, .all = 40ms});
     read_out = 9;
-    for (int n = 0; n < 400; ++n) coming.push_back([] { std::this_thread::sleep_for(2ms); });
+    coming.assign(400, nothing);
     EXPECT_THAT(run(), HasSubstr("did not come whole"));
     EXPECT_GT(coming.size(), 300u);
 }
@@ -159,9 +160,9 @@ TEST_F(EndingTest, ATargetThatDoesNotAnswerAndALineThatClosesAreSaid) {
     is_mute = true;
     EXPECT_THAT(run(), HasSubstr("does not answer commands"));
     is_closed = true;
-    EXPECT_THAT(run(), HasSubstr("the line closed"));
-    EXPECT_THAT(run(), HasSubstr("what the target has counted since it was last read is not in the "
-                                 "recording"));
+    EXPECT_THAT(run(), AllOf(HasSubstr("the line closed"),
+                             HasSubstr("what the target has counted since it was last read is not "
+                                       "in the recording")));
 }
 
 TEST_F(EndingTest, AnUnreadProfileIsSaidWhereNobodyIsAsked) {

@@ -25,9 +25,11 @@ protected:
                                                           : protocol::events_argument(first);
         target.with_data(protocol::Extended::events, argument, counts);
     }
-    void profile_events(std::uint64_t choice, std::uint16_t event,
-                        std::vector<protocol::ProfileEventsEntry> entries, std::uint8_t core = 0) {
-        const std::uint32_t which = protocol::events_argument(event);
+    void profile_events(std::uint64_t choice,
+                        const std::vector<protocol::ProfileEventsEntry>& entries,
+                        std::uint8_t core = 0,
+                        std::uint32_t which = protocol::events_argument(sw_incr)) {
+        target.flush();  // before payload() is written
         protocol::ProfileEventsWriter out(target.payload(), which);
         for (const auto& entry : entries) out.put(entry);
         target.frame(protocol::Stream::profile_events, core,
@@ -71,11 +73,8 @@ TEST_F(EventsTest, TwoAreKeptApart) {
 TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
     play("1(");
     ret({4, 4}, sw_incr, sw_incr);
-    target.flush();  // before payload() is written
-    const std::uint32_t which = protocol::events_argument(sw_incr, sw_incr);
-    protocol::ProfileEventsWriter out(target.payload(), which);
-    out.put({8 * 2, 5, {60, 60}, {50, 50}});
-    target.frame(protocol::Stream::profile_events, 0, out.finish({1, 0, true, 1, which}));
+    profile_events(1, {{8 * 2, 5, {60, 60}, {50, 50}}}, 0,
+                   protocol::events_argument(sw_incr, sw_incr));
     ASSERT_EQ(report().events.columns.size(), 1u);
     EXPECT_THAT(rows(made.events), ElementsAre("1: 1 4 4"));
     ASSERT_EQ(made.profile_events.columns.size(), 1u);
@@ -132,10 +131,10 @@ TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
 }
 
 TEST_F(EventsTest, OfTheProfileTheLastReadOutOfEachChoiceCounts) {
-    profile_events(1, sw_incr, {{8, 2, {10}, {10}}, {16, 1, {4}, {4}}});
-    profile_events(1, sw_incr, {{8, 3, {15}, {12}}});
-    profile_events(1, sw_incr, {{8, 1, {1}, {1}}}, 1);
-    profile_events(2, sw_incr, {{8, 5, {100}, {90}}});
+    profile_events(1, {{8, 2, {10}, {10}}, {16, 1, {4}, {4}}});
+    profile_events(1, {{8, 3, {15}, {12}}});
+    profile_events(1, {{8, 1, {1}, {1}}}, 1);
+    profile_events(2, {{8, 5, {100}, {90}}});
     EXPECT_THAT(rows(report().profile_events), ElementsAre("1: 9 116 103", "2: 1 4 4"));
     // The profile's own frames may be lost.
     const auto json = nlohmann::json::parse(json_report(made));

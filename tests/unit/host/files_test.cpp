@@ -19,9 +19,7 @@ protected:
         return path(name);
     }
     std::string text_of(const std::string& name) const { return test::text_of(path(name)); }
-    static std::string refused(const std::function<void()>& act) {
-        return test::error_of(act).what();
-    }
+    static std::string refused(const std::function<void()>& act) { return error_of(act).what(); }
     static std::span<const std::uint8_t> bytes_of(std::string_view text) {
         return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
     }
@@ -37,9 +35,8 @@ TEST(Rotation, IsATimeOrASize) {
     EXPECT_EQ(read_rotation("500MB")->bytes, 500'000'000u);
     EXPECT_EQ(read_rotation("1GiB")->bytes, std::uint64_t{1} << 30);
     for (const char* const text :
-         {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"}) {
+         {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"})
         EXPECT_FALSE(read_rotation(text)) << text;
-    }
 }
 
 TEST_F(Files, ASeriesGoesOnBehindItsHighestNumber) {
@@ -62,9 +59,8 @@ TEST_F(Files, ASeriesKeepsItsNewestRecordings) {
     Series(path("run.nsc"), {.keep = 0}).remove_oldest();
     EXPECT_TRUE(fs::exists(path("run.000001.nsc")));
     Series(path("run.nsc"), {.keep = 2}).remove_oldest();
-    EXPECT_FALSE(fs::exists(path("run.000001.nsc")));
-    for (int n = 2; n <= 4; ++n)
-        EXPECT_TRUE(fs::exists(path("run.00000" + std::to_string(n) + ".nsc"))) << n;
+    for (int n = 1; n <= 4; ++n)
+        EXPECT_EQ(fs::exists(path("run.00000" + std::to_string(n) + ".nsc")), n != 1) << n;
 }
 
 TEST_F(Files, ASeriesThatIsWrittenIsRefused) {
@@ -93,13 +89,10 @@ TEST_F(Files, ANewFileReplacesTheOldOneOnlyAtCommit) {
     EXPECT_FALSE(fs::exists(part_name(name)));
 }
 
-TEST_F(Files, AnEmptyFileIsNotKept) {
-    NewFile file(write("run.nsc", ""));
-    file.take_place();
-    EXPECT_FALSE(fs::exists(path("run.nsc.old")));
-}
-
-TEST_F(Files, ALinkStaysAndLeadsToTheNewFile) {
+TEST_F(Files, ALinkStaysAndLeadsToTheNewFileAndAnEmptyFileIsNotKept) {
+    NewFile empty(write("empty.nsc", ""));
+    empty.take_place();
+    EXPECT_FALSE(fs::exists(path("empty.nsc.old")));
     write("there.nsc", "old");
     fs::create_symlink("there.nsc", path("run.nsc"));
     NewFile file(path("run.nsc"));

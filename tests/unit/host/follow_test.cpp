@@ -12,13 +12,12 @@ namespace nopscope::host::test::follow_test {
 constexpr std::uint32_t first_baud = 115200;
 
 Bytes boot_lines(std::uint32_t baud) {
-    const std::string text =
+    const std::string text = fmt::format(
         "boot: nopscope board=rpi4 level=2 dtb=0x2eff3a00\r\n"
         "boot: midr=0x410fd083 revidr=0x0 mpidr=0x80000000 ctr=0x84448004 erg=16 pfr0=0x2222\r\n"
         "boot: counter_hz=54000000 arm_hz=1500000000 core_hz=500000000 uart_hz=64000000\r\n"
-        "boot: gic=2 view=non-secure priority_bits=5\r\n"
-        "boot: baud=" +
-        std::to_string(baud) + "\r\n";
+        "boot: gic=2 view=non-secure priority_bits=5\r\nboot: baud={}\r\n",
+        baud);
     return {text.begin(), text.end()};
 }
 
@@ -66,11 +65,9 @@ public:
         std::this_thread::sleep_for(50ms);
         send(Bytes{0});
     }
-
     // Takes no time, whatever the rates are.
     void put(const Bytes& bytes) {
-        std::size_t at = 0;
-        while (at < bytes.size()) {
+        for (std::size_t at = 0; at < bytes.size();) {
             const ssize_t count = write(master_, bytes.data() + at, bytes.size() - at);
             if (count <= 0) return;
             at += static_cast<std::size_t>(count);
@@ -108,11 +105,11 @@ protected:
         line->finish();
     }
     void expect_no_damage() {
-        const LineCounters& of = line->reader().line();
-        EXPECT_EQ(of.corrupt_frames + of.raw_bytes + of.cut_bytes, 0u);
+        EXPECT_EQ(of_line().corrupt_frames + of_line().raw_bytes + of_line().cut_bytes, 0u);
         EXPECT_EQ(complaint, "");
     }
     StreamCounters counters() const { return line->reader().counters(); }
+    const LineCounters& of_line() const { return line->reader().line(); }
     // The text between frames that was shown.
     Bytes text() const {
         Bytes all;
@@ -124,6 +121,7 @@ protected:
     void calls(int count) {
         for (int n = 0; n < count; ++n)
             target.ret(target.entry(static_cast<std::uint32_t>(n % 90)));
+        target.flush();
     }
     // The target sends these calls, with a hello if it shall. Then nothing comes for a while.
     void send_some(int count, bool with_hello = true) {
@@ -131,7 +129,6 @@ protected:
         target.frame_ends.clear();
         if (with_hello) target.hello();
         calls(count);
-        target.flush();
         board.send(target.bytes);
         std::this_thread::sleep_for(50ms);
     }
@@ -153,19 +150,18 @@ TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
     ASSERT_EQ(alone.line().corrupt_frames, 0u);
     for (const bool is_asked : {false, true}) {
         told = {};
-        run(
-            [&] {
-                board.boot(3'000'000);
-                board.send(recorded);
-            },
-            is_asked);
+        const auto life = [&] {
+            board.boot(3'000'000);
+            board.send(recorded);
+        };
+        run(life, is_asked);
         expect_no_damage();
         EXPECT_EQ(source->baud(), 3'000'000u);
         EXPECT_EQ(board.garbled_bytes, 0u);
-        EXPECT_EQ(line->reader().line().frames, alone.line().frames);
+        EXPECT_EQ(of_line().frames, alone.line().frames);
         EXPECT_EQ(counters(), alone.counters()) << "as if without the boot";
         EXPECT_EQ(text(), boot_lines(3'000'000));
-        EXPECT_EQ(line->reader().line().lead_bytes, text().size());
+        EXPECT_EQ(of_line().lead_bytes, text().size());
     }
 }
 
@@ -177,14 +173,14 @@ TEST_F(Followed, AnEmulatedPortLosesNoFrameBehindTheAnnouncement) {
     calls(100);
     target.finish();
     bytes.insert(bytes.end(), target.bytes.begin(), target.bytes.end());
-    const std::size_t within_a_frame = bytes.size() - 40;
+    const auto within_a_frame = bytes.end() - 40;
     run([&] {
-        board.put({bytes.begin(), bytes.begin() + static_cast<long>(within_a_frame)});
+        board.put({bytes.begin(), within_a_frame});
         std::this_thread::sleep_for(50ms);
-        board.put({bytes.begin() + static_cast<long>(within_a_frame), bytes.end()});
+        board.put({within_a_frame, bytes.end()});
     });
     expect_no_damage();
-    EXPECT_EQ(line->reader().line().frames, target.frame_ends.size());
+    EXPECT_EQ(of_line().frames, target.frame_ends.size());
     EXPECT_EQ(counters().lost_frames, 0u);
 }
 
@@ -201,7 +197,7 @@ TEST_F(Followed, ATargetThatRunsAlreadyIsFound) {
     expect_no_damage();
     EXPECT_EQ(source->baud(), 3'000'000u);
     EXPECT_GT(heard_frames, 10u);
-    EXPECT_EQ(line->reader().line().frames, heard_frames);
+    EXPECT_EQ(of_line().frames, heard_frames);
 }
 
 TEST_F(Followed, AResetInTheMiddleIsNoDamage) {
@@ -212,10 +208,8 @@ TEST_F(Followed, AResetInTheMiddleIsNoDamage) {
             board.boot(3'000'000);
             target.hello();
             calls(500);
-            target.flush();
             frames = target.frame_ends.size();
             calls(500);
-            target.flush();
             target.bytes.resize(target.frame_ends[frames - 1] + 40);  // the reset cuts a frame
             board.send(target.bytes);
             board.boot(3'000'000);
@@ -225,7 +219,7 @@ TEST_F(Followed, AResetInTheMiddleIsNoDamage) {
         });
         expect_no_damage();
         EXPECT_GT(board.garbled_bytes, 200u) << "the host is at 3 Mbaud when the boot lines come";
-        EXPECT_EQ(line->reader().line().frames, frames);
+        EXPECT_EQ(of_line().frames, frames);
         EXPECT_EQ(counters().sessions, 2u);
         EXPECT_EQ(counters().lost_frames, 0u);
         board.garbled_bytes = 0;
@@ -256,23 +250,21 @@ TEST_F(Followed, DamageWithinASessionIsCounted) {
         board.boot(3'000'000);
         target.hello();
         calls(100);
-        target.flush();
         target.bytes[target.frame_ends.back() - 3] ^= 0x10;
         calls(100);
         target.finish();
         board.send(target.bytes);
     });
-    EXPECT_EQ(line->reader().line().corrupt_frames, 1u);
+    EXPECT_EQ(of_line().corrupt_frames, 1u);
 }
 
 // If the user named a rate, the port keeps it and says what to do.
 TEST_F(Followed, ARateThatAPersonHasNamedIsNotReplacedByAGuess) {
-    run(
-        [&] {
-            board.set_baud(3'000'000);
-            for (int n = 0; n < 80; ++n) send_some(40);
-        },
-        true);
+    const auto life = [&] {
+        board.set_baud(3'000'000);
+        for (int n = 0; n < 80; ++n) send_some(40);
+    };
+    run(life, true);
     EXPECT_THAT(complaint, HasSubstr("not one frame"));
     EXPECT_EQ(counters().sessions, 0u);
 }

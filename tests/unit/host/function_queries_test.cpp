@@ -17,21 +17,19 @@ protected:
         report(nullptr, true);
     }
     std::uint32_t number(unsigned n) { return functions_named(made, name(n)).at(0); }
-    // "caller calls total"
-    std::vector<std::string> texts(const std::vector<std::vector<Neighbour>>& all, unsigned n) {
+    // "caller calls total" of those of function n.
+    std::vector<std::string> texts(Neighbours (*by_function)(const Report&, const Profile&),
+                                   unsigned n) {
         std::vector<std::string> list;
+        const Neighbours all = by_function(made, profile);
         for (const Neighbour& one : all[number(n)]) {
             list.push_back(
                 fmt::format("{} {} {}", neighbour_name(made, one), one.calls, one.total_ns));
         }
         return list;
     }
-    std::vector<std::string> callers(unsigned n) {
-        return texts(callers_by_function(made, profile), n);
-    }
-    std::vector<std::string> callees(unsigned n) {
-        return texts(callees_by_function(made, profile), n);
-    }
+    std::vector<std::string> callers(unsigned n) { return texts(callers_by_function, n); }
+    std::vector<std::string> callees(unsigned n) { return texts(callees_by_function, n); }
 };
 
 TEST_F(Questions, CallersAndCalleesAreTheCallsBetweenThem) {

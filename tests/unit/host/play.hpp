@@ -44,7 +44,7 @@ public:
     explicit Play(To& to) : to_(to) {}
     // Returns the index of the last record with a call or a return.
     std::uint64_t operator()(const std::string& text) {
-        static const std::regex form(R"((?:(-?\d+):)?([a-z|#<>]?)(\d*)(\(\)|[().]|)(\d*)(!?))");
+        static const std::regex form(R"((?:(-?\d+):)?([a-z|#<>~]?)(\d*)(\(\)|[().]|)(\d*)(!?))");
         std::istringstream words(text);
         for (std::string word; words >> word;) {
             if constexpr (std::is_same_v<To, TargetStream>) {
@@ -56,7 +56,7 @@ public:
             std::smatch of;
             if (!std::regex_match(word, of, form)) throw std::invalid_argument(word);
             const auto number = [&](std::size_t group, std::int64_t otherwise) {
-                return of.length(static_cast<long>(group)) == 0 ? otherwise : std::stoll(of[group]);
+                return of.length(group) == 0 ? otherwise : std::stoll(of[group]);
             };
             ticks_ = static_cast<std::uint64_t>(number(1, 10));
             number_ = static_cast<std::uint32_t>(number(3, 0));

@@ -12,6 +12,10 @@ inline void play_word(TargetStream& to, char letter, std::uint64_t, std::uint64_
     if (letter == '|') return to.flush();  // the records so far are sent
     if (letter == 'x') return to.lose();   // they are overwritten in the ring
     if (letter == '#') return to.skip_sequence(protocol::Stream::trace);  // a frame is never sent
+    // How the core left its last context: preempted, blocked, ended.
+    const auto how = std::string_view("pbe").find(letter);
+    using enum protocol::Left;
+    if (how < 3) return to.left(std::array{preempted, blocked, ended}[how]);
     throw std::invalid_argument(std::string(1, letter));
 }
 

@@ -7,25 +7,16 @@ namespace nopscope::host::test::lanes_test {
 
 class LanesTest : public TasksTest {
 protected:
-    // Contexts 1 and 2 run, with a call each.
-    void run_both() {
-        for (const std::uint32_t context : {1, 2}) {
-            run(context);
-            target.entry(1);
-        }
-    }
     void tell(EventSink& sink, const Part& part = {}) {
         NamesOfTasks names;
         read(names);
         TaskLabels labels(names.tasks());
-        BalancedStream stream(
-            sink, [this] { return &symbols; }, "x.nsc", TimeAxis::wall);
+        BalancedStream stream(sink, known(symbols), "x.nsc", TimeAxis::wall);
         stream.know_tasks(&labels);
         if (part.whole()) {
             read(stream);
         } else {
-            PartStream shown(
-                stream, part, [this] { return &symbols; }, "x.nsc", names.tasks());
+            PartStream shown(stream, part, known(symbols), "x.nsc", names.tasks());
             read(shown);
         }
         sink.finish();
@@ -42,15 +33,7 @@ protected:
 
 TEST_F(LanesTest, ASwitchSaysHowTheCoreLeft) {
     target.tasks(facts(1, "a"), facts(2, "b"));
-    const auto outer = target.entry(1);  // 10
-    switch_to(1, protocol::Left::preempted);
-    target.entry(2);
-    switch_to(2, protocol::Left::blocked);
-    target.entry(2);
-    switch_to(0, protocol::Left::ended);
-    target.ret(outer, 5);
-    run(1);  // nothing says how
-    target.argument(Extended::marker, 3, 7);
+    play("1( c1 p 2( c2 b 2( c0 e 5:)1 c1 7:m3");  // nothing says how it left 0 for 1
     tell_checker();
     EXPECT_THAT(checker.lanes,
                 ElementsAre("core 0: 1010 - -> 0", "core 0: 1020 0 -> 1 preempted",
@@ -80,12 +63,7 @@ TEST_F(LanesTest, ATaskThatComesFromAnotherCoreIsLeftInTheSameWay) {
 
 TEST_F(LanesTest, NothingIsKnownToRunInAGap) {
     target.tasks(facts(1, "a"));
-    target.entry(1);
-    switch_to(1, protocol::Left::blocked);
-    target.flush();
-    target.entry(2);
-    target.lose();
-    target.entry(2, 30);
+    play("1( c1 b | 2( x 30:2(");
     tell_checker();
     EXPECT_THAT(checker.lanes,
                 ElementsAre("core 0: 1010 - -> 0", "core 0: 1020 0 -> 1 blocked",
@@ -94,12 +72,7 @@ TEST_F(LanesTest, NothingIsKnownToRunInAGap) {
 
 TEST_F(LanesTest, APartHasTheSwitchesInsideIt) {
     target.tasks(facts(1, "a"), facts(2, "b"));
-    target.entry(1);  // 10
-    switch_to(1, protocol::Left::preempted);
-    target.entry(2);  // 30
-    switch_to(2, protocol::Left::blocked);
-    target.entry(2);  // 50
-    switch_to(1, protocol::Left::ended);
+    play("1( c1 p 2( c2 b 2( c1 e");
     Part part;
     part.time.from = TimePoint{.ns = 15};  // since the first record
     part.time.to = TimePoint{.ns = 35};
@@ -129,12 +102,12 @@ TEST_F(LanesTest, ATaskIsMadeReadyBeforeItRuns) {
 
 TEST_F(LanesTest, ANumberIsAnotherTaskAfterAReset) {
     target.tasks(facts(1, "a"), facts(2, "b"));
-    run_both();
+    play("c1 1( c2 1(");
     target.finish();
     target.reset();
     target.hello();
     target.tasks(facts(1, "other"), facts(2, "b"));
-    run_both();
+    play("c1 1( c2 1(");
     tell_checker();
     EXPECT_THAT(checker.labels, ElementsAre("core 0", "a", "b", "other"));
 }
@@ -232,35 +205,29 @@ protected:
 
 TEST_F(TasksInExports, TracksHaveTheirNamesSpeltForTheFormat) {
     target.tasks(facts(1, "a\"b"), facts(2, "c\n2"));
-    run_both();
+    play("c1 1( c2 1(");
     target.finish();
     for (const char* format : {"chrome", "speedscope"}) {
-        const std::string text = exported(format);
-        EXPECT_THAT(text, HasSubstr(R"("name":"a\"b")")) << format;
-        EXPECT_THAT(text, HasSubstr(R"("name":"c\n2")")) << format;
+        EXPECT_THAT(exported(format),
+                    AllOf(HasSubstr(R"("name":"a\"b")"), HasSubstr(R"("name":"c\n2")")))
+            << format;
     }
-    for (const char* format : {"trace-cmd", "uftrace", "ctf"}) {
-        const std::string text = exported(format);
-        EXPECT_THAT(text, HasSubstr("a\"b")) << format;
-        EXPECT_THAT(text, HasSubstr("c\\x0a2")) << format;
-    }
+    for (const char* format : {"trace-cmd", "uftrace", "ctf"})
+        EXPECT_THAT(exported(format), AllOf(HasSubstr("a\"b"), HasSubstr("c\\x0a2"))) << format;
 }
 
 TEST_F(TasksInExports, WithoutASwitchThereIsNoScheduler) {
-    target.entry(1);
-    target.finish();
-    for (const char* format : {"trace-cmd", "ctf"}) {
-        EXPECT_THAT(exported(format), Not(HasSubstr("sched_"))) << format;
-    }
-    EXPECT_THAT(exported("ctf"), Not(HasSubstr("domain")));
-    run(1);
-    target.entry(2);
-    target.finish();
-    for (const char* format : {"trace-cmd", "ctf"}) {
-        EXPECT_THAT(exported(format), HasSubstr("sched_switch")) << format;
-        EXPECT_THAT(exported(format), HasSubstr("core0/1")) << format;
-    }
-    EXPECT_THAT(exported("ctf"), HasSubstr("domain = \"kernel\""));
+    const auto trace_cmd_and_ctf = [this](const char* calls) {
+        play(calls);
+        target.finish();
+        return std::pair(exported("trace-cmd"), exported("ctf"));
+    };
+    EXPECT_THAT(trace_cmd_and_ctf("1("),
+                testing::Pair(Not(HasSubstr("sched_")),
+                              Not(testing::AnyOf(HasSubstr("sched_"), HasSubstr("domain")))));
+    const auto switches = AllOf(HasSubstr("sched_switch"), HasSubstr("core0/1"));
+    EXPECT_THAT(trace_cmd_and_ctf("c1 2("),
+                testing::Pair(switches, AllOf(switches, HasSubstr("domain = \"kernel\""))));
 }
 
 }  // namespace nopscope::host::test::lanes_test

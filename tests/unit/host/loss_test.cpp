@@ -12,18 +12,15 @@ protected:
 
 TEST_F(LossTest, FunctionsThatWereOpenWhileRecordsWereDroppedAreMarked) {
     target.hello();
-    const auto outer = target.entry(1);
-    call(3);
+    play("1( 100:3( 100:)");
     target.clock += 10;
     target.stats(false);
-    const auto inner = target.entry(2);
+    play("2(");
     target.drop(50);
-    call(4);  // it may have called dropped functions
-    target.ret(inner);
+    play("100:4( 100:) )");  // f4 may have called dropped functions
     target.stats(false);
     target.clock += 10;
-    call(5);
-    target.ret(outer);
+    play("100:5( 100:) )");
     report();
     for (const std::uint32_t open : {1u, 2u, 4u}) {
         EXPECT_EQ(row(made, open).dropped, 50u) << open;

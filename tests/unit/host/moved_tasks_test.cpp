@@ -4,8 +4,8 @@
 
 namespace nopscope::host::test::moved_tasks_test {
 
-// The records of the core that the task is on. Words: "<", the task leaves it; "100:>1", after 100
-// ticks core 1 runs the task.
+// The records of the core that the task is on. Words: "<", the task leaves it; "50:~", it is said
+// to leave with the record after the next 50; "100:>1", after 100 ticks core 1 runs the task.
 struct Traveller {
     std::uint64_t entry(std::uint32_t site, std::uint64_t ticks) {
         return target.entry(site, ticks, on);
@@ -28,6 +28,8 @@ void play_word(Traveller& to, char letter, std::uint64_t number, std::uint64_t t
     if (letter == '#') return to.target.skip_sequence(Stream::trace, to.on);
     if (letter == '<') {
         to.after = to.target.leave(to.on, ticks);
+    } else if (letter == '~') {
+        to.after = to.target.next_index() + ticks;
     } else if (letter == '>') {
         const std::uint8_t from = std::exchange(to.on, static_cast<std::uint8_t>(number));
         to.target.arrive(1, to.on, from, to.after, ticks);
@@ -36,7 +38,7 @@ void play_word(Traveller& to, char letter, std::uint64_t number, std::uint64_t t
     }
 }
 
-class MovedTasks : public StreamReport {
+class MovedTasks : public PlayedReport {
 protected:
     MovedTasks() {
         target.cores = 3;
@@ -44,35 +46,24 @@ protected:
         target.hello();
         target.argument(Extended::context, 1, 10);  // core 0 runs task 1
     }
-    FunctionTimes of(std::uint32_t site) {
-        if (made.sessions == 0) report();
-        const std::vector<FunctionTimes> times = profile.times();
-        for (std::uint32_t number = 0; number < times.size(); ++number) {
-            if (profile.functions().offset(number) == site * 8 && times[number].calls != 0)
-                return times[number];
-        }
-        return {};
-    }
-    void expect(std::uint32_t site, std::uint64_t calls, std::uint64_t total, std::uint64_t self,
-                std::uint64_t incomplete = 0) {
-        const FunctionTimes times = of(site);
-        EXPECT_EQ(std::tuple(times.calls, times.total_ticks, times.self_ticks, times.incomplete),
-                  std::tuple(calls, total, self, incomplete))
-            << site;
-        EXPECT_EQ(times.open + times.unwound + times.lost, 0u) << site;
+    // Each function's calls and times. No return is without its call, and no gap has ended a call.
+    std::string sums() {
+        const std::string text = rows();
         EXPECT_EQ(profile.decoder().orphan_returns, 0u);
+        for (const FunctionRow& row : made.functions) EXPECT_EQ(row.lost, 0u) << row.name;
+        return text;
     }
     // "core/context ran self tracer" of each that ran.
-    std::vector<std::string> contexts() {
+    std::string contexts() {
         std::vector<std::string> list;
         for (const ContextTimes& one : profile.contexts()) {
             list.push_back(fmt::format("{}/{} {} {} {}", one.core, one.context, one.ran_ticks,
                                        one.self_ticks, one.tracer_ticks));
         }
-        return list;
+        return joined(list);
     }
     const std::vector<std::string>& told() {
-        target.finish();
+        if (made.sessions == 0) target.finish();
         BalancedStream stream(checker, known(symbols), "x.nsc");
         read_line(target, stream);
         checker.finish();
@@ -88,56 +79,65 @@ protected:
     std::uint64_t orphan_returns = 0;
 };
 
-class ManyTasks : public MovedTasks {
-protected:
-    static constexpr std::uint64_t tasks = 3000;
-    // Each begins a call, and when all have, each ends its own.
-    ManyTasks() {
-        std::vector<std::uint64_t> open;
-        for (std::uint32_t task = 1; task <= tasks; ++task) {
-            target.argument(Extended::context, task, 1);
-            open.push_back(target.entry(1, 1));
-        }
-        for (std::uint32_t task = 1; task <= tasks; ++task) {
-            target.argument(Extended::context, task, 1);
-            target.ret(open[task - 1], 5);
-        }
+// Each begins a call, and when all have, each ends its own.
+TEST_F(MovedTasks, ManyAreToldApart) {
+    constexpr std::uint64_t tasks = 3000;
+    std::vector<std::uint64_t> open;
+    for (std::uint32_t one = 1; one <= tasks; ++one) {
+        target.argument(Extended::context, one, 1);
+        open.push_back(target.entry(1, 1));
     }
-};
-
-TEST_F(ManyTasks, AreToldApartInReports) {
-    expect(1, tasks, 4 * tasks * tasks + 2 * tasks, 6 * tasks);
-    EXPECT_EQ(contexts().size(), tasks);
-}
-
-TEST_F(ManyTasks, AreToldApartInEvents) {
+    for (std::uint32_t one = 1; one <= tasks; ++one) {
+        target.argument(Extended::context, one, 1);
+        target.ret(open[one - 1], 5);
+    }
+    EXPECT_EQ(sums(), fmt::format("f1 {} {} {}", tasks, 4 * tasks * tasks + 2 * tasks, 6 * tasks));
+    EXPECT_EQ(profile.contexts().size(), tasks);
     EXPECT_EQ(told().size(), 4 * tasks) << "the call, and the time away in it: begin and end";
     EXPECT_EQ(orphan_returns, 0u);
 }
 
-TEST_F(MovedTasks, ThereAndBackAndOn) {
-    play("1( < 100:>1 3:2( < 100:>0 4:3( 6:) < 100:>2 1:) 2:)");
-    expect(3, 1, 6, 6);
-    expect(2, 1, 10 + 100 + 10 + 10 + 100 + 1, 10 + 4 + 10 + 1);
-    expect(1, 1, 10 + 100 + 3 + 231 + 2, 10 + 3 + 2);
-    EXPECT_TRUE(made.integrity.clean);
-    EXPECT_THAT(contexts(), ElementsAre("0/0 213 0 0", "0/1 40 30 0", "1/1 13 13 0", "2/1 3 3 0"));
+struct Course {
+    const char *what, *records, *sums, *contexts;
+};
+class MovedCalls : public MovedTasks, public testing::WithParamInterface<Course> {};
+
+TEST_P(MovedCalls, HaveTheirTimes) {
+    const Course& course = GetParam();
+    target.set_next_index(1000, 1);
+    play(course.records);
+    EXPECT_EQ(sums(), course.sums) << course.what;
+    EXPECT_EQ(contexts(), course.contexts) << course.what;
+    for (const FunctionRow& row : made.functions)
+        EXPECT_EQ(row.timed + row.incomplete, row.calls) << row.name;
 }
 
-TEST_F(MovedTasks, AMoveWhileTheTaskWorksForTheTracer) {
-    play("1( 3:t( 50:< 100:>1 70:t) 5:)");
-    expect(1, 1, 3 + 100 + 5, 3 + 5);
-    EXPECT_EQ(profile.tracer_ticks(), 120u);
-    EXPECT_THAT(contexts(), ElementsAre("0/1 63 0 50", "1/1 75 8 70"));
-}
-
-// An interrupt came on top of that work and switched tasks.
-TEST_F(MovedTasks, AMoveOnTopOfTheTracersWork) {
-    play("1( 3:t( 20:2( 8:< 100:>1 4:) 70:t) 5:)");
-    expect(2, 1, 8 + 100 + 4, 8 + 4);
-    expect(1, 1, 3 + 112 + 5, 3 + 5);
-    EXPECT_EQ(profile.tracer_ticks(), 90u);
-}
+INSTANTIATE_TEST_SUITE_P(
+    All, MovedCalls,
+    testing::Values(
+        Course{"there and back and on", "1( < 100:>1 3:2( < 100:>0 4:3( 6:) < 100:>2 1:) 2:)",
+               "f1 1 346 15, f2 1 231 25, f3 1 6 6",
+               "0/0 213 0 0, 0/1 40 30 0, 1/1 13 13 0, 2/1 3 3 0"},
+        Course{"while the task works for the tracer", "1( 3:t( 50:< 100:>1 70:t) 5:)", "f1 1 108 8",
+               "0/1 63 0 50, 1/1 75 8 70"},
+        Course{"an interrupt came on top of that work and switched tasks",
+               "1( 3:t( 20:2( 8:< 100:>1 4:) 70:t) 5:)", "f1 1 120 8, f2 1 112 12",
+               "0/1 41 0 20, 1/1 79 20 70"},
+        Course{"the frame with the `moved` record is lost: the return shows where the call is open",
+               "1( 2( < | 100:>1 x # 8:3( 5:) 5:) 1:3( 5:) 7:)",
+               "f1 1 151 18 incomplete 1, f2 1 128 10 incomplete 1, f3 2 10 10",
+               "0/1 30 20 0, 1/1 23 18 0"},
+        Course{"a gap before the task left: its calls may have ended there",
+               "1( | 30:9( x # 2( < 100:>1 8:3( 5:) 7:)1",
+               "f1 1 170 0 incomplete 1, f2 1 130 25 unwound 1, f3 1 5 5",
+               "0/1 20 10 0, 1/1 20 20 0"},
+        Course{"the session ends while the new core waits: when it left core 0 is not known",
+               "1( | 50:~ 100:>1 7:)", "f1 1 107 7", "0/1 10 0 0, 1/1 7 7 0"},
+        Course{"the return's index on core 0 is above all of core 1; 4 and 5 do not return",
+               "1( 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() 2() "
+               "3( < 100:>1 4( 0:m0 5( 5:)3 5:)1",
+               "f1 1 550 215, f2 20 200 200, f3 1 135 20, f4 1 15 10 unwound 1, f5 1 5 5 unwound 1",
+               "0/1 430 420 0, 1/1 30 30 0"}));
 
 TEST_F(MovedTasks, ACallToldWholeHasItsTimeOnBothCores) {
     play("1(");
@@ -145,54 +145,12 @@ TEST_F(MovedTasks, ACallToldWholeHasItsTimeOnBothCores) {
     play("< 100:>1");
     target.with_data(Extended::duration, 1, {2, 10 + 100 + 5}, 1);
     play("7:)");
-    expect(3, 1, 4, 4);
-    expect(2, 1, 115, 15);
-    expect(1, 1, 10 + 10 + 100 + 10 + 7, 10 - 4 + 5 + 7);
-}
-
-// The return's index on core 0 is above all of core 1: the search must not end at an older one.
-TEST_F(MovedTasks, ReturnsAreFoundWhateverTheirIndices) {
-    target.set_next_index(1000, 1);
-    play("1(");
-    for (int n = 0; n < 20; ++n) play("2()");
-    play("3( < 100:>1 4( 0:m0 5( 5:)3 5:)1");  // the returns of 4 and 5 are missing
-    report();
-    EXPECT_EQ(std::tuple(of(3).timed, of(1).timed), std::tuple(1u, 1u));
-    EXPECT_EQ(of(4).unwound + of(5).unwound, 2u);
-    EXPECT_EQ(profile.decoder().orphan_returns, 0u);
-}
-
-// The frame with the `moved` record is lost: the return shows where the call is open.
-TEST_F(MovedTasks, AReturnFindsItsCallOnTheOldCore) {
-    play("1( 2( < | 100:>1 x # 8:3( 5:) 5:) 1:3( 5:) 7:)");
-    const std::uint64_t total = 10 + 100 + 8 + 5 + 5;
-    expect(2, 1, total, 10, 1);
-    expect(1, 1, 10 + total + 6 + 7, 10 + 1 + 7, 1);
-    EXPECT_EQ(of(3).incomplete, 0u);
-}
-
-// A gap before the task left: its calls may have ended there.
-TEST_F(MovedTasks, AGapGoesAlong) {
-    play("1( | 30:9( x # 2( < 100:>1 8:3( 5:) 7:)1");
-    report();
-    EXPECT_EQ(of(1).incomplete, 1u);
-    EXPECT_EQ(of(1).total_ticks, 30u + 10 + 10 + 100 + 8 + 5 + 7);
-    EXPECT_EQ(of(2).unwound, 1u);
-    EXPECT_EQ(profile.decoder().orphan_returns, 0u);
-}
-
-TEST_F(MovedTasks, TheSessionEndsWhileTheNewCoreWaits) {
-    play("1( |");
-    task.after = target.next_index() + 50;
-    play("100:>1 7:)");
-    expect(1, 1, 107, 7);  // when it left core 0 is not known
-    EXPECT_EQ(of(1).timed, 1u);
+    EXPECT_EQ(sums(), "f1 1 137 18, f3 1 4 4, f2 1 115 15");
 }
 
 TEST_F(MovedTasks, AfterZeroItsCallsAreOpenOnce) {
     play("1( < |");
-    profile.feed(target.bytes);
-    target.bytes.clear();
+    profile.feed(std::exchange(target.bytes, {}));
     profile.zero();
     target.clock += 1000;
     target.entry(5);  // core 0 goes on first
@@ -201,16 +159,8 @@ TEST_F(MovedTasks, AfterZeroItsCallsAreOpenOnce) {
     play("5:>1");  // before the sums begin
     target.clock += 2000;
     play("7:)");
-    report();
-    EXPECT_EQ(of(1).calls, 0u);
-    std::uint64_t cut = 0, open = 0;
-    for (const FunctionTimes& times : profile.times()) {
-        cut += times.cut;
-        open += times.open;
-    }
-    EXPECT_EQ(cut, 1u);
-    EXPECT_EQ(open, 1u);  // of f5
-    EXPECT_EQ(profile.decoder().orphan_returns, 0u);
+    EXPECT_EQ(sums(), "f1 0 2006 2006, f5 1 0 0 open 1");
+    EXPECT_EQ(row(made, 1).cut, 1u);
 }
 
 TEST_F(MovedTasks, TheTrackGoesAlong) {
@@ -227,9 +177,7 @@ TEST_F(MovedTasks, TheTrackGoesAlong) {
 TEST_F(MovedTasks, ATrackMovesBeforeItsCoreSaysThatItLeft) {
     play("1( |");
     for (int n = 0; n < 2; ++n) target.stats(false);
-    task.after = target.next_index();
-    play("100:>1 7:)");
-    target.flush(1);
+    play("0:~ 100:>1 7:) |");
     target.argument(Extended::context, 0, 10);
     EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 +(other context) 20", "1 -(other context) 120",
                                     "1 -f1 127"));
@@ -237,9 +185,8 @@ TEST_F(MovedTasks, ATrackMovesBeforeItsCoreSaysThatItLeft) {
 
 TEST_F(MovedTasks, WhatALostMoveLeftOpenEndsInTheGap) {
     play("1( < | 100:>1 x # 8:3( 5:) 5:)");
-    (void)told();
+    EXPECT_THAT(told(), Contains("1 -f1 30 gap"));
     EXPECT_EQ(orphan_returns, 1u);
-    EXPECT_THAT(checker.told, Contains("1 -f1 30 gap"));
 }
 
 // A task that works, alone, on one core or on three. What it does depends on the seed only.
@@ -263,48 +210,39 @@ public:
         profile.read(target.bytes);
     }
 
-    // By site: calls, total, self, timed, sum of times, corrected sum, min, max.
-    auto functions() const {
-        std::map<std::uint32_t, std::vector<std::uint64_t>> all;
+    // By site and by path, all that is counted; and of the task on all cores, how long it ran, its
+    // self time and the tracer's.
+    auto sums() const {
+        std::map<std::string, std::vector<std::uint64_t>> all;
+        const auto offset = [&](std::uint32_t n) { return profile.functions().offset(n); };
         const auto times = profile.times();
         for (std::uint32_t n = 0; n < times.size(); ++n) {
             const FunctionTimes& of = times[n];
-            all[profile.functions().offset(n)] = {
+            all[fmt::format("{}", offset(n))] = {
                 of.calls,     of.total_ticks, of.self_ticks,
                 of.timed,     of.timed_ticks, static_cast<std::uint64_t>(of.corrected_sum),
                 of.min_ticks, of.max_ticks,   of.open,
                 of.unwound};
         }
-        return all;
-    }
-    // By path: calls, total, self, and counted events.
-    auto paths() const {
-        std::map<std::string, std::vector<std::uint64_t>> all;
         const auto& nodes = profile.tree().nodes();
         std::vector<std::string> names(nodes.size());
         for (std::uint32_t n = 3; n < nodes.size(); ++n) {
-            names[n] = names[nodes[n].parent] +
-                       fmt::format(">{}", profile.functions().offset(nodes[n].function) / 8);
-            std::vector<std::uint64_t> sums{nodes[n].calls, nodes[n].total_ticks,
-                                            nodes[n].self_ticks, nodes[n].beside};
+            names[n] = fmt::format("{}>{}", names[nodes[n].parent], offset(nodes[n].function));
+            auto& path = all[names[n]] = {nodes[n].calls, nodes[n].total_ticks, nodes[n].self_ticks,
+                                          nodes[n].beside};
             for (const auto& [number, by_node] : profile.call_events().by_number()) {
                 const EventSums of = n < by_node.size() ? by_node[n] : EventSums{};
-                sums.insert(sums.end(), {of.calls, of.total, of.self});
+                path.insert(path.end(), {of.calls, of.total, of.self});
             }
-            all[names[n]] = sums;
         }
-        return all;
-    }
-    // Of the task on all cores: how long it ran, its self time, the tracer's.
-    auto context() const {
-        std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> sum;
+        auto& task = all["task"] = {0, 0, 0};
         for (const ContextTimes& one : profile.contexts()) {
             if (one.context != 1) continue;
-            std::get<0>(sum) += one.ran_ticks;
-            std::get<1>(sum) += one.self_ticks;
-            std::get<2>(sum) += one.tracer_ticks;
+            task[0] += one.ran_ticks;
+            task[1] += one.self_ticks;
+            task[2] += one.tracer_ticks;
         }
-        return sum;
+        return all;
     }
 
     TargetStream target;
@@ -355,21 +293,21 @@ private:
     std::vector<std::uint64_t> open_;  // indices of entries, each on its core
 };
 
-TEST(WanderingTask, HasTheSumsOfOneThatStays) {
+TEST(WanderingTask, HasTheSumsOfOneThatStaysAndABalancedTrack) {
     for (unsigned seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
         const Wanderer stays(seed, false), moves(seed, true);
         ASSERT_EQ(stays.target.clock, moves.target.clock);
-        EXPECT_EQ(stays.functions(), moves.functions()) << seed;
-        const auto expected = stays.paths(), paths = moves.paths();
-        EXPECT_EQ(expected.size(), paths.size()) << seed;
-        for (const auto& [path, sums] : expected) {
-            const auto found = paths.find(path);
-            ASSERT_NE(found, paths.end()) << seed << " " << path;
-            EXPECT_EQ(found->second, sums) << seed << " " << path;
-        }
-        EXPECT_EQ(stays.context(), moves.context()) << seed;
-        EXPECT_EQ(moves.profile.decoder().orphan_returns, 0u) << seed;
-        if (testing::Test::HasFailure()) return;
+        ASSERT_EQ(stays.sums(), moves.sums());
+        ASSERT_EQ(moves.profile.decoder().orphan_returns, 0u);
+        BalancedChecker checker;
+        checker.quiet = true;
+        BalancedStream stream(
+            checker, [] { return nullptr; }, "x");
+        read_line(moves.target, stream);
+        checker.finish();
+        ASSERT_THAT(checker.wrong, IsEmpty());
+        ASSERT_EQ(stream.orphan_returns(), 0u);
     }
 }
 
@@ -381,20 +319,6 @@ TEST(WanderingTask, Golden) {
     Report report = make_report(moves.profile, moves.profile.counters(), nullptr);
     sort_rows(report.functions, SortKey::self, 0);
     expect_golden("moves.json", json_report(report));
-}
-
-TEST(WanderingTask, StaysBalanced) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        const Wanderer moves(seed, true);
-        BalancedChecker checker;
-        checker.quiet = true;
-        BalancedStream stream(
-            checker, [] { return nullptr; }, "x");
-        read_line(moves.target, stream);
-        checker.finish();
-        ASSERT_THAT(checker.wrong, IsEmpty()) << seed;
-        EXPECT_EQ(stream.orphan_returns(), 0u) << seed;
-    }
 }
 
 }  // namespace nopscope::host::test::moved_tasks_test

@@ -5,41 +5,42 @@
 
 namespace nopscope::host::test::nsc_test {
 
-// Two boots of two cores, with every kind of frame and record.
-TargetStream busy_target() {
-    TargetStream target;
-    target.cores = 2;
-    target.records_per_frame = 30;
-    std::mt19937 random(5);
-    for (int boot = 0; boot < 2; ++boot) {
-        target.raw("U-Boot 2026.01\r\n");
-        target.raw(std::string_view("\0", 1));
-        target.hello();
-        for (int i = 0; i < 900; ++i) {
-            const auto core = static_cast<std::uint8_t>(random() % 2);
-            const auto a = target.entry(random() % 300, random() % 90, core);
-            const auto b = target.entry(random() % 9, random() % 900, core);
-            target.call(random() % 9, 1, core);
-            target.ret(b, random() % 5, core, i % 50 == 0);
-            if (i % 11 == 3) target.argument(Extended::context, i % 3, 5);
-            if (i % 90 == 4) target.tracer(1000);
-            if (i % 70 == 1) target.console("tick " + std::to_string(i) + "\n");
-            if (i % 100 == 60) target.lose();
-            if (i % 100 == 99) target.stats(false, core);
-            if (i == 500) target.raw(std::string_view("\x7f\x01garbage\0", 10));
-            if (i % 5 != 0) target.ret(a, 7, core);
-        }
-        target.payload()[0] = 1;
-        target.frame(static_cast<Stream>(99), 0, 1);
-        const protocol::Byte reply[] = {7, 0, 0, 0, 2, 5, 0xaa, 0};
-        std::copy_n(reply, sizeof reply, target.payload());
-        target.frame(Stream::reply, 0, sizeof reply);
-        target.tasks(TaskFacts{.number = 1, .name = TargetStream::task_name("idle")});
-        target.finish();
-        if (boot == 0) target.reset();
-    }
-    return target;
+// What a recording's bytes tell, read in pieces of odd sizes.
+void read(std::span<const std::uint8_t> bytes, nsc::Reader& reader, SessionSink& sink) {
+    reader.read(
+        [&](std::span<std::uint8_t> to) {
+            const std::size_t count = std::min({to.size(), std::size_t{777}, bytes.size()});
+            std::copy_n(bytes.begin(), count, to.begin());
+            bytes = bytes.subspan(count);
+            return count;
+        },
+        sink);
 }
+
+struct Again : Told {
+    explicit Again(std::span<const std::uint8_t> bytes) { read(bytes, reader, *this); }
+    const nsc::FileCounters& file() const { return reader.counters().file; }
+    const StreamCounters& stream() const { return reader.counters().stream; }
+    std::uint64_t damage() const {
+        return file().damaged_chunks + file().skipped_bytes + file().cut_bytes;
+    }
+    // How often this was told.
+    auto items(const std::string& what) const {
+        return std::count_if(rest.begin(), rest.end(),
+                             [&](const auto& item) { return item.starts_with(what); });
+    }
+    // Fails if a record is not in the sums, or is none of `all`, moved or repeated.
+    void expect_part(Told& all) const {
+        ASSERT_EQ(stream().delivered, count);
+        ASSERT_EQ(stream().generated, count + stream().dropped + stream().lost);
+        for (const auto& [core, part] : records) {
+            const auto& whole = all.records[core];
+            ASSERT_TRUE(std::includes(whole.begin(), whole.end(), part.begin(), part.end()));
+        }
+    }
+
+    nsc::Reader reader;
+};
 
 class Nsc : public testing::Test {
 protected:
@@ -57,50 +58,30 @@ protected:
     }
     ~Nsc() override { fs::remove(path); }
 
-    // Records `line`, with a flush after each `flush_bytes`.
-    Bytes record(const Bytes& line, bool with_end = true, std::size_t flush_bytes = 20'000) {
+    // Records a line, with a flush after each `flush_bytes`.
+    Bytes record(std::span<const std::uint8_t> left, std::size_t flush_bytes = 20'000,
+                 bool with_end = true) {
         told = {};
-        {
-            nsc::Writer writer(path, {.source = "exec:x", .tool = "t", .started_unix_ns = 99});
-            writer.symbols(symbols);
-            nsc::Journal journal(writer);
-            Tee tee(journal, told);
-            SessionReader reader(tee);
-            for (std::span<const std::uint8_t> left(line); !left.empty();) {
-                const auto count = std::min(flush_bytes, left.size());
-                reader.feed(left.first(count));
-                left = left.subspan(count);
-                journal.flush(reader.line(), reader.counters(), 7);
-            }
-            if (with_end) {
-                reader.finish();
-                journal.flush(reader.line(), reader.counters(), 8);
-                writer.end({.reason = nsc::EndReason::duration,
-                            .exit_status = 3,
-                            .line_bytes = line.size()});
-            }
-            EXPECT_EQ(writer.bytes(), fs::file_size(path));
-            counted = {{}, reader.line(), reader.counters()};
+        nsc::Writer writer(path, {.source = "exec:x", .tool = "t", .started_unix_ns = 99});
+        writer.symbols(symbols);
+        nsc::Journal journal(writer);
+        Tee tee(journal, told);
+        SessionReader reader(tee);
+        const std::size_t size = left.size();
+        while (!left.empty()) {
+            const auto count = std::min(flush_bytes, left.size());
+            reader.feed(left.first(count));
+            left = left.subspan(count);
+            journal.flush(reader.line(), reader.counters(), 7);
         }
+        if (with_end) {
+            reader.finish();
+            journal.flush(reader.line(), reader.counters(), 8);
+            writer.end({.reason = nsc::EndReason::duration, .exit_status = 3, .line_bytes = size});
+        }
+        EXPECT_EQ(writer.bytes(), fs::file_size(path));
+        counted = {{}, reader.line(), reader.counters()};
         return read_whole_file(path);
-    }
-    // Reads `bytes` in pieces of odd sizes.
-    static Told read(const Bytes& bytes, nsc::Reader& reader) {
-        Told again;
-        read(bytes, reader, again);
-        return again;
-    }
-    static void read(const Bytes& bytes, nsc::Reader& reader, SessionSink& sink) {
-        std::size_t at = 0;
-        reader.read(
-            [&](std::span<std::uint8_t> to) {
-                const std::size_t count =
-                    std::min({to.size(), std::size_t{777}, bytes.size() - at});
-                std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
-                at += count;
-                return count;
-            },
-            sink);
     }
     // Sorted, because the cores' records and so their functions come in another order.
     static std::string sorted_report(const Profile& profile, const nsc::Counters& counters) {
@@ -118,31 +99,10 @@ protected:
         const std::string expected = sorted_report(of_line, of_line.counters());
         Profile of_file;
         nsc::Reader reader;
-        read(record(bytes, true, flush_bytes), reader, of_file);
+        read(record(bytes, flush_bytes), reader, of_file);
         EXPECT_TRUE(sorted_report(of_file, reader.counters()) == expected) << what;
         EXPECT_EQ(reader.counters().stream.frames_by_stream, counted.stream.frames_by_stream);
         return expected;
-    }
-    static std::uint64_t damage(const nsc::Reader& reader) {
-        const nsc::FileCounters& file = reader.counters().file;
-        return file.damaged_chunks + file.skipped_bytes + file.cut_bytes;
-    }
-    // How often this was told.
-    static auto items(const Told& told, const std::string& what) {
-        return std::count_if(told.rest.begin(), told.rest.end(),
-                             [&](const auto& item) { return item.starts_with(what); });
-    }
-    static void expect_sums(const nsc::Reader& reader, const Told& again) {
-        const StreamCounters& stream = reader.counters().stream;
-        ASSERT_EQ(stream.delivered, again.count);
-        ASSERT_EQ(stream.generated, stream.delivered + stream.dropped + stream.lost);
-    }
-    // Fails if a record is invented, moved or repeated.
-    void expect_part(const Told& again) {
-        for (const auto& [core, records] : again.records) {
-            const auto& all = told.records[core];
-            ASSERT_TRUE(std::includes(all.begin(), all.end(), records.begin(), records.end()));
-        }
     }
 
     std::string path =
@@ -154,20 +114,22 @@ protected:
 };
 
 TEST_F(Nsc, RoundTrip) {
-    nsc::Reader reader;
-    const Told again = read(record(line), reader);
+    Again again(record(line));
     EXPECT_EQ(again.records, told.records);
     EXPECT_EQ(again.gaps, told.gaps);
-    auto sorted = again.rest;
-    std::sort(sorted.begin(), sorted.end());
-    std::sort(told.rest.begin(), told.rest.end());
-    EXPECT_EQ(sorted, told.rest);
+    std::ranges::sort(again.rest);
+    std::ranges::sort(told.rest);
+    EXPECT_EQ(again.rest, told.rest);
     EXPECT_GT(told.gaps.size(), 3u);
-    EXPECT_EQ(items(again, "reply 7 2 5 0 \xaa"), 2);
-    EXPECT_GT(items(again, "missing "), 10);
-    ASSERT_TRUE(reader.about());
-    EXPECT_EQ(reader.about()->source, "exec:x");
+    EXPECT_EQ(again.items("reply 7 2 5 0 \xaa"), 2);
+    EXPECT_GT(again.items("missing "), 10);
+    EXPECT_EQ(again.damage(), 0u);
+    again.expect_part(told);
+    const nsc::Reader& reader = again.reader;
+    EXPECT_EQ(reader.about().value().source, "exec:x");
     EXPECT_EQ(reader.about()->started_unix_ns, 99u);
+    EXPECT_EQ(reader.end().value().exit_status, 3);
+    EXPECT_EQ(reader.end()->line_bytes, line.size());
     ASSERT_TRUE(reader.symbols());
     const Symbols& kept = *reader.symbols();
     EXPECT_EQ(std::tuple(kept.build_id, kept.site_table_crc, kept.tails, kept.sites.size()),
@@ -180,16 +142,11 @@ TEST_F(Nsc, RoundTrip) {
     const Function* far = kept.find(0xffffff8000000000);
     ASSERT_NE(far, nullptr);
     EXPECT_EQ(std::tuple(far->name, far->line), std::tuple("far", 3u));
-    ASSERT_TRUE(reader.end());
-    EXPECT_EQ(reader.end()->exit_status, 3);
-    EXPECT_EQ(reader.end()->line_bytes, line.size());
-    EXPECT_EQ(damage(reader), 0u);
-    expect_sums(reader, again);
 }
 
 TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
-    const ClockPair pairs[] = {{5, std::uint64_t{1} << 60, 40'000'000, false},
-                               {~std::uint64_t{0}, 7, 1, true}};
+    const std::vector<ClockPair> pairs{{5, std::uint64_t{1} << 60, 40'000'000, false},
+                                       {~std::uint64_t{0}, 7, 1, true}};
     TargetStream target;
     target.hello();
     target.finish();
@@ -202,9 +159,7 @@ TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
         for (const ClockPair& pair : pairs) journal.on_clock_pair(pair);
         journal.flush(reader.line(), reader.counters(), 7);
     }
-    nsc::Reader reader;
-    EXPECT_EQ(read(read_whole_file(path), reader).pairs,
-              std::vector(std::begin(pairs), std::end(pairs)));
+    EXPECT_EQ(Again(read_whole_file(path)).pairs, pairs);
 }
 
 TEST_F(Nsc, TheReportIsTheLinesOwn) {
@@ -231,99 +186,87 @@ TEST_F(Nsc, NoCapturedByteIsLost) {
     Bytes damaged = line;
     for (std::size_t at = 5000; at < damaged.size(); at += 9000) damaged[at] ^= 0x55;
     damaged.insert(damaged.end(), 9000, 0xee);  // longer than any frame, and without an end
-    nsc::Reader reader;
-    const Told again = read(record(damaged), reader);
+    const Again again(record(damaged));
     std::uint64_t corrupt = 0;
     for (const std::string& item : again.rest) {
         if (item.starts_with("corrupt 0 ")) corrupt += item.size() - 10;
     }
-    EXPECT_GT(reader.counters().line.corrupt_frames, 5u);
-    EXPECT_EQ(reader.counters().line.cut_bytes, 9000u);
-    EXPECT_GE(corrupt, 9000 + 50 * reader.counters().line.corrupt_frames);
-    EXPECT_EQ(items(again, "unused 99 "), 2);
+    const LineCounters& of_line = again.reader.counters().line;
+    EXPECT_GT(of_line.corrupt_frames, 5u);
+    EXPECT_EQ(of_line.cut_bytes, 9000u);
+    EXPECT_GE(corrupt, 9000 + 50 * of_line.corrupt_frames);
+    EXPECT_EQ(again.items("unused 99 "), 2);
 }
 
 TEST_F(Nsc, AKilledRecordersFileIsWholeUpToTheLastFlush) {
-    nsc::Reader reader;
-    const Told again = read(record(line, false), reader);
+    const Again again(record(line, 20'000, false));
     EXPECT_EQ(again.records, told.records);
-    EXPECT_FALSE(reader.counters().file.has_end);
-    EXPECT_EQ(damage(reader), 0u);
-    expect_sums(reader, again);
+    EXPECT_FALSE(again.file().has_end);
+    EXPECT_EQ(again.damage(), 0u);
+    again.expect_part(told);
 }
 
 TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
-    const Bytes whole = record(line, true, 3000);
+    const Bytes whole = record(line, 3000);
     std::uint64_t before = 0;
     for (std::size_t cut = 16; cut < whole.size(); cut += 97) {
-        nsc::Reader reader;
-        const Told again = read(Bytes(whole.data(), whole.data() + cut), reader);
-        expect_part(again);
-        ASSERT_FALSE(reader.counters().file.has_end);
+        const Again again(std::span(whole).first(cut));
+        again.expect_part(told);
+        ASSERT_FALSE(again.file().has_end);
         ASSERT_GE(again.count, before) << "a longer part has more";
         before = again.count;
-        expect_sums(reader, again);
     }
     EXPECT_GT(before, told.count * 9 / 10);
-}
-
-TEST_F(Nsc, BytesThatTheEndCutsOffAreCounted) {
-    const Bytes whole = record(line);
-    for (const std::size_t cut : {5, 100}) {  // in the last chunk, and before it
-        nsc::Reader reader;
-        read(Bytes(whole.begin(), whole.end() - static_cast<long>(cut)), reader);
-        EXPECT_FALSE(reader.counters().file.has_end);
-        EXPECT_GT(reader.counters().file.cut_bytes, 0u) << cut;
+    for (const std::size_t cut : {5u, 100u}) {  // in the last chunk, and before it
+        const Again again(std::span(whole).first(whole.size() - cut));
+        EXPECT_FALSE(again.file().has_end);
+        EXPECT_GT(again.file().cut_bytes, 0u) << cut;
     }
 }
 
 TEST_F(Nsc, AFlippedByteCostsItsChunkAndIsCounted) {
-    const Bytes whole = record(line, true, 3000);
+    const Bytes whole = record(line, 3000);
     std::mt19937 random(4);
     int with_loss = 0;
     for (int round = 0; round < 300; ++round) {
         Bytes bytes = whole;
         const std::size_t at = 16 + random() % (bytes.size() - 16);
         bytes[at] ^= static_cast<std::uint8_t>(1u << (random() % 8));
-        nsc::Reader reader;
-        const Told again = read(bytes, reader);
-        ASSERT_GT(damage(reader), 0u) << at;
-        if (again.session == told.session) expect_part(again);
-        expect_sums(reader, again);
+        const Again again(bytes);
+        ASSERT_GT(again.damage(), 0u) << at;
+        ASSERT_EQ(again.session, told.session);
+        again.expect_part(told);
         const std::uint64_t lost = told.count - again.count;
         with_loss += lost != 0;
-        ASSERT_EQ(again.session, told.session);
         ASSERT_LT(lost, told.count / 8);
-        if (reader.counters().file.has_end && reader.counters().stream.complete) {
-            ASSERT_EQ(reader.counters().stream.lost, counted.stream.lost + lost);
+        if (again.file().has_end && again.stream().complete) {
+            ASSERT_EQ(again.stream().lost, counted.stream.lost + lost);
         }
     }
     EXPECT_GT(with_loss, 100);
 }
 
 TEST_F(Nsc, ADamagedBlockIsAMissingPartOfItsCore) {
-    const Bytes whole = record(line, true, 3000);
+    const Bytes whole = record(line, 3000);
     constexpr std::uint32_t trace = 0x45435254;
-    int blocks = 0;
-    int without_part = 0;
+    int blocks = 0, without_part = 0;
     for (std::size_t at = 16; at < whole.size(); ++blocks) {
         protocol::Reader in(whole.data() + at, 8);
         const bool is_trace = in.fixed<std::uint32_t>() == trace;
-        const std::size_t next = at + 16 + in.fixed<std::uint32_t>();
-        Bytes damaged = whole;
-        damaged[next - 1] ^= 1;
-        at = next;
+        at += 16 + in.fixed<std::uint32_t>();
         if (!is_trace) continue;
-        nsc::Reader reader;
-        const Told again = read(damaged, reader);
-        ASSERT_EQ(reader.counters().file.damaged_chunks, 1u);
+        Bytes damaged = whole;
+        damaged[at - 1] ^= 1;
+        const Again again(damaged);
+        ASSERT_EQ(again.file().damaged_chunks, 1u);
         const std::uint64_t lost = told.count - again.count;
         ASSERT_GT(lost, 0u);
-        ASSERT_EQ(reader.counters().stream.lost, counted.stream.lost + lost);
+        ASSERT_EQ(again.stream().lost, counted.stream.lost + lost);
         // Behind the last block of a session, no record of the core shows the loss.
-        ASSERT_TRUE(again.lost == told.lost + lost || again.lost == told.lost);
-        if (again.lost == told.lost) ++without_part;
-        ASSERT_EQ(reader.counters().stream.gaps, counted.stream.gaps + (again.lost != told.lost));
+        const bool has_part = again.lost != told.lost;
+        ASSERT_EQ(again.lost, told.lost + (has_part ? lost : 0));
+        ASSERT_EQ(again.stream().gaps, counted.stream.gaps + has_part);
+        without_part += !has_part;
     }
     EXPECT_GT(blocks, 50);
     EXPECT_EQ(without_part, 4) << "two cores, two sessions";
@@ -334,11 +277,10 @@ TEST_F(Nsc, ASessionWithoutItsEndIsCountedWhenTheLineIsOver) {
     target.hello();
     target.call(1);
     target.stats(false);
-    nsc::Reader reader;
-    read(record(target.bytes), reader);
+    const Again again(record(target.bytes));
     EXPECT_EQ(counted.stream.unfinished_sessions, 1u);
-    EXPECT_EQ(reader.counters().stream, counted.stream);
-    EXPECT_EQ(reader.counters().line, counted.line);
+    EXPECT_EQ(again.stream(), counted.stream);
+    EXPECT_EQ(again.reader.counters().line, counted.line);
 }
 
 TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
@@ -347,13 +289,12 @@ TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
     header.fixed(std::uint16_t{1});
     header.fixed(std::uint16_t{0});
     header.fixed(protocol::crc32c(bytes.data(), 12));
-    nsc::Reader reader;
-    EXPECT_STREQ(error_of([&] { read(bytes, reader); }).what(),
+    EXPECT_STREQ(error_of([&] { (void)Again(bytes); }).what(),
                  "the recording has format 1, and this nopscope reads 2");
 }
 
 TEST_F(Nsc, ChunksOfLaterVersionsAreSkipped) {
-    Bytes bytes = record(line, false);
+    Bytes bytes = record(line, 20'000, false);
     const std::size_t at = bytes.size();
     bytes.resize(at + 16 + 5, 1);
     protocol::Writer header(bytes.data() + at);
@@ -361,33 +302,27 @@ TEST_F(Nsc, ChunksOfLaterVersionsAreSkipped) {
     header.fixed(std::uint32_t{5});
     header.fixed(protocol::crc32c(bytes.data() + at + 16, 5));
     header.fixed(protocol::crc32c(bytes.data() + at, 12));
-    nsc::Reader reader;
-    EXPECT_EQ(read(bytes, reader).records, told.records);
-    EXPECT_EQ(reader.counters().file.unknown_chunks, 1u);
-    EXPECT_EQ(damage(reader), 0u);
+    const Again again(bytes);
+    EXPECT_EQ(again.records, told.records);
+    EXPECT_EQ(again.file().unknown_chunks, 1u);
+    EXPECT_EQ(again.damage(), 0u);
 }
 
 TEST_F(Nsc, ARawCaptureIsReadAsItIs) {
     record(line);
-    nsc::Reader reader;
-    const Told again = read(line, reader);
-    EXPECT_TRUE(reader.counters().file.is_raw);
-    EXPECT_EQ(again.records, told.records);
-    EXPECT_EQ(again.rest, told.rest);
-    EXPECT_EQ(reader.counters().line.bytes, line.size());
-    for (const std::size_t size : {std::size_t{0}, std::size_t{3}}) {
-        nsc::Reader short_one;
-        read(Bytes(line.data(), line.data() + size), short_one);
-        EXPECT_TRUE(short_one.counters().file.is_raw);
-        EXPECT_EQ(short_one.counters().line.bytes, size);
+    const Again whole(line);
+    EXPECT_EQ(whole.records, told.records);
+    EXPECT_EQ(whole.rest, told.rest);
+    for (const std::size_t size : {line.size(), std::size_t{0}, std::size_t{3}}) {
+        const Again raw(std::span(line).first(size));
+        EXPECT_TRUE(raw.file().is_raw);
+        EXPECT_EQ(raw.reader.counters().line.bytes, size);
     }
 }
 
 TEST_F(Nsc, AFileThatIsNotThereIsOneSentence) {
-    nsc::Reader reader;
-    Told nothing;
-    EXPECT_THROW(reader.read_file("/nonexistent/x.nsc", nothing), Error);
-    EXPECT_THROW(reader.read_file("/", nothing), Error);
+    for (const char* const none : {"/nonexistent/x.nsc", "/"})
+        EXPECT_THROW(nsc::Reader().read_file(none, told), Error);
 }
 
 }  // namespace nopscope::host::test::nsc_test

@@ -7,9 +7,9 @@ namespace nopscope::host::test::part_test {
 // What can be added up, in ticks: calls, total and self by the function's site offset.
 struct Sums {
     std::map<std::uint32_t, std::array<std::uint64_t, 3>> functions;
-    std::uint64_t tracer = 0;
-    std::uint64_t duration = 0;
+    std::uint64_t tracer = 0, duration = 0;
 
+    bool operator==(const Sums&) const = default;
     void add(const Profile& profile) {
         const std::vector<FunctionTimes> times = profile.times();
         for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
@@ -30,13 +30,15 @@ public:
         : target_(target), symbols_(symbols) {}
 
     void feed(SessionSink& sink) const { read_line(target_, sink); }
-    Sums whole() const { return sums_of({}); }
-    Sums sums_of(const Part& part) const {
+    Sums sums_of(const std::vector<Part>& each) const {
         Sums sums;
-        add(sums, part);
+        for (const Part& part : each) sums.add(*profile_of(part));
         return sums;
     }
-    void add(Sums& sums, const Part& part) const { sums.add(*profile_of(part)); }
+    Sums whole() const { return sums_of({Part{}}); }
+    void expect_sum(const std::vector<Part>& each, const char* what) const {
+        EXPECT_EQ(sums_of(each).functions, whole().functions) << what;
+    }
     std::unique_ptr<Profile> profile_of(const Part& part) const {
         auto profile = std::make_unique<Profile>();
         const auto named = known(symbols_);
@@ -62,41 +64,28 @@ private:
     const Symbols& symbols_;
 };
 
-// A recording's begin, some times within it, and its end, in ns.
-std::vector<std::uint64_t> random_ends(std::mt19937& random, std::uint64_t length) {
-    std::vector<std::uint64_t> ends;
-    for (unsigned i = random() % 6; i > 0; --i) ends.push_back(1 + random() % length);
-    std::sort(ends.begin(), ends.end());
-    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-    return ends;
-}
-std::vector<Part> partition(const std::vector<std::uint64_t>& ends) {
-    std::vector<Part> parts;
-    for (std::size_t i = 0; i <= ends.size(); ++i) {
-        Part part;
-        if (i != 0) part.time.from = TimePoint{.ns = ends[i - 1]};
-        if (i != ends.size()) part.time.to = TimePoint{.ns = ends[i]};
-        parts.push_back(part);
+// Divides a recording of this length, in ns, at some times. Its begin and end stay open.
+std::vector<Part> partition(unsigned seed, std::uint64_t length) {
+    std::mt19937 random(seed);
+    std::set<std::uint64_t> ends;
+    for (unsigned i = random() % 6; i > 0; --i) ends.insert(1 + random() % length);
+    std::vector<Part> parts(1);
+    for (const std::uint64_t end : ends) {
+        parts.back().time.to = TimePoint{.ns = end};
+        parts.emplace_back().time.from = TimePoint{.ns = end};
     }
     return parts;
 }
 
 TEST(Parts, TimesAddUp) {
     for (unsigned seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE(seed);
         const RandomTrace trace(seed);
         const Parts parts(trace.target, trace.symbols);
-        const Sums whole = parts.whole();
-        std::mt19937 random(seed);
         const Report report = trace.report(true);
         const std::uint64_t length =
             report.duration_ns - (trace.target.lossless ? report.tracer_ns : 0);
-        const std::vector<std::uint64_t> ends = random_ends(random, length);
-        SCOPED_TRACE(fmt::format("seed {}, ends {} of {}", seed, fmt::join(ends, ", "), length));
-        Sums sums;
-        for (const Part& part : partition(ends)) parts.add(sums, part);
-        EXPECT_EQ(sums.functions, whole.functions);
-        EXPECT_EQ(sums.tracer, whole.tracer);
-        EXPECT_EQ(sums.duration, whole.duration);
+        EXPECT_TRUE(parts.sums_of(partition(seed, length)) == parts.whole());
     }
 }
 
@@ -122,19 +111,13 @@ TEST(Parts, EventsAddUp) {
         Spent whole;
         BalancedStream all(whole, known(trace.symbols), "trace", std::nullopt);
         parts.feed(all);
-        std::mt19937 random(seed);
         Spent sum;
-        const std::uint64_t length = trace.report(true).duration_ns;
-        for (const Part& part : partition(random_ends(random, length))) parts.events_of(part, sum);
+        for (const Part& part : partition(seed, trace.report(true).duration_ns))
+            parts.events_of(part, sum);
         EXPECT_EQ(sum.spent, whole.spent);
     }
 }
 
-void expect_sum(const Parts& parts, const std::vector<Part>& each) {
-    Sums sums;
-    for (const Part& one : each) parts.add(sums, one);
-    EXPECT_EQ(sums.functions, parts.whole().functions);
-}
 Part of_core(unsigned core) {
     Part part;
     part.core = core;
@@ -149,7 +132,14 @@ Part of_subtree(const char* function, Part part = {}) {
     part.under = function;
     return part;
 }
-constexpr const char* outermost[] = {"f0", "f1", "f2"};
+std::vector<Part> subtrees(const std::vector<Part>& parts = {Part{}}) {
+    std::vector<Part> all;
+    for (const Part& part : parts) {
+        for (const char* outermost : {"f0", "f1", "f2"}) all.push_back(of_subtree(outermost, part));
+    }
+    return all;
+}
+const std::vector<Part> tasks{of_task("0"), of_task("1"), of_task("2")};
 
 // A part of which the whole need not be the sum: it must only be balanced.
 void expect_balanced(const Parts& parts, const Part& part) {
@@ -165,38 +155,27 @@ TEST(Parts, CoresTasksAndSubtreesAddUp) {
         SCOPED_TRACE(seed);
         const RandomTasks trace(seed);
         const Parts parts(trace.target, trace.symbols);
-        expect_sum(parts, {of_core(0), of_core(1)});
-        expect_sum(parts, {of_task("0"), of_task("1"), of_task("2")});
-        expect_sum(parts, {of_subtree("f0"), of_subtree("f1"), of_subtree("f2")});
-        std::mt19937 random(seed);
-        Sums sums;
-        for (const Part& part : partition(random_ends(random, 4000))) {
-            for (const char* under : outermost) parts.add(sums, of_subtree(under, part));
-        }
-        EXPECT_EQ(sums.functions, parts.whole().functions) << "times and subtrees";
+        parts.expect_sum({of_core(0), of_core(1)}, "cores");
+        parts.expect_sum(tasks, "tasks");
+        parts.expect_sum(subtrees(), "subtrees");
+        parts.expect_sum(subtrees(partition(seed, 4000)), "times and subtrees");
     }
 }
 
 // Tasks that move, also over the ends of a time.
 TEST(Parts, OfTasksThatMoveAddUp) {
     for (unsigned seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE(seed);
         const RandomTasks trace(seed, true);
         const Parts parts(trace.target, trace.symbols);
-        expect_sum(parts, {of_task("0"), of_task("1"), of_task("2")});
-        std::mt19937 random(seed);
-        const std::vector<std::uint64_t> ends = random_ends(random, 4000);
-        SCOPED_TRACE(fmt::format("seed {}, ends {}", seed, fmt::join(ends, ", ")));
-        Sums sums, of_subtrees;
-        for (const Part& part : partition(ends)) {
-            parts.add(sums, part);
-            expect_balanced(parts, part);
-            for (const char* under : outermost) parts.add(of_subtrees, of_subtree(under, part));
-        }
-        EXPECT_EQ(sums.functions, parts.whole().functions) << "times";
-        EXPECT_EQ(of_subtrees.functions, parts.whole().functions) << "times and subtrees";
+        const std::vector<Part> times = partition(seed, 4000);
+        parts.expect_sum(tasks, "tasks");
+        parts.expect_sum(times, "times");
+        parts.expect_sum(subtrees(times), "times and subtrees");
+        for (const Part& part : times) expect_balanced(parts, part);
         for (unsigned core = 0; core < 2; ++core) {
             expect_balanced(parts, of_core(core));
-            (void)parts.sums_of(of_core(core));
+            (void)parts.profile_of(of_core(core));
         }
         if (testing::Test::HasFailure()) return;
     }
@@ -204,14 +183,9 @@ TEST(Parts, OfTasksThatMoveAddUp) {
 
 class PartOfTwoCalls : public testing::Test {
 protected:
-    // From 0 ns: f0 begins; 100: f1 in it; 300: f1 ends; 400: f0 ends.
     PartOfTwoCalls() {
         target.hello();
-        const std::uint64_t outer = target.entry(1, 0);
-        const std::uint64_t inner = target.entry(2, 100);
-        target.argument(Extended::marker, 7, 50);
-        target.ret(inner, 150);
-        target.ret(outer, 100);
+        Play<TargetStream>{target}("0:1( 100:2( 50:m7 150:) 100:)");
         target.finish();
     }
     Report report(const Part& part) const {
@@ -229,28 +203,24 @@ protected:
     Parts parts{target, symbols};
 };
 
-TEST_F(PartOfTwoCalls, ACallThatCrossesAnEndCountsWithItsPart) {
-    const Report report = this->report(between(50, 250));
-    ASSERT_EQ(report.functions.size(), 2u);
-    for (const FunctionRow& row : report.functions) {
-        const bool is_outer = row.name == "f0";
-        EXPECT_EQ(row.calls, is_outer ? 0u : 1u) << "those that begin in the part";
-        EXPECT_EQ(row.total_ns, is_outer ? 200u : 150u);
-        EXPECT_EQ(row.self_ns, is_outer ? 50u : 150u);
-        EXPECT_EQ(row.cut, 1u);
-        EXPECT_EQ(row.open, 0u);
-        EXPECT_EQ(row.timed, 0u) << "min and max are of whole calls";
-    }
-    EXPECT_EQ(report.duration_ns, 200u);
-}
-
-TEST_F(PartOfTwoCalls, ARangeThatHoldsAllIsTheWhole) {
-    const Report report = this->report(between(0, 1000));
-    for (const FunctionRow& row : report.functions) {
-        EXPECT_EQ(row.cut, 0u);
-        EXPECT_EQ(row.timed, 1u);
-    }
-    EXPECT_EQ(report.duration_ns, 400u);
+// Each call counts with the part in which it begins. Min and max are of whole calls.
+TEST_F(PartOfTwoCalls, HasTheCallsThatCrossItsEnds) {
+    const auto rows = [this](std::uint64_t from, std::uint64_t to) {
+        const Report report = this->report(between(from, to));
+        std::set<std::string> list;
+        for (const FunctionRow& row : report.functions) {
+            list.insert(fmt::format("{}: {} calls {} {}, {} cut, {} open, {} timed", row.name,
+                                    row.calls, row.total_ns, row.self_ns, row.cut, row.open,
+                                    row.timed));
+        }
+        return fmt::format("{}; {}", report.duration_ns, joined(list, "; "));
+    };
+    EXPECT_EQ(rows(50, 250),
+              "200; f0: 0 calls 200 50, 1 cut, 0 open, 0 timed; "
+              "f1: 1 calls 150 150, 1 cut, 0 open, 0 timed");
+    EXPECT_EQ(rows(0, 1000),
+              "400; f0: 1 calls 400 200, 0 cut, 0 open, 1 timed; "
+              "f1: 1 calls 200 200, 0 cut, 0 open, 1 timed");
 }
 
 TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {

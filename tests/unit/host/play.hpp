@@ -12,6 +12,10 @@ inline void play_word(TargetStream& to, char letter, std::uint64_t, std::uint64_
     if (letter == '|') return to.flush();  // the records so far are sent
     if (letter == 'x') return to.lose();   // they are overwritten in the ring
     if (letter == '#') return to.skip_sequence(protocol::Stream::trace);  // a frame is never sent
+    // How the core left its last context: preempted, blocked, ended.
+    const auto how = std::string_view("pbe").find(letter);
+    using enum protocol::Left;
+    if (how < 3) return to.left(std::array{preempted, blocked, ended}[how]);
     throw std::invalid_argument(std::string(1, letter));
 }
 
@@ -44,7 +48,7 @@ public:
     explicit Play(To& to) : to_(to) {}
     // Returns the index of the last record with a call or a return.
     std::uint64_t operator()(const std::string& text) {
-        static const std::regex form(R"((?:(-?\d+):)?([a-z|#<>]?)(\d*)(\(\)|[().]|)(\d*)(!?))");
+        static const std::regex form(R"((?:(-?\d+):)?([a-z|#<>~]?)(\d*)(\(\)|[().]|)(\d*)(!?))");
         std::istringstream words(text);
         for (std::string word; words >> word;) {
             if constexpr (std::is_same_v<To, TargetStream>) {
@@ -56,7 +60,7 @@ public:
             std::smatch of;
             if (!std::regex_match(word, of, form)) throw std::invalid_argument(word);
             const auto number = [&](std::size_t group, std::int64_t otherwise) {
-                return of.length(static_cast<long>(group)) == 0 ? otherwise : std::stoll(of[group]);
+                return of.length(group) == 0 ? otherwise : std::stoll(of[group]);
             };
             ticks_ = static_cast<std::uint64_t>(number(1, 10));
             number_ = static_cast<std::uint32_t>(number(3, 0));

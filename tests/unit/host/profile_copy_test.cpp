@@ -60,52 +60,6 @@ TEST(ProfileCopy, OfAGoldenLineAtAnyTime) {
 }
 
 // Nested calls in several contexts and cores, gaps, the tracer's time, and duration records.
-TEST(ProfileCopy, OfAnyOpenCalls) {
-    TargetStream target;
-    target.cores = 2;
-    target.records_per_frame = 7;
-    target.hello();
-    std::mt19937 random(11);
-    std::vector<std::uint64_t> open[2];
-    for (int n = 0; n < 3000; ++n) {
-        const auto core = static_cast<std::uint8_t>(random() % 2);
-        auto& stack = open[core];
-        switch (random() % 12) {
-        case 0: target.extended(Extended::tracer_begin, 3, core); break;
-        case 1: target.extended(Extended::tracer_end, 3, core); break;
-        case 2:
-            if (random() % 20 == 0) target.lose();
-            break;
-        case 3:
-            if (core == 0) target.argument(Extended::context, random() % 3);
-            break;
-        case 4:
-            target.with_data(Extended::duration, random() % 4, {random() % 30, random() % 200},
-                             core);
-            break;
-        case 5:
-            if (core == 0) target.argument(Extended::marker, random() % 9);
-            break;
-        default:
-            if (stack.size() < 40 && random() % 2 == 0) {
-                stack.push_back(target.entry(random() % 30, 10, core));
-            } else if (!stack.empty()) {
-                if (random() % 10 == 0 && stack.size() > 1)
-                    stack.pop_back();  // left without a return
-                target.ret(stack.back(), 10, core);
-                stack.pop_back();
-            }
-        }
-        if (n == 1500) {
-            target.stats(false);
-            target.reset();
-            target.hello();
-            open[0].clear();
-            open[1].clear();
-        }
-    }
-    target.flush();
-    expect_copies_of(target.bytes, 997);
-}
+TEST(ProfileCopy, OfAnyOpenCalls) { expect_copies_of(busy_target().bytes, 2999); }
 
 }  // namespace nopscope::host::test::profile_copy_test

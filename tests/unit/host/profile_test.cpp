@@ -35,9 +35,18 @@ void send(TargetStream& target, const protocol::ProfileHeader& header,
     target.frame(Stream::profile, core, write(target.payload(), header, entries));
 }
 
-auto figures(const ProfileEntry& of) {
-    return std::tuple(of.site_offset, of.total, of.self, of.min, of.max,
-                      std::vector(std::begin(of.bins), std::end(of.bins)));
+using Figures = std::tuple<std::uint32_t, std::uint64_t, std::int64_t, std::uint64_t, std::uint64_t,
+                           std::vector<std::uint64_t>>;
+Figures figures(const ProfileEntry& of) {
+    return {of.site_offset, of.total, of.self,
+            of.min,         of.max,   {std::begin(of.bins), std::end(of.bins)}};
+}
+// All entries, and whether nothing is wrong.
+std::pair<std::vector<Figures>, bool> read(std::span<const protocol::Byte> payload) {
+    protocol::ProfileReader in(payload.data(), payload.size());
+    std::vector<Figures> all;
+    for (ProfileEntry entry; in.next(entry);) all.push_back(figures(entry));
+    return {all, in.ok()};
 }
 
 TEST(ProfileWire, TheLargestEntryFits) {
@@ -46,71 +55,53 @@ TEST(ProfileWire, TheLargestEntryFits) {
     largest.site_offset = 0xfffffff8;
     largest.total = largest.min = largest.max = ~std::uint64_t{0};
     largest.self = INT64_MIN;
-    for (std::uint64_t& bin : largest.bins) bin = ~std::uint64_t{0};
+    std::fill(std::begin(largest.bins), std::end(largest.bins), ~std::uint64_t{0});
     const protocol::ProfileHeader header{~std::uint64_t{0}, ~std::uint64_t{0} >> 1, true,
                                          ~std::uint64_t{0}};
     const std::size_t size = write(payload, header, {largest});
     EXPECT_LE(size, sizeof payload);
     EXPECT_EQ(size, 3 * protocol::max_varint_bytes + protocol::max_profile_entry_bytes);
-    protocol::ProfileReader in(payload, size);
-    const auto& head = in.header();
+    const auto head = protocol::ProfileReader(payload, size).header();
     EXPECT_EQ(std::tuple(head.number, head.part, head.last, head.now),
               std::tuple(header.number, header.part, true, header.now));
-    ProfileEntry read;
-    ASSERT_TRUE(in.next(read));
-    EXPECT_EQ(figures(read), figures(largest));
-    EXPECT_FALSE(in.next(read));
-    EXPECT_TRUE(in.ok());
+    EXPECT_EQ(read({payload, size}), std::pair(std::vector{figures(largest)}, true));
 }
 
 TEST(ProfileWire, RoundTripsAndStandsBeingCut) {
     std::mt19937_64 random(5);
     for (unsigned round = 0; round < 200; ++round) {
         std::vector<ProfileEntry> entries;
+        std::vector<Figures> expected;
         std::uint32_t site = 0;
         for (unsigned n = 0; n < 4; ++n) {
             site += random() % 1000 + (n != 0);
             ProfileEntry one = entry(site, {random() >> (2 + random() % 62), 3});
             one.self = static_cast<std::int64_t>(random());
-            for (unsigned i = random() % 5; i > 0; --i) {
+            for (unsigned i = random() % 5; i > 0; --i)
                 one.bins[random() % protocol::profile_bins] = random() % 300;
-            }
             entries.push_back(one);
+            expected.push_back(figures(one));
         }
         protocol::Byte payload[protocol::max_payload_bytes];
         const std::size_t size = write(payload, {round, round % 3, round % 2 == 0, 99}, entries);
-        protocol::ProfileReader in(payload, size);
-        ProfileEntry read;
-        for (const ProfileEntry& one : entries) {
-            ASSERT_TRUE(in.next(read));
-            EXPECT_EQ(figures(read), figures(one));
-        }
-        EXPECT_FALSE(in.next(read));
-        EXPECT_TRUE(in.ok());
+        EXPECT_EQ(read({payload, size}), std::pair(expected, true));
         for (std::size_t cut = 0; cut < size; ++cut) {
-            protocol::ProfileReader part(payload, cut);
-            unsigned whole = 0;
-            while (part.next(read)) EXPECT_EQ(figures(read), figures(entries[whole++]));
-            EXPECT_LT(whole, entries.size());
+            const auto part = read({payload, cut}).first;
+            ASSERT_LT(part.size(), expected.size());
+            EXPECT_TRUE(std::equal(part.begin(), part.end(), expected.begin()));
         }
     }
 }
 
 TEST(ProfileWire, RefusesWhatCannotBe) {
-    const auto read = [](Bytes payload) {
-        protocol::ProfileReader in(payload.data(), payload.size());
-        ProfileEntry entry;
-        while (in.next(entry)) {
-        }
-        return in.ok();
-    };
-    EXPECT_TRUE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4, 1}));
-    EXPECT_FALSE(read({}));
-    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));  // too many bins
-    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}));  // this bin does not exist
-    EXPECT_FALSE(
-        read({1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}));  // a site of 30 bits
-    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));
+    EXPECT_TRUE(read(Bytes{1, 1, 5, 2, 9, 18, 9, 9, 1, 4, 1}).second);
+    const std::pair<const char*, Bytes> wrong[] = {
+        {"nothing", {}},
+        {"too many bins", {1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}},
+        {"this bin does not exist", {1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}},
+        {"a site of 30 bits", {1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}},
+        {"cut", {1, 1, 5, 2, 9, 18, 9, 9, 1, 4}}};
+    for (const auto& [what, payload] : wrong) EXPECT_FALSE(read(payload).second) << what;
 }
 
 class TargetProfileTest : public ReportTest {

@@ -26,6 +26,7 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
+#include "tests/unit/host/busy_target.hpp"
 #include "tests/unit/host/codec_records.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/error_of.hpp"

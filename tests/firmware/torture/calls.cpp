@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include <concepts>
+#include <iterator>
 #include <utility>
 
 namespace torture::TORTURE_LEVEL {
 namespace {
 
-// Types without padding: a digest has all bytes of a value.
+// Types without padding, for mix().
 struct Pair {
     uint64_t low, high;
 };
@@ -42,25 +43,15 @@ struct Vectors {
 };
 using Wide = unsigned __int128;
 
-template <typename Value>
-constexpr size_t words_of = (sizeof(Value) + 7) / 8;
-
 // A value of a type with random bits.
 template <typename Value>
 TORTURE_INLINE Value drawn(uint64_t seed) {
-    uint64_t words[words_of<Value>];
-    for (unsigned n = 0; n < words_of<Value>; ++n) words[n] = draw(seed, n);
+    uint64_t words[(sizeof(Value) + 7) / 8];
+    for (unsigned n = 0; n < std::size(words); ++n) words[n] = draw(seed, n);
     if constexpr (std::same_as<Value, bool>) words[0] &= 1;
     Value value;
     memcpy(&value, words, sizeof value);
     return value;
-}
-template <typename Value>
-TORTURE_INLINE uint64_t mix_bits(uint64_t digest, const Value& value) {
-    uint64_t words[words_of<Value>] = {};
-    memcpy(words, &value, sizeof value);
-    for (const uint64_t word : words) digest = mix(digest, word);
-    return digest;
 }
 
 // ---- arguments ----
@@ -68,7 +59,7 @@ TORTURE_INLINE uint64_t mix_bits(uint64_t digest, const Value& value) {
 template <typename... Values>
 TORTURE_CALL uint64_t take(Values... values) {
     uint64_t digest = 0;
-    ((digest = mix_bits(digest, values)), ...);
+    ((digest = mix(digest, values)), ...);
     return digest;
 }
 template <typename... Values>
@@ -81,7 +72,7 @@ uint64_t arguments(uint64_t seed) {
 
 template <typename Value>
 TORTURE_INLINE uint64_t mix_next(uint64_t digest, va_list& list) {
-    return mix_bits(digest, va_arg(list, Value));
+    return mix(digest, va_arg(list, Value));
 }
 template <typename... Values>
 TORTURE_CALL uint64_t take_variadic(uint64_t digest, ...) {
@@ -114,11 +105,11 @@ uint64_t formatted(uint64_t seed) {
 template <typename Value>
 TORTURE_CALL Value exchange(Value in, unsigned depth) {
     if (depth > 0) in = exchange(in, depth - 1);
-    return drawn<Value>(mix_bits(depth, in));
+    return drawn<Value>(mix(depth, in));
 }
 template <typename... Values>
 uint64_t results(uint64_t seed) {
-    ((seed = mix_bits(seed, exchange(drawn<Values>(seed), 3))), ...);
+    ((seed = mix(seed, exchange(drawn<Values>(seed), 3))), ...);
     return seed;
 }
 
@@ -136,8 +127,8 @@ uint64_t seen_callees(uint64_t seed) {
     for (unsigned n = 0; n < 10; ++n)
         v[n] = float64x2_t{draw_double(seed, n), draw_double(seed, 10 + n)};
     const float64x2_t sum = sum_vectors(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9]);
-    uint64_t digest = mix(mix_bits(seed, sum), return_float(3.0f));
-    for (const float64x2_t& one : v) digest = mix_bits(digest, one);
+    uint64_t digest = mix(mix(seed, sum), return_float(3.0f));
+    for (const float64x2_t& one : v) digest = mix(digest, one);
     return digest;
 }
 

@@ -89,7 +89,7 @@ TORTURE_CALL uint64_t jump_often(uint64_t seed) {
         const int value = setjmp(outer);
         if (value == 0) throw_from(static_cast<unsigned>(round), &outer, round);
         TORTURE_EXPECT(value == round);
-        digest = mix(plain_call(digest), value);
+        digest = mix(plain_call(digest), static_cast<uint64_t>(value));
         sum = plain_double(sum) / 2;
         if (round % 5 == 0) toggle();
     }

@@ -6,6 +6,9 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
 
 // Saves this stack's SP and resumes the task that was saved at `sp`
 // (firmware/examples/tasks/switch.S).
@@ -50,6 +53,51 @@ NOPSCOPE_NOTRACE inline std::uint64_t begin_stack(std::uint64_t high, void (*beg
     for (unsigned i = 0; i < 20; ++i) words[i] = 0;
     words[11] = reinterpret_cast<std::uintptr_t>(begin);
     return reinterpret_cast<std::uintptr_t>(words);
+}
+
+// A task with its own stack and context.
+struct Task {
+    nopscope::Context context;
+    nopscope::ContextFrame frames[129];
+    alignas(16) unsigned char stack[32768];
+    std::uint64_t sp, main_sp;
+
+    // enter() then begins `run`.
+    NOPSCOPE_NOTRACE nopscope::Status create(void (*run)()) {
+        const auto low = reinterpret_cast<std::uintptr_t>(stack);
+        sp = begin_stack(low + sizeof stack, run);
+        return nopscope::context_create(context, frames, low, low + sizeof stack);
+    }
+    // From the main context to the task's, and back.
+    NOPSCOPE_NOTRACE void enter() {
+        must(nopscope::context_switch(context));
+        switch_stacks(&main_sp, sp);
+    }
+    NOPSCOPE_NOTRACE void leave() {
+        must(nopscope::context_switch(nopscope::main_context()));
+        switch_stacks(&sp, main_sp);
+    }
+};
+
+// On all cores, with what the recorder of recorder_given() needs.
+NOPSCOPE_NOTRACE inline nopscope::Config config_given(const char* image) {
+    nopscope::Config config = board_config(image);
+    config.cores = nopscope::hal::core_count();
+    config.mode = nopscope::Mode::lossless;
+    config.interrupt_depth = nopscope::hal::interrupt_depth_of;
+    if (recorder_given() == nopscope::Recorder::profile)
+        config.profile_memory = profile_memory(config.cores);
+    return config;
+}
+// Traces as these words of the command line say: recorder=NAME, ops=return (`at_return`, on all
+// functions), sample=2 (every second call), events=1 (INST_RETIRED).
+NOPSCOPE_NOTRACE inline void trace_as_given(const nopscope::Sites& sites,
+                                            nopscope::ReturnOps& at_return) {
+    static constexpr std::uint16_t instructions_retired[] = {8};
+    must(nopscope::enable(recorder_given(), sites));
+    if (is_given("ops=return")) must(nopscope::attach(at_return, nopscope::Sites::all()));
+    if (is_given("recorder=sampled")) nopscope::set_sample(is_given("sample=2") ? 2 : 1);
+    if (is_given("events=1")) must(nopscope::count_events(instructions_retired));
 }
 
 // For Config::output: drops the line's bytes.

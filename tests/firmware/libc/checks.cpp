@@ -13,6 +13,10 @@ std::size_t checks_made = 0;
 
 namespace {
 
+// A pointer to the function, so that the call needs its landing pad.
+template <auto* function>
+decltype(function) volatile through = function;
+
 constexpr std::size_t longest = 400;
 constexpr std::size_t alignments = 16;
 using Buffer = unsigned char[longest + 4 * alignments];
@@ -51,44 +55,39 @@ void fill() {
 int sign(int value) { return (value > 0) - (value < 0); }
 
 void copies(std::size_t length, std::size_t to, std::size_t from) {
-    void* (*volatile copy)(void*, const void*, std::size_t) = std::memcpy;
     fill();
     for (std::size_t i = 0; i < length; ++i) expected[to + i] = source[from + i];
-    void* result = copy(target + to, source + from, length);
+    void* result = through<::memcpy>(target + to, source + from, length);
     check(result == target + to && same(target, expected), "memcpy", length, to, from);
 
-    void* (*volatile move)(void*, const void*, std::size_t) = std::memmove;
     fill();
     for (std::size_t i = 0; i < length; ++i) source[i + from] = target[i + from];
     for (std::size_t i = 0; i < length; ++i) expected[to + i] = source[from + i];
-    result = move(target + to, target + from, length);  // overlaps in both directions
+    result = through<::memmove>(target + to, target + from, length);  // overlaps in both directions
     check(result == target + to && same(target, expected), "memmove", length, to, from);
 }
 
 void sets(std::size_t length, std::size_t to) {
-    void* (*volatile set)(void*, int, std::size_t) = std::memset;
     for (int value : {0, 0x5a}) {
         fill();
         for (std::size_t i = 0; i < length; ++i) expected[to + i] = value;
-        void* result = set(target + to, value | 0x100, length);
+        void* result = through<::memset>(target + to, value | 0x100, length);
         check(result == target + to && same(target, expected), "memset", length, to, value);
     }
 }
 
 void searches(std::size_t length, std::size_t from) {
-    void* (*volatile find)(void*, int, std::size_t) = std::memchr;
-    int (*volatile compare)(const void*, const void*, std::size_t) = std::memcmp;
     fill();
     for (auto& byte : source) byte |= 1;
     for (std::size_t at = 0; at <= length; at += 1 + at / 8) {
         auto* start = source + from;
         source[from + at] = 2;
-        check(find(start, 2, length) == (at < length ? start + at : nullptr), "memchr", length, at,
-              from);
+        check(through<::memchr>(start, 2, length) == (at < length ? start + at : nullptr), "memchr",
+              length, at, from);
         for (std::size_t i = 0; i < length; ++i) target[i] = start[i];
         if (at < length) target[at] = 3;
-        check(sign(compare(start, target, length)) == (at < length ? -1 : 0), "memcmp", length, at,
-              from);
+        check(sign(through<::memcmp>(start, target, length)) == (at < length ? -1 : 0), "memcmp",
+              length, at, from);
         source[from + at] |= 1;
     }
 }
@@ -105,63 +104,55 @@ char* make_string(Buffer& buffer, std::size_t alignment, std::size_t length, cha
 }
 
 void lengths_and_copies(std::size_t length, std::size_t to, std::size_t from) {
-    std::size_t (*volatile measure)(const char*) = std::strlen;
-    std::size_t (*volatile measure_up_to)(const char*, std::size_t) = ::strnlen;
-    char* (*volatile copy)(char*, const char*) = std::strcpy;
-    char* (*volatile copy_to_end)(char*, const char*) = ::stpcpy;
     fill();
     const char* text = make_string(source, from, length, 0);
     char* out = reinterpret_cast<char*>(target) + to;
-    check(measure(text) == length, "strlen", length, 0, from);
+    check(through<::strlen>(text) == length, "strlen", length, 0, from);
     for (std::size_t limit : {std::size_t{0}, length / 2, length, length + 1, length + 100}) {
-        check(measure_up_to(text, limit) == (limit < length ? limit : length), "strnlen", length,
-              limit, from);
+        check(through<::strnlen>(text, limit) == (limit < length ? limit : length), "strnlen",
+              length, limit, from);
     }
     for (std::size_t i = 0; i <= length; ++i) expected[to + i] = text[i];
-    check(copy(out, text) == out && same(target, expected), "strcpy", length, to, from);
-    for (std::size_t i = 0; i <= length; ++i) out[i] = '#';
-    check(copy_to_end(out, text) == out + length && same(target, expected), "stpcpy", length, to,
+    check(through<::strcpy>(out, text) == out && same(target, expected), "strcpy", length, to,
           from);
+    for (std::size_t i = 0; i <= length; ++i) out[i] = '#';
+    check(through<::stpcpy>(out, text) == out + length && same(target, expected), "stpcpy", length,
+          to, from);
 }
 
 void finds_in_strings(std::size_t length, std::size_t from) {
-    char* (*volatile first)(const char*, int) = ::strchr;
-    char* (*volatile first_or_end)(const char*, int) = ::strchrnul;
-    char* (*volatile last)(const char*, int) = ::strrchr;
-    void* (*volatile raw)(const void*, int) = ::rawmemchr;
     fill();
     char* text = make_string(source, from, length, 'm');
-    check(first(text, 'm') == nullptr, "strchr", length, length, from);
-    check(first_or_end(text, 'm') == text + length, "strchrnul", length, length, from);
-    check(last(text, 'm') == nullptr, "strrchr", length, length, from);
-    check(raw(text, 0) == text + length, "rawmemchr", length, length, from);
-    check(first(text, 0) == text + length, "strchr", length, 0, from);
+    check(through<::strchr>(text, 'm') == nullptr, "strchr", length, length, from);
+    check(through<::strchrnul>(text, 'm') == text + length, "strchrnul", length, length, from);
+    check(through<::strrchr>(text, 'm') == nullptr, "strrchr", length, length, from);
+    check(through<::rawmemchr>(text, 0) == text + length, "rawmemchr", length, length, from);
+    check(through<::strchr>(text, 0) == text + length, "strchr", length, 0, from);
     text[length + 1] = 'm';  // after the end
     for (std::size_t at = 0; at < length; at += 1 + at / 4) {
         text[at] = 'm';
-        check(first(text, 'm') == text, "strchr", length, at, from);
-        check(first(text + at, 'm') == text + at, "strchr", length, at, from);
-        check(first_or_end(text + at, 'm') == text + at, "strchrnul", length, at, from);
-        check(last(text, 'm') == text + at, "strrchr", length, at, from);
-        check(raw(text + at, 'm') == text + at, "rawmemchr", length, at, from);
+        check(through<::strchr>(text, 'm') == text, "strchr", length, at, from);
+        check(through<::strchr>(text + at, 'm') == text + at, "strchr", length, at, from);
+        check(through<::strchrnul>(text + at, 'm') == text + at, "strchrnul", length, at, from);
+        check(through<::strrchr>(text, 'm') == text + at, "strrchr", length, at, from);
+        check(through<::rawmemchr>(text + at, 'm') == text + at, "rawmemchr", length, at, from);
     }
 }
 
 void compares_strings(std::size_t length, std::size_t to, std::size_t from) {
-    int (*volatile compare)(const char*, const char*) = std::strcmp;
-    int (*volatile compare_up_to)(const char*, const char*, std::size_t) = std::strncmp;
     fill();
     const char* a = make_string(source, from, length, 0);
     char* b = reinterpret_cast<char*>(target) + to;
     for (std::size_t i = 0; i <= length; ++i) b[i] = a[i];
-    check(compare(a, b) == 0, "strcmp", length, to, from);
-    check(compare_up_to(a, b, length + 8) == 0, "strncmp", length, to, from);
+    check(through<::strcmp>(a, b) == 0, "strcmp", length, to, from);
+    check(through<::strncmp>(a, b, length + 8) == 0, "strncmp", length, to, from);
     for (std::size_t at = 0; at < length; at += 1 + at / 2) {
         const char was = b[at];
         b[at] = '~';
-        check(sign(compare(a, b)) == -1 && sign(compare(b, a)) == 1, "strcmp", length, at, from);
-        check(compare_up_to(a, b, at) == 0, "strncmp", length, at, from);
-        check(sign(compare_up_to(a, b, at + 1)) == -1, "strncmp", length, at, from);
+        check(sign(through<::strcmp>(a, b)) == -1 && sign(through<::strcmp>(b, a)) == 1, "strcmp",
+              length, at, from);
+        check(through<::strncmp>(a, b, at) == 0, "strncmp", length, at, from);
+        check(sign(through<::strncmp>(a, b, at + 1)) == -1, "strncmp", length, at, from);
         b[at] = was;
     }
 }

@@ -20,8 +20,6 @@
     .section .text.selftest_bad_sites, "ax", %progbits
     pre_nops 4
     entry   1b
-    .globl  selftest_bad_misaligned
-selftest_bad_misaligned:
     hint    #34
     nop
     nop
@@ -31,8 +29,6 @@ selftest_bad_misaligned:
     entry   1b
     entry   1b                          // twice
     entry   0                           // empty
-    .globl  selftest_bad_words
-selftest_bad_words:
     hint    #34
     nop
     hint    #25                         // a PACIASP instead of a NOP
@@ -42,8 +38,6 @@ selftest_bad_words:
     .section .rodata.selftest_bad_sites, "a", %progbits
     pre_nops
     entry   1b
-    .globl  selftest_bad_outside
-selftest_bad_outside:
     hint    #34
     nop
     nop

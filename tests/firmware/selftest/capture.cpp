@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/firmware/selftest/capture.hpp"
 
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
@@ -154,6 +156,111 @@ Recording record(void (*run)()) {
     run();
     pump_out();
     return collect();
+}
+
+namespace {
+
+const char* name_at(std::uint64_t offset) {
+    static const struct {
+        const void* function;
+        const char* name;
+    } names[] = {{pointer(leaf), "leaf"},     {pointer(calls_leaf), "calls_leaf"},
+                 {pointer(sum_to), "sum_to"}, {pointer(tail_calls_leaf), "tail_calls_leaf"},
+                 {pointer(throws), "throws"}, {pointer(catches), "catches"},
+                 {pointer(masks), "masks"},   {pointer(calls_back), "calls_back"}};
+    for (const auto& one : names) {
+        if (hal::address_of(__text_start) + offset == hal::address_of(one.function))
+            return one.name;
+    }
+    return "?";
+}
+
+// Writes a recording's events as text.
+class Text {
+public:
+    explicit Text(std::span<const protocol::Event> events) : events_(events) {
+        for (; at_ < events.size() && length_ < sizeof text_ - 256; ++at_) write(events[at_]);
+    }
+    const char* text() const { return text_; }
+
+private:
+    template <typename... Values>
+    void print(const char* format, Values... values) {
+        const int added = std::snprintf(text_ + length_, sizeof text_ - length_, format, values...);
+        length_ += static_cast<std::size_t>(added);
+    }
+    std::uint64_t data() {
+        ++at_;
+        return at_ < events_.size() && is(events_[at_], protocol::Extended::data)
+                   ? events_[at_].data
+                   : ~std::uint64_t{0};
+    }
+    void value(bool wide) {
+        const std::uint64_t low = data();
+        const std::uint64_t value =
+            wide ? protocol::wide_value(low, data()) : protocol::narrow_value(low);
+        print(" %llx", static_cast<unsigned long long>(value));
+    }
+    const char* site() { return name_at(data() << 3); }
+    void open(const protocol::Event& event) {
+        print("(");
+        open_[depth_++ % 64] = static_cast<std::uint32_t>(event.index) & protocol::entry_index_mask;
+    }
+    void close(const protocol::Event& event) {
+        unsigned out = 1;
+        while (out < depth_ && open_[depth_ - out] != event.entry_index) ++out;
+        if (depth_ == 0 || open_[depth_ - out] != event.entry_index) return print("?");
+        print(event.unwound ? "~" : ")");
+        if (out > 1) print("%u", out);
+        for (--depth_; --out > 0;) open_[depth_ - out] = open_[depth_ - out + 1];
+    }
+    void write(const protocol::Event& event) {
+        using protocol::Extended;
+        const unsigned argument = event.argument;
+        if (event.kind == protocol::Kind::ret) return close(event);
+        if (event.kind != protocol::Kind::extended) {
+            print("%s", name_at(event.site_offset));
+            if (event.kind == protocol::Kind::entry) open(event);
+            return;
+        }
+        switch (event.extended) {
+        case Extended::context: return print("c");
+        case Extended::marker: return print("m%u", argument);
+        case Extended::interrupt: print("%u", argument); return open(event);
+        case Extended::duration: print("%s/%u", site(), argument); return (void)data();
+        case Extended::arguments:
+            print("[%x %s", argument, site());
+            for (unsigned n = 0; n < 8; ++n) {
+                if ((argument >> n & 1) != 0) value((argument >> (8 + n) & 1) != 0);
+            }
+            return print("]");
+        case Extended::result:
+            print("{%u %s", argument, site());
+            value(argument != 0);
+            return print("}");
+        case Extended::counter: print("#%x", argument); return value((argument & 1) != 0);
+        case Extended::masked: at_ += 2; return;
+        case Extended::task:
+            return print(argument == left_argument(protocol::Left::gave_way) ? "g" : "?");
+        default: return print("?");
+        }
+    }
+
+    char text_[1024] = {};
+    std::size_t length_ = 0;
+    std::span<const protocol::Event> events_;
+    std::size_t at_ = 0;
+    std::uint32_t open_[64];
+    unsigned depth_ = 0;
+};
+
+}  // namespace
+
+bool Recording::reads(const char* expected) const {
+    const Text text(events);
+    if (well_formed && std::strcmp(text.text(), expected) == 0) return true;
+    std::printf("reads: %s\n", text.text());
+    return false;
 }
 
 bool is_of(const protocol::Event& event, const void* function) {

@@ -39,6 +39,13 @@ struct Recording {
     unsigned brackets = 0;  // brackets of the tracer's time, with instructions beside them
     unsigned answers[protocol::answer_count] = {};  // replies to commands
 
+    // Whether the events read like that, without changes of well-formed contents. `FUNCTION` is a
+    // call, `FUNCTION(` an entry; `)` ends the innermost open call, `)2` the one outside of it,
+    // `~` an unwound one. `3(` is interrupt 3, `FUNCTION/1` a duration at depth 1, `c` a context,
+    // `g` that the context before gave way, `m5` mark 5. `[MASK FUNCTION VALUE...]` are arguments,
+    // `{WIDE FUNCTION VALUE}` a result, `#ARGUMENT VALUE` a counter, all in hex. Masked sections
+    // are left out: their number depends on time.
+    bool reads(const char* expected) const;
     // How many events fulfil `is`.
     template <typename Is>
     unsigned count(Is is) const {

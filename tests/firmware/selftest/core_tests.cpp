@@ -20,8 +20,7 @@ namespace {
 struct alignas(64) Worker {
     std::atomic<Job> job;
     std::atomic<bool> is_dismissed;
-    bool began_masked;
-    bool began_zeroed;
+    bool began_right;
 };
 Worker workers[hal::max_cores];
 constexpr unsigned wake_sgi = 2;
@@ -30,11 +29,10 @@ void wake(unsigned) {}
 
 void work(unsigned core) {
     Worker& mine = workers[core];
-    mine.began_masked = !hal::interrupts_enabled();
     std::uint64_t tpidr, fpcr;
     asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
     asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-    mine.began_zeroed = tpidr == 0 && fpcr == 0;
+    mine.began_right = !hal::interrupts_enabled() && tpidr == 0 && fpcr == 0;
     hal::set_handler(wake_sgi, 12, wake);
     while (!mine.is_dismissed.load()) {
         const Job job = mine.job.load();
@@ -87,8 +85,7 @@ void dismiss(unsigned core) {
     hal::raise_sgi_on(core, wake_sgi);
 }
 
-bool began_masked(unsigned core) { return workers[core].began_masked; }
-bool began_zeroed(unsigned core) { return workers[core].began_zeroed; }
+bool began_right(unsigned core) { return workers[core].began_right; }
 
 const char* cores_note() {
     static char note[16];
@@ -172,7 +169,7 @@ SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
         REQUIRE(state.sp >= stack.low && state.sp < stack.high);
         REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
         REQUIRE(state.has_interrupts);
-        REQUIRE(core == 0 || (began_masked(core) && began_zeroed(core)));
+        REQUIRE(core == 0 || began_right(core));
     }
 }
 

@@ -109,10 +109,7 @@ SELFTEST("filters.a_call_that_is_open_at_stop_has_its_duration") {
         });
         (void)leaf(2);
     });
-    Call call;
-    REQUIRE(recording.events.size() == 3 && call_at(recording, 0, call));
-    REQUIRE(is_of(*call.site, pointer(calls_back)) && since.filtered() == 0 &&
-            since.dropped() == 0);
+    REQUIRE(recording.reads("calls_back/0") && since.filtered() == 0 && since.dropped() == 0);
     REQUIRE(ended());
 }
 
@@ -171,21 +168,15 @@ SELFTEST("filters.only_below") {
         (void)leaf(1);
         (void)calls_leaf(2);
     });
-    REQUIRE(recording.events.size() == 2 * 4);
-    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)));
-    REQUIRE(is_of(recording.events[1], pointer(leaf)));
-    REQUIRE(recording.events[3].kind == Kind::ret &&
-            is_of(recording.events[4], pointer(calls_leaf)));
+    REQUIRE(recording.reads("calls_leaf(leaf())calls_leaf(leaf())"));
     // Another set replaces it at once; then no set.
     REQUIRE(is_ok(trace_only_below(Sites::of(sum_only))));
     const Recording other = record([] {
         (void)calls_leaf(1);
         (void)sum_to(2);  // sum_to is below itself
     });
-    REQUIRE(other.events.size() == 6 && is_of(other.events[0], pointer(sum_to)));
-    REQUIRE(is_ok(trace_everywhere()));
-    const Recording all = record([] { (void)calls_leaf(1); });
-    REQUIRE(all.events.size() == 4 && ended());
+    REQUIRE(other.reads("sum_to(sum_to(sum_to()))") && is_ok(trace_everywhere()));
+    REQUIRE(record([] { (void)calls_leaf(1); }).reads("calls_leaf(leaf())") && ended());
 }
 
 SELFTEST("filters.each_context_has_its_subtree") {

@@ -3,39 +3,12 @@
 #include "tests/firmware/selftest/in_c.h"
 #include "tests/firmware/selftest/tracing.hpp"
 
-#include <cstring>
-
-namespace {
-
-// What was recorded: `c` a change of context, `g` that the one before gave way, `e` an entry, `r` a
-// return, `u` an unwound call.
-const char* letters_of(const Recording& recording) {
-    static char text[64];
-    unsigned length = 0;
-    for (const protocol::Event& event : recording.events) {
-        if (length == sizeof text - 1) break;
-        constexpr std::uint32_t gave_way = protocol::left_argument(protocol::Left::gave_way);
-        const bool gave = is(event, Extended::task) && event.argument == gave_way;
-        text[length++] = is(event, Extended::context) ? 'c'
-                         : gave                       ? 'g'
-                         : event.kind == Kind::entry  ? 'e'
-                         : event.kind != Kind::ret    ? '?'
-                         : event.unwound              ? 'u'
-                                                      : 'r';
-    }
-    text[length] = 0;
-    return text;
-}
-
-}  // namespace
-
 // The first task's call returns while the second's is open.
 SELFTEST("contexts.of_a_kernel_in_c") {
     static bool right;
     REQUIRE(only_traced(Recorder::graph, Sites::of(back_only)));
     const Recording recording = record([] { right = selftest_run_tasks_in_c(calls_back); });
-    REQUIRE(right && recording.well_formed);
-    REQUIRE(std::strcmp(letters_of(recording), "cgecgecgrcgrcg") == 0);
+    REQUIRE(right && recording.reads("cgcalls_back(cgcalls_back(cg)2cg)cg"));
     const auto context = [&](unsigned event) { return recording.events[event].argument; };
     REQUIRE(context(0) != 0 && context(3) != 0 && context(0) != context(3));
     REQUIRE(context(6) == context(0) && context(9) == context(3) && context(12) == 0);
@@ -51,5 +24,5 @@ SELFTEST("triggers.of_c") {
     static std::uint32_t sites;
     REQUIRE(only_traced(Recorder::graph, Sites::of(back_only)));
     const Recording recording = record([] { sites = selftest_stop_in_c(functions, calls_back); });
-    REQUIRE(sites == 2 && std::strcmp(letters_of(recording), "erer") == 0 && nothing_left());
+    REQUIRE(sites == 2 && recording.reads("calls_back()calls_back()") && nothing_left());
 }

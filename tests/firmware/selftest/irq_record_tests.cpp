@@ -30,19 +30,6 @@ void take(unsigned sgi) {
     hal::disable_interrupts();
 }
 
-// Leaves out `masked` records: their number depends on time.
-unsigned without_masked(const Recording& recording, protocol::Event* kept, unsigned most) {
-    unsigned count = 0;
-    for (const protocol::Event& event : recording.events) {
-        if (is(event, Extended::masked) || is(event, Extended::data)) continue;
-        if (count < most) kept[count] = event;
-        ++count;
-    }
-    return count;
-}
-bool begins(const protocol::Event& event, unsigned interrupt) {
-    return is(event, Extended::interrupt) && event.argument == interrupt;
-}
 bool lies_in_text(std::int64_t offset) {
     const auto size = hal::address_of(__text_end) - hal::address_of(__text_start);
     return offset >= 0 && static_cast<std::uint64_t>(offset) < size;
@@ -59,13 +46,7 @@ SELFTEST("irq_records.one_in_another") {
         take(outer);
         observe(false);
     });
-    REQUIRE(recording.well_formed);
-    protocol::Event events[4];
-    REQUIRE(without_masked(recording, events, 4) == 4);
-    REQUIRE(begins(events[0], outer) && begins(events[1], inner));
-    REQUIRE(events[2].kind == Kind::ret && events[3].kind == Kind::ret);
-    // The inner one's end comes first.
-    REQUIRE(events[2].entry_index - events[3].entry_index == events[1].index - events[0].index);
+    REQUIRE(recording.reads("3(4())"));
 }
 
 SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
@@ -80,10 +61,7 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
         interrupt_end(other);
         start();
     });
-    REQUIRE(recording.well_formed);
-    protocol::Event events[2];
-    REQUIRE(without_masked(recording, events, 2) == 2);
-    REQUIRE(begins(events[0], inner) && events[1].kind == Kind::ret);
+    REQUIRE(recording.reads("4()"));
 }
 
 // A traced function's return address is a hook. The record names the real caller behind the hook,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instrumented functions for the tracer's tests (traced.cpp), and site table entries that init()
-// must refuse (bad_sites.S).
+// Instrumented functions for the tracer's tests (traced.cpp).
 #pragma once
 
 #include <csetjmp>
@@ -40,7 +39,4 @@ inline const void* const throws_only[] = {pointer(throws)};
 
 extern "C" {
 [[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // tracer/arch/arm64/longjmp.S
-
-// The functions of the bad entries. They are never called.
-extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];
 }

@@ -4,9 +4,6 @@
 
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "nopscope/contexts.hpp"
-#include "nopscope/events.hpp"
-#include "nopscope/return_ops.hpp"
 #include "nopscope/triggers.hpp"
 #include "tests/firmware/image.hpp"
 #include "tests/firmware/selftest/capture.hpp"
@@ -40,20 +37,12 @@ struct OtherContext {
     }
 };
 
-// A task on its own stack.
-struct Task {
-    Context context;
-    ContextFrame frames[65];
-    alignas(16) unsigned char stack[16384];
-    std::uint64_t sp;
+struct Task : image::Task {
     bool done;
-
     // Begins anew; switch_stacks() to `sp` then calls `run`.
     bool create(void (*run)()) {
-        const auto low = reinterpret_cast<std::uintptr_t>(stack);
-        sp = image::begin_stack(low + sizeof stack, run);
         done = false;
-        return is_ok(context_create(context, frames, low, low + sizeof stack));
+        return is_ok(image::Task::create(run));
     }
 };
 inline Task tasks[2];

@@ -2,6 +2,9 @@
 // Triggers and marks.
 #include "tests/firmware/selftest/tracing.hpp"
 
+#define WHOLE "calls_leaf(leaf())"
+#define MARKED "calls_leaf(m77leaf())"
+
 namespace {
 
 bool begin(Trigger& trigger) {
@@ -11,9 +14,6 @@ bool begin(Trigger& trigger) {
 bool ended(Trigger& trigger) { return is_ok(detach(trigger)) && nothing_left(); }
 void run_five() {
     for (unsigned i = 0; i < 5; ++i) (void)calls_leaf(i);
-}
-bool is_mark(const protocol::Event& event, std::uint32_t id) {
-    return is(event, Extended::marker) && event.argument == id;
 }
 
 }  // namespace
@@ -26,16 +26,14 @@ SELFTEST("triggers.start_has_the_call") {
         stop();
         run_five();
     });
-    REQUIRE(recording.events.size() == 2 + 2 * 4 && is_of(recording.events[0], leaf_only[0]));
-    REQUIRE(trigger.has_acted() && ended(trigger));
+    REQUIRE(recording.reads("leaf()" WHOLE WHOLE) && trigger.has_acted() && ended(trigger));
 }
 
 SELFTEST("triggers.stop_does_not") {
     static Trigger trigger(Action::stop, 2);
     REQUIRE(begin(trigger));
     const Recording recording = record(run_five);
-    REQUIRE(recording.events.size() == 4 + 2 && is_of(recording.events[4], both[1]));
-    REQUIRE(recording.events[5].kind == Kind::ret && ended(trigger));
+    REQUIRE(recording.reads(WHOLE "calls_leaf()") && ended(trigger));
 }
 
 SELFTEST("triggers.snapshot_marks_and_can_be_armed_again") {
@@ -46,8 +44,7 @@ SELFTEST("triggers.snapshot_marks_and_can_be_armed_again") {
         trigger.arm(5);
         run_five();
     });
-    REQUIRE(recording.events.size() == 10 * 4 + 2);
-    REQUIRE(is_mark(recording.events[4 + 1], 77) && is_mark(recording.events[9 * 4 + 1 + 1], 77));
+    REQUIRE(recording.reads(WHOLE MARKED WHOLE WHOLE WHOLE WHOLE WHOLE WHOLE WHOLE MARKED));
     // It also acts while recording is stopped.
     trigger.arm(1);
     stop();
@@ -56,8 +53,7 @@ SELFTEST("triggers.snapshot_marks_and_can_be_armed_again") {
         start();
         mark(0x3ffffff);
     });
-    REQUIRE(stopped.events.size() == 2 && is_mark(stopped.events[0], 77) && ended(trigger));
-    REQUIRE(is_mark(stopped.events[1], 0x1ffffff));
+    REQUIRE(stopped.reads("m77m33554431") && ended(trigger));
 }
 
 SELFTEST_OF_CORES("triggers.all_cores_count_together") {
@@ -73,6 +69,5 @@ SELFTEST_OF_CORES("triggers.all_cores_count_together") {
         for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
         (void)workers_done();
     });
-    const auto marks = [](const protocol::Event& event) { return is_mark(event, 5); };
-    REQUIRE(trigger.has_acted() && recording.count(marks) == 1 && ended(trigger));
+    REQUIRE(trigger.has_acted() && recording.reads("m5") && ended(trigger));
 }

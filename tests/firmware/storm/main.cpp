@@ -57,8 +57,8 @@ nopscope::Mode mode() {
 // ---- A storm of its own ----
 
 unsigned failures;
-void fail(const char* what, unsigned long long operation) {
-    if (++failures <= 20) std::printf("storm: operation %llu: %s\n", operation, what);
+void fail(const char* what, std::uint64_t operation) {
+    if (++failures <= 20) std::printf("storm: operation %lu: %s\n", operation, what);
 }
 
 std::uint64_t word(const char* name, std::uint64_t otherwise) {
@@ -112,7 +112,7 @@ Status settled(Status status) {
 
 // A request makes ops `number` trace the functions for which wanted(index) is true.
 template <typename Wanted>
-void change(unsigned number, unsigned long long operation, Wanted wanted, Status status) {
+void change(unsigned number, std::uint64_t operation, Wanted wanted, Status status) {
     status = settled(status);
     if (status != Status::ok) fail(nopscope::describe(status), operation);
     for (unsigned i = 0; i < functions; ++i) {
@@ -129,7 +129,7 @@ void change(unsigned number, unsigned long long operation, Wanted wanted, Status
     if (attached[number][index] && seen == 0) fail("an attached ops missed a call", operation);
 }
 
-void one_operation(Random& random, unsigned long long operation) {
+void one_operation(Random& random, std::uint64_t operation) {
     const auto number = static_cast<unsigned>(random.below(all_ops));
     const Range range = random_range(random);
     bool* own = attached[number];
@@ -170,31 +170,29 @@ void one_operation(Random& random, unsigned long long operation) {
 }
 
 void check_calls() {
-    unsigned long long calls = 0;
+    std::uint64_t calls = 0;
     for (unsigned core = 0; core < used; ++core) {
         for (unsigned i = 0; i < functions; ++i) {
             const std::uint64_t made = called[core][0][i] + called[core][1][i];
             calls += made;
             if (steady_saw[core][i] == (i < steady_functions ? made : 0)) continue;
             if (++failures <= 20) {
-                std::printf("storm: core %u, function %u: called %llu times, seen %llu\n", core, i,
-                            static_cast<unsigned long long>(made),
-                            static_cast<unsigned long long>(steady_saw[core][i]));
+                std::printf("storm: core %u, function %u: called %lu times, seen %lu\n", core, i,
+                            made, steady_saw[core][i]);
             }
         }
-        std::printf("storm: core %u: %llu interrupts\n", core,
-                    static_cast<unsigned long long>(interrupts[core]));
+        std::printf("storm: core %u: %lu interrupts\n", core, interrupts[core]);
     }
     std::printf(
-        "storm: %llu calls, those of %u functions each seen once by the ops that stayed; "
-        "%llu foreign\n",
-        calls, steady_functions, static_cast<unsigned long long>(foreign));
+        "storm: %lu calls, those of %u functions each seen once by the ops that stayed; "
+        "%lu foreign\n",
+        calls, steady_functions, foreign);
     if (foreign != 0) fail("an ops saw a function that it did not trace", 0);
 }
 
 // The profile has each call at most once, in the cell of its function and core.
 void check_profile() {
-    unsigned long long calls = 0;
+    std::uint64_t calls = 0;
     for (std::uint32_t site = 0; site < nopscope::site_count(); ++site) {
         for (unsigned core = 0; core < used; ++core) {
             nopscope::SiteProfile profile;
@@ -207,7 +205,7 @@ void check_profile() {
                 fail("more self than total", site);
         }
     }
-    std::printf("storm: %llu calls profiled\n", calls);
+    std::printf("storm: %lu calls profiled\n", calls);
 }
 
 // With nothing attached, all words are NOPs again.
@@ -250,7 +248,7 @@ int run() {
         one_operation(random, n);
         if (n % 16 == 0) nopscope::pump();
         if (n != 0 && n % (operations / 100 + 1) == 0) {
-            std::printf("storm: %llu operations\n", static_cast<unsigned long long>(n));
+            std::printf("storm: %lu operations\n", n);
         }
     }
     stop_victims();
@@ -259,8 +257,7 @@ int run() {
     check_text();
     if (timeouts != 0)
         std::printf("storm: %u times a core was not seen within a second\n", timeouts);
-    std::printf("storm: %s: %llu operations\n", failures == 0 ? "passed" : "FAILED",
-                static_cast<unsigned long long>(operations));
+    std::printf("storm: %s: %lu operations\n", failures == 0 ? "passed" : "FAILED", operations);
     return failures != 0;
 }
 

@@ -32,7 +32,7 @@ void expect_nothing_lost() {
                  {"refused", now.refused_misaligned + now.refused_outside + now.refused_words},
                  {"enabled", now.enabled}};
     for (const auto& [name, value] : zeros) {
-        if (value != 0) complain("%s is %lu, must be 0", name, static_cast<unsigned long>(value));
+        if (value != 0) complain("%s is %lu, must be 0", name, value);
     }
 }
 

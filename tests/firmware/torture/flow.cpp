@@ -37,21 +37,14 @@ uint64_t recursion(uint64_t seed) {
 // ---- tail calls ----
 // Jumps at -O2 and -Os. -O0 has no such optimisation: there they are ordinary calls.
 
-TORTURE_CALL uint64_t tail_b(unsigned n, uint64_t digest);
-TORTURE_CALL uint64_t tail_c(unsigned n, uint64_t digest);
-TORTURE_CALL uint64_t tail_a(unsigned n, uint64_t digest) {
-    return n == 0 ? digest : tail_b(n - 1, mix(digest, uint64_t{n}));
-}
-TORTURE_CALL uint64_t tail_b(unsigned n, uint64_t digest) {
-    if (n % 8 == 0) toggle();  // makes a frame before the tail call
-    return n == 0 ? digest + 1 : tail_c(n - 1, mix(digest, uint64_t{3} * n));
-}
-TORTURE_CALL uint64_t tail_c(unsigned n, uint64_t digest) {
-    return n == 0 ? digest + 2 : tail_a(n - 1, mix(digest, uint64_t{5} * n));
+template <unsigned which>
+TORTURE_CALL uint64_t tail(unsigned n, uint64_t digest) {
+    if (which == 1 && n % 8 == 0) toggle();  // makes a frame before the tail call
+    return n == 0 ? digest + which : tail<(which + 1) % 3>(n - 1, mix(digest + which, uint64_t{n}));
 }
 
 using Step = uint64_t (*)(unsigned n, uint64_t digest);
-Step volatile steps[] = {tail_a, tail_b, tail_c};
+Step volatile steps[] = {tail<0>, tail<1>, tail<2>};
 TORTURE_CALL uint64_t tail_through_pointer(unsigned n, uint64_t digest) {
     return steps[n % 3](n, digest);
 }
@@ -64,7 +57,7 @@ TORTURE_CALL Four tail_middle(Four in) { return tail_leaf({{in.d[0] + 1, in.d[1]
 TORTURE_CALL Four tail_top(Four in) { return tail_middle(in); }
 
 uint64_t tail_calls(uint64_t seed) {
-    uint64_t digest = tail_a(40, seed);
+    uint64_t digest = tail<0>(40, seed);
     for (unsigned n = 0; n < 6; ++n) digest = tail_through_pointer(10 + n, digest);
     const Four four = tail_top({{1, 2, 3, draw_double(seed, 0)}});
     return mix(mix(mix(mix(digest, four.d[0]), four.d[1]), four.d[2]), four.d[3]);
@@ -96,7 +89,7 @@ TORTURE_CALL uint64_t jump_often(uint64_t seed) {
         const int value = setjmp(outer);
         if (value == 0) throw_from(static_cast<unsigned>(round), &outer, round);
         TORTURE_EXPECT(value == round);
-        digest = mix(plain_call(digest), value);
+        digest = mix(plain_call(digest), static_cast<uint64_t>(value));
         sum = plain_double(sum) / 2;
         if (round % 5 == 0) toggle();
     }
@@ -104,21 +97,17 @@ TORTURE_CALL uint64_t jump_often(uint64_t seed) {
 }
 
 // Leaves a chain of tail calls in the middle: the hooked frames share one SP.
-TORTURE_CALL uint64_t leap_a(unsigned n);
-TORTURE_CALL uint64_t leap_b(unsigned n) {
-    if (n == 0) longjmp(outer, 5);
-    return leap_a(n - 1);
-}
-TORTURE_CALL uint64_t leap_a(unsigned n) {
-    if (n == 0) longjmp(outer, 6);
-    return leap_b(n - 1);
+template <int value>
+TORTURE_CALL uint64_t leap(unsigned n) {
+    if (n == 0) longjmp(outer, value);
+    return leap<11 - value>(n - 1);
 }
 TORTURE_CALL uint64_t jump_from_tail(uint64_t seed) {
     uint64_t volatile digest = seed;
     unsigned volatile n = 0;
     while (n < 12) {
         const int value = setjmp(outer);
-        if (value == 0) leap_a(n);
+        if (value == 0) leap<6>(n);
         TORTURE_EXPECT(value == (n % 2 == 0 ? 6 : 5));
         if (n % 4 != 3) digest = plain_call(digest);
         n = n + 1;
@@ -199,17 +188,11 @@ uint64_t leaving_qsort(uint64_t seed) {
     return digest;
 }
 
-struct Shape {
-    virtual uint64_t area(uint64_t x) const = 0;
+struct Square {
+    virtual uint64_t area(uint64_t x) const { return x * x; }
     uint64_t twice(uint64_t x) const { return 2 * area(x); }
-
-protected:
-    ~Shape() = default;
 };
-struct Square final : Shape {
-    uint64_t area(uint64_t x) const override { return x * x; }
-};
-struct Line final : Shape {
+struct Line final : Square {
     uint64_t area(uint64_t x) const override { return mix(x, uint64_t{1}); }
 };
 
@@ -230,12 +213,12 @@ uint64_t callbacks(uint64_t seed) {
     for (unsigned n = 0; n < 12; ++n) value = binaries[n % 3](value, 0.5 + n % 2);
     Square square;
     Line line;
-    const Shape* volatile shapes[] = {&square, &line, &square};
+    const Square* volatile shapes[] = {&square, &line, &square};
     uint64_t digest = mix(seed, value);
     for (unsigned n = 0; n < 3; ++n) digest = mix(digest, shapes[n]->area(digest));
-    uint64_t (Shape::*volatile member)(uint64_t) const = &Shape::area;
-    uint64_t (Shape::*volatile plain)(uint64_t) const = &Shape::twice;
-    const Shape* shape = shapes[1];
+    uint64_t (Square::*volatile member)(uint64_t) const = &Square::area;
+    uint64_t (Square::*volatile plain)(uint64_t) const = &Square::twice;
+    const Square* shape = shapes[1];
     digest = mix(digest, (shape->*member)(digest));
     digest = mix(digest, (shape->*plain)(digest));
     const uint64_t sum = apply([seed, value](unsigned n) { return seed * n + (value > n); }, 9);

@@ -103,10 +103,8 @@ int run() {
 
     must(nopscope::disable(Sites::all()));
     const nopscope::Counters counters = nopscope::counters();
-    printf("limits: dropped %lu, shadow_stack_full %lu, off_stack %lu\n",
-           static_cast<unsigned long>(counters.dropped),
-           static_cast<unsigned long>(counters.shadow_stack_full),
-           static_cast<unsigned long>(counters.off_stack));
+    printf("limits: dropped %lu, shadow_stack_full %lu, off_stack %lu\n", counters.dropped,
+           counters.shadow_stack_full, counters.off_stack);
     return end("limits");
 }
 

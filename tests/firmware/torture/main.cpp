@@ -75,8 +75,8 @@ void run_case(const Way& way, const Suite& suite, const Case& one, uint64_t& kno
     if (!is_tracing && &suite == suites[0]) {
         known = digest;
     } else if (digest != known) {
-        complain("%s %s %s: %016lx, must be %016lx", way.name, suite.level, one.name,
-                 static_cast<unsigned long>(digest), static_cast<unsigned long>(known));
+        complain("%s %s %s: %016lx, must be %016lx", way.name, suite.level, one.name, digest,
+                 known);
     }
     expect_nothing_open(way);
 }
@@ -109,10 +109,8 @@ void run_suite(const Way& way, const Suite& suite) {
     toggling = false;
     if (!is_tracing) return;  // the line has no frames yet
     printf("torture: %-8s %s: %u cases; interrupts %u, nested %u + %u, late %u; failures %u\n",
-           way.name, suite.level, known, static_cast<unsigned>(interrupts[0] - before[0]),
-           static_cast<unsigned>(interrupts[1] - before[1]),
-           static_cast<unsigned>(interrupts[2] - before[2]),
-           static_cast<unsigned>(interrupts[3] - before[3]), failures);
+           way.name, suite.level, known, interrupts[0] - before[0], interrupts[1] - before[1],
+           interrupts[2] - before[2], interrupts[3] - before[3], failures);
     if (interrupts[0] == before[0] || interrupts[2] == before[2]) complain("no interrupt came");
 }
 
@@ -135,8 +133,7 @@ int run() {
     is_tracing = true;
     hal::set_return_hook(
         {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
-    printf("torture: %u sites, seed %lu; untraced: failures %u\n",
-           static_cast<unsigned>(nopscope::counters().sites), static_cast<unsigned long>(seed),
+    printf("torture: %u sites, seed %lu; untraced: failures %u\n", nopscope::counters().sites, seed,
            failures);
     for (const Way& way : ways) {
         for (const Suite* suite : suites) run_suite(way, *suite);
@@ -147,7 +144,7 @@ int run() {
     must(nopscope::disable(Sites::all()));
     hal::disable_interrupts();
     expect_nothing_lost();
-    printf("torture: %lu records\n", static_cast<unsigned long>(nopscope::counters().generated));
+    printf("torture: %lu records\n", nopscope::counters().generated);
     return end("torture");
 }
 

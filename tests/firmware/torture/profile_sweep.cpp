@@ -18,13 +18,6 @@
 
 #include <stdio.h>
 
-SWEEP_LABELS(profile_entry);
-SWEEP_LABELS(profile_hook);
-SWEEP_LABELS(graph_full);
-SWEEP_LABELS(profile_found);
-SWEEP_LABELS(profile_events_entry);
-SWEEP_LABELS(profile_events_hook);
-
 namespace torture {
 
 namespace {
@@ -98,8 +91,7 @@ constexpr Callee callees[] = {
 
 void complain(const Run& run, const char* what, unsigned function, int64_t value) {
     torture::complain(run, what);
-    torture::complain("  in %#lx: %ld",
-                      static_cast<unsigned long>(nopscope::site(sites[function]).address),
+    torture::complain("  in %#lx: %ld", nopscope::site(sites[function]).address,
                       static_cast<long>(value));
 }
 

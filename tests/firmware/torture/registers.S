@@ -206,20 +206,15 @@ traced torture_leaf             // for callbacks to call
 
     .bss
     .balign 8
-torture_saved:
-    .skip   8
-torture_leap_sp:
-    .skip   8
-    .globl  torture_delay, torture_phase
-torture_delay:
-    .skip   8
-torture_phase:
-    .skip   8
-torture_jitter:
-    .skip   8
-    .balign 16
-    .irp    name, arguments, results, before_call, arrived, returned
+    .macro  variable name, bytes
     .globl  torture_\name
 torture_\name:
-    .skip   384
+    .skip   \bytes
+    .endm
+    .irp    name, saved, leap_sp, delay, phase, jitter
+    variable \name, 8
+    .endr
+    .balign 16
+    .irp    name, arguments, results, before_call, arrived, returned
+    variable \name, 384
     .endr

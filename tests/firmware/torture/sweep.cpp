@@ -6,13 +6,6 @@
 
 #include <stdio.h>
 
-SWEEP_LABELS(function_entry);
-SWEEP_LABELS(graph_entry);
-SWEEP_LABELS(return_hook);
-SWEEP_LABELS(callback_hook);
-SWEEP_LABELS(graph_events_entry);
-SWEEP_LABELS(graph_events_hook);
-
 namespace torture {
 namespace {
 
@@ -51,8 +44,7 @@ void sweep_return_callbacks() {
     must(nopscope::attach(counting, Sites::all()));
     sweep_with(Recorder::graph, "callbacks and graph", true);
     must(nopscope::detach(counting));
-    printf("sweep: callbacks: %lu entries, %lu exits\n", static_cast<unsigned long>(entries),
-           static_cast<unsigned long>(exits));
+    printf("sweep: callbacks: %lu entries, %lu exits\n", entries, exits);
     if (exits == 0 || exits > entries) fail(__FILE__, __LINE__);
 }
 

@@ -42,9 +42,12 @@ struct Path {
     unsigned length() const { return static_cast<unsigned>(end - begin) / 4; }
 };
 // The path from `nopscope_NAME` to `nopscope_NAME_end`, labels in tracer/arch/arm64.
-#define SWEEP_LABELS(NAME) extern "C" const char nopscope_##NAME[], nopscope_##NAME##_end[]
-#define SWEEP_PATH(NAME) \
-    { #NAME, nopscope_##NAME, nopscope_##NAME##_end }
+#define SWEEP_PATH(NAME) SWEEP_BETWEEN(#NAME, NAME, NAME##_end)
+#define SWEEP_BETWEEN(TEXT, BEGIN, END)                                                 \
+    [] {                                                                                \
+        extern const char begin[] asm("nopscope_" #BEGIN), end[] asm("nopscope_" #END); \
+        return Path{TEXT, begin, end};                                                  \
+    }()
 
 struct Callee {
     const char* name;

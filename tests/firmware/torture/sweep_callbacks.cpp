@@ -4,11 +4,6 @@
 // context. The line's bytes are dropped; the console is raw on the UART.
 #include "tests/firmware/torture/sweep.hpp"
 
-SWEEP_LABELS(callback);
-SWEEP_LABELS(far);
-SWEEP_LABELS(walk_list);
-SWEEP_LABELS(callback_unguarded);
-
 extern "C" {
 void torture_no_landing(), torture_leaper(), torture_leaf();
 // far_sites.S
@@ -27,7 +22,7 @@ using nopscope::Regs;
 
 Path paths[] = {
     SWEEP_PATH(callback),
-    {"callback to direct, and recursion", nopscope_callback_end, nopscope_far},
+    SWEEP_BETWEEN("callback to direct, and recursion", callback_end, far),
     SWEEP_PATH(far),
     SWEEP_PATH(walk_list),
     SWEEP_PATH(callback_unguarded),

@@ -4,10 +4,6 @@
 // line's bytes are dropped; the console is raw on the UART.
 #include "tests/firmware/torture/sweep.hpp"
 
-SWEEP_LABELS(duration_entry);
-SWEEP_LABELS(duration_hook);
-SWEEP_LABELS(sampled_entry);
-
 namespace torture {
 namespace {
 

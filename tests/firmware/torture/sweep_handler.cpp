@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweeps' interrupt: an instrumented handler. It calls functions that move the shadow stack,
 // whatever instruction it interrupted. sweep.hpp has the number of its calls.
-#include "nopscope/contexts.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tracer/core/cores.hpp"
 
@@ -38,34 +37,24 @@ TORTURE_CALL void catch_leap() {
     catch_leap();
 }
 
-nopscope::Context other;
-nopscope::ContextFrame other_frames[64];
-alignas(16) unsigned char other_stack[16384];
-uint64_t main_sp, other_sp;
+image::Task other;
 
 NOPSCOPE_NOTRACE void run_other() {
     for (;;) {
         make_calls();
-        image::must(nopscope::context_switch(nopscope::main_context()));
-        switch_stacks(&other_sp, main_sp);
+        other.leave();
     }
 }
-NOPSCOPE_NOTRACE void switch_to_other() {
-    image::must(nopscope::context_switch(other));
-    switch_stacks(&main_sp, other_sp);
-}
+NOPSCOPE_NOTRACE void enter_other() { other.enter(); }
 
 }  // namespace
 
 NOPSCOPE_NOTRACE void start_other_task() {
     calls_are_lowest = image::is_given("lowest=1");
     if (!image::is_given("tasks=1")) return;
-    const auto low = reinterpret_cast<uintptr_t>(other_stack);
-    const uint64_t high = low + sizeof other_stack;
-    image::must(nopscope::context_create(other, other_frames, low, high));
-    other_sp = image::begin_stack(high, run_other);
+    image::must(other.create(run_other));
     task_calls = 9;
-    nopscope::hal::set_after_interrupt(switch_to_other);
+    nopscope::hal::set_after_interrupt(enter_other);
 }
 
 TORTURE_CALL uint64_t deep(unsigned depth, void (*then)()) {

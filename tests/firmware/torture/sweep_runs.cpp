@@ -127,8 +127,7 @@ void report_hits(const Path& path) {
 
 void complain(const Run& run, const char* what) {
     complain("%s%s, delay %lu + %lu, interrupt at %#lx: %s", run.callee.name,
-             run.abandoned ? " after a longjmp" : "", static_cast<unsigned long>(torture_delay),
-             static_cast<unsigned long>(torture_phase), static_cast<unsigned long>(landed_at),
+             run.abandoned ? " after a longjmp" : "", torture_delay, torture_phase, landed_at,
              what);
 }
 

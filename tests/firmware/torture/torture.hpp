@@ -84,20 +84,13 @@ TORTURE_INLINE constexpr uint64_t mix(uint64_t digest, uint64_t value) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
-TORTURE_INLINE uint64_t mix(uint64_t digest, double value) {
-    return mix(digest, __builtin_bit_cast(uint64_t, value));
-}
-TORTURE_INLINE uint64_t mix(uint64_t digest, float value) {
-    return mix(digest, uint64_t{__builtin_bit_cast(uint32_t, value)});
-}
-TORTURE_INLINE uint64_t mix(uint64_t digest, unsigned __int128 value) {
-    return mix(mix(digest, static_cast<uint64_t>(value)), static_cast<uint64_t>(value >> 64));
-}
-TORTURE_INLINE uint64_t mix(uint64_t digest, long double value) {
-    return mix(digest, __builtin_bit_cast(unsigned __int128, value));
-}
-TORTURE_INLINE uint64_t mix(uint64_t digest, int value) {
-    return mix(digest, static_cast<uint64_t>(static_cast<int64_t>(value)));
+// Of all bytes of another value, which has no padding.
+template <typename Value>
+TORTURE_INLINE uint64_t mix(uint64_t digest, const Value& value) {
+    uint64_t words[(sizeof(Value) + 7) / 8] = {};
+    __builtin_memcpy(words, &value, sizeof value);
+    for (const uint64_t word : words) digest = mix(digest, word);
+    return digest;
 }
 
 // The n-th pseudo-random value of a seed. As a double it is an integer divided by 4, so that sums

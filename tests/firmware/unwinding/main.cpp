@@ -6,9 +6,6 @@
 //     recorder=none|function|graph|profile|duration|sampled   ops=return   events=1
 //     only: nothing of the C library is traced, and exceptions also come on a stack that the tracer
 //     does not know
-#include "nopscope/contexts.hpp"
-#include "nopscope/events.hpp"
-#include "nopscope/return_ops.hpp"
 #include "tests/firmware/image.hpp"
 #include "tests/firmware/unwinding/calls.hpp"
 #include "tests/firmware/unwinding/runtime.hpp"
@@ -21,13 +18,11 @@ namespace hal = nopscope::hal;
 using image::begin_stack;
 using image::is_given;
 using image::must;
-using nopscope::Recorder;
 using nopscope::Sites;
 
 namespace {
 
 constexpr unsigned sgi = 3;
-constexpr std::uint16_t instructions_retired = 8;
 constexpr unsigned ticks = 400;
 
 Backtrace untraced;
@@ -117,27 +112,19 @@ void be_interrupted() {
         check(catches_deep(5) == 1, "a wrong result while interrupted");
 }
 
-std::uint64_t main_sp, task_sp;
-alignas(16) unsigned char task_stack[32768];
-nopscope::Context task;
-nopscope::ContextFrame task_frames[129];
+image::Task task;
 
 void run_task() {
     asm volatile(".cfi_undefined 30");  // here, too
     hal::enable_interrupts();
     make_all_calls();
     const hal::InterruptsMasked masked;
-    must(nopscope::context_switch(nopscope::main_context()));
-    switch_stacks(&task_sp, main_sp);
+    task.leave();
 }
 void run_as_task() {
-    const auto low = reinterpret_cast<std::uintptr_t>(task_stack);
-    const std::uint64_t high = low + sizeof task_stack;
-    must(nopscope::context_create(task, task_frames, low, high));
-    task_sp = begin_stack(high, run_task);
+    must(task.create(run_task));
     const hal::InterruptsMasked masked;
-    must(nopscope::context_switch(task));
-    switch_stacks(&main_sp, task_sp);
+    task.enter();
 }
 
 void run_core(unsigned core) {
@@ -150,21 +137,6 @@ void run_core(unsigned core) {
     make_all_calls();
     second_core_is_done = true;
     for (;;) asm volatile("wfi");  // start_core() looks whether this core is on
-}
-
-void start_tracing() {
-    nopscope::Config config = board_config("unwinding");
-    config.cores = hal::core_count();
-    config.mode = nopscope::Mode::lossless;
-    config.interrupt_depth = hal::interrupt_depth_of;
-    if (image::recorder_given() == Recorder::profile)
-        config.profile_memory = image::profile_memory(config.cores);
-    image::start_tracer(config);
-    const Sites sites = is_only ? Sites::of(traced_functions) : Sites::all();
-    must(nopscope::enable(image::recorder_given(), sites));
-    if (is_given("ops=return")) must(nopscope::attach(at_return, Sites::all()));
-    if (is_given("recorder=sampled")) nopscope::set_sample(1);
-    if (is_given("events=1")) must(nopscope::count_events({&instructions_retired, 1}));
 }
 
 void print_calls() {
@@ -186,7 +158,8 @@ int main() {
     is_only = is_given(" only");
     make_all_calls(true);
 
-    start_tracing();
+    image::start_tracer(image::config_given("unwinding"));
+    image::trace_as_given(is_only ? Sites::of(traced_functions) : Sites::all(), at_return);
     called = {};
     make_all_calls(true);
     be_interrupted();

@@ -235,7 +235,7 @@ TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
 }
 
 TEST_F(PartOfTwoCalls, TextIsInOnePart) {
-    struct Text : EventSink {
+    struct Text : BalancedChecker {
         void console(std::string_view bytes, Nanoseconds now) override {
             text += fmt::format("{}@{} ", bytes, now);
         }
@@ -247,7 +247,7 @@ TEST_F(PartOfTwoCalls, TextIsInOnePart) {
     with_text.ret(with_text.entry(1, 0), 100);
     with_text.console("late");
     with_text.finish();
-    const auto text_of = [&](std::string_view range) {
+    const auto text_of = [&](const std::string& range) {
         Text sink;
         Parts(with_text, symbols).events_of({.time = read_time_range(range)}, sink);
         return sink.text;

@@ -10,17 +10,20 @@ public:
     explicit ZeroAfter(std::size_t records) : left_(records) {}
     void on_trace(unsigned core, const TraceBatch& batch) override {
         TraceBatch rest = batch;
-        if (!zero_clock() && batch.records.size() >= left_) {
+        if (!zeroed_at && batch.records.size() >= left_) {
             TraceBatch head = batch;
             head.records = batch.records.first(left_);
             Profile::on_trace(core, head);
             zero();
+            zeroed_at = zero_clock();
             rest = {.first_index = batch.first_index + left_,
                     .records = batch.records.subspan(left_)};
         }
         left_ -= std::min(left_, batch.records.size());
         Profile::on_trace(core, rest);
     }
+
+    std::optional<std::uint64_t> zeroed_at;  // the clock
 
 private:
     std::size_t left_;
@@ -54,7 +57,7 @@ void expect_zero_equals_part(const Trace& trace, unsigned seed) {
         zeroed.count_durations();
         read_line(trace.target, zeroed);
         Part part;
-        part.time.from = TimePoint{.ns = zeroed.zero_clock().value() - sink.origin};
+        part.time.from = TimePoint{.ns = zeroed.zeroed_at.value() - sink.origin};
         Profile of_part;
         of_part.count_durations();
         PartStream stream(of_part, part, symbols, "trace");

@@ -239,6 +239,12 @@ private:
             value(argument != 0);
             return print("}");
         case Extended::counter: print("#%x", argument); return value((argument & 1) != 0);
+        case Extended::events: {
+            const bool is_its = at_ > 0 && events_[at_ - 1].clock == event.clock;
+            print(is_its ? "<%lu" : "?%lu", data());
+            if (protocol::event_count(argument) == 2) print(" %lu", data());
+            return print(">");
+        }
         case Extended::masked: at_ += 2; return;
         case Extended::task:
             return print(argument == left_argument(protocol::Left::gave_way) ? "g" : "?");

@@ -43,8 +43,9 @@ struct Recording {
     // call, `FUNCTION(` an entry; `)` ends the innermost open call, `)2` the one outside of it,
     // `~` an unwound one. `3(` is interrupt 3, `FUNCTION/1` a duration at depth 1, `c` a context,
     // `g` that the context before gave way, `m5` mark 5. `[MASK FUNCTION VALUE...]` are arguments,
-    // `{WIDE FUNCTION VALUE}` a result, `#ARGUMENT VALUE` a counter, all in hex. Masked sections
-    // are left out: their number depends on time.
+    // `{WIDE FUNCTION VALUE}` a result, `#ARGUMENT VALUE` a counter, all in hex. `<2 3>` are the
+    // events of the call that has just ended. Masked sections are left out: their number depends on
+    // time.
     bool reads(const char* expected) const;
     // How many events fulfil `is`.
     template <typename Is>

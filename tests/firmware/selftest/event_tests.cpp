@@ -40,41 +40,6 @@ bool begin(Recorder recorder, std::span<const std::uint16_t> events) {
 }
 bool ended() { return nothing_left() && is_ok(count_events({})); }
 
-struct Returned {
-    std::uint32_t entry;
-    bool unwound;
-    std::uint64_t events[2];
-};
-struct Returns {
-    bool well_formed;
-    unsigned count = 0;
-    unsigned counted = 0;  // those with events; the first of them are in `calls`
-    Returned calls[64];
-};
-// `events`: how many each return has.
-Returns returns_of(const Recording& recording, unsigned events) {
-    Returns found{.well_formed = recording.well_formed, .calls = {}};
-    for (std::size_t i = 0; i < recording.events.size(); ++i) {
-        const protocol::Event& event = recording.events[i];
-        if (event.kind != protocol::Kind::ret) continue;
-        ++found.count;
-        if (found.counted == std::size(found.calls) || i + events >= recording.events.size())
-            continue;
-        Returned& call = found.calls[found.counted];
-        call = {event.entry_index, event.unwound, {}};
-        const protocol::Event& head = recording.events[i + 1];
-        if (!is(head, Extended::events)) continue;
-        found.well_formed &=
-            protocol::event_count(head.argument) == events && head.clock == event.clock;
-        for (unsigned n = 0; n < events; ++n) call.events[n] = recording.events[i + 2 + n].data;
-        ++found.counted;
-    }
-    return found;
-}
-bool is(const Returned& call, std::uint64_t first, std::uint64_t second = 0, bool unwound = false) {
-    return call.events[0] == first && call.events[1] == second && call.unwound == unwound;
-}
-
 SiteEvents charged(const void* function) {
     SiteEvents events{};
     (void)read_profile_events(index_of(function), 0, events);
@@ -136,10 +101,7 @@ SELFTEST("events.what_cannot_be_counted_is_refused") {
 
 SELFTEST("events.of_calls_that_longjmp_left") {
     REQUIRE(begin(Recorder::graph, two));
-    const Returns found = returns_of(record(call_and_leap), 2);
-    REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
-    REQUIRE(is(found.calls[0], 7, 1, true) && is(found.calls[1], 9, 1, true) &&
-            is(found.calls[2], 0, 0));
+    REQUIRE(record(call_and_leap).reads("calls_back(calls_back(~<7 1>~<9 1>leaf()<0 0>"));
     REQUIRE(begin(Recorder::profile, two));
     (void)record(call_and_leap);
     REQUIRE(is(charged(pointer(calls_back)), 2, 7 + 9, 9, 2, 1) &&
@@ -163,9 +125,7 @@ SELFTEST("events.others_while_calls_are_open") {
     };
     REQUIRE(begin(Recorder::graph, one));
     const Recording recording = record([] { calls_back(change); });
-    const Returns found = returns_of(recording, 2);
-    REQUIRE(found.well_formed && found.count == 2 && found.counted == 1 &&
-            is(found.calls[0], 2, 3));
+    REQUIRE(recording.reads("calls_back(calls_back()<2 3>)"));
     REQUIRE(begin(Recorder::profile, one));
     (void)record([] { calls_back(change); });
     REQUIRE(is(charged(pointer(calls_back)), 1, 2, 2, 3, 3));
@@ -180,36 +140,32 @@ SELFTEST("events.others_while_calls_are_open") {
 SELFTEST("events.the_tracer_s_own_are_nobody_s") {
     REQUIRE(begin(Recorder::graph, one));
     on_line_byte([] { raise(1, 0); });
-    const Returns found = returns_of(record([] {
-                                         calls_back([] {
-                                             raise(1, 0);
-                                             pump_out();
-                                             raise(1, 0);
-                                         });
-                                     }),
-                                     1);
+    const Recording recording = record([] {
+        calls_back([] {
+            raise(1, 0);
+            pump_out();
+            raise(1, 0);
+        });
+    });
     on_line_byte(nullptr);
-    REQUIRE(found.well_formed && found.counted == 1 && is(found.calls[0], 2));
-    REQUIRE(ended());
+    REQUIRE(recording.reads("calls_back()<2>") && ended());
 }
 
 SELFTEST("events.of_another_context_are_its_own") {
     static OtherContext other;
     REQUIRE(begin(Recorder::graph, two) && other.create());
-    const Returns found = returns_of(record([] {
-                                         static Context& here = main_context();
-                                         calls_back([] {
-                                             raise(1, 0);
-                                             (void)context_switch(other.context);
-                                             raise(50, 60);
-                                             calls_back([] { raise(4, 4); });
-                                             (void)context_switch(here);
-                                             raise(0, 1);
-                                         });
-                                     }),
-                                     2);
-    REQUIRE(found.well_formed && found.counted == 2);
-    REQUIRE(is(found.calls[0], 4, 4) && is(found.calls[1], 1, 1));
+    const Recording recording = record([] {
+        static Context& here = main_context();
+        calls_back([] {
+            raise(1, 0);
+            (void)context_switch(other.context);
+            raise(50, 60);
+            calls_back([] { raise(4, 4); });
+            (void)context_switch(here);
+            raise(0, 1);
+        });
+    });
+    REQUIRE(recording.reads("calls_back(ccalls_back()<4 4>c)<1 1>"));
     REQUIRE(is_ok(context_destroy(other.context)) && ended());
 }
 

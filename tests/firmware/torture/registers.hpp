@@ -7,6 +7,8 @@
 
 namespace torture {
 
+inline constexpr unsigned max_phase = 64;
+
 struct RegisterFile {
     uint64_t x[9];  // x0-x8
     uint64_t x18_to_x30[13];
@@ -39,8 +41,4 @@ extern torture::RegisterFile torture_arguments, torture_results, torture_before_
 // When torture_delay is not 0, torture_call_registers arms the virtual timer that many ticks ahead,
 // then executes torture_phase NOPs (at most max_phase), then calls.
 extern uint64_t torture_delay, torture_phase;
-}
-
-namespace torture {
-inline constexpr unsigned max_phase = 64;
 }

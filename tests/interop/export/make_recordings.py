@@ -58,12 +58,15 @@ def main(directory, part):
             run = machines.record(there, machine, image, words, icount="smp" not in machine)
             if run.status != 0:
                 raise SystemExit(f"{image}: {run.errors}")
-            shutil.copy(run.recording, path(name))
-            if name == "gaps":
-                record_line(run, damaged(run.line), path("damaged"))
+            if name != "gaps":
+                shutil.copy(run.recording, path(name))
+                continue
+            # A recorder that waits for QEMU makes smaller blocks on a busy host. One that reads a file fills them.
+            record_line(run, run.line, path(name))
+            record_line(run, damaged(run.line), path("damaged"))
     if part == "demo":
         whole = path("gaps").read_bytes()
-        for name, blocks in (("demo", range(1, 7)), ("begin", first_blocks(whole, 10_000)), ("gaps", (2, 5))):
+        for name, blocks in (("demo", range(1, 5)), ("begin", (1,)), ("gaps", (2, 5))):
             path(name).write_bytes(with_blocks(whole, blocks))
         made = ["damaged", "demo", "begin", "gaps"]
     elif part == "others":
@@ -146,15 +149,6 @@ def by_clock(recording, hertz):
             chunk = hostile_names.chunk(kind, payload.replace(before, struct.pack("<Q", hertz)))
         out += chunk
     return bytes(out)
-
-
-def first_blocks(recording, wanted_bytes):
-    """Returns the numbers of the first blocks of records, which have so many bytes together. A busy host makes smaller blocks."""
-    number = size = 0
-    for kind, chunk in hostile_names.chunks(recording):
-        if kind == TRACE and size < wanted_bytes:
-            number, size = number + 1, size + len(chunk)
-    return range(1, number + 1)
 
 
 def with_blocks(recording, wanted):

@@ -153,7 +153,7 @@ class Top(machines.Case):
         terminal.type("C\n", "^all cores and tasks")
 
         # A click on the third row. Keys.TheMouse has the rest.
-        terminal.type("p")
+        terminal.type("p", r"  held\b")
         terminal.click(70, head + 3)
         proposed = terminal.type("u", r"^untrace GLOB...: (\S+)")[1]
         self.assertEqual(proposed, self.rows()[2][1])

@@ -135,7 +135,7 @@ class Top(machines.Case):
     def test_zero_one_core_and_the_mouse(self):
         self.watch_demo("--control", f"unix:{self.directory}/steer")
         terminal = self.terminal
-        head = self.click_head("calls")
+        self.click_head("calls")
         # The picture goes on after a click, and after its release.
         self.wait_until(lambda: self.calls() and self.calls()[0][0] > 20_000)
         terminal.type("p")  # the picture is held, so that nothing comes meanwhile
@@ -152,7 +152,8 @@ class Top(machines.Case):
         self.wait_until(lambda: len(self.rows()) > 10)
         terminal.type("C\n", "^all cores and tasks")
 
-        # A click on the third row. Keys.TheMouse has the rest.
+        # A click on a head, then on the third row below it. Keys.TheMouse has the rest.
+        head = self.click_head("self")
         terminal.type("p", r"  held\b")
         terminal.click(70, head + 3)
         proposed = terminal.type("u", r"^untrace GLOB...: (\S+)")[1]

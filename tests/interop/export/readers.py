@@ -191,7 +191,7 @@ UFTRACE_DUMP = re.compile(r"^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\(([0-
 def uftrace(path):
     """Tasks are numbered as tracks appear. The database has each one's core."""
     cores = {row["id"] + 1: row["core"] for row in shell(path.with_suffix(".sqlite"), "SELECT id, core FROM tracks")}
-    text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "--depth=32767", "-d", path).stdout.decode()
+    text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "--demangle=no", "--depth=32767", "-d", path).stdout.decode()
     events, sums = filter(None, map(UFTRACE_DUMP.match, text.splitlines())), exports.Sums()
     for at, task, kind, of in sorted(((int(one[1]) * 10 ** 9 + int(one[2]), int(one[3]), one[4], one[5]) for one in events),
                                      key=lambda event: event[0]):

@@ -18,7 +18,7 @@ NS = {"us": 1e3, "ms": 1e6, " s": 1e9}
 
 
 def uftrace(verb, path, *options):
-    return exports.run("uftrace", verb, "--no-pager", "--color=no", "-d", path, *options).stdout.decode()
+    return exports.run("uftrace", verb, "--no-pager", "--color=no", "--demangle=no", "-d", path, *options).stdout.decode()
 
 
 class Formats(exports.Case):

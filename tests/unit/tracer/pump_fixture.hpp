@@ -133,7 +133,10 @@ struct PumpTest : ::testing::Test, CoreUnderTest {
     }
     // Runs the pump so many times, with so many ticks in between.
     void run(unsigned times = 10, std::uint64_t ticks = hz / 100) {
-        for (; times > 0; --times) pump.run(), machine.now += ticks;
+        for (; times > 0; --times) {
+            pump.run();
+            machine.now += ticks;
+        }
     }
     Received flushed() {
         pump.flush();

@@ -65,7 +65,7 @@ private:
     static constexpr std::uint32_t size_mask = 7, increment_mask = 0x30, increment_single = 0x10;
     static constexpr std::uint32_t enabled = 0x40;
 
-    // Packed transfers are not implemented; the bit shows it.
+    // The bit says that this probe has no packed transfers.
     void set_csw(std::uint32_t value) {
         csw_ = (value & ~(size_mask | increment_mask)) | enabled | std::min(value & size_mask, 2u);
         if ((value & increment_mask) == increment_single) csw_ |= increment_single;

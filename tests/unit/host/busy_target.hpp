@@ -5,8 +5,8 @@
 
 namespace nopscope::host::test {
 
-// Two boots of two cores, with every kind of frame and record.
-inline TargetStream busy_target() {
+// Two boots of two cores, with every kind of frame and record, and so many functions.
+inline TargetStream busy_target(unsigned functions = 300) {
     TargetStream target;
     target.cores = 2;
     target.records_per_frame = 30;
@@ -17,7 +17,7 @@ inline TargetStream busy_target() {
         target.hello();
         for (int i = 0; i < 900; ++i) {
             const auto core = static_cast<std::uint8_t>(random() % 2);
-            const auto a = target.entry(random() % 300, random() % 90, core);
+            const auto a = target.entry(random() % functions, random() % 90, core);
             const auto b = target.entry(random() % 9, random() % 900, core);
             target.call(random() % 9, 1, core);
             if (i % 7 != 1)

@@ -15,17 +15,16 @@ enum class Resync : std::uint8_t { at_edge, at_stop_bit };
 inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud,
                                           double received_baud, Resync resync) {
     constexpr std::size_t burst = 200, pause_bits = 40;
-    std::vector<bool> line(30, true);
+    std::string line(30, 1);  // its level in each bit's time
     for (std::size_t n = 0; n < sent.size(); ++n) {
-        line.push_back(false);
-        for (unsigned bit = 0; bit < 8; ++bit) line.push_back((sent[n] >> bit & 1) != 0);
-        line.push_back(true);
-        if ((n + 1) % burst == 0) line.insert(line.end(), pause_bits, true);
+        line += '\0';
+        for (unsigned bit = 0; bit < 8; ++bit) line += static_cast<char>(sent[n] >> bit & 1);
+        line.append(n % burst == burst - 1 ? 1 + pause_bits : 1, 1);
     }
     const double bit_time = sent_baud / received_baud;  // of the receiver, in the sender's bits
-    const auto level = [&](double time) {
+    const auto level = [levels = line.data(), bits = line.size()](double time) {
         const auto at = static_cast<std::size_t>(time);
-        return at >= line.size() || line[at];
+        return at >= bits || levels[at] != 0;
     };
     const double end = static_cast<double>(line.size());
     std::vector<std::uint8_t> bytes;

@@ -5,8 +5,8 @@
 
 namespace nopscope::host::test {
 
-// Two boots of two cores, with every kind of frame and record, and so many functions.
-inline TargetStream busy_target(unsigned functions = 300) {
+// Two boots of two cores, with every kind of frame and record, so many rounds each.
+inline TargetStream busy_target(int rounds = 900) {
     TargetStream target;
     target.cores = 2;
     target.records_per_frame = 30;
@@ -15,9 +15,9 @@ inline TargetStream busy_target(unsigned functions = 300) {
         target.raw("U-Boot 2026.01\r\n");
         target.raw(std::string_view("\0", 1));
         target.hello();
-        for (int i = 0; i < 900; ++i) {
+        for (int i = 0; i < rounds; ++i) {
             const auto core = static_cast<std::uint8_t>(random() % 2);
-            const auto a = target.entry(random() % functions, random() % 90, core);
+            const auto a = target.entry(random() % 300, random() % 90, core);
             const auto b = target.entry(random() % 9, random() % 900, core);
             target.call(random() % 9, 1, core);
             if (i % 7 != 1)

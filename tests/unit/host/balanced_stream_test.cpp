@@ -269,7 +269,7 @@ TEST_F(BalancedStreamTest, ASessionWithoutRecordsHasNoOrigin) {
 
 // Random records: the output stays balanced, and the stream ends.
 TEST_F(BalancedStreamTest, AnyRecordsStayBalanced) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
+    for (unsigned seed = 0; seed < 100; ++seed) {
         std::mt19937_64 random(seed);
         BalancedChecker random_checker;
         random_checker.quiet = true;

@@ -131,7 +131,7 @@ TEST_F(Corruption, TheCleanRecordingIsClean) {
 
 // The sanitized build tries only some positions, because the fuzzers test more.
 #ifdef NOPSCOPE_SANITIZED
-constexpr int one_in = 14;
+constexpr int one_in = 28;
 #else
 constexpr int one_in = 1;
 #endif

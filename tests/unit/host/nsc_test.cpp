@@ -164,7 +164,7 @@ TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
 
 TEST_F(Nsc, TheReportIsTheLinesOwn) {
     std::mt19937 random(8);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 20; round += 2) {
         Bytes damaged = line;
         for (int i = 0; i < round; ++i) {
             damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);

@@ -164,7 +164,7 @@ TEST(Parts, CoresTasksAndSubtreesAddUp) {
 
 // Tasks that move, also over the ends of a time.
 TEST(Parts, OfTasksThatMoveAddUp) {
-    for (unsigned seed = 0; seed < 60; ++seed) {
+    for (unsigned seed = 0; seed < 30; ++seed) {
         SCOPED_TRACE(seed);
         const RandomTasks trace(seed, true);
         const Parts parts(trace.target, trace.symbols);

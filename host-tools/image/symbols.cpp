@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <llvm/Demangle/Demangle.h>
 
 #include <algorithm>
 #include <cmath>
@@ -125,6 +126,8 @@ std::string demangled(std::string_view name) {
     }
     int status = 0;
     char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
+    // GCC 12's library does not know generic lambdas.
+    if (status != 0) text = llvm::itaniumDemangle(terminated.c_str(), nullptr, nullptr, &status);
     const bool is_good =
         status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;
     std::string result = is_good ? text : terminated;

@@ -43,6 +43,11 @@ TEST_F(Elf, SymbolsSitesAndBuildId) {
     EXPECT_EQ(site_words(elf, b)->word_address, b + 4);
 }
 
+TEST(Demangled, AGenericLambdaWithAPackToo) {
+    EXPECT_THAT(demangled("_ZZ1fvENKUlT_DpT0_E_clIiJEEEDaS_S1_"),
+                AllOf(HasSubstr("f()::"), HasSubstr("lambda")));
+}
+
 TEST_F(Elf, TheLinkersSymbolsBoundTheTable) {
     const auto a = builder.function("alpha");
     const auto b = builder.function("beta");

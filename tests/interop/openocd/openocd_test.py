@@ -10,7 +10,6 @@ import pathlib
 import socket
 import subprocess
 import sys
-import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,13 +29,6 @@ def free_port():
         return one.getsockname()[1]
 
 
-def until(condition, what):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 class Probed:
     """A machine whose RAM is a file, a probe on that RAM, and OpenOCD with the probe."""
 
@@ -52,19 +44,20 @@ class Probed:
         command[command.index("virt,gic-version=3")] += ",memory-backend=ram"
         command += ["-object", f"memory-backend-file,id=ram,size={RAM_BYTES},mem-path={self.ram},share=on"]
         self.qemu = self.run(command)
-        until(lambda: self.memory(block, len(ID)) == ID, "the firmware makes no RTT block")
-        self.run([PROBE, at / "probe", self.ram, hex(RAM_BASE)])
-        until((at / "probe").exists, "the probe does not listen")
+        machines.wait_for(lambda: self.memory(block, len(ID)) == ID, "the firmware makes no RTT block")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(at / "probe"))
+            listener.listen()
+            self.run([PROBE, self.ram, hex(RAM_BASE)], stdin=listener)
         self.log = (at / "openocd.log").open("w+")
         self.run(["openocd", "-c", f"set PROBE {at}/probe", "-f", HERE / "probe.cfg",
                   "-c", f"soc.ap configure -gdb-port {self.gdb_port}",
                   "-f", ROOT / "firmware/tools/openocd/nopscope.cfg", "-c", "nopscope_rtt_prepare soc.dap; init",
                   "-c", f"nopscope_rtt soc.ap {block:#x} {self.port}"], stderr=self.log)
-        until(lambda: f"port {self.port} for rtt" in self.said(), "openocd does not listen")
+        machines.wait_for(lambda: f"port {self.port} for rtt" in self.said(), "openocd does not listen")
 
-    def run(self, command, **more):
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, **more)
+    def run(self, command, stdin=subprocess.DEVNULL, **more):
+        process = subprocess.Popen([str(word) for word in command], stdin=stdin, stdout=subprocess.DEVNULL, **more)
         self.processes.append(process)
         return process
 
@@ -82,30 +75,29 @@ class Probed:
             process.wait()
         self.log.close()
 
-    def record(self, *options, status=0):
+    def record(self, *options, uri=None, status=0):
+        """Returns the line, its report and what the command said."""
         raw, recording = self.at / "rtt.raw", self.at / "rtt.nsc"
-        machines.nopscope("record", "-q", "--from", f"tcp:localhost:{self.port}", "--image", self.elf,
-                          "-o", recording, "--save-line", raw, *options, status=status)
-        report = machines.as_json("report", recording)
-        return raw.read_bytes(), report
+        done = machines.nopscope("record", "-q", "--from", uri or f"tcp:localhost:{self.port}", "--image", self.elf,
+                                 "-o", recording, "--save-line", raw, *options, status=status)
+        return raw.read_bytes(), machines.as_json("report", recording), done.stderr
 
 
-class OpenOcd(unittest.TestCase):
+class OpenOcd(machines.Case):
     def probed(self, *words):
-        at = self.enterContext(machines.Directory())
-        probed = Probed(at, words)
+        probed = Probed(self.directory, words)
         self.addCleanup(probed.close)
         return probed
 
     def expect_clean(self, report):
-        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        self.assert_clean(report)
         self.assertGreater(report["integrity"]["delivered"], 100000)
 
     def test_the_probe_has_what_the_uart_has(self):
         # Half of OpenOCD's speed with the virtual probe.
         probed = self.probed("rounds=1", "rtt=both", "baud=200000", "recorder=function")
         self.assertRegex(probed.said(), "Control block found at 0x")
-        raw, report = probed.record()
+        raw, report, _ = probed.record()
         self.expect_clean(report)
         frames, line = probed.at / "frames", probed.at / "line.nsc"
         frames.write_bytes(wire.without_boot_report(probed.uart.read_bytes()))
@@ -115,7 +107,7 @@ class OpenOcd(unittest.TestCase):
 
     def test_the_probe_alone(self):
         probed = self.probed("rounds=1", "rtt=only", "baud=0")
-        raw, report = probed.record()
+        raw, report, _ = probed.record()
         self.expect_clean(report)
         self.assertEqual(wire.faults(wire.Line(raw)), [])
         self.assertEqual(wire.without_boot_report(probed.uart.read_bytes()), b"")
@@ -125,7 +117,7 @@ class OpenOcd(unittest.TestCase):
         probed = self.probed("rounds=1", "rtt=both", "baud=0")
         probed.qemu.wait(timeout=machines.HANG_SECONDS)
         uart = probed.uart.read_bytes()
-        raw, report = probed.record("--duration", "5", status=3)  # no read-out: the target has ended
+        raw, report, _ = probed.record("--duration", "5", status=3)  # no read-out: the target has ended
         self.assertEqual(report["integrity"]["corrupt_frames"], 0)
         self.assertLess(len(raw), len(uart))
         frames, rest = raw.split(b"\0"), iter(uart.split(b"\0"))
@@ -135,29 +127,19 @@ class OpenOcd(unittest.TestCase):
 
     def test_commands_by_the_down_channel(self):
         probed = self.probed("rounds=100000", "rtt=only", "baud=0", "recorder=none")
-
-        def ctl(*words):
-            return machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf,
-                                     *words).stdout
-        self.assertRegex(ctl("stats"), "^recording; 0 functions traced")
         # Few calls: a full line sends hellos late, and a busy machine's probe is slow.
-        self.assertRegex(ctl("trace", "luaL_openlibs", "--recorder", "function"), "tracing 1 function")
-        self.assertRegex(ctl("stats"), "1 function[s]? traced")
+        for command, said in (("stats", "^recording; 0 functions traced"), ("trace luaL_openlibs --recorder function", "tracing 1 function"),
+                              ("stats", "1 function[s]? traced")):
+            done = machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf, *command.split())
+            self.assertRegex(done.stdout, said)
 
     def test_openocd_as_a_gdb_stub(self):
         """A stub other than QEMU's. The machine has ended, but its memory is still there."""
         probed = self.probed("rounds=1", "rtt=both", "baud=0", "mode=flight")
         probed.qemu.wait(timeout=machines.HANG_SECONDS)
-
-        def pull(uri, *options):
-            raw, recording = probed.at / "raw", probed.at / "pulled.nsc"
-            done = machines.nopscope("record", "-q", "--from", uri, "--image", probed.elf, "-o", recording,
-                                     "--save-line", raw, *options)
-            return raw.read_bytes(), done.stderr
-
-        line, said = pull(f"gdb:localhost:{probed.gdb_port}")
+        line, _, said = probed.record(uri=f"gdb:localhost:{probed.gdb_port}")
         self.assertIn("left stopped: the stub does not say", said)
-        self.assertEqual(line, pull(f"file:{probed.ram}", "--memory-base", hex(RAM_BASE))[0])
+        self.assertEqual(line, probed.record("--memory-base", hex(RAM_BASE), uri=f"file:{probed.ram}")[0])
         self.assertGreater(len(wire.Line(line).events), 30000)
 
 

@@ -45,13 +45,15 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def port_of(uri):
+    return uri.removeprefix("serial:").split("?")[0]
+
+
 def nopscope(*arguments):
     done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True, errors="replace",
                           stdin=subprocess.DEVNULL, check=False)
     return done.stdout + done.stderr
 
-
-# ---- the board -----------------------------------------------------------------------------------
 
 class Board:
     """A real board. A person puts each image onto it."""
@@ -76,75 +78,50 @@ class Board:
         say("Now switch the board on, or start the image.")
 
     def send_byte(self):
-        path = self.uri.removeprefix("serial:").split("?")[0]
-        if not self.uri.startswith("serial:"):
-            return
-        port = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
-        os.write(port, b"x")
-        os.close(port)
+        if self.uri.startswith("serial:"):
+            port = os.open(port_of(self.uri), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+            os.write(port, b"x")
+            os.close(port)
 
     def stop(self):
         pass
 
 
 class Qemu(Board):
-    """The same under QEMU, behind a pseudo-terminal. It stays open until all that QEMU sent is
-    read, because a terminal discards unread bytes when its other end closes."""
+    """The same under QEMU, on a pseudo-terminal. It stays open until all that QEMU sent is read, because a terminal discards
+    unread bytes when its other end closes."""
 
     def __init__(self, board, words):
         super().__init__(board, "")
-        self.words = words
-        self.command = self.process = self.pump = None
-        self.master = self.slave = -1
-        self.is_stopped = threading.Event()
+        self.words, self.process, self.is_stopped = words, None, threading.Event()
 
     def prepare(self, image):
         self.command = qemu_command("virt-max" if self.board == "virt" else self.board, image, self.words.get(image, []),
                                     icount=image == "bench")
-        self.master, self.slave = pty.openpty()
+        self.ends = self.master, self.slave = pty.openpty()
         tty.setraw(self.slave)
-        os.set_blocking(self.master, False)
         self.uri = f"serial:{os.ttyname(self.slave)}"
         return self.uri
 
     def start(self):
         self.is_stopped.clear()
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.pump = threading.Thread(target=self.carry, daemon=True)
-        self.pump.start()
+        self.process = subprocess.Popen(self.command, stdin=self.master, stdout=self.master)
+        self.closer = threading.Thread(target=self.close_when_read, daemon=True)
+        self.closer.start()
 
-    def carry(self):
-        """Carries bytes in both directions until QEMU has ended and its output is read."""
-        output, is_over = self.process.stdout.fileno(), False
-        while not is_over:
-            ready, _, _ = select.select([output, self.master], [], [], 0.2)
-            if output in ready:
-                piece = os.read(output, 1 << 12)
-                is_over = not piece
-                while piece and not self.is_stopped.is_set():
-                    if select.select([], [self.master], [], 0.2)[1]:
-                        piece = piece[os.write(self.master, piece):]
-            if self.master in ready:
-                try:
-                    os.write(self.process.stdin.fileno(), os.read(self.master, 1 << 12))
-                except BrokenPipeError:
-                    pass
+    def close_when_read(self):
+        self.process.wait()
         wait_until_read(self.slave, self.is_stopped.is_set)
-        os.close(self.slave)
-        os.close(self.master)
+        for end in self.ends:
+            os.close(end)
 
     def stop(self):
         if self.process is not None:
             self.is_stopped.set()
             self.process.kill()
-            self.process.wait()
-            self.pump.join(10)
-            self.process.stdin.close()
-            self.process.stdout.close()
+            self.closer.join(10)
         self.process = None
 
-
-# ---- the parts ------------------------------------------------------------------------------------
 
 # What a recorder printed and wrote during one boot of an image.
 Heard = collections.namedtuple("Heard", "elf console recording raw errors")
@@ -153,11 +130,10 @@ Heard = collections.namedtuple("Heard", "elf console recording raw errors")
 def listen(machine, part, directory):
     """Records one boot until the image's end, or until its time is over."""
     image = IMAGES[part]
-    recording, raw = directory / f"{part}.nsc", directory / f"{part}.raw"
+    recording, raw, errors = (directory / f"{part}.{suffix}" for suffix in ("nsc", "raw", "errors"))
     for old in (recording, raw):
         old.unlink(missing_ok=True)
     uri = machine.prepare(image)
-    errors = directory / f"{part}.errors"
     with open(errors, "w", encoding="utf-8") as error_file:
         recorder = subprocess.Popen([NOPSCOPE, "record", "--from", uri, "-o", str(recording), "--save-line", str(raw)],
                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_file)
@@ -178,8 +154,7 @@ def wait_until_open(recorder, uri):
     """Bytes that a board sends before the recorder opens its port are lost."""
     if not uri.startswith("serial:"):
         return
-    port = os.path.realpath(uri.removeprefix("serial:").split("?")[0])
-    descriptors = pathlib.Path(f"/proc/{recorder.pid}/fd")
+    port, descriptors = os.path.realpath(port_of(uri)), pathlib.Path(f"/proc/{recorder.pid}/fd")
     end = time.monotonic() + 10
     while recorder.poll() is None and time.monotonic() < end:
         try:
@@ -192,23 +167,20 @@ def wait_until_open(recorder, uri):
 
 
 def read_console(recorder, machine, part):
-    text, is_sent = "", False
-    begin = time.monotonic()
-    first = None
-    while time.monotonic() - begin < WAIT_SECONDS[part]:
+    text, is_sent, end = "", False, time.monotonic() + WAIT_SECONDS[part]
+    while time.monotonic() < end:
         ready, _, _ = select.select([recorder.stdout], [], [], 0.2)
         if ready:
             piece = os.read(recorder.stdout.fileno(), 1 << 16)
             if not piece:
                 break
+            if part == "recording" and not text:
+                end = time.monotonic() + RECORDING_SECONDS
             text += piece.decode(errors="replace")
-            first = first or time.monotonic()
         if SEND_A_BYTE in text and not is_sent:
             is_sent = True
             machine.send_byte()
         if part in ENDS and re.search(ENDS[part], text, re.MULTILINE):
-            break
-        if part == "recording" and first and time.monotonic() - first > RECORDING_SECONDS:
             break
     return text
 
@@ -256,8 +228,6 @@ def recording_part(heard):
 
 PARTS = {"selftest": selftest_part, "bench": bench_part, "recording": recording_part}
 
-
-# ---- the file -------------------------------------------------------------------------------------
 
 def commit():
     done = subprocess.run(["git", "-C", str(HERE), "describe", "--always", "--dirty", "--abbrev=40"],

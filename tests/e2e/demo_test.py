@@ -23,12 +23,22 @@ import qemu  # noqa: E402
 MACHINE = sys.argv.pop(1)
 VIRTUAL_TIMER = 27  # PPI
 WORDS = ["interrupts=1", "pumps=20"]
-TIMES = ("calls", "total_ns", "self_ns", "cpu_ns")
+ADDS_UP = ("calls", "total_ns", "self_ns", "cpu_ns", "total", "self")
 TRACER = -3  # in a page's timeline (host-tools/views/page/timeline_json.cpp)
 
 
-def times(row):
-    return {what: row[what] for what in TIMES if what in row}
+def rows_of_graph(told):
+    paths = {None: ""}
+    for node in told["nodes"]:
+        paths[node["id"]] = f"{paths[node['parent']]} {node['name']}"
+    return [node | {"path": paths[node["id"]]} for node in told["nodes"]]
+
+
+# By view: words behind the recording (None: the recording again), and the rows of its answer.
+VIEWS = {"report": ([], lambda told: told["functions"] + told.get("interrupts", [])), "graph": ([], rows_of_graph),
+         "callers": (["*", "--raw"], lambda told: [caller | {"address": row["address"]} for row in told for caller in row["callers"]]),
+         "latency": (["*", "--raw"], lambda told: [row | dict(row["bins"]) for row in told]), "outliers": (["*"], lambda told: [told]),
+         "diff": ([None, "--raw"], lambda told: [row | row["before"] for row in told["functions"]]), "html": ([], lambda told: told)}
 
 
 class Demo(machines.Recorded):
@@ -74,38 +84,23 @@ class Demo(machines.Recorded):
         page = machines.nopscope("html", self.run_.recording, "--image", self.run_.elf, "-o", "-", *options).stdout
         return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])[part]
 
-    def rows_of(self, view, *options):
-        """What `view` says of a part of the recording: (key, figures that add up over parts) for each row."""
-        if view == "html":
-            return [((row["name"], row["file"]), {what: row[what] for what in ("calls", "total", "self")})
-                    for row in self.page("functions", "--raw", *options)]
-        words = {"callers": ["*", "--raw"], "latency": ["*", "--raw"], "outliers": ["*"], "diff": [self.run_.recording, "--raw"]}
-        image = [] if view == "diff" else ["--image", self.run_.elf]
-        told = machines.as_json(view, self.run_.recording, *words.get(view, []), *image, *options)
-        if view == "graph":
-            paths = {None: ""}
-            for node in told["nodes"]:
-                paths[node["id"]] = f"{paths[node['parent']]} {node['name']}"
-        return {
-            "report": lambda: [((row.get("address"), row.get("interrupt")), times(row))
-                               for row in told["functions"] + told.get("interrupts", [])],
-            "graph": lambda: [(paths[node["id"]], times(node)) for node in told["nodes"]],
-            "callers": lambda: [((row["address"], caller["name"]), times(caller)) for row in told for caller in row["callers"]],
-            "latency": lambda: [(row["address"], {"calls": row["calls"], **dict(row["bins"])}) for row in told],
-            "outliers": lambda: [("all", {"calls": told["calls"]})],
-            "diff": lambda: [((row["name"], row["file"]), row["before"]) for row in told["functions"]]}[view]()
-
     def figures_of(self, view, *options):
+        """What `view` says of a part of the recording: its figures that add up over parts."""
+        words, rows_of = VIEWS[view]
+        image = [] if view == "diff" else ["--image", self.run_.elf]
+        told = self.page("functions", "--raw", *options) if view == "html" else machines.as_json(
+            view, self.run_.recording, *(word or self.run_.recording for word in words), *image, *options)
         figures = collections.Counter()
-        for key, row in self.rows_of(view, *options):
-            figures.update({(key, what): number for what, number in row.items() if number != 0})
+        for row in rows_of(told):
+            key = tuple(row.get(part) for part in ("name", "address", "file", "interrupt", "path"))
+            figures.update({(key, what): number for what, number in row.items() if (what in ADDS_UP or isinstance(what, int)) and number})
         return figures
 
     def test_the_tasks_make_up_the_whole_in_each_view(self):
         if self.cores == 1:
             self.skipTest("one core has no tasks")
         tasks = sorted(self.sums_by("task"))
-        for view in ("report", "graph", "callers", "latency", "outliers", "diff", "html"):
+        for view in VIEWS:
             with self.subTest(view=view):
                 parts = [self.figures_of(view, "--task", task) for task in tasks]
                 whole = self.figures_of(view)

@@ -52,9 +52,9 @@ def without_boot_report(data):
 
 
 class Line:
-    """All frames of one session on a line that lost nothing."""
+    """All frames of one session on a line that lost nothing. `session`: which one, if the line has several."""
 
-    def __init__(self, data):
+    def __init__(self, data, session=None):
         self.bad_frames = 0
         self.hello = None
         self.events = []
@@ -67,10 +67,11 @@ class Line:
         for frame in trace2.frames(without_boot_report(data)):
             if frame is None:
                 self.bad_frames += 1
-            else:
+            elif session in (None, frame[2]):
                 self._frame(*frame)
 
-    def _frame(self, stream, core, _session, sequence, payload):
+    def _frame(self, stream, core, session, sequence, payload):
+        self.session = session
         self.sequence_gaps += sequence != self._next_sequence.get((stream, core), 0)
         self._next_sequence[stream, core] = sequence + 1
         if stream == HELLO:

@@ -3,7 +3,6 @@
 """`diff` of recordings in which every time is known."""
 
 import json
-import struct
 
 import exports
 
@@ -11,21 +10,12 @@ MAIN, WORK, REST, OLD, NEW = range(1, 6)
 NAMES = {MAIN: "main", WORK: "work", REST: "rest", OLD: "old", NEW: "new"}
 
 
-def trace(calls):
-    """One call of MAIN, with these calls inside: [(function, own ns, calls inside...)]."""
-    out = b""
-
-    def call(now, function, length, *inside):
-        nonlocal out
-        out += struct.pack("<BIQ", 0, function, now)
-        for one in inside:
-            now = call(now, *one)
-        now += length
-        out += struct.pack("<BIQ", 1, function, now)
-        return now
-
-    call(1000, MAIN, 1000, *calls)
-    return out
+def events_of(now, function, length, *inside):
+    """A call's events. `length`: ns of its own. `inside`: such calls, without `now`."""
+    events = [(0, function, now)]
+    for call in inside:
+        events += events_of(events[-1][2], *call)
+    return [*events, (1, function, events[-1][2] + length)]
 
 
 def sums(calls, own, total=None):
@@ -35,11 +25,11 @@ def sums(calls, own, total=None):
 class Diff(exports.Case):
     def run_of(self, *calls, names=None):
         named = NAMES | (names or {})
-        return self.invented(trace(calls), "--tick-hz", "1000000000",
+        return self.invented(events_of(1000, MAIN, 1000, *calls), "--tick-hz", "1000000000",
                              names="".join(f"{number} {number * 8} {name}\n" for number, name in named.items()))
 
     def diff(self, *arguments, status=0):
-        return exports.run(exports.NOPSCOPE, "diff", *arguments, status=status).stdout.decode()
+        return exports.nopscope("diff", *arguments, status=status).stdout.decode()
 
     def verdicts(self, *arguments):
         """Returns the verdicts, the rows by name, and the whole answer."""
@@ -146,7 +136,7 @@ class Diff(exports.Case):
         run = self.run_of((WORK, 1))
         for arguments, said in (((run,), "two recordings are wanted"), ((run, run, "--fail-above", "much"), "expected a number of percent"),
                                 ((run, run, "--fail-above", "-5"), "expected a number of percent")):
-            self.assertIn(said, exports.run(exports.NOPSCOPE, "diff", *arguments, status=2).stderr.decode())
+            self.assertIn(said, exports.nopscope("diff", *arguments, status=2).stderr.decode())
         self.diff(run, self.directory / "none.nsc", status=3)
 
 

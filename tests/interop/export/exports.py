@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -38,13 +39,21 @@ def run(*command, status=0, **options):
     return done
 
 
+def nopscope(*words, **options):
+    return run(NOPSCOPE, *words, **options)
+
+
 def recording(name):
     return RECORDINGS / f"{name}.nsc"
 
 
+def answer(verb, name, *words):
+    return json.loads(nopscope(verb, recording(name), *words, "--format", "json").stdout)
+
+
 @functools.cache
 def report(name):
-    return json.loads(run(NOPSCOPE, "report", recording(name), "--format", "json").stdout)
+    return answer("report", name)
 
 
 def functions(name):
@@ -55,7 +64,7 @@ def functions(name):
 
 @functools.cache
 def graph(name):
-    return json.loads(run(NOPSCOPE, "graph", recording(name), "--format", "json").stdout)
+    return answer("graph", name)
 
 
 def rounding(name):
@@ -209,15 +218,14 @@ class Case(unittest.TestCase):
 
     def export(self, name, *options, to=None):
         out = self.directory / f"{name}.{to or self.FORMAT}"
-        self.said = run(NOPSCOPE, "export", recording(name), "--format", to or self.FORMAT, "-o", out,
-                        *options).stderr.decode()
+        self.said = nopscope("export", recording(name), "--format", to or self.FORMAT, "-o", out, *options).stderr.decode()
         return out
 
     def invented(self, events, *options, names=None):
-        """Makes a recording of calls: bytes as nopscope-report-bench reads them."""
+        """Makes a recording of events: (0 (entry) or 1 (return), function, time)."""
         number = len(os.listdir(self.directory))
         calls, listed, out = (self.directory / f"invented.{number}.{suffix}" for suffix in ("ev13", "names", "nsc"))
-        calls.write_bytes(events)
+        calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
         if names is not None:
             listed.write_text(names)
             options += "--names", listed

@@ -164,12 +164,12 @@ class Formats(exports.Case):
         self.export("torture", to="uftrace").rename(self.directory / "other")
         (self.directory / "other" / ".nopscope-export").unlink()
         before = sorted(p.name for p in (self.directory / "other").iterdir())
-        done = exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--format", "uftrace", "-o",
+        done = exports.nopscope("export", exports.recording("tasks"), "--format", "uftrace", "-o",
                            self.directory / "other", status=3)
         self.assertRegex(done.stderr.decode(), "is there and was not made by `nopscope export`")
         self.assertEqual(sorted(p.name for p in (self.directory / "other").iterdir()), before)
         (path / "999.dat").write_bytes(b"")  # from another export; this one removes it
-        exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--format", "uftrace", "-o", f"{path}/")
+        exports.nopscope("export", exports.recording("tasks"), "--format", "uftrace", "-o", f"{path}/")
         self.assertFalse((path / "999.dat").exists())
         self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["other", "tasks.uftrace"])
 

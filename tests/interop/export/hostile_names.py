@@ -29,12 +29,6 @@ def varint(value):
     return bytes(out) + bytes([value])
 
 
-def text(self):
-        count = self.next()
-        self.at += count
-        return self.data[self.at - count:self.at]
-
-
 def text(data):
     return varint(len(data)) + data
 

@@ -3,17 +3,12 @@
 """Parts of real recordings: by time, core, task and caller they add up to the whole report."""
 
 import collections
-import json
 import random
 
 import exports
 import replay_test
 
 ADDS_UP = ("calls", "total_ns", "self_ns", "dropped")
-
-
-def report_of(name, *options):
-    return json.loads(exports.run(exports.NOPSCOPE, "report", exports.recording(name), "--format", "json", *options).stdout)
 
 
 def rows_of(report):
@@ -32,7 +27,7 @@ def sums_of(reports, columns):
 
 class Parts(exports.Case):
     def assert_adds_up(self, name, parts):
-        reports = [report_of(name, *part) for part in parts]
+        reports = [exports.answer("report", name, *part) for part in parts]
         sums = sums_of(reports, ADDS_UP)
         paths = collections.Counter(node["name"] for node in exports.graph(name)["nodes"])
         for key, row in rows_of(exports.report(name)).items():
@@ -79,7 +74,7 @@ class Parts(exports.Case):
                 if root in path and node["address"] is not None:
                     calls, own = expected[node["address"]]
                     expected[node["address"]] = calls + node["calls"], own + node["self_ns"]
-            rows = report_of(name, "--under", root)["functions"]
+            rows = exports.answer("report", name, "--under", root)["functions"]
             self.assertEqual({row["address"]: (row["calls"], row["self_ns"]) for row in rows}, expected, (name, root))
 
     def test_the_longest_call_is_where_the_report_says(self):
@@ -104,7 +99,7 @@ class Parts(exports.Case):
             calls = collections.Counter(replay_test.HOW.sub("", text).removeprefix("} ").removesuffix("()")
                                         for _, took, _, _, text in replay_test.lines_of(name, "--min-duration", "2us")
                                         if took is not None and not text.startswith(("(", "} (")))
-            rows = {row["name"]: row["calls"] for row in report_of(name, "--raw", "--min-duration", "2us")["functions"]}
+            rows = {row["name"]: row["calls"] for row in exports.answer("report", name, "--raw", "--min-duration", "2us")["functions"]}
             self.assertEqual(rows, calls, name)
 
 

@@ -248,7 +248,7 @@ PAGE_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script
 def html(case, name, raw):
     """The page's table. Its failures are where the page's paths are of another opinion."""
     out = case.directory / f"{name}.html"
-    exports.run(exports.NOPSCOPE, "html", exports.recording(name), "-o", out, *["--raw"] * raw)
+    exports.nopscope("html", exports.recording(name), "-o", out, *["--raw"] * raw)
     data = json.loads(PAGE_DATA.search(out.read_text(encoding="utf-8"))[1])
     functions, paths = data["functions"], data["paths"]
     reading = by_path((n, paths["parent"][n] or None, functions[of] if of >= 0 else {"name": NO_FUNCTIONS[-of]},
@@ -375,8 +375,7 @@ def pprof(case, name, raw):
 def query(_, name, raw):
     """Uses `nopscope query` and the table `sums`."""
     before = "raw_" if raw else ""
-    rows = json.loads(exports.run(exports.NOPSCOPE, "query", exports.recording(name),
-                                  "SELECT * FROM sums WHERE list = 'functions'", "--format", "json").stdout)
+    rows = exports.answer("query", name, "SELECT * FROM sums WHERE list = 'functions'")
     figures = {"calls": "calls", "total": f"{before}total_ns", "self": f"{before}self_ns"}
     figures |= {} if raw else {"min": "min_ns", "mean": "mean_ns", "max": "max_ns", "doubtful": "doubtful"}
     return Reading("address", {placed(row): {key: row[column] for key, column in figures.items()} for row in rows})
@@ -390,7 +389,7 @@ UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 def graph_text(name):
     """Returns the differences between the text of `graph` and its JSON, except for rounding to the digits shown."""
-    text, nodes, found = exports.run(exports.NOPSCOPE, "graph", exports.recording(name)).stdout.decode(), exports.graph(name)["nodes"], []
+    text, nodes, found = exports.nopscope("graph", exports.recording(name)).stdout.decode(), exports.graph(name)["nodes"], []
     for match in filter(None, map(GRAPH_LINE.match, text.splitlines())):
         times = match[2].split()
         found.append((number(match[1]), [float(digits) * UNITS[unit] for digits, unit in zip(times[::2], times[1::2])],

@@ -14,7 +14,7 @@ HOW = re.compile(r"  \[(unwound|gap|open)\]$")
 
 
 def replayed(name, *options):
-    return exports.run(exports.NOPSCOPE, "replay", exports.recording(name), *options).stdout.decode().splitlines()
+    return exports.nopscope("replay", exports.recording(name), *options).stdout.decode().splitlines()
 
 
 def lines_of(name, *options):

@@ -30,9 +30,7 @@ class Told:
     """What the report says of each thread. `threads`: {number: (core, context)}, as exports number them."""
 
     def __init__(self, *options):
-        report, tracks = (
-            json.loads(exports.run(exports.NOPSCOPE, verb, exports.recording(NAME), *more, "--format", "json", *options).stdout)
-            for verb, *more in (["report"], ["query", "SELECT * FROM tracks"]))
+        report, tracks = exports.answer("report", NAME, *options), exports.answer("query", NAME, "SELECT * FROM tracks", *options)
         number = {self.key(track): track["id"] + 1 for track in tracks}
         self.ran, self.left, self.ready = collections.Counter(), collections.Counter(), {}
         for row in report["contexts"]:
@@ -119,7 +117,7 @@ def perfetto(path):
 
 def exported(directory, to, *options):
     path = pathlib.Path(directory) / to
-    exports.run(exports.NOPSCOPE, "export", exports.recording(NAME), "--format", to, "-o", path, *options)
+    exports.nopscope("export", exports.recording(NAME), "--format", to, "-o", path, *options)
     return path
 
 

@@ -4,7 +4,6 @@
 
 import os
 import random
-import struct
 import subprocess
 
 import exports
@@ -15,15 +14,14 @@ GROWTH_BYTES = 3 << 20
 
 def trace(events):
     """Entries and returns of 100 functions, ten deep."""
-    choose, stack, now, out = random.Random(1), [], 0, bytearray()
-    while len(out) < 13 * events:
+    choose, stack, now = random.Random(1), [], 0
+    for _ in range(events):
         now += choose.randrange(20, 200)
         if stack and (len(stack) > 9 or choose.random() < 0.5):
-            out += struct.pack("<BIQ", 1, stack.pop(), now)
+            yield 1, stack.pop(), now
         else:
             stack.append(choose.randrange(100))
-            out += struct.pack("<BIQ", 0, stack[-1], now)
-    return bytes(out)
+            yield 0, stack[-1], now
 
 
 class Streaming(exports.Case):
@@ -31,12 +29,12 @@ class Streaming(exports.Case):
         recording = exports.recording("equal")
         data = recording.read_bytes()
         for command, *options in (["report"], ["replay"], ["outliers", "*"], ["export", "--format", "csv", "-o", "-"]):
-            piped = exports.run(exports.NOPSCOPE, command, "/dev/stdin", *options, input=data).stdout
-            self.assertEqual(piped, exports.run(exports.NOPSCOPE, command, recording, *options).stdout, command)
+            piped = exports.nopscope(command, "/dev/stdin", *options, input=data).stdout
+            self.assertEqual(piped, exports.nopscope(command, recording, *options).stdout, command)
             self.assertTrue(piped)
-        page = exports.run(exports.NOPSCOPE, "html", "/dev/stdin", "-o", "-", input=data).stdout
+        page = exports.nopscope("html", "/dev/stdin", "-o", "-", input=data).stdout
         self.assertIn(b'"timeline"', page)
-        refused = exports.run(exports.NOPSCOPE, "report", "/dev/stdin", "--task", "idle", input=data, status=2)
+        refused = exports.nopscope("report", "/dev/stdin", "--task", "idle", input=data, status=2)
         self.assertIn(b"--task: a task's name needs a file, not standard input or a pipe", refused.stderr)
 
     def test_memory_does_not_grow(self):

@@ -8,7 +8,6 @@
 
 import collections
 import itertools
-import json
 import sys
 
 import exports
@@ -116,10 +115,8 @@ class Rows(exports.Case):
         for name, before in each():
             if name == "hostile" or not exports.report(name)["functions"]:
                 continue
-            answer = json.loads(exports.run(exports.NOPSCOPE, "latency", exports.recording(name), "*", "--format", "json",
-                                            *[] if before else ["--raw"]).stdout)
             rows = {row["address"]: row for row in reversed(exports.report(name)["functions"])}
-            for one in answer:
+            for one in exports.answer("latency", name, "*", *[] if before else ["--raw"]):
                 if not one["timed"] or one["address"] == "0x0":  # interrupts are listed separately
                     continue
                 row = rows[one["address"]]

@@ -10,7 +10,6 @@ NOPSCOPE_ORACLE (the plugin).
 """
 
 import collections
-import contextlib
 import dataclasses
 import json
 import os
@@ -18,7 +17,6 @@ import pathlib
 import re
 import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -67,11 +65,8 @@ class Run:
         return self.json("graph")
 
     def query(self, question):
-        """The answer of a database that has each single call."""
-        with Directory() as directory, contextlib.ExitStack() as stack:
-            nopscope("export", self.recording, "--image", self.elf, "--format", "sqlite", "--yes", "-o", directory / "calls.db")
-            database = stack.enter_context(contextlib.closing(sqlite3.connect(directory / "calls.db")))
-            return database.execute(question).fetchall()
+        """The rows of an answer of a database that has each single call."""
+        return [tuple(row.values()) for row in self.json("query", question)]
 
     def own(self):
         """The instructions of its own of each function, by address, as the oracle counts them."""

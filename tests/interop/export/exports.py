@@ -158,6 +158,15 @@ class Sums:
             self.stacks[track][-1].inside += at - call.begin
             self.stacks[track][-1].lengths += 1
 
+    def take(self, what, track, of, at, core):
+        """`what`: True for a call's begin, False for its end, None for a call without times."""
+        if what is None:
+            self.calls[of] += 1
+        elif what:
+            self.begin(track, of, at, core)
+        else:
+            self.end(track, at, core, of)
+
     def run_to(self, track, core, at):
         if at < self.last[track]:
             self.failures.append(f"{track}: {at} after {self.last[track]}")

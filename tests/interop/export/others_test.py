@@ -72,6 +72,21 @@ def perfetto_masked(path):
     return [(0, begin[2], begin[0], end[0]) for begin, end in zip(events[::2], events[1::2])]
 
 
+def perfetto_gaps(path):
+    return [tuple(perfetto.one(a, "uint_value") for a in event["debug_annotations"])
+            for track, events in perfetto.Trace(path).events.items() for _, kind, _, event in events
+            if track.endswith((": lost", ": dropped")) and kind == perfetto.BEGIN]
+
+
+def perfetto_samples(path):
+    events = perfetto.Trace(path).events["core 0: samples"]
+    stacks = [perfetto.one(event, "callstack")["frames"] for *_, event in events]
+    assert sum(map(len, stacks)) > 2 * len(stacks)
+    names = [name for _, _, name, _ in events]
+    assert names == [perfetto.one(frames[-1], "function_name") for frames in stacks]
+    return names
+
+
 def weighed(rows):
     """Adds up (function, weight)."""
     own = collections.Counter()
@@ -107,8 +122,9 @@ CAPTURED = {
     "trace-cmd": (trace_cmd(r"print: .*: (mark) (\d+)$"), trace_cmd(r": counter (\d+) = (-?\d+)$"))}
 GAPS = {"sqlite": sql("SELECT lost, overwritten, dropped FROM gaps"), "ctf": ctf("gap", *MISSING),
         "chrome": chrome("cat", "gap", lambda event: tuple(event["args"].values())),
-        "trace-cmd": trace_cmd(r"gap: (\d+) lost, (\d+) overwritten, (\d+) dropped")}
+        "trace-cmd": trace_cmd(r"gap: (\d+) lost, (\d+) overwritten, (\d+) dropped"), "perfetto": perfetto_gaps}
 SAMPLES = {"csv": csv_samples, "ctf": ctf_samples, "speedscope": speedscope_samples, "callgrind": callgrind_samples, "pprof": pprof_samples,
+           "perfetto": perfetto_samples,
            "folded": lambda path: weighed((functions[-1], weight) for functions, weight in readers.folded_lines(path)),
            "sqlite": lambda path: [name for name, in sql(
                "SELECT name FROM sample_frames f JOIN functions ON functions.id = function "

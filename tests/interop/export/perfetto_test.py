@@ -106,24 +106,6 @@ class Perfetto(exports.Case):
             self.assertEqual(found, {expected}, name)
         self.assertEqual({kind for found in categories.values() for kind in found}, {"tracer", "context", "irq", "call"})
 
-    def test_gaps(self):
-        for name in ("gaps", "stream"):
-            found = [tuple(one(a, "uint_value") for a in event["debug_annotations"])
-                     for track, events in self.trace(name).events.items() for _, kind, _, event in events
-                     if track.endswith((": lost", ": dropped")) and kind == BEGIN]
-            self.assertGreater(len(found), 1)
-            self.assertEqual(sorted(found), exports.gaps_of(name))
-
-    def test_samples(self):
-        own, paths = collections.Counter(), 0
-        for _, _, name, event in self.trace("samples").events["core 0: samples"]:
-            frames = one(event, "callstack")["frames"]
-            self.assertEqual(one(frames[-1], "function_name"), name)
-            own[name] += 1
-            paths += len(frames)
-        self.assertEqual(own, exports.sampled())
-        self.assertGreater(paths, 2 * sum(own.values()))
-
 
 if __name__ == "__main__":
     exports.main()

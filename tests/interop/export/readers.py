@@ -27,14 +27,8 @@ def chrome(path):
     cores = {event["tid"]: int(match[1]) for event in events if event["name"] == "thread_name"
              if (match := re.match(r"core (\d+)", event["args"]["name"]))}
     for event in sorted((event for event in events if event.get("cat") == "call"), key=lambda event: event["ts"]):
-        at, tid, of = int(event["ts"] * 1000), event["tid"], event["name"]
-        if event["ph"] == "B":
-            sums.begin(tid, of, at, cores[tid])
-        elif event["ph"] == "E":
-            sums.end(tid, at, cores[tid], of)
-        else:
-            assert event["ph"] == "i", event
-            sums.calls[of] += 1
+        tid, what = event["tid"], {"B": True, "E": False, "i": None}[event["ph"]]
+        sums.take(what, tid, event["name"], int(event["ts"] * 1000), cores[tid])
     return sums
 
 
@@ -86,6 +80,7 @@ def sqlite(path):
 
 
 CTF_LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(\+[^)]*\) ([a-z_]+): \{ cpu_id = (\d+) \}, \{ context = (\d+) \}, \{ (.*) \}$")
+CTF_CALLS = {"entry": True, "return": False, "point": None}
 CTF_FUNCTION = re.compile(r'function = \( "((?:[^"\\]|\\.)*)" : container = (\d+) \)')
 
 
@@ -113,16 +108,10 @@ def ctf(path):
             places[CTF_FUNCTION.search(fields)[2]] = {"file": re.search(r'file = "((?:[^"\\]|\\.)*)"', fields)[1],
                                                       "line": int(re.search(r"line = (\d+)", fields)[1])}
     for kind, at, core, context, fields in events:
-        if kind not in ("entry", "return", "point"):
-            continue
-        label, number_ = CTF_FUNCTION.search(fields).groups()
-        of = key_of({"name": ctf_name(label), "file": "", "line": 0} | places.get(number_, {}), "place")
-        if kind == "entry":
-            sums.begin((core, context), of, at, core)
-        elif kind == "return":
-            sums.end((core, context), at, core, of)
-        else:
-            sums.calls[of] += 1
+        if kind in CTF_CALLS:
+            label, number_ = CTF_FUNCTION.search(fields).groups()
+            of = key_of({"name": ctf_name(label), "file": "", "line": 0} | places.get(number_, {}), "place")
+            sums.take(CTF_CALLS[kind], (core, context), of, at, core)
     return sums
 
 
@@ -142,10 +131,7 @@ def speedscope_sums(data, frames, core_of):
         if profile["type"] == "evented":
             events += [(event["at"], SPEEDSCOPE_UNITS[profile["unit"]], number_, core_of(profile), event) for event in profile["events"]]
     for at, unit, number_, core, event in sorted(events, key=lambda event: event[0]):
-        if event["type"] == "O":
-            sums.begin(number_, frames[event["frame"]], round(at * unit), core)
-        else:
-            sums.end(number_, round(at * unit), core, frames[event["frame"]])
+        sums.take(event["type"] == "O", number_, frames[event["frame"]], round(at * unit), core)
     return sums
 
 
@@ -195,10 +181,7 @@ def uftrace(path):
     events, sums = filter(None, map(UFTRACE_DUMP.match, text.splitlines())), exports.Sums()
     for at, task, kind, of in sorted(((int(one[1]) * 10 ** 9 + int(one[2]), int(one[3]), one[4], one[5]) for one in events),
                                      key=lambda event: event[0]):
-        if kind == "entry":
-            sums.begin(task, of, at, cores[task])
-        else:
-            sums.end(task, at, cores[task], of)
+        sums.take(kind == "entry", task, of, at, cores[task])
     return sums
 
 

@@ -220,7 +220,7 @@ requests("a filter that is typed changes what the target sends; a refusal is a s
     await answered(/tracing \d{3,} functions/);
 });
 
-requests("a mark arrives, and a stop stops", async () => {
+requests("a mark arrives, a stop stops, and a mode is set by its button", async () => {
     await open("#view=recording");
     await page.waitForSelector("#controls:not([hidden])");
     await page.getByLabel("No.").fill("4711");
@@ -234,6 +234,12 @@ requests("a mark arrives, and a stop stops", async () => {
     await press("Start");
     await grown();
     await shows("#status", /^Running/);
+    const before = await text("#said");
+    await page.selectOption('#controls [name="mode"]', "lossless");
+    await sleep(500);
+    assert.equal(await text("#said"), before, "a choice alone is not sent");
+    await press("Set mode");
+    await answered(/^mode lossless: ok$/);
 });
 
 requests("the figures begin again", async () => {
@@ -249,17 +255,6 @@ requests("the figures begin again", async () => {
     assert.match(await text("#status"), /figures since\d\d:\d\d:\d\d \(zero\)/);
     await press("Start");
     await grown();
-});
-
-requests("a setting is sent by its button", async () => {
-    await open();
-    await page.waitForSelector("#controls:not([hidden])");
-    const before = await text("#said");
-    await page.selectOption('#controls [name="mode"]', "lossless");
-    await sleep(500);
-    assert.equal(await text("#said"), before);
-    await press("Set mode");
-    await answered(/^mode lossless: ok$/);
 });
 
 losses("a reset target, and a line that was lost, are said and survived", async () => {

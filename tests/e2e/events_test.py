@@ -19,7 +19,6 @@ import wire
 
 MACHINE = sys.argv.pop(1)
 ELF = machines.elf_of(MACHINE, "demo")
-ROUNDS = range(10)
 # Words of the image. `change`: other events half way.
 ON_ONE_CORE = ("events=0", "events=0+17", "events=17+0", "events=0 profile", "events=17+0 profile", "events=0+17 change",
                "events=0+17 change profile")
@@ -27,28 +26,19 @@ ON_FOUR = ("events=0 cores", "events=17+0 cores", "events=0 profile cores")
 RUNS = ON_FOUR if MACHINE.endswith("-smp4") else ON_ONE_CORE + (() if MACHINE.startswith("virt") else ON_FOUR)
 
 
-def caller(n):
-    return 4 + sum(range(n))
-
-
-def known(cores, times=1):
-    """The known {function: (calls, total, self)} of SW_INCR in tests/firmware/events."""
-    each = {
-        "events_leaf": (sum(1 + n + 1 for n in ROUNDS), *[sum(n + sum(range(n)) + n for n in ROUNDS)] * 2),
-        "events_caller": (len(ROUNDS), sum(map(caller, ROUNDS)), 4 * len(ROUNDS)),
-        "events_recursive": (sum(n + 1 for n in ROUNDS), *[sum(sum(range(n + 1)) for n in ROUNDS)] * 2),
-        "events_tail": (len(ROUNDS), sum(2 + n for n in ROUNDS), 2 * len(ROUNDS)),
-        "events_of_core": (0, 0, 0),
-    }
-    sums = {name: [times * len(cores) * number for number in numbers] for name, numbers in each.items()}
-    for core in cores:
-        below = caller(core + 2)
-        for name, numbers in (("events_of_core", (1, 100 * core + 1 + below, 100 * core + 1)),
-                              ("events_caller", (1, below, 4)),
-                              ("events_leaf", (core + 2, below - 4, below - 4))):
-            for i, number in enumerate(numbers):
-                sums[name][i] += times * number
-    return {name: tuple(numbers) for name, numbers in sums.items()}
+def known(words):
+    """What tests/firmware/events does: {function: (calls, total, self)} of SW_INCR."""
+    if "cores" in words:
+        rows = {"events_leaf": (274, 860, 860), "events_caller": (44, 676, 176), "events_recursive": (220, 660, 660),
+                "events_tail": (40, 260, 80), "events_of_core": (4, 640, 604)}
+    else:
+        rows = {"events_leaf": (67, 211, 211), "events_caller": (11, 165, 44), "events_recursive": (55, 165, 165),
+                "events_tail": (10, 65, 20), "events_of_core": (1, 6, 1)}
+    if "profile" in words:  # there the inner calls' counts are in the total again
+        calls, own, _ = rows["events_recursive"]
+        rows["events_recursive"] = calls, 3 * own, own
+    times = 2 if "change" in words else 1
+    return {name: tuple(times * number for number in numbers) for name, numbers in rows.items()}
 
 
 def shown(functions):
@@ -65,17 +55,12 @@ class Known(machines.Case):
                 self.check(words.split())
 
     def check(self, words):
-        cores, times = range(4) if "cores" in words else [0], 2 if "change" in words else 1
         run, report = self.ran(MACHINE, "events", *words, icount="cores" not in words)
         self.assertIn("events: done", run.console)
-        wanted = known(cores, times)
         if "profile" in words:
-            calls, _, own = wanted["events_recursive"]
-            # There the inner calls' counts are in the sum again.
-            inner = times * len(cores) * sum(sum(sum(range(m + 1)) for m in range(n + 1)) for n in ROUNDS)
-            self.assertEqual(shown(report["profile"]["functions"]), {**wanted, "events_recursive": (calls, inner, own)})
+            self.assertEqual(shown(report["profile"]["functions"]), known(words))
             return
-        self.assertEqual(shown(report["functions"]), wanted)
+        self.assertEqual(shown(report["functions"]), known(words))
         if "cores" not in words:
             self.check_other_outputs(run, report)
         if words == ["events=0+17"]:

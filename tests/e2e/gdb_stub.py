@@ -9,45 +9,29 @@ The end of the block disconnects. The machine stays stopped, unless the test has
 """
 
 import socket
-import subprocess
-import time
+
+import machines
 
 HANG_SECONDS = 120
 
 
-class Halted:
+class Halted(machines.Started):
     """QEMU, stopped before its first instruction, with a debugger on the socket `stub`."""
 
     def __init__(self, command, stub):
+        super().__init__(stub, [*command, "-gdb", f"unix:{stub},server=on,wait=off", "-S"])
         self.stub = stub
-        self.process = subprocess.Popen([*command, "-gdb", f"unix:{stub},server=on,wait=off", "-S"],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + HANG_SECONDS
-        while not stub.exists():
-            assert time.monotonic() < deadline, "no stub"
-            time.sleep(0.01)
+        self.start()
 
     def __enter__(self):
         return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
 
 
 class Debugger:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(HANG_SECONDS)
-        deadline = time.monotonic() + HANG_SECONDS
-        while True:
-            try:
-                self.socket.connect(str(path))
-                break
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
+        machines.wait_for(lambda: self.socket.connect_ex(str(path)) == 0, "the stub takes no debugger")
         self.bytes = b""
 
     def __enter__(self):

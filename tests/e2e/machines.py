@@ -191,20 +191,19 @@ def endless_demo(machine, *words, serial="stdio"):
     return qemu_command(machine, "demo", ["rounds=100000", "baud=3000000", "cores=1", *words], icount=False, serial=serial)
 
 
-class Target:
-    """A machine whose line is the Unix socket `path`. The test can kill it and start it again."""
+class Started:
+    """A machine that makes the Unix socket `path`. The test can kill it and start it again."""
 
     def __init__(self, path, command):
-        """`command`: QEMU's, by the line's -serial."""
-        self.path, self.command = path, command(serial=f"unix:{path},server=on,wait=on")
+        self.path, self.command = path, command
 
     def start(self):
-        self.qemu = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for(self.path.exists, "the emulator has not made its socket")
 
     def kill(self):
-        self.qemu.kill()
-        self.qemu.wait()
+        self.process.kill()
+        self.process.wait()
         self.path.unlink(missing_ok=True)
 
     def __enter__(self):
@@ -213,6 +212,14 @@ class Target:
 
     def __exit__(self, *_):
         self.kill()
+
+
+class Target(Started):
+    """Its line is the socket."""
+
+    def __init__(self, path, command):
+        """`command`: QEMU's, by the line's -serial."""
+        super().__init__(path, command(serial=f"unix:{path},server=on,wait=on"))
 
 
 def as_json(*arguments):

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares call counts with independent ones, in deterministic runs. Each function's calls equal the executions of its site's word
-while it was a BL, both in the host tools' report and in the second decoder's count. On several cores the counts of each task are
-compared, too.
+"""Compares call counts with independent ones, in deterministic runs. Each function's calls equal the executions of its site's word while it
+was a BL, both in the host tools' report and in the second decoder's count. On several cores the counts of each task are compared, too.
 
     oracle_test.py MACHINE IMAGE [WORD]...
 """

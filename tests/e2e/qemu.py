@@ -59,8 +59,7 @@ def qemu_command(machine, image, words=(), icount=True, elf=None, serial="stdio"
     if icount:
         clock = ["-icount", "shift=0,sleep=off"]
     else:
-        # A Pi's other cores wait with WFE, which QEMU runs as a busy loop. In one thread this costs their turns, not a CPU for
-        # each core.
+        # A Pi's other cores wait with WFE, which QEMU runs as a busy loop. In one thread this costs their turns, not a CPU for each core.
         clock = ["-accel", "tcg,thread=single"] if is_pi else []
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     # A Pi's raw image starts at EL2 as on the board.

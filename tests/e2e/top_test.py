@@ -180,9 +180,13 @@ class Top(machines.Case):
         self.kill(signal.SIGTERM)
         self.expect_the_terminal_as_before()
 
-    def test_a_crash_leaves_the_terminal_as_it_was(self):
+    def test_a_line_that_takes_no_commands_and_a_crash_that_leaves_the_terminal_as_it_was(self):
         self.watch(f"file:{STREAM}")
         self.terminal.wait_for("nopscope  over")
+        self.terminal.type("m", "mark 1: .*commands cannot be sent there")
+        self.terminal.type("r\n", "there is nothing to record: the line is over")
+        self.terminal.type("?", "ask anything that")
+        self.terminal.type("?")
         self.kill(signal.SIGSEGV)
         self.expect_the_terminal_as_before()
 
@@ -201,15 +205,6 @@ class Top(machines.Case):
         self.terminal.press("C-l")
         self.wait_until(lambda: "rubbish" not in self.terminal.screen())
         self.terminal.type("q", "^not in the screen")
-        self.expect_the_terminal_as_before()
-
-    def test_a_line_that_takes_no_commands(self):
-        self.watch(f"file:{STREAM}")
-        self.terminal.wait_for("nopscope  over")
-        self.terminal.type("m", "mark 1: .*commands cannot be sent there")
-        self.terminal.type("r\n", "there is nothing to record: the line is over")
-        self.terminal.type("?", "ask anything that")
-        self.terminal.type("?q")
         self.expect_the_terminal_as_before()
 
 

@@ -212,8 +212,7 @@ def recursive(name):
 
 
 def is_plain(name, row):
-    """True if its calls are not inside each other and no gap cuts them. Then its total is the sum
-    of its calls."""
+    """True if its calls are not inside each other and no gap cuts them. Then its total is the sum of its calls."""
     shared = [other for other in functions(name) if other["name"] == row["name"]]
     return len(shared) == 1 and not row["incomplete"] and not row["lost"] and row["name"] not in recursive(name)
 

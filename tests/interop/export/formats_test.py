@@ -59,11 +59,6 @@ class Formats(exports.Case):
         self.assertEqual({place["name"]: (place["file"], place["line"]) for place in places},
                          {row["name"]: (row["file"], row["line"]) for row in exports.report("torture")["functions"] if row["file"]})
 
-    def test_what_is_left_out_is_said(self):
-        self.export("samples", to="chrome")
-        count = exports.report("samples")["samples"]["count"]
-        self.assertIn(f"nopscope: chrome has no place for {count:,} samples: left out", self.said)
-
     def test_kernelshark_shows_tasks_and_cpus(self):
         for name in ("tasks", "cores"):
             shown = {(line.cpu, line.pid, line.task) for line in kernelshark.entries(self.export(name, to="trace-cmd"))
@@ -164,8 +159,7 @@ class Formats(exports.Case):
         self.export("torture", to="uftrace").rename(self.directory / "other")
         (self.directory / "other" / ".nopscope-export").unlink()
         before = sorted(p.name for p in (self.directory / "other").iterdir())
-        done = exports.nopscope("export", exports.recording("tasks"), "--format", "uftrace", "-o",
-                           self.directory / "other", status=3)
+        done = exports.nopscope("export", exports.recording("tasks"), "--format", "uftrace", "-o", self.directory / "other", status=3)
         self.assertRegex(done.stderr.decode(), "is there and was not made by `nopscope export`")
         self.assertEqual(sorted(p.name for p in (self.directory / "other").iterdir()), before)
         (path / "999.dat").write_bytes(b"")  # from another export; this one removes it

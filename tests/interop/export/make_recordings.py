@@ -96,8 +96,7 @@ def record_line(run, line, to):
 
 
 def damaged(line):
-    """Returns a sixth of the line with a flipped byte, and another sixth from the middle, which a
-    key frame follows."""
+    """Returns a sixth of the line with a flipped byte, and another sixth from the middle, which a key frame follows."""
     half, part = len(line) // 2, len(line) // 6
     out = bytearray(line[:part] + line[half:half + part])
     out[part // 2] ^= 0x10
@@ -115,8 +114,7 @@ def with_pauses():
 
 
 def at_one_time():
-    """For readers that sort by time: in each round, some calls begin, end, or do both at the same
-    time."""
+    """For readers that sort by time: in each round, some calls begin, end, or do both at the same time."""
     out = []
     for base in range(1000, 200_000, 2000):
         out += [(0, 1, base), (0, 2, base), (0, 3, base), (1, 3, base), (1, 2, base), (0, 4, base), (1, 4, base)]

@@ -94,14 +94,6 @@ class Parts(exports.Case):
                 self.assertIn((row["longest"]["core"], row["longest"]["context"]), [one[1:] for one in found],
                               (name, row["name"], end, ends))
 
-    def test_long_calls_are_those_that_events_show(self):
-        for name in ("demo", "tasks"):
-            calls = collections.Counter(replay_test.HOW.sub("", text).removeprefix("} ").removesuffix("()")
-                                        for _, took, _, _, text in replay_test.lines_of(name, "--min-duration", "2us")
-                                        if took is not None and not text.startswith(("(", "} (")))
-            rows = {row["name"]: row["calls"] for row in exports.answer("report", name, "--raw", "--min-duration", "2us")["functions"]}
-            self.assertEqual(rows, calls, name)
-
 
 if __name__ == "__main__":
     exports.main()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Perfetto's format, decoded by protoc with the published field numbers. Clocks and interning work as Perfetto documents
-them. Slices nest as in trace_processor's SliceTracker: at most 512 on a track, simultaneous instants nest in each other, and an
-end names no slice."""
+"""Reads Perfetto's format, decoded by protoc with the published field numbers. Clocks and interning work as Perfetto documents them. Slices
+nest as in trace_processor's SliceTracker: at most 512 on a track, simultaneous instants nest in each other, and an end names no slice."""
 
 import codecs
 import collections

@@ -364,8 +364,7 @@ def query(_, name, raw):
     return Reading("address", {placed(row): {key: row[column] for key, column in figures.items()} for row in rows})
 
 
-# A line of graph's text: calls, total, self, share, and the name, indented by two blanks for each
-# call around it.
+# A line of graph's text: calls, total, self, share, and the name, indented by two blanks for each call around it.
 GRAPH_LINE = re.compile(r"^ *([\d,]+)((?:  +[\d.]+ [nµum]?s){2,3})  +[\d.]+ %  ( *)(\S.*)$")
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 

@@ -40,22 +40,15 @@ class Told:
             self.ready[thread] = row.get("ready", 0)
         # Names are told of the whole recording. A task with open calls has a thread, also if it does not run in the part.
         whole = {self.key(row): row for row in exports.report(NAME)["contexts"]}
-        shared = collections.Counter(row.get("name", "") for row in whole.values())
         rows = {thread: whole[key] for key, thread in number.items() if key in whole}
         self.names = {thread: row.get("name", "") for thread, row in rows.items()}
         self.priority = {thread: row.get("priority", 0) for thread, row in rows.items()}
-        self.labels = {thread: self.label(self.names[thread], row["core"], row["context"], shared[self.names[thread]] > 1)
-                       for thread, row in rows.items()}
+        self.labels = {track["id"] + 1: track["task"] for track in tracks if self.key(track) in whole}
+        assert all(label.startswith(self.names[thread] or ("core ", "context ")) for thread, label in self.labels.items())
 
     @staticmethod
     def key(row):
         return (row["core"] if row["context"] == 0 else None), row["context"]
-
-    @staticmethod
-    def label(name, core, context, is_shared):
-        if not name:
-            return f"context {context}" if context else f"core {core}"
-        return name if not is_shared else f"{name} {context}" if context else f"{name} (core {core})"
 
 
 class Lanes:

@@ -84,9 +84,8 @@ def commands():
 
 
 def sweep(first, last, address):
-    """Steps from the second call of `first`, at this address, until `last` continues. Returns
-    {function: how many of its instructions} and the errors. Each backtrace must be whole, from the
-    tracer's functions to those of the calls."""
+    """Steps from the second call of `first`, at this address, until `last` continues. Returns {function: how many of its instructions} and
+    the errors. Each backtrace must be whole, from the tracer's functions to those of the calls."""
     run_to(f"*{address}", 2)
     callers = names()
     assert callers[:2] == [first, last], callers

@@ -45,8 +45,7 @@ public:
     }
     std::uint32_t access(std::uint32_t reg, Written value) {
         if (reg == 0x00 && value)
-            csw_ = (*value & ~(size_mask | increment)) | std::min(*value & size_mask, 2u) |
-                   ((*value & increment) == increment_single ? increment_single : 0);
+            csw_ = (*value & ~(size_mask | packed)) | std::min(*value & size_mask, 2u);
         if (reg == 0x04 && value) tar_ = *value;
         if (reg == 0x0c) return data(value);
         if (reg >= 0x10 && reg <= 0x1c) return word((tar_ & ~15u) + (reg & 12), value);
@@ -54,8 +53,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t size_mask = 7, increment = 0x30, increment_single = 0x10;
-    static constexpr std::uint32_t enabled = 0x40;
+    static constexpr std::uint32_t size_mask = 7, increment = 0x10, packed = 0x20, enabled = 0x40;
 
     std::uint8_t* at(std::uint32_t address) {
         if (address < base_ || address - base_ >= bytes_) die("an access beyond the RAM");
@@ -91,26 +89,24 @@ public:
 
     std::uint64_t capture() const { return std::uint64_t{result_} << 3 | ack_ok; }
     void update(bool is_access_port, std::uint64_t scan) {
+        const bool reads = (scan & 1) != 0;
         const auto reg = static_cast<std::uint32_t>(scan >> 1 & 3) * 4;
-        const auto value = static_cast<std::uint32_t>(scan >> 3);
-        if ((scan & 1) == 0)
-            write(is_access_port, reg, value);
-        else if (is_access_port)
-            result_ = port_.access((select_ & 0xf0) | reg, {});
-        else if (reg != rdbuff)  // the result stays
-            result_ = reg == 0 ? 0x2ba01477 /* DPIDR */ : reg == control ? control_ : select_;
+        const auto value = reads ? Written() : static_cast<std::uint32_t>(scan >> 3);
+        const std::uint32_t found =
+            is_access_port ? port_.access((select_ & 0xf0) | reg, value) : access(reg, value);
+        if (reads) result_ = found;
     }
 
 private:
-    static constexpr std::uint32_t ack_ok = 2, control = 4, select = 8, rdbuff = 12;
+    static constexpr std::uint32_t ack_ok = 2, control = 4, select = 8;
     // Requests. They are acknowledged one bit above.
     static constexpr std::uint32_t power_up = 1u << 28 | 1u << 30;
 
-    void write(bool is_access_port, std::uint32_t reg, std::uint32_t value) {
-        if (is_access_port) port_.access((select_ & 0xf0) | reg, value);
-        if (!is_access_port && reg == control)
-            control_ = (value & power_up) | (value & power_up) << 1;
-        if (!is_access_port && reg == select) select_ = value;
+    std::uint32_t access(std::uint32_t reg, Written value) {
+        if (reg == control && value) control_ = (*value & power_up) | (*value & power_up) << 1;
+        if (reg == select && value) select_ = *value;
+        const std::uint32_t registers[] = {0x2ba01477 /* DPIDR */, control_, select_, result_};
+        return registers[reg / 4];
     }
 
     MemoryPort& port_;
@@ -189,10 +185,7 @@ void serve(int connection, Tap& tap) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: virtual_probe RAM-FILE BASE-ADDRESS\n");
-        return 2;
-    }
+    if (argc != 3) die("usage: virtual_probe RAM-FILE BASE-ADDRESS");
     MemoryPort port(argv[1], std::strtoull(argv[2], nullptr, 0));
     DebugPort debug(port);
     Tap tap(debug);

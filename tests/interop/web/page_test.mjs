@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report page in headless Chromium. Clicks, text input and links do what they say. The page
-// loads nothing and reports no error.
+// The report page in headless Chromium. Clicks, text input and links do what they say. The page loads nothing and reports no error.
 //
 //     node --test page_test.mjs, with NOPSCOPE, NOPSCOPE_RECORDING (of samples, too) and CHROMIUM
 import assert from "node:assert/strict";

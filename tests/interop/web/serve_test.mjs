@@ -58,8 +58,7 @@ suite("serve", async () => {
     side = join(directory, "side.nsc");
     await startTarget();
     served = await serve("--from", `unix:${NOPSCOPE_SOCKET}`, "--image", NOPSCOPE_IMAGE, "-o", side);
-    // Keeps one page open: `serve` ends after its last page, and a slow machine takes seconds from
-    // one page to the next.
+    // Keeps one page open: `serve` ends after its last page, and a slow machine takes seconds from one page to the next.
     follower = http.get(`${served.url}events`, (events) => events.resume()).on("error", () => {});
 }, /^(http:\/\/127\.0\.0\.1:|data:)/);
 after(() => {

@@ -258,12 +258,12 @@ def main():
                         help="under QEMU: a word of this image's command line")
     parser.add_argument("--out", type=pathlib.Path, default=BUILD_ROOT, help="where the report goes (build/)")
     options = parser.parse_args()
-    if options.qemu == bool(options.uri):
-        parser.error("give --from serial:DEV for a real board, or --qemu")
-    if options.board == "virt" and not options.qemu:
-        parser.error("virt is a machine of QEMU's: give --qemu")
-    if options.qemu and options.board not in (row[0] for row in MACHINES.values()):
-        parser.error(f"QEMU has no model of {options.board}: give --from serial:DEV")
+    models = [row[0] for row in MACHINES.values()]
+    for is_wrong, why in ((options.qemu == bool(options.uri), "give --from serial:DEV for a real board, or --qemu"),
+                          (options.board == "virt" and not options.qemu, "virt is a machine of QEMU's: give --qemu"),
+                          (options.qemu and options.board not in models, f"QEMU has no model of {options.board}: give --from serial:DEV")):
+        if is_wrong:
+            parser.error(why)
     words = {}
     for word in options.word:
         image, _, rest = word.partition(":")

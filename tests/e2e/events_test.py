@@ -72,7 +72,7 @@ class Known(machines.Case):
         self.assertEqual(wire.faults(wire.Line(run.line)), [])
         rows = {row["name"]: row for row in csv.DictReader(io.StringIO(run.report("--format", "csv")))}
         nodes = collections.defaultdict(lambda: [0, 0])
-        for node in run.graph_json()["nodes"]:
+        for node in run.json("graph")["nodes"]:
             for i, what in enumerate(("calls", "self")):
                 nodes[node["name"]][i] += node["events"]["sw_incr"][what]
         for name, (calls, total, own) in shown(report["functions"]).items():

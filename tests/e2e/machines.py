@@ -61,9 +61,6 @@ class Run:
     def report_json(self, *arguments):
         return self.json("report", *arguments)
 
-    def graph_json(self):
-        return self.json("graph")
-
     def query(self, question):
         """The rows of an answer of a database that has each single call."""
         return [tuple(row.values()) for row in self.json("query", question)]

@@ -110,7 +110,7 @@ class Adaptive(machines.Recorded):
         self.assertGreater(sum(clock > (clocks[0] + clocks[-1]) // 2 for clock in clocks), 100)
 
     def test_the_tree_keeps_its_upper_part(self):
-        tree = self.run_.graph_json()["nodes"]
+        tree = self.run_.json("graph")["nodes"]
         names = {node["id"]: node["name"] for node in tree}
         edges = {(names.get(node["parent"]), node["name"]) for node in tree}
         # main() makes these calls: it opens a state and loads a script.

@@ -50,7 +50,7 @@ class BesideTheGraphRecorder(machines.Recorded):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.graph = cls.run_.graph_json()
+        cls.graph = cls.run_.json("graph")
 
     def test_all_is_there(self):
         self.ended()
@@ -116,7 +116,7 @@ class Alone(machines.Case):
         self.assertGreater(functions["luaV_execute"]["share"], 0.1)
         self.assertGreater(functions["main"]["total"], 0.98 * report["samples"]["count"])
         image = sites.Image(run.elf)
-        for caller, callee in edges(run.graph_json()["samples"]["nodes"]):
+        for caller, callee in edges(run.json("graph")["samples"]["nodes"]):
             # Neither a stale x30 from the last call, nor the same caller twice.
             self.assertTrue(caller != callee or may_call_itself(image, int(caller, 16)), caller)
         text = machines.nopscope("report", run.recording, "--sort", "total", "--top", "3").stdout

@@ -26,7 +26,7 @@ class Tasks(machines.Recorded):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.graph = cls.run_.graph_json()
+        cls.graph = cls.run_.json("graph")
         paths = {}
         for node in cls.graph["nodes"]:
             parent = paths[node["parent"]][0] + ">" if node["parent"] is not None else ""
@@ -162,7 +162,7 @@ class Preemptive:
     def test_no_task_s_call_is_below_another_s(self):
         calls = collections.Counter()
         names = {None: None}
-        for node in self.run_.graph_json()["nodes"]:
+        for node in self.run_.json("graph")["nodes"]:
             names[node["id"]] = name = re.sub(r"\(.*|.*::", "", node["name"].replace("(anonymous namespace)::", ""))
             calls[names[node["parent"]], name] += node["calls"]
         for caller, callees in CALLEES.items():

@@ -6,6 +6,7 @@
     line.hello, line.events, line.stats, line.console, line.bad_frames
 """
 
+import collections
 import dataclasses
 import pathlib
 import re
@@ -28,14 +29,8 @@ class Event:
     value: int = 0   # extended: see trace2
 
 
-@dataclasses.dataclass
-class Added:
-    """The profile recorder's sums for a function on a core, in ticks."""
-    total: int
-    self: int
-    min: int
-    max: int
-    bins: dict  # bin: calls
+class Added(collections.namedtuple("Added", "total self min max bins")):
+    """The profile recorder's sums for a function on a core, in ticks. `bins`: {bin: calls}."""
 
     @property
     def calls(self):
@@ -107,25 +102,17 @@ class Line:
 
 
 def faults(line):
-    """Returns a sentence for each error in a recording from which nothing may be missing."""
-    found = []
-    if line.bad_frames:
-        found.append(f"{line.bad_frames} frames are corrupt")
-    if line.sequence_gaps:
-        found.append(f"{line.sequence_gaps} gaps in the frames' sequence")
-    if line.hello is None or line.stats is None or line.stats["final"] != 1:
-        return found + ["no hello, or no final stats"]
+    """Returns how many errors of each kind there are in a recording from which nothing may be missing."""
     stats = line.stats
-    records = stats["generated"] - stats["aggregated"] - stats["filtered"]
-    if not records == stats["delivered"] == len(line.events):
-        found.append(f"generated {records}, delivered {stats['delivered']}, on the line {len(line.events)}")
-    found += [f"{stats[name]} records {name}" for name in ("dropped", "overwritten") if stats[name]]
-    if any(event.index != n for n, event in enumerate(line.events)):
-        found.append("the records' indices are not 0, 1, 2, ...")
-    backward = sum(after.clock < before.clock for before, after in zip(line.events, line.events[1:]))
-    if backward:
-        found.append(f"the clock goes backward {backward} times")
-    return found
+    if line.hello is None or stats is None or stats["final"] != 1:
+        return ["no hello, or no final stats"]
+    counts = {"corrupt frames": line.bad_frames, "gaps in the frames' sequence": line.sequence_gaps, "records dropped": stats["dropped"],
+              "records overwritten": stats["overwritten"],
+              "records missing": stats["generated"] - stats["aggregated"] - stats["filtered"] - stats["delivered"],
+              "records not on the line": stats["delivered"] - len(line.events),
+              "records whose index is not the next one": sum(event.index != n for n, event in enumerate(line.events)),
+              "times that the clock goes backward": sum(b.clock < a.clock for a, b in zip(line.events, line.events[1:]))}
+    return [f"{count} {what}" for what, count in counts.items() if count]
 
 
 def pairing_faults(line):

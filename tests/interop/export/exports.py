@@ -5,7 +5,6 @@ From the environment: NOPSCOPE (the command), NOPSCOPE_RECORDINGS (what make_rec
 """
 
 import collections
-import dataclasses
 import functools
 import itertools
 import json
@@ -15,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import types
 import unittest
 
 NOPSCOPE = os.environ["NOPSCOPE"]
@@ -106,17 +106,6 @@ def by_name(rows, *keys):
     return {name: tuple(values) for name, values in sums.items()}
 
 
-@dataclasses.dataclass
-class Open:
-    name: str
-    core: int
-    begin: int
-    tracer: int
-    tracer_lengths: int
-    inside: int = 0
-    lengths: int = 0
-
-
 class Sums:
     """Calls, total and self time of functions, as `report` counts them: a total counts once however often a function is on the
     stack, and excludes the tracer's time. Each time comes with the number of lengths that it is the sum of, because each of
@@ -126,7 +115,7 @@ class Sums:
         self.calls, self.total, self.total_lengths, self.self_, self.self_lengths = (collections.Counter() for _ in range(5))
         self.tracer, self.tracer_lengths, self.now = (collections.Counter() for _ in range(3))  # by core: the tracer's time until `now`
         self.in_tracer = collections.defaultdict(set)  # by core: tracks
-        self.stacks = collections.defaultdict(list)    # by track: a list of Open
+        self.stacks = collections.defaultdict(list)    # by track: a list of open calls
         self.last = collections.Counter()              # by track
         self.durations = collections.Counter()         # as the format has them
         self.ended = []                                # (core, name, begin, end) of each call
@@ -134,7 +123,8 @@ class Sums:
 
     def begin(self, track, name, at, core=0):
         self.run_to(track, core, at)
-        self.stacks[track].append(Open(name, core, at, self.tracer[core], self.tracer_lengths[core]))
+        self.stacks[track].append(types.SimpleNamespace(name=name, core=core, begin=at, inside=0, lengths=0, tracer=self.tracer[core],
+                                                        tracer_lengths=self.tracer_lengths[core]))
         self.look(track, core)
 
     def end(self, track, at, core=0, name=None):

@@ -61,22 +61,19 @@ def renamed_symbols(payload):
     return out + payload[reader.at:]
 
 
-def chunks(recording):
-    """Returns (type, all its bytes) of each chunk."""
-    at = FILE_HEADER
+def changed(recording, change):
+    """The recording with the chunks' payloads that `change` makes of (type, payload). None: without the chunk."""
+    out, at = recording[:FILE_HEADER], FILE_HEADER
     while at + HEADER <= len(recording):
         kind, size = struct.unpack_from("<II", recording, at)
-        yield kind, recording[at:at + HEADER + size]
+        payload = change(kind, recording[at + HEADER:at + HEADER + size])
+        out += b"" if payload is None else chunk(kind, payload)
         at += HEADER + size
+    return out
 
 
 def renamed(recording):
-    out = bytearray(recording[:FILE_HEADER])
-    for kind, one in chunks(recording):
-        if kind == SYMBOLS:
-            one = chunk(kind, renamed_symbols(one[HEADER:]))
-        out += one
-    return bytes(out)
+    return changed(recording, lambda kind, payload: renamed_symbols(payload) if kind == SYMBOLS else payload)
 
 
 def chunk(kind, payload):

@@ -22,6 +22,7 @@ deep      calls inside each other, deeper than Perfetto goes on one track
 torture-54, tasks-54, tasks-62   the same records by a clock of 54 MHz, and of 62.5 MHz
 """
 
+import itertools
 import os
 import pathlib
 import shutil
@@ -138,25 +139,18 @@ def deep():
 
 def by_clock(recording, hertz):
     """Changes the clock rate in the hellos (docs/trace-format.md). The records' ticks stay."""
-    out = bytearray(recording[:hostile_names.FILE_HEADER])
-    for kind, chunk in hostile_names.chunks(recording):
-        payload = chunk[hostile_names.HEADER:]
-        if kind == SESSION:
-            before = struct.pack("<Q", 10 ** 9)
-            assert payload.count(before) == 1
-            chunk = hostile_names.chunk(kind, payload.replace(before, struct.pack("<Q", hertz)))
-        out += chunk
-    return bytes(out)
+    before, after = (struct.pack("<Q", rate) for rate in (10 ** 9, hertz))
+
+    def change(kind, payload):
+        assert kind != SESSION or payload.count(before) == 1
+        return payload.replace(before, after) if kind == SESSION else payload
+    return hostile_names.changed(recording, change)
 
 
 def with_blocks(recording, wanted):
     """Keeps only the wanted blocks of records."""
-    kept, number = bytearray(recording[:hostile_names.FILE_HEADER]), 0
-    for kind, chunk in hostile_names.chunks(recording):
-        number += kind == TRACE
-        if kind != TRACE or number in wanted:
-            kept += chunk
-    return bytes(kept)
+    number = itertools.count(1)
+    return hostile_names.changed(recording, lambda kind, payload: payload if kind != TRACE or next(number) in wanted else None)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads each format, by its real reader if there is one. EVENTS: what reads an export's calls. SUMS: what reads the figures of
-a recording's functions and paths."""
+a recording's functions and paths. From the environment, for speedscope: NODE, CHROMIUM, NOPSCOPE_EXPORT_PACKAGES (has node_modules/)."""
 
 import collections
 import csv
 import decimal
 import json
+import os
+import pathlib
 import re
+import shutil
 
 import exports
 import hostile_names
 import kernelshark
 import perfetto
 from exports import key_of
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 # Event formats. Each function returns exports.Sums of an exported file.
 
@@ -116,6 +121,19 @@ def ctf(path):
 
 
 SPEEDSCOPE_UNITS = {"nanoseconds": 1, "microseconds": 1000, "none": 1}  # in ns
+
+
+def opened_by_speedscope(directory, *paths):
+    """Returns all that speedscope itself read from each file, in its own format."""
+    scripts = directory / "scripts"
+    if not scripts.exists():
+        scripts.mkdir()
+        for script in (HERE / "speedscope.mjs", HERE.parent / "web" / "browser.mjs"):
+            shutil.copy(script, scripts)
+        # Node finds modules from the directory of the script.
+        (scripts / "node_modules").symlink_to(pathlib.Path(os.environ["NOPSCOPE_EXPORT_PACKAGES"]) / "node_modules")
+    exports.run(os.environ["NODE"], scripts / "speedscope.mjs", scripts / "node_modules/speedscope/dist/release/index.html", *paths)
+    return [json.loads(path.with_name(f"{path.name}.exported").read_text(encoding="utf-8")) for path in paths]
 
 
 def speedscope(path):

@@ -16,7 +16,6 @@ import tempfile
 
 import exports
 import readers
-import speedscope_page
 from perfetto import Trace
 
 NAME = sys.argv[1]
@@ -201,7 +200,7 @@ class Scheduler(exports.Case):
         self.assertRegex(said[2], r"worker \d+ *\n")
 
     def test_speedscope_lists_the_tasks(self):
-        opened, = speedscope_page.opened(self.directory, self.export(NAME, *part(), to="speedscope"))
+        opened, = readers.opened_by_speedscope(self.directory, self.export(NAME, *part(), to="speedscope"))
         names = {profile["name"].split(" ")[0] for profile in opened["profiles"]}
         self.assertLessEqual({"consumer", "producer", *(("holder",) if NAME == "kernel-1" else ())}, names)
 

@@ -10,7 +10,6 @@ import collections
 
 import exports
 import readers
-import speedscope_page
 
 
 GUESSED = 1e-4
@@ -24,7 +23,7 @@ class SpeedscopeImports(exports.Case):
             exported = self.export(name, *options, to=to)
             paths.append(exported.rename(self.directory / f"{number}.{exported.name}"))
         return [(to, name, options, one) for (to, name, *options), one
-                in zip(wanted, speedscope_page.opened(self.directory, *paths), strict=True)]
+                in zip(wanted, readers.opened_by_speedscope(self.directory, *paths), strict=True)]
 
     def test_each_call(self):
         """In recordings without calls of 0 ns. Totals need a common axis: one context a core, or no tracer."""

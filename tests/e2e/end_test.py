@@ -93,17 +93,14 @@ class End(machines.Case):
         self.assertRegex(text, "profile read: last at [0-9.]+ m?s")
         self.check_clock_pairs(recorder)
 
-    def test_a_profile_after_ctrl_c(self):
-        recorder = self.start(self.target("profile"), "-q")
-        recorder.wait_for_chunks(4, b"ITEM")
-        self.assertEqual(recorder.ended(signal.SIGINT)[0], 0)
-        self.check_counts(recorder, ["_ZN12_GLOBAL__N_17foreverEv"])
-
-    def test_a_lossless_trace_after_sigterm(self):
-        recorder = self.start(self.target("baud=3000000"), "-q")
-        recorder.wait_for_chunks(4)
-        self.assertEqual(recorder.ended(signal.SIGTERM)[0], 0)
-        self.check_counts(recorder)
+    def test_a_profile_after_ctrl_c_and_a_lossless_trace_after_sigterm(self):
+        for words, kind, number, still_open in (("profile", b"ITEM", signal.SIGINT, ["_ZN12_GLOBAL__N_17foreverEv"]),
+                                                ("baud=3000000", b"TRCE", signal.SIGTERM, [])):
+            with self.subTest(words):
+                recorder = self.start(self.target(words), "-q")
+                recorder.wait_for_chunks(4, kind)
+                self.assertEqual(recorder.ended(number)[0], 0)
+                self.check_counts(recorder, still_open)
 
     def test_serve_after_its_page_was_closed(self):
         recorder = self.start(self.target("baud=115200", "adaptive"), "--listen", "127.0.0.1:0", verb="serve")

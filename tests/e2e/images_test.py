@@ -52,19 +52,26 @@ class Limits(machines.Case):
 class Reset(machines.Case):
     """A firmware in flight mode resets its machine. The next boot sends the first boot's last records."""
 
-    def check(self, word, *counts, sessions=1, before=1):
-        """`counts`: of records of before that the next boot refuses, and of headers. `before`: calls of before that are there."""
+    def test_each_way_to_reset(self):
+        """`forget`: a target that keeps nothing. Spoiled records are left out and counted, a spoiled header is refused."""
+        for word, records, headers, kept in (("announced", 0, 0, 1), ("sudden", 0, 0, 1), ("forget", 0, 0, 0), ("records", 3, 0, 1),
+                                             ("header", 0, 1, 0)):
+            with self.subTest(word):
+                self.check(word, [records, headers], kept)
+
+    def check(self, word, counts, kept):
+        """`counts`: of records of before that the next boot refuses, and of headers. `kept`: sessions of before that are there."""
         run, report = self.ran(MACHINE, "reset", word, clean=False)
         said = re.search(r"reset: (\d+) records of before, (\d+) refused, (\d+) headers refused", run.console)
         self.assertTrue(said, run.console)
         records, *refused = map(int, said.groups())
-        self.assertEqual(refused, list(counts))
-        self.assertEqual((report["sessions"], report["integrity"]["recovered_sessions"]), (2, sessions))
+        self.assertEqual(refused, counts)
+        self.assertEqual((report["sessions"], report["integrity"]["recovered_sessions"]), (2, kept))
         calls = {row["name"]: row["calls"] for row in report["functions"]}
-        self.assertEqual((calls.get("before_the_reset", 0), calls["after_the_reset"]), (before, 1))
-        if sessions == 0:
+        self.assertEqual((calls.get("before_the_reset", 0), calls["after_the_reset"]), (kept, 1))
+        if not kept:
             self.assertEqual(records, 0)
-            return report
+            return
         self.assertTrue(report["flight"])
         self.assertGreater(records, SLOTS - 100)
         self.assertGreater(calls["leaf"], SLOTS // 4)
@@ -73,22 +80,7 @@ class Reset(machines.Case):
         self.assert_zero(integrity, "corrupt_frames", "lost", "lost_frames", "duplicate_frames", "malformed_frames", "inconsistent_cores")
         for part in ("lost", "overwritten", "dropped"):
             self.assertEqual(sum(gap[part] for gap in report["gaps_list"]), integrity[part])
-        return report
-
-    def test_what_was_recorded_is_sent(self):
-        for word in ("announced", "sudden"):
-            with self.subTest(word):
-                self.check(word, 0, 0)
-
-    def test_a_target_that_keeps_nothing(self):
-        self.check("forget", 0, 0, sessions=0, before=0)
-
-    def test_spoiled_records_are_left_out_and_counted(self):
-        report = self.check("records", 3, 0)
-        self.assertEqual(sum(gap["overwritten"] == 1 for gap in report["gaps_list"]), 3, report["gaps_list"])
-
-    def test_a_spoiled_header_is_refused(self):
-        self.check("header", 0, 1, sessions=0, before=0)
+        self.assertEqual(sum(gap["overwritten"] == 1 for gap in report["gaps_list"]), counts[0], report["gaps_list"])
 
 
 class Unwinding(machines.Case):

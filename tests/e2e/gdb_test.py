@@ -30,8 +30,8 @@ class Target(Halted):
         self.at, self.elf = directory, machines.elf_of(MACHINE, image)
         self.symbols = Image(self.elf).symbols
         self.line_path = directory / "uart"
-        server = ",server=on,wait=off" if serial == "unix" else ""
-        super().__init__(machines.qemu_command(MACHINE, image, words, icount, serial=f"{serial}:{self.line_path}{server}"), directory / "gdb")
+        how = ",server=on,wait=off" if serial == "unix" else ""
+        super().__init__(machines.qemu_command(MACHINE, image, words, icount, serial=f"{serial}:{self.line_path}{how}"), directory / "gdb")
 
     def record(self, uri, *options, elf=None, status=0):
         """Returns the recording's line, its report and the command's messages."""

@@ -128,8 +128,8 @@ class OpenOcd(machines.Case):
     def test_commands_by_the_down_channel(self):
         probed = self.probed("rounds=100000", "rtt=only", "baud=0", "recorder=none")
         # Few calls: a full line sends hellos late, and a busy machine's probe is slow.
-        for command, said in (("stats", "^recording; 0 functions traced"), ("trace luaL_openlibs --recorder function", "tracing 1 function"),
-                              ("stats", "1 function[s]? traced")):
+        for command, said in (("stats", "^recording; 0 functions traced"),
+                              ("trace luaL_openlibs --recorder function", "tracing 1 function"), ("stats", "1 function[s]? traced")):
             done = machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf, *command.split())
             self.assertRegex(done.stdout, said)
 

@@ -219,17 +219,23 @@ requests("a filter that is typed changes what the target sends; a refusal is a s
     await answered(/tracing \d{3,} functions/);
 });
 
-requests("a mark arrives, a stop stops, and a mode is set by its button", async () => {
+requests("a mark arrives, a stop stops, the figures begin again, and a mode is set by its button", async () => {
     await open("#view=recording");
     await page.waitForSelector("#controls:not([hidden])");
     await page.getByLabel("No.").fill("4711");
     await press("Mark");
     await answered(/^mark 4711: ok$/);
     await shows("#recording", /id 4711/);
+    await until("many calls", async () => (await callsNow()) > 20_000);
+    assert.match(await text("#status"), /figures since.*\(trace\)/, "since the last filter");
     await press("Stop");
     await answered(/^stop: ok$/);
     await shows("#status", /^Tracing stopped/);
     await standsStill();
+    await press("Zero");
+    await answered(/^zero: the figures begin again$/);
+    await until("small figures", async () => (await callsNow()) < 1000);
+    assert.match(await text("#status"), /figures since\d\d:\d\d:\d\d \(zero\)/);
     await press("Start");
     await grown();
     await shows("#status", /^Running/);
@@ -239,21 +245,6 @@ requests("a mark arrives, a stop stops, and a mode is set by its button", async 
     assert.equal(await text("#said"), before, "a choice alone is not sent");
     await press("Set mode");
     await answered(/^mode lossless: ok$/);
-});
-
-requests("the figures begin again", async () => {
-    await openFunctions();
-    await until("many calls", async () => (await callsNow()) > 20_000);
-    assert.match(await text("#status"), /figures since.*\(trace\)/, "since the last filter");
-    await press("Stop");
-    await shows("#status", /^Tracing stopped/);
-    await standsStill();
-    await press("Zero");
-    await answered(/^zero: the figures begin again$/);
-    await until("small figures", async () => (await callsNow()) < 1000);
-    assert.match(await text("#status"), /figures since\d\d:\d\d:\d\d \(zero\)/);
-    await press("Start");
-    await grown();
 });
 
 losses("a reset target, and a line that was lost, are said and survived", async () => {

@@ -6,6 +6,7 @@ import struct
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "conformance"))
+from nsc2 import chunks  # noqa: E402
 from trace2 import Varints, crc32c  # noqa: E402
 
 NAMES = [
@@ -16,9 +17,7 @@ NAMES = [
     b"*/ } ; env { a = 1; }", b"same", b"same",
 ]
 
-SYMBOLS = 0x424D5953  # "SYMB"
 FILE_HEADER = 16
-HEADER = 16  # of a chunk
 
 
 def varint(value):
@@ -63,17 +62,13 @@ def renamed_symbols(payload):
 
 def changed(recording, change):
     """The recording with the chunks' payloads that `change` makes of (type, payload). None: without the chunk."""
-    out, at = recording[:FILE_HEADER], FILE_HEADER
-    while at + HEADER <= len(recording):
-        kind, size = struct.unpack_from("<II", recording, at)
-        payload = change(kind, recording[at + HEADER:at + HEADER + size])
-        out += b"" if payload is None else chunk(kind, payload)
-        at += HEADER + size
-    return out
+    payloads = ((kind, change(kind, payload)) for kind, payload in chunks(recording))
+    return recording[:FILE_HEADER] + b"".join(chunk(int.from_bytes(kind.encode(), "little"), payload)
+                                              for kind, payload in payloads if payload is not None)
 
 
 def renamed(recording):
-    return changed(recording, lambda kind, payload: renamed_symbols(payload) if kind == SYMBOLS else payload)
+    return changed(recording, lambda kind, payload: renamed_symbols(payload) if kind == "SYMB" else payload)
 
 
 def chunk(kind, payload):

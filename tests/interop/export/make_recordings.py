@@ -42,7 +42,6 @@ IMAGES = {"demo": {"samples": ("virt-max", "demo", ["rounds=1", "baud=0", "sampl
                       "kernel-1": ("virt-max", "tasks", ["preempt=1", "cores=1", "slice_us=20", "switches=10000", "pump=recorders"])},
           "others": {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", "tasks", []),
                      "counted": ("virt-max", "events", ["events=0+17"]), "cores": ("virt-max-smp2", "events", ["cores"])}}
-TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")
 
 
@@ -142,15 +141,15 @@ def by_clock(recording, hertz):
     before, after = (struct.pack("<Q", rate) for rate in (10 ** 9, hertz))
 
     def change(kind, payload):
-        assert kind != SESSION or payload.count(before) == 1
-        return payload.replace(before, after) if kind == SESSION else payload
+        assert kind != "SESS" or payload.count(before) == 1
+        return payload.replace(before, after) if kind == "SESS" else payload
     return hostile_names.changed(recording, change)
 
 
 def with_blocks(recording, wanted):
     """Keeps only the wanted blocks of records."""
     number = itertools.count(1)
-    return hostile_names.changed(recording, lambda kind, payload: payload if kind != TRACE or next(number) in wanted else None)
+    return hostile_names.changed(recording, lambda kind, payload: payload if kind != "TRCE" or next(number) in wanted else None)
 
 
 if __name__ == "__main__":

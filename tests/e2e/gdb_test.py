@@ -34,13 +34,7 @@ class Target(Halted):
         super().__init__(machines.qemu_command(MACHINE, image, words, icount, serial=f"{serial}:{self.line_path}{how}"), directory / "gdb")
 
     def record(self, uri, *options, elf=None, status=0):
-        """Returns the recording's line, its report and the command's messages."""
-        raw, recording = self.at / "pulled.raw", self.at / "pulled.nsc"
-        done = machines.nopscope("record", "-q", "--from", uri, "--image", elf or self.elf, "-o", recording,
-                                 "--save-line", raw, *options, status=status)
-        if status != 0:
-            return None, None, done.stderr
-        return raw.read_bytes(), machines.as_json("report", recording), done.stderr
+        return machines.recorded(self.at, uri, elf or self.elf, *options, status=status)
 
     def pull(self, *options, **more):
         return self.record(f"gdb:unix:{self.stub}", *options, **more)

@@ -183,6 +183,13 @@ def nopscope(*arguments, status=0):
     return done
 
 
+def recorded(directory, uri, elf, *options, status=0):
+    """Returns the line, its report and what `record` said. None: there is no recording."""
+    raw, recording = directory / "recorded.raw", directory / "recorded.nsc"
+    done = nopscope("record", "-q", "--from", uri, "--image", elf, "-o", recording, "--save-line", raw, *options, status=status)
+    return raw.read_bytes() if raw.exists() else None, as_json("report", recording) if recording.exists() else None, done.stderr
+
+
 def endless_demo(machine, *words, serial="stdio"):
     """A demo on one core that would run for minutes."""
     return qemu_command(machine, "demo", ["rounds=100000", "baud=3000000", "cores=1", *words], icount=False, serial=serial)

@@ -119,7 +119,7 @@ def pairing_faults(line):
     """Each ret must close an open entry, each entry is closed once, and the innermost comes first."""
     found, open_entries = [], []
     for event in line.events:
-        if event.kind == ENTRY or is_interrupt(event):
+        if event.kind == ENTRY or (event.kind, event.value & 15) == (EXTENDED, INTERRUPT):
             open_entries.append(event)
         elif event.kind == RET:
             if not open_entries or open_entries[-1].index & 0xFFFFFFF != event.entry:
@@ -128,10 +128,6 @@ def pairing_faults(line):
             else:
                 open_entries.pop()
     return found + [f"entry {event.index} of {event.site:#x} has no return" for event in open_entries]
-
-
-def is_interrupt(event):
-    return event.kind == EXTENDED and event.value & 15 == INTERRUPT
 
 
 def calls(line):

@@ -203,14 +203,10 @@ def uftrace(path):
     return sums
 
 
-def perfetto_sums(path):
-    return perfetto.Trace(path).sums
-
-
 # By format: how it names functions (a key of exports.LEVELS, and a spelling), and what reads it.
 EVENTS = {"chrome": ("name", hostile_names.without_nul, chrome), "csv": ("address", str, csv_sums), "ctf": ("place", str, ctf),
           "kernelshark": ("name", kernel_name, kernelshark.sums_of), "sqlite": ("address", str, sqlite),
-          "perfetto": ("name", hostile_names.without_nul, perfetto_sums), "speedscope": ("place", str, speedscope),
+          "perfetto": ("name", hostile_names.without_nul, lambda path: perfetto.Trace(path).sums), "speedscope": ("place", str, speedscope),
           "trace-cmd": ("name", kernel_name, trace_cmd), "uftrace": ("name", str, uftrace)}
 
 

@@ -76,11 +76,7 @@ class Probed:
         self.log.close()
 
     def record(self, *options, uri=None, status=0):
-        """Returns the line, its report and what the command said."""
-        raw, recording = self.at / "rtt.raw", self.at / "rtt.nsc"
-        done = machines.nopscope("record", "-q", "--from", uri or f"tcp:localhost:{self.port}", "--image", self.elf,
-                                 "-o", recording, "--save-line", raw, *options, status=status)
-        return raw.read_bytes(), machines.as_json("report", recording), done.stderr
+        return machines.recorded(self.at, uri or f"tcp:localhost:{self.port}", self.elf, *options, status=status)
 
 
 class OpenOcd(machines.Case):

@@ -44,10 +44,8 @@ class End(machines.Case):
         """The trace's and the profile's calls of each function equal the plugin's up to the stop.
         The profile does not contain calls that are open when it is read."""
         report = recorder.json("report")
-        told = {f["address"]: f["calls"] for f in report["functions"]}
-        if "adaptive" not in report:
-            for f in report.get("profile", {"functions": []})["functions"]:
-                told[f["address"]] = told.get(f["address"], 0) + f["calls"]
+        functions = report["functions"] if "adaptive" in report else machines.with_profile(report)
+        told = {f["address"]: f["calls"] for f in functions}
         counts = json.loads((self.directory / "counts").read_text())
         seen = {site["address"]: site["before"] for site in counts["sites"] if site["before"]}
         for name in profiled_and_open:

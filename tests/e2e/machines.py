@@ -183,6 +183,15 @@ def nopscope(*arguments, status=0):
     return done
 
 
+def with_profile(report):
+    """The functions of a report, with the calls that are only in its profile."""
+    rows = {f["address"]: dict(f) for f in report["functions"]}
+    for profiled in report.get("profile", {"functions": []})["functions"]:
+        row = rows.setdefault(profiled["address"], profiled | {"calls": 0})
+        row["calls"] += profiled["calls"]
+    return list(rows.values())
+
+
 def recorded(directory, uri, elf, *options, status=0):
     """Returns the line, its report and what `record` said. None: there is no recording."""
     raw, recording = directory / "recorded.raw", directory / "recorded.nsc"

@@ -23,13 +23,7 @@ class Oracle(machines.Recorded):
     def setUpClass(cls):
         super().setUpClass()
         cls.is_on_several_cores = cls.report["cores"] > 1
-        # A call has a record, or it is in the profile.
-        functions = {f["address"]: f for f in cls.report["functions"]}
-        for profiled in cls.report.get("profile", {"functions": []})["functions"]:
-            if profiled["address"] in functions:
-                functions[profiled["address"]]["calls"] += profiled["calls"]
-            else:
-                cls.report["functions"].append(profiled)
+        cls.report["functions"] = machines.with_profile(cls.report)
 
     def test_it_ran_to_its_end(self):
         self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)

@@ -83,16 +83,13 @@ class Parts(exports.Case):
             rows = sorted((row for row in whole["functions"] if row["longest"]), key=lambda row: row["max_ns"])[-3:]
             self.assertTrue(rows, name)
             for row in rows:
-                end = row["longest"]["end_ns"]
+                end, off = row["longest"]["end_ns"], exports.rounding(name)
                 lines = replay_test.lines_of(name, "--time", f"..{end + 1}ns", "--function", row["name"],
                                              "--core", str(row["longest"]["core"]))
                 # A call with calls inside has two lines, and its end is the second's time.
-                ends = [(at if text.startswith("} ") else at + took, core, context)
-                        for at, took, core, context, text in lines
-                        if took is not None and abs(took - row["max_ns"]) <= exports.rounding(name)]
-                found = [one for one in ends if abs(one[0] - end) <= exports.rounding(name)]
-                self.assertIn((row["longest"]["core"], row["longest"]["context"]), [one[1:] for one in found],
-                              (name, row["name"], end, ends))
+                found = {(core, context) for at, took, core, context, text in lines if took is not None and
+                         abs(took - row["max_ns"]) <= off and abs(at + (0 if text.startswith("} ") else took) - end) <= off}
+                self.assertIn((row["longest"]["core"], row["longest"]["context"]), found, (name, row["name"], end))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,6 @@ IMAGES = {"selftest": "selftest", "bench": "bench", "recording": "demo"}
 ENDS = {"selftest": r"^selftest: \d+ passed, \d+ failed", "bench": "^bench: done"}
 RECORDING_SECONDS = 10
 WAIT_SECONDS = {"selftest": 300, "bench": 900, "recording": 120}
-SEND_A_BYTE = "send a byte"
 
 
 def say(text):
@@ -177,7 +176,7 @@ def read_console(recorder, machine, part):
             if part == "recording" and not text:
                 end = time.monotonic() + RECORDING_SECONDS
             text += piece.decode(errors="replace")
-        if SEND_A_BYTE in text and not is_sent:
+        if "send a byte" in text and not is_sent:
             is_sent = True
             machine.send_byte()
         if part in ENDS and re.search(ENDS[part], text, re.MULTILINE):

@@ -21,7 +21,6 @@ SERVER = ("xvfb-run", "--auto-servernum", "--server-args=-screen 0 1200x800x24",
 SECONDS = 60
 NODE = re.compile(r'^ *F(\w+) \[label="(.*)\\n([\d ]+)"\];$', re.MULTILINE)
 EDGE = re.compile(r'^ *F(\w+) -> F(\w+) \[weight=\d+,label="([\d ]+) \(([\d ]+)x\)"\];$', re.MULTILINE)
-NO_TIP = "[TipOfDay]\nRunOnStart=false\n"
 WINDOW = "/kcachegrind/MainWindow_1"
 
 
@@ -30,7 +29,7 @@ def graph_of(path, directory):
     small calls out. So what it writes on a function, or on a pair, is the sum of the calls that it shows."""
     home = directory / "home"
     (home / ".config").mkdir(parents=True, exist_ok=True)
-    (home / ".config/kcachegrindrc").write_text(NO_TIP)
+    (home / ".config/kcachegrindrc").write_text("[TipOfDay]\nRunOnStart=false\n")
     out = directory / f"{path.name}.dot"
     exports.run(*SERVER, sys.executable, "-B", __file__, path, out, env=os.environ | {"HOME": str(home), "LC_ALL": "C.UTF-8"})
     text = out.read_text()

@@ -30,9 +30,7 @@ export async function newPage(browser, wrong, allowed = /^(file|data):/) {
     return page;
 }
 
-export let directory; // of the test file
-export let browser;
-export let page; // of the test
+export let directory, browser, page; // a directory and a browser of the test file, a page of the test
 export const wrong = [];
 
 // Prepares a directory, a browser and, for each test, a page, which must report no error. `prepare` runs once.

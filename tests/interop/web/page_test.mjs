@@ -9,9 +9,7 @@ import { test } from "node:test";
 import { directory, frame, frames, functions, jsonOf, nopscope, numberOf, open as openUrl, page, rowsOf, settled, suite, text } from "./browser.mjs";
 
 const { NOPSCOPE_RECORDING } = process.env;
-let file;
-let report;
-let graph;
+let file, report, graph;
 
 suite("page", () => {
     file = join(directory, "report.html");

@@ -14,10 +14,7 @@ import { directory, frame, frames, functions, jsonOf, numberOf, open as openUrl,
 
 const { PART, NOPSCOPE, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE } = process.env;
 const [views, tables, order, requests, losses] = ["views", "tables", "order", "requests", "losses"].map((part) => (part === PART ? test : () => {}));
-let side;
-let target;
-let served; // the server of the target
-let follower;
+let side, target, served, follower; // served: the server of the target
 
 async function until(what, condition, seconds = 60) {
     for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(100)) {

@@ -89,13 +89,25 @@ NOPSCOPE_NOTRACE inline nopscope::Config config_given(const char* image) {
         config.profile_memory = profile_memory(config.cores);
     return config;
 }
-// Traces as these words of the command line say: recorder=NAME, ops=return (`at_return`, on all
+// Counts the beginnings and ends of calls. General registers only, as callbacks must.
+inline std::uint64_t begun, ended;
+NOPSCOPE_NOTRACE inline bool count_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
+                                         nopscope::Regs*, nopscope::CallData*) {
+    __atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
+    return true;
+}
+NOPSCOPE_NOTRACE inline void count_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*,
+                                       nopscope::ReturnRegs*, nopscope::CallData*) {
+    __atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
+}
+inline nopscope::ReturnOps counting_calls(count_begin, count_end);
+
+// Traces as these words of the command line say: recorder=NAME, ops=return (counting_calls, on all
 // functions), sample=2 (every second call), events=1 (INST_RETIRED).
-NOPSCOPE_NOTRACE inline void trace_as_given(const nopscope::Sites& sites,
-                                            nopscope::ReturnOps& at_return) {
+NOPSCOPE_NOTRACE inline void trace_as_given(const nopscope::Sites& sites) {
     static constexpr std::uint16_t instructions_retired[] = {8};
     must(nopscope::enable(recorder_given(), sites));
-    if (is_given("ops=return")) must(nopscope::attach(at_return, nopscope::Sites::all()));
+    if (is_given("ops=return")) must(nopscope::attach(counting_calls, nopscope::Sites::all()));
     if (is_given("recorder=sampled")) nopscope::set_sample(is_given("sample=2") ? 2 : 1);
     if (is_given("events=1")) must(nopscope::count_events(instructions_retired));
 }

@@ -20,15 +20,15 @@ import bisect
 import difflib
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS / "verification/hostile"), str(TESTS / "e2e")]
+sys.path[:0] = [str(TESTS / "verification/hostile"), str(TESTS / "verification/oracle"), str(TESTS / "e2e")]
 import hostile  # noqa: E402
+import sites  # noqa: E402
 from qemu import MACHINES  # noqa: E402
 
 HANG_SECONDS = 100
@@ -37,43 +37,15 @@ REGISTERS = "  ESR  0x*   ELR  0x*   FAR  0x*\n  SPSR 0x*   SP   0x*\n" + "".joi
     "  " + "   ".join(f"x{n:<4}0x*" for n in range(row, min(row + 3, 31))) + "\n" for row in range(0, 31, 3))
 
 
-class Functions:
-    """Function names by address, from the ELF's symbol table."""
-
-    def __init__(self, path):
-        with open(path, "rb") as file:
-            data = file.read()
-        section_offset, = struct.unpack_from("<Q", data, 0x28)
-        entry_bytes, count = struct.unpack_from("<HH", data, 0x3A)
-        sections = [struct.unpack_from("<IIQQQQIIQQ", data, section_offset + i * entry_bytes)
-                    for i in range(count)]
-        symbols = []
-        for _, kind, _, _, offset, size, link, *_ in sections:
-            if kind != 2:  # SHT_SYMTAB
-                continue
-            names = sections[link][4]
-            for at in range(offset, offset + size, 24):
-                name, info, _, section, value, _ = struct.unpack_from("<IBBHQQ", data, at)
-                text = data[names + name:data.index(b"\0", names + name)].decode()
-                # Assembly labels have no type; $x and $d are the assembler's marks.
-                if info & 15 in (0, 1, 2) and 0 < section < 0xFF00 and not text.startswith("$"):
-                    symbols.append((value, text))
-        symbols.sort()
-        self.addresses = [address for address, _ in symbols]
-        self.names = [name for _, name in symbols]
-        self.by_name = {name: address for address, name in symbols}
-
-    def name(self, address):
-        return self.names[bisect.bisect_right(self.addresses, address) - 1]
-
-
-def normalised(text, functions):
+def normalised(text, image):
+    functions = image.names_by_address()
     is_exception = "exception" in text
 
     def frame(match):
         # A return address may be the next function's, behind a call that never returns.
         is_exact = is_exception and match.group(1).strip() == "#0"
-        return match.group(1) + functions.name(int(match.group(2), 16) - (0 if is_exact else 4))
+        address = int(match.group(2), 16) - (0 if is_exact else 4)
+        return match.group(1) + functions[bisect.bisect_right(functions, (address, "~")) - 1][1]
 
     text = text.replace("\r", "")
     text = re.sub(r"^boot: .*\n\0?", "", text, flags=re.M)
@@ -84,21 +56,21 @@ def normalised(text, functions):
     return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)
 
 
-def machine_options(arguments, functions, directory):
+def machine_options(arguments, image, directory):
     if arguments.machine in hostile.MACHINES:
-        return hostile.options(arguments.machine, arguments.elf or arguments.image, functions.by_name, directory)
+        return hostile.options(arguments.machine, arguments.elf or arguments.image, image.symbols, directory)
     return [*MACHINES[arguments.machine][1], "-kernel", arguments.image]
 
 
-def run(arguments, functions, directory):
-    command = ["qemu-system-aarch64", *machine_options(arguments, functions, directory), "-nic", "none",
+def run(arguments, image, directory):
+    command = ["qemu-system-aarch64", *machine_options(arguments, image, directory), "-nic", "none",
                "-display", "none", "-monitor", "none", "-serial", "stdio", *arguments.qemu]
     if not arguments.no_semihosting:
         words = ["arg=" + word for word in ["selftest", *arguments.words]]
         command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]
     garbage = tempfile.NamedTemporaryFile()
     if arguments.dirty_bss:
-        start, end = (functions.by_name[name] for name in ("__bss_start", "__bss_end"))
+        start, end = (image.symbols[name] for name in ("__bss_start", "__bss_end"))
         garbage.write(b"\xa5" * (end - start))
         garbage.flush()
         command += ["-device", f"loader,file={garbage.name},addr={start:#x},force-raw=on"]
@@ -138,10 +110,10 @@ def main():
     if arguments.machine not in MACHINES and arguments.machine not in hostile.MACHINES:
         parser.error(f"there is no machine {arguments.machine}: hal/boards/machines.toml, tests/verification/hostile/hostile.py")
 
-    functions = Functions(arguments.elf or arguments.image)
+    image = sites.Image(arguments.elf or arguments.image)
     with tempfile.TemporaryDirectory() as directory:
-        output, status = run(arguments, functions, directory)
-    actual = normalised(output, functions)
+        output, status = run(arguments, image, directory)
+    actual = normalised(output, image)
     if arguments.update:
         with open(arguments.expected, "w", encoding="utf-8") as file:
             file.write(actual)

@@ -18,21 +18,9 @@ namespace {
 
 constexpr unsigned sgi = 3;
 
-unsigned entries, exits;
-void on_entry(std::uint64_t, std::uint64_t, nopscope::Ops*, nopscope::Regs*) {
-    entries = entries + 1;
-}
-bool on_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
-              nopscope::CallData*) {
-    return true;
-}
-void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
-            nopscope::CallData*) {
-    exits = exits + 1;
-}
+void on_entry(std::uint64_t, std::uint64_t, nopscope::Ops*, nopscope::Regs*) {}
 nopscope::Ops callback{.func = on_entry};
 nopscope::Ops unguarded{.func = on_entry, .flags = nopscope::ops_unguarded};
-nopscope::ReturnOps at_return(on_begin, on_end);
 
 image::Task task;
 
@@ -56,7 +44,7 @@ void start_tracing() {
     must(nopscope::init(config));
     if (is_given("ops=callback")) must(nopscope::attach(callback, Sites::all()));
     if (is_given("ops=unguarded")) must(nopscope::attach(unguarded, Sites::all()));
-    image::trace_as_given(Sites::all(), at_return);
+    image::trace_as_given(Sites::all());
     for (unsigned core = 1; core < hal::core_count(); ++core) {
         if (!hal::start_core(core, run_core)) hal::panic("a core did not start");
     }

@@ -5,10 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "hal/arm64/symbols.hpp"
-#include "hal/hal.hpp"
-#include "nopscope/triggers.hpp"
-#include "tests/firmware/selftest/traced.hpp"
+#include "tests/firmware/selftest/tracing.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
@@ -131,13 +128,51 @@ bool tracer_is_up() {
     return status == Status::ok;
 }
 
-bool nothing_traced() { return tracer_is_up() && is_ok(disable(Sites::all())); }
+namespace {
+
+bool checks = false;
+Counters at_begin;
+
+// Detaches the ops that are left on a site.
+bool detach_all(std::uint32_t site) {
+    Ops* left = nullptr;
+    do {
+        left = nullptr;
+        for_each_ops(
+            site, [](Ops& ops, void* last) { *static_cast<Ops**>(last) = &ops; }, &left);
+    } while (left != nullptr && is_ok(detach(*left)));
+    return left == nullptr;
+}
+bool destroyed(Context& context) {
+    return context.frames == nullptr || is_ok(context_destroy(context));
+}
+
+}  // namespace
+
+bool nothing_traced() {
+    checks = tracer_is_up();
+    return checks && nothing_left();
+}
 bool only_traced(Recorder recorder, const Sites& sites) {
     return nothing_traced() && is_ok(enable(recorder, sites));
 }
 bool nothing_left() {
+    if (!checks) return true;
     start();
-    return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
+    set_min_duration(0);
+    set_max_depth(0);
+    set_sample(1);
+    bool all = is_ok(disable(Sites::all())) && is_ok(count_events({}));
+    if (counters().enabled != 0) all = is_ok(trace_everywhere()) && all;
+    for (std::uint32_t site = 0; counters().enabled != 0 && site < site_count(); ++site)
+        all = detach_all(site) && all;
+    for (Context* one : {&tasks[0].context, &tasks[1].context, &other.context})
+        all = destroyed(*one) && all;
+    at_begin = counters();
+    return all && at_begin.enabled == 0 && hooked_return_address(0) == 0;
+}
+std::uint64_t grown(std::uint64_t Counters::*counter) {
+    return counters().*counter - at_begin.*counter;
 }
 
 std::uint32_t index_of(const void* function) {

@@ -17,12 +17,16 @@ namespace nopscope::selftest {
 bool tracer_is_up();
 
 inline bool is_ok(Status status) { return status == Status::ok; }
-// The tracer is up and traces nothing. False: it is not up, or refuses.
+// The tracer is up and traces nothing. False: it is not up, or refuses. From the first call on, the
+// runner checks after each test that nothing is left.
 bool nothing_traced();
 // The same, but one recorder traces these functions.
 bool only_traced(Recorder recorder, const Sites& sites);
-// Starts recording and disables the recorders. False: an ops is still attached, or a call is open.
+// Records again, and removes what a test needs: recorders, ops, filters, `tasks` and `other`.
+// False: something cannot be removed, or a call is open.
 bool nothing_left();
+// How much a counter has grown since nothing_traced(), only_traced(), or the test's begin.
+std::uint64_t grown(std::uint64_t Counters::*counter);
 
 // The index of a function's site; ~0: it has none.
 std::uint32_t index_of(const void* function);

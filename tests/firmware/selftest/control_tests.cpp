@@ -112,7 +112,6 @@ SELFTEST_OF_CORES("control.beside_requests_of_the_firmware") {
     // An emulator may not run a core for a second.
     REQUIRE(answered(recording) == 4 * rounds && count(Answer::ok) > 3 * rounds);
     REQUIRE(count(Answer::ok) + count(Answer::timeout) + count(Answer::busy) == 4 * rounds);
-    REQUIRE(disable(Sites::all()) == Status::ok && counters().enabled == 0);
 }
 
 // The first half of a request times out because a core stays in a callback. The second half
@@ -161,6 +160,5 @@ SELFTEST_OF_CORES("control.after_a_timeout_the_rest_is_done") {
     REQUIRE(ops_at(chosen) == 4);  // noting, the recorder, arguments, the result
     command(Command::set_capture, {0, 0, 1});
     (void)with_commands([] {});
-    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok &&
-            counters().enabled == 0);
+    REQUIRE(detach(noting) == Status::ok && ops_at(chosen) == 1);  // the recorder
 }

@@ -4,7 +4,6 @@
 #include "tests/firmware/selftest/core_tests.hpp"
 
 #include <atomic>
-#include <cstdio>
 
 #include "hal/arm64/cores.hpp"
 #include "hal/arm64/page_table.hpp"
@@ -85,14 +84,10 @@ void dismiss(unsigned core) {
     hal::raise_sgi_on(core, wake_sgi);
 }
 
-bool began_right(unsigned core) { return workers[core].began_right; }
-
 const char* cores_note() {
-    static char note[16];
-    const auto count = static_cast<unsigned>(__builtin_popcount(hal::online_cores()));
-    if (count == 1) return "one core";
-    std::snprintf(note, sizeof note, "%u cores", count);
-    return note;
+    static const char* const notes[] = {"one core", "2 cores", "3 cores", "4 cores",
+                                        "5 cores",  "6 cores", "7 cores", "8 cores"};
+    return notes[__builtin_popcount(hal::online_cores()) - 1];
 }
 
 }  // namespace nopscope::selftest
@@ -104,18 +99,15 @@ namespace {
 
 constexpr unsigned timer = hal::virtual_timer_interrupt;
 
-struct alignas(64) Seen {
-    std::atomic<unsigned> count;
-};
-Seen seen[hal::max_cores];
+std::atomic<unsigned> seen[hal::max_cores];
 
 void forget() {
-    for (Seen& one : seen) one.count = 0;
+    for (auto& count : seen) count = 0;
 }
-void note_this_core() { ++seen[hal::this_core()].count; }
+void note_this_core() { ++seen[hal::this_core()]; }
 bool each_other_was_seen(unsigned times) {
     bool all = true;
-    for_each_other_core([&](unsigned core) { all = all && seen[core].count == times; });
+    for_each_other_core([&](unsigned core) { all = all && seen[core] == times; });
     return all;
 }
 
@@ -147,12 +139,9 @@ void read_state(State& state) {
 }  // namespace
 
 SELFTEST_OF_CORES("core.all_start_once") {
-    const unsigned count = hal::core_count();
-    REQUIRE(hal::online_cores() == (1u << count) - 1);
-    for (unsigned core = 0; core <= hal::max_cores; ++core) {
+    for (unsigned core = 0; core <= hal::max_cores; ++core)
         REQUIRE(!hal::start_core(core, [](unsigned) {}));
-    }
-    REQUIRE(hal::online_cores() == (1u << count) - 1);
+    REQUIRE(hal::online_cores() == (1u << hal::core_count()) - 1);
 }
 
 SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
@@ -168,8 +157,7 @@ SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
         for (unsigned n = 0; n < 8; ++n) REQUIRE(state.registers[n] == boot.registers[n]);
         REQUIRE(state.sp >= stack.low && state.sp < stack.high);
         REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
-        REQUIRE(state.has_interrupts);
-        REQUIRE(core == 0 || began_right(core));
+        REQUIRE(state.has_interrupts && (core == 0 || workers[core].began_right));
     }
 }
 
@@ -238,12 +226,11 @@ SELFTEST_OF_CORES("core.each_has_its_own_timer") {
         });
         for (unsigned i = 1; i <= 3; ++i) {
             hal::timer_arm(hal::clock() + hal::clock_hz() / 1000);
-            wait_for([=] { return seen[core].count >= i; });
+            wait_for([=] { return seen[core] >= i; });
         }
         hal::disable_interrupt(timer);
     });
-    REQUIRE(workers_done() && each_other_was_seen(3));
-    REQUIRE(seen[0].count == 0);
+    REQUIRE(workers_done() && each_other_was_seen(3) && seen[0] == 0);
 }
 
 SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
@@ -259,29 +246,25 @@ SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     bool alone = true;
     for_each_other_core([&](unsigned core) {
         hal::raise_sgi_on(core, sgi);
-        wait_for([=] { return seen[core].count == 1; });
+        wait_for([=] { return seen[core] == 1; });
         unsigned taken = 0;
-        for (const Seen& one : seen) taken += one.count;
+        for (const auto& count : seen) taken += count;
         alone = alone && taken == ++raised;
     });
     REQUIRE(alone && each_other_was_seen(1));
     // And back, one core after the other, so that no two SGIs merge.
     for_each_other_core([&](unsigned core) {
-        const unsigned before = seen[0].count;
+        const unsigned before = seen[0];
         on_core(core, [](unsigned) { hal::raise_sgi_on(0, sgi); });
-        alone = workers_done() && wait_for([=] { return seen[0].count == before + 1; }) && alone;
+        alone = workers_done() && wait_for([=] { return seen[0] == before + 1; }) && alone;
     });
-    hal::disable_interrupt(sgi);
-    on_other_cores([](unsigned) { hal::disable_interrupt(sgi); });
-    REQUIRE(workers_done() && alone && each_other_was_seen(1));
+    REQUIRE(alone && each_other_was_seen(1));
 }
 
 // All cores print the same line, sixteen times in total. A torn line differs.
 SELFTEST_OF_CORES("core.console_lines_stay_whole") {
-    static std::atomic<unsigned> next;
-    static std::atomic<unsigned> ready;
-    next = 0;
-    ready = 0;
+    static std::atomic<unsigned> next, ready;
+    next = ready = 0;
     const Job print_lines = [](unsigned) {
         constexpr char line[] = "core: a line that nobody else's is mixed into\n";
         ++ready;

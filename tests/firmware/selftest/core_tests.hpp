@@ -22,8 +22,6 @@ void on_other_cores(Job job);
 bool workers_done();
 // Makes a worker's entry return. Its core then powers off for good.
 void dismiss(unsigned core);
-// Whether interrupts were masked when the worker began, and TPIDR_EL1 and FPCR zero.
-bool began_right(unsigned core);
 // Changes a word of text, and waits until all cores have the new one.
 void patch_once(std::uint64_t word, std::uint32_t instruction);
 // How many cores are online, as a static text: "one core", "4 cores".

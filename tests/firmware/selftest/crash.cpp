@@ -13,6 +13,7 @@
 #include "tests/firmware/selftest/traced.hpp"
 
 using namespace nopscope;
+using namespace nopscope::selftest;
 
 // The expected backtraces have these names. This file is compiled without tail calls, which would
 // have no frame.
@@ -51,26 +52,22 @@ static void crash_reporter() {
 }
 
 // Core 1, or all other cores at once: one report. The boot core waits here for ever.
+static void wait_for_others(void (*start)(Job), Job job) {
+    start_workers();
+    start(job);
+    for (;;) hal::wait_for_interrupt();
+}
+static void on_core_1(Job job) { on_core(1, job); }
 static void crash_worker(unsigned) { crash_read_null(); }
-static void crash_core() {
-    selftest::start_workers();
-    selftest::on_core(1, crash_worker);
-    for (;;) hal::wait_for_interrupt();
-}
-static void crash_cores() {
-    selftest::start_workers();
-    selftest::on_other_cores(crash_worker);
-    for (;;) hal::wait_for_interrupt();
-}
+static void crash_core() { wait_for_others(on_core_1, crash_worker); }
+static void crash_cores() { wait_for_others(on_other_cores, crash_worker); }
 // Another core ends the machine while the boot core has interrupts masked.
 static void crash_exit() {
-    selftest::start_workers();
-    selftest::on_core(1, [](unsigned) {
+    const Job ends = [](unsigned) {
         hal::print("core 1 exits\n");
         hal::exit(1);
-    });
-    hal::disable_interrupts();
-    for (;;) hal::wait_for_interrupt();
+    };
+    wait_for_others([](Job job) { hal::disable_interrupts(), on_core_1(job); }, ends);
 }
 
 std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
@@ -85,39 +82,36 @@ static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallD
 static void hook_everything() {
     static ReturnOps first(nullptr, no_exit);
     static ReturnOps second(nullptr, no_exit);
-    static const void* const leaf[] = {reinterpret_cast<const void*>(selftest::breaks),
-                                       reinterpret_cast<const void*>(selftest::breaks_in_frame)};
-    static const void* const tail[] = {reinterpret_cast<const void*>(selftest::jumps_back)};
-    const bool done = selftest::tracer_is_up() &&
-                      attach(first, Sites::of(selftest::back_only)) == Status::ok &&
-                      attach(second, Sites::of(selftest::back_only)) == Status::ok &&
-                      attach(second, Sites::of(leaf)) == Status::ok &&
-                      enable(Recorder::graph, Sites::of(selftest::back_only)) == Status::ok &&
-                      enable(Recorder::graph, Sites::of(tail)) == Status::ok;
+    static const void* const no_frame[] = {pointer(calls_back), pointer(breaks),
+                                           pointer(breaks_in_frame)};
+    static const void* const tail[] = {pointer(calls_back), pointer(jumps_back)};
+    const bool done = tracer_is_up() && is_ok(attach(first, Sites::of(back_only))) &&
+                      is_ok(attach(second, Sites::of(no_frame))) &&
+                      is_ok(enable(Recorder::graph, Sites::of(tail)));
     hal::set_return_hook({is_return_hook, hooked_return_address_of, is_entry_code});
     if (!done) hal::panic("not traced");
 }
-static void crash_deeper() { selftest::breaks(); }
+static void crash_deeper() { breaks(); }
 [[gnu::optimize("optimize-sibling-calls")]] static void crash_in_tail() {
-    selftest::jumps_back(crash_deeper);
+    jumps_back(crash_deeper);
 }
 [[gnu::noinline]] static void crash_hooked() {
     hook_everything();
-    selftest::calls_back(crash_in_tail);
+    calls_back(crash_in_tail);
 }
 // x30 is a hook here, too, but this function has a frame.
 [[gnu::noinline]] static void crash_hooked_in_frame() {
     hook_everything();
-    selftest::calls_back([] { selftest::breaks_in_frame(); });
+    calls_back([] { breaks_in_frame(); });
 }
 // The tracer itself faults at a function's entry, because TPIDR_EL1 is an invalid core pointer.
 static void crash_entry_inside() {
     asm volatile("msr tpidr_el1, %0" ::"r"(std::uint64_t{1} << 47));
-    selftest::jumps_back(crash_deeper);
+    jumps_back(crash_deeper);
 }
 [[gnu::noinline]] static void crash_entry() {
     hook_everything();
-    selftest::calls_back(crash_entry_inside);
+    calls_back(crash_entry_inside);
 }
 
 [[gnu::noinline]] static void crash_inner(void (*way)()) { way(); }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hal/hal.hpp"
+#include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 
 namespace nopscope::selftest {
@@ -29,6 +30,12 @@ bool is_chosen(const char* name, const char* command_line) {
     return !any;
 }
 
+void disable_interrupts() {
+    hal::timer_disarm();
+    hal::disable_interrupt(hal::virtual_timer_interrupt);
+    for (unsigned sgi = 0; sgi < 7; ++sgi) hal::disable_interrupt(sgi);
+}
+
 unsigned run_all() {
     unsigned ok = 0;
     unsigned bad = 0;
@@ -36,6 +43,8 @@ unsigned run_all() {
         if (!is_chosen(test->name, hal::command_line())) continue;
         outcome = {};
         test->run();
+        disable_interrupts();
+        if (!nothing_left() && outcome.failure == nullptr) failed("it left something");
         if (outcome.failure != nullptr) {
             ++bad;
             std::printf("FAIL %s: %s\n", test->name, outcome.failure);

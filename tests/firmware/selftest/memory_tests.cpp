@@ -53,29 +53,27 @@ bool is_unmapped(void* address) {
            fault.far == hal::address_of(address);
 }
 
-void* text_word() { return at(hal::address_of(selftest_land_nothing)); }
-void* text_word_alias() { return at(hal::address_of(selftest_land_nothing) + text_alias_offset); }
+void* alias(const void* word) { return at(hal::address_of(word) + text_alias_offset); }
 
 }  // namespace
 
 SELFTEST("memory.text_and_rodata_refuse_stores") {
-    REQUIRE(refuses_store(text_word()));
+    REQUIRE(refuses_store(at(hal::address_of(selftest_land_nothing))));
     REQUIRE(refuses_store(const_cast<std::uint32_t*>(&constant_word)));
 }
 
 SELFTEST("memory.all_but_text_refuses_execution") {
     alignas(8) std::uint32_t stack_word = ret_instruction;
-    static auto* const heap_word = static_cast<std::uint32_t*>(std::malloc(sizeof(std::uint32_t)));
+    static auto* const heap_word = static_cast<std::uint32_t*>(std::malloc(sizeof data_word));
     REQUIRE(heap_word != nullptr);
     *heap_word = ret_instruction;
     REQUIRE(refuses_execution(const_cast<std::uint32_t*>(&constant_word)));
     REQUIRE(refuses_execution(&data_word) && refuses_execution(&stack_word));
-    REQUIRE(refuses_execution(heap_word) && refuses_execution(text_word_alias()));
+    REQUIRE(refuses_execution(heap_word) && refuses_execution(alias(selftest_land_nothing)));
 }
 
 SELFTEST("memory.only_text_has_an_alias") {
-    REQUIRE(is_unmapped(at(hal::address_of(&constant_word) + text_alias_offset)));
-    REQUIRE(is_unmapped(at(hal::address_of(&data_word) + text_alias_offset)));
+    REQUIRE(is_unmapped(alias(&constant_word)) && is_unmapped(alias(&data_word)));
 }
 
 SELFTEST("memory.patched_text_runs") {
@@ -120,8 +118,8 @@ SELFTEST("memory.wild_sp_is_survived") {
 }
 
 SELFTEST("memory.undefined_and_brk_are_reported") {
-    const Fault undefined = expect_fault([](void*) { selftest_undefined(); }, nullptr);
-    REQUIRE(is(undefined, ExceptionClass::unknown));
+    REQUIRE(
+        is(expect_fault([](void*) { selftest_undefined(); }, nullptr), ExceptionClass::unknown));
     const Fault brk = expect_fault([](void*) { selftest_brk(); }, nullptr);
     REQUIRE(is(brk, ExceptionClass::brk) && (brk.esr & 0xffff) == 42);
 }

@@ -6,11 +6,6 @@
 
 namespace {
 
-template <typename F>
-std::uint64_t address(F* of) {
-    return hal::address_of(pointer(of));
-}
-
 const void* const caller_only[] = {pointer(calls_leaf)};
 
 // What the callbacks saw, in order.
@@ -70,30 +65,24 @@ constexpr const char* leaf_name = "_ZN8nopscope8selftest4leafEm";
 }  // namespace
 
 SELFTEST("ops.a_callback_sees_the_call") {
-    REQUIRE(nothing_traced());
-    start();
+    REQUIRE(trace(Sites::of(leaf_only), {&noting}) && noting.sites == 1);
     seen_count = 0;
-    REQUIRE(is_ok(attach(noting, Sites::of(leaf_only))) && noting.sites == 1);
-    REQUIRE(calls_leaf(41) == 43);
-    REQUIRE(seen_count == 1 && seen[0].ops == &noting && seen[0].ip == address(leaf));
-    const std::uint64_t caller = address(calls_leaf);
-    REQUIRE(seen[0].parent_ip > caller && seen[0].parent_ip < caller + 64);
-    REQUIRE(seen[0].regs.x[0] == 41 && seen[0].regs.lr == seen[0].parent_ip);
-    REQUIRE(seen[0].regs.pc > seen[0].ip && seen[0].regs.pc <= seen[0].ip + 12);
+    REQUIRE(calls_leaf(41) == 43 && seen_count == 1);
+    const auto& [ip, parent_ip, ops, regs] = seen[0];
+    REQUIRE(ops == &noting && ip == address(leaf) && is_in_calls_leaf(parent_ip));
+    REQUIRE(regs.x[0] == 41 && regs.lr == parent_ip && regs.pc > ip && regs.pc <= ip + 12);
     const std::uint64_t here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    REQUIRE(seen[0].regs.sp < here + 256 && seen[0].regs.sp > here - 512);
-    REQUIRE(is_ok(detach(noting)) && noting.sites == 0);
-    REQUIRE(leaf(1) == 2 && seen_count == 1);
+    REQUIRE(regs.sp < here + 256 && regs.sp > here - 512);
+    REQUIRE(is_ok(detach(noting)) && noting.sites == 0 && leaf(1) == 2 && seen_count == 1);
 }
 
 SELFTEST("ops.without_a_guard") {
+    REQUIRE(trace(Sites::of(both), {&noting_unguarded}));
     seen_count = 0;
-    REQUIRE(is_ok(attach(noting_unguarded, Sites::of(both))));
     REQUIRE(calls_leaf(41) == 43 && seen_count == 2);
-    const std::uint64_t caller = address(calls_leaf);
-    REQUIRE(seen[1].ip == address(leaf) && seen[1].regs.x[0] == 41);
-    REQUIRE(seen[1].parent_ip > caller && seen[1].parent_ip < caller + 64);
-    REQUIRE(seen[1].regs.lr == seen[1].parent_ip && seen[1].regs.pc > seen[1].ip);
+    const auto& [ip, parent_ip, ops, regs] = seen[1];
+    REQUIRE(ip == address(leaf) && is_in_calls_leaf(parent_ip));
+    REQUIRE(regs.x[0] == 41 && regs.lr == parent_ip && regs.pc > ip);
     // With another ops on the site it is a normal member of the list; afterwards it is alone again.
     REQUIRE(is_ok(attach(doubling, Sites::of(leaf_only))) && ops_at(index_of(pointer(leaf))) == 2);
     REQUIRE(calls_leaf(1) == 4 && seen_count == 4);
@@ -107,10 +96,9 @@ SELFTEST("ops.without_a_guard") {
 }
 
 SELFTEST("ops.several_are_called_in_order") {
+    REQUIRE(trace(Sites::of(both), {&noting}) && is_ok(attach(counting, Sites::of(leaf_only))));
     seen_count = 0;
     counts[0] = 0;
-    REQUIRE(is_ok(attach(noting, Sites::of(both))));
-    REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
     REQUIRE(is_ok(attach(noting_too, Sites::of(both))) && calls_leaf(1) == 3);
     const Ops* const order[] = {&noting, &noting_too, &noting, &noting_too};
     REQUIRE(seen_count == 4 && counts[0] == 1);
@@ -137,91 +125,79 @@ SELFTEST("ops.a_filter_moves") {
         REQUIRE(is_ok(set_filter(counting, one.sites)) && counting.sites == one.count);
         REQUIRE(calls_leaf(1) == 3 && counts[0] == one.calls);
     }
-    REQUIRE(is_ok(detach(counting)) && counters().enabled == 0);
 }
 
-// Makes another core enter a callback of leaf(), and stay there until `held` is false.
-bool holds() {
+// Makes another core enter a callback of leaf(), calls `request`, and lets the core go. True: if
+// there is such a core, the request timed out.
+template <typename Request>
+bool is_late(Request request) {
+    const bool late = other_cores() != 0;
     inside = false;
-    held = true;
-    on_core(static_cast<unsigned>(__builtin_ctz(other_cores())), [](unsigned) {
-        if (joined_here()) (void)leaf(1);
-    });
-    return wait_for([] { return inside; });
+    held = late;
+    if (late) {
+        on_core(static_cast<unsigned>(__builtin_ctz(other_cores())), [](unsigned) {
+            if (joined_here()) (void)leaf(1);
+        });
+    }
+    const bool is_inside = !late || wait_for([] { return inside; });
+    const Status status = request();
+    held = false;
+    return workers_done() && is_inside && status == (late ? Status::timeout : Status::ok);
 }
 
 // A core that stays in a callback delays a request, but does not prevent it.
 SELFTEST_OF_CORES("ops.a_filter_moves_though_a_core_is_late") {
-    REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))));
     // With a list to free, the first of the filter's two changes waits, too.
-    REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) &&
-            is_ok(attach(counting, Sites::of(caller_only))));
-    const bool late = other_cores() != 0;
-    REQUIRE(!late || holds());
-    const Status moved = set_filter(holding, Sites::of(caller_only));
-    const unsigned left = ops_at(index_of(pointer(leaf)));
-    const bool not_seen = late && !synchronize();
-    held = false;
-    REQUIRE(workers_done() && moved == (late ? Status::timeout : Status::ok));
-    REQUIRE(not_seen == late && left == 0);
+    REQUIRE(trace(Sites::of(caller_only), {&noting, &counting}));
+    REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))));
+    unsigned left = 1;
+    bool synchronized = true;
+    REQUIRE(is_late([&] {
+        const Status moved = set_filter(holding, Sites::of(caller_only));
+        left = ops_at(index_of(pointer(leaf)));
+        synchronized = other_cores() == 0 || synchronize();
+        return moved;
+    }));
+    REQUIRE(left == 0 && synchronized == (other_cores() == 0));
     REQUIRE(synchronize() && holding.sites == 1 && ops_at(index_of(pointer(calls_leaf))) == 3);
-    REQUIRE(is_ok(detach(holding)) && is_ok(detach(noting)) && is_ok(detach(counting)));
-    REQUIRE(counters().enabled == 0);
 }
 
 // The same in a callback without a guard.
 SELFTEST_OF_CORES("ops.late_without_a_guard_is_seen") {
-    REQUIRE(is_ok(attach(holding_unguarded, Sites::of(leaf_only))));
-    const bool late = other_cores() != 0;
-    REQUIRE(!late || holds());
-    const Status gone = detach(holding_unguarded);
-    held = false;
-    REQUIRE(workers_done() && gone == (late ? Status::timeout : Status::ok));
+    REQUIRE(trace(Sites::of(leaf_only), {&holding_unguarded}));
+    REQUIRE(is_late([] { return detach(holding_unguarded); }));
     REQUIRE(synchronize() && counters().enabled == 0);
 }
 
 // Like the middle of a change: the word is still that of an unguarded ops, but the ops is guarded.
 SELFTEST("ops.others_take_the_guard_of_an_unguarded_word") {
+    REQUIRE(trace(Sites::of(leaf_only), {&changing}));
     REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
-    REQUIRE(is_ok(attach(changing, Sites::of(leaf_only))));
     changing.flags = 0;
     changing.unguarded = recurring.unguarded;
     counts[1] = 0;
-    const std::uint64_t before = counters().recursions;
-    REQUIRE(leaf(1) == 2 && counts[1] == 1 && counters().recursions == before + 1);
+    REQUIRE(leaf(1) == 2 && counts[1] == 1 && grown(&Counters::recursions) == 1);
     changing.flags = ops_unguarded;
     changing.unguarded = changing.func;
-    REQUIRE(is_ok(detach(changing)) && is_ok(detach(recurring)) && counters().enabled == 0);
 }
 
 SELFTEST("ops.a_recorder_and_callbacks_share_a_site") {
+    REQUIRE(trace(Sites::of(both), {&counting}, Recorder::graph));
     counts[0] = 0;
-    REQUIRE(is_ok(attach(counting, Sites::of(both))));
-    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(both))));
     const auto is_recorded = [] {
         return record([] { result = calls_leaf(1); }).reads("calls_leaf(leaf())") && result == 3;
     };
     REQUIRE(is_recorded() && counts[0] == 2);
     REQUIRE(is_ok(detach(counting)) && is_recorded() && counts[0] == 2);
-    REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
 }
 
 SELFTEST("ops.a_callback_may_redirect_alone") {
-    REQUIRE(is_ok(attach(redirecting, Sites::of(leaf_only))));
+    REQUIRE(trace(Sites::of(leaf_only), {&redirecting}));
     REQUIRE(leaf(1) == 1001 && calls_leaf(1) == 1002);
     REQUIRE(attach(redirecting_too, Sites::of(leaf_only)) == Status::conflict);
     REQUIRE(enable(Recorder::graph, Sites::of(both)) == Status::conflict);
     REQUIRE(counters().enabled == 1);  // a refused request changes nothing
     REQUIRE(is_ok(detach(redirecting)) && leaf(1) == 2);
-}
-
-SELFTEST("ops.recursion_is_stopped_and_counted") {
-    counts[1] = 0;
-    const std::uint64_t before = counters().recursions;
-    REQUIRE(is_ok(attach(recurring, Sites::of(leaf_only))) && calls_leaf(1) == 3);
-    REQUIRE(counts[1] == 1 && counters().recursions == before + 1);
-    REQUIRE(calls_leaf(1) == 3 && counts[1] == 2);
-    REQUIRE(is_ok(detach(recurring)));
 }
 
 SELFTEST("names.each_site_has_its_own") {
@@ -249,5 +225,4 @@ SELFTEST("names.an_ops_is_attached_by_name") {
     REQUIRE(set_filter(counting, Sites::named("")) == Status::unknown_function);
     REQUIRE(is_ok(set_filter(counting, Sites::named("_ZN8nopscope8selftest?leafEm"))));
     REQUIRE(counting.sites == 1 && counters().enabled == 1);
-    REQUIRE(is_ok(detach(counting)) && counters().enabled == 0);
 }

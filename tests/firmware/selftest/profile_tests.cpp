@@ -42,14 +42,11 @@ bool adds_up(std::uint64_t self, std::uint64_t total, std::uint64_t calls_inside
     return off >= -3 && off <= 3;  // roundings
 }
 
-bool is_profiled(const Sites& sites) { return is_ok(enable(Recorder::profile, sites)); }
-
 }  // namespace
 
 SELFTEST("profile.adds_up_calls_and_times") {
-    REQUIRE(nothing_traced());
-    start();
-    REQUIRE(is_profiled(Sites::of(some)) && of(pointer(leaf)).calls == 0);  // first profile test
+    REQUIRE(only_traced(Recorder::profile, Sites::of(some)));
+    REQUIRE(of(pointer(leaf)).calls == 0);  // first profile test
     const Since of_outer(pointer(calls_leaf)), of_inner(pointer(leaf));
     for (unsigned i = 0; i < 1000; ++i) REQUIRE(calls_leaf(i) == i + 2);
     const SiteProfile outer = of_outer.now(), inner = of_inner.now();
@@ -65,11 +62,13 @@ SELFTEST("profile.adds_up_calls_and_times") {
 }
 
 SELFTEST("profile.is_one_recorder_of_a_site") {
+    REQUIRE(only_traced(Recorder::profile, Sites::of(some)));
     const Since inner(pointer(leaf)), outer(pointer(calls_leaf));
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
     REQUIRE(calls_leaf(1) == 3 && tail_calls_leaf(1) == 3);  // hooks of both recorders nest
     REQUIRE(inner.calls() == 0 && outer.calls() == 1);
-    REQUIRE(hooked_return_address(0) == 0 && is_profiled(Sites::of(leaf_only)));
+    REQUIRE(hooked_return_address(0) == 0);
+    REQUIRE(is_ok(enable(Recorder::profile, Sites::of(leaf_only))));
     REQUIRE(calls_leaf(1) == 3 && inner.calls() == 1);
     stop();
     REQUIRE(calls_leaf(1) == 3 && inner.calls() == 1);
@@ -96,28 +95,23 @@ extern "C" const char nopscope_profile_entry[];  // tracer/arch/arm64/profile.S
 SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {
     static Ops without_cell;
     without_cell.direct = reinterpret_cast<std::uintptr_t>(nopscope_profile_entry);
-    REQUIRE(is_ok(disable(Sites::all())) && is_ok(attach(without_cell, Sites::of(leaf_only))));
+    REQUIRE(trace(Sites::of(leaf_only), {&without_cell}));
     const Since since(pointer(leaf));
     REQUIRE(leaf(1) == 2 && since.calls() == 1 && hooked_return_address(0) == 0);
-    REQUIRE(is_ok(detach(without_cell)));
 }
 
 SELFTEST("profile.has_the_calls_that_find_no_room_in_adaptive_mode") {
-    REQUIRE(is_ok(disable(Sites::all())) && is_ok(set_mode(Mode::adaptive)));
+    REQUIRE(nothing_traced() && is_ok(set_mode(Mode::adaptive)));
     pump();
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
     const Since since(pointer(leaf));
-    const Counters before = counters();
-    for (unsigned i = 0; i < 1000000 && counters().overflowed == before.overflowed; ++i)
-        REQUIRE(leaf(1) == 2);
+    const auto overflowed = [] { return grown(&Counters::overflowed); };
+    const auto dropped = [] { return grown(&Counters::dropped); };
+    for (unsigned i = 0; i < 1000000 && overflowed() == 0; ++i) REQUIRE(leaf(1) == 2);
     for (unsigned i = 0; i < 100; ++i) REQUIRE(leaf(1) == 2);
-    REQUIRE(counters().overflowed == before.overflowed + 101 &&
-            counters().dropped == before.dropped);
+    REQUIRE(overflowed() == 101 && dropped() == 0);
     REQUIRE(since.calls() == 101 && hooked_return_address(0) == 0 && is_ok(set_mode(Mode::stream)));
     pump();
-    for (unsigned i = 0; i < 1000000 && counters().dropped == before.dropped; ++i)
-        REQUIRE(leaf(1) == 2);
-    REQUIRE(counters().overflowed == before.overflowed + 101 &&
-            counters().dropped == before.dropped + 1);
-    REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
+    for (unsigned i = 0; i < 1000000 && dropped() == 0; ++i) REQUIRE(leaf(1) == 2);
+    REQUIRE(overflowed() == 101 && dropped() == 1);
 }

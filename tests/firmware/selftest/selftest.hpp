@@ -6,7 +6,7 @@
 //         passed("after a millisecond");    // optional: a note beside `ok`
 //     }
 //
-// A test runs in thread context with interrupts enabled. It leaves handlers and the timer disabled.
+// A test runs in thread context with interrupts enabled. The runner disables its SGIs and timer.
 // Tests of a file run in its order, files in the linker's order.
 #pragma once
 

@@ -5,6 +5,8 @@
 #include <csetjmp>
 #include <cstdint>
 
+#include "hal/arm64/symbols.hpp"
+
 namespace nopscope::selftest {
 
 std::uint64_t leaf(std::uint64_t x);             // x + 1
@@ -29,6 +31,14 @@ void breaks_in_frame();
 template <typename F>
 const void* pointer(F* function) {
     return reinterpret_cast<const void*>(function);
+}
+template <typename F>
+std::uint64_t address(F* function) {
+    return hal::address_of(pointer(function));
+}
+// An address in calls_leaf, behind a call.
+inline bool is_in_calls_leaf(std::uint64_t at) {
+    return at > address(calls_leaf) && at < address(calls_leaf) + 64;
 }
 inline const void* const leaf_only[] = {pointer(leaf)};
 inline const void* const both[] = {pointer(leaf), pointer(calls_leaf)};

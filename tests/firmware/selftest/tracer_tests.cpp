@@ -31,8 +31,7 @@ SELFTEST("tracer.starts_with_the_compiled_in_filter") {
     REQUIRE(tracer_is_up());
     REQUIRE(counters().enabled == 1 && !is_idle(pointer(leaf)) && is_idle(pointer(calls_leaf)));
     const Recording recording = record(run_calls_leaf);
-    REQUIRE(result == 3 && recording.reads("leaf"));
-    REQUIRE(is_ok(disable(Sites::all())));
+    REQUIRE(result == 3 && recording.reads("leaf") && nothing_traced());
 }
 
 SELFTEST("tracer.refuses_bad_sites_and_counts_why") {
@@ -61,16 +60,12 @@ SELFTEST("tracer.enables_and_disables_what_it_is_told") {
     REQUIRE(is_idle(pointer(leaf)) && counters().enabled == 0);
     REQUIRE(is_ok(enable(Recorder::function, Sites::range(0, 10))));
     REQUIRE(counters().enabled > 0 && counters().enabled <= 10);
-    REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
 }
 
-SELFTEST("tracer.refuses_what_is_no_site_as_a_whole") {
+SELFTEST("tracer.refuses_as_a_whole_what_is_no_site_and_a_word_it_did_not_write") {
     const void* const functions[] = {pointer(leaf), static_cast<const char*>(pointer(leaf)) + 4};
     REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::unknown_function);
     REQUIRE(is_idle(pointer(leaf)));
-}
-
-SELFTEST("tracer.refuses_a_word_it_did_not_write_as_a_whole") {
     const Address at = toggle_of(pointer(calls_leaf));
     constexpr std::uint32_t brk = 0xd4200000;
     machine.write_word(at, brk);
@@ -116,7 +111,6 @@ SELFTEST("tracer.calls_nest_and_longjmp_closes_what_it_skips") {
         for (unsigned i = 5; one.is_told && one.run == run_longjmp && i < 8; ++i)
             REQUIRE(recording.events[i].clock == recording.events[i + 1].clock);
     }
-    REQUIRE(is_ok(disable(Sites::all())));
 }
 
 // An interrupt may come just before the next call makes room.

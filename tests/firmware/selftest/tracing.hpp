@@ -10,6 +10,7 @@
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/traced.hpp"
 
+#include <initializer_list>
 #include <utility>
 
 namespace nopscope::selftest {
@@ -18,6 +19,15 @@ namespace nopscope::selftest {
 inline unsigned exits;
 inline ReturnOps counting_exits(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
                                             CallData*) { ++exits; });
+
+// Nothing else is traced: attaches these ops, then enables the recorder.
+inline bool trace(const Sites& sites, std::initializer_list<Ops*> all_ops,
+                  Recorder recorder = Recorder::none) {
+    bool all = nothing_traced();
+    for (Ops* const ops : all_ops) all = all && is_ok(attach(*ops, sites));
+    exits = 0;
+    return all && is_ok(enable(recorder, sites));
+}
 
 // How many ops trace a site.
 inline unsigned ops_at(std::uint32_t site) {
@@ -28,14 +38,14 @@ inline unsigned ops_at(std::uint32_t site) {
 }
 
 // A context that runs on this core's stack.
-struct OtherContext {
+inline struct {
     Context context;
     ContextFrame frames[9];
     bool create() {
         const hal::StackBounds stack = hal::stack_bounds();
         return is_ok(context_create(context, frames, stack.low, stack.high));
     }
-};
+} other;
 
 struct Task : image::Task {
     bool done;

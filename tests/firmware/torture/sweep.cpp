@@ -27,25 +27,14 @@ void sweep_events() {
     must(nopscope::count_events({}));
 }
 
-uint64_t entries, exits;
-bool count_entry(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::Regs*, nopscope::CallData*) {
-    __atomic_fetch_add(&entries, 1, __ATOMIC_RELAXED);
-    return true;
-}
-void count_exit(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
-                nopscope::CallData*) {
-    __atomic_fetch_add(&exits, 1, __ATOMIC_RELAXED);
-}
-
 // Callbacks at entry and return beside the recorder, also for the interrupt's calls. The oracle
 // (tests/e2e/oracle_test.py) counts the same calls.
 void sweep_return_callbacks() {
-    static nopscope::ReturnOps counting(count_entry, count_exit);
-    must(nopscope::attach(counting, Sites::all()));
+    must(nopscope::attach(image::counting_calls, Sites::all()));
     sweep_with(Recorder::graph, "callbacks and graph", true);
-    must(nopscope::detach(counting));
-    printf("sweep: callbacks: %lu entries, %lu exits\n", entries, exits);
-    if (exits == 0 || exits > entries) fail(__FILE__, __LINE__);
+    must(nopscope::detach(image::counting_calls));
+    printf("sweep: callbacks: %lu entries, %lu exits\n", image::begun, image::ended);
+    if (image::ended == 0 || image::ended > image::begun) fail(__FILE__, __LINE__);
 }
 
 nopscope::Config config() {

@@ -10,7 +10,6 @@
 #include "tests/firmware/unwinding/calls.hpp"
 #include "tests/firmware/unwinding/runtime.hpp"
 
-#include <atomic>
 #include <cstdio>
 
 namespace hal = nopscope::hal;
@@ -27,18 +26,6 @@ constexpr unsigned ticks = 400;
 
 Backtrace untraced;
 volatile bool second_core_is_done = false;
-
-std::atomic<unsigned> entries, exits;
-bool on_begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
-              nopscope::CallData*) {
-    ++entries;
-    return true;
-}
-void on_end(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
-            nopscope::CallData*) {
-    ++exits;
-}
-nopscope::ReturnOps at_return(on_begin, on_end);
 
 bool is_only = false;
 
@@ -140,11 +127,11 @@ void run_core(unsigned core) {
 }
 
 void print_calls() {
-    const unsigned entries_made = entries, exits_made = exits;  // printf() is traced
+    const auto begun = image::begun, ended = image::ended;  // printf() is traced
 #define PRINT(name, left) std::printf("%s %u %u\n", #name, called.name, (left) ? called.name : 0);
     UNWINDING_FUNCTIONS(PRINT)
 #undef PRINT
-    std::printf("callbacks %u %u\n", entries_made, exits_made);
+    std::printf("callbacks %lu %lu\n", begun, ended);
 }
 
 }  // namespace
@@ -159,7 +146,7 @@ int main() {
     make_all_calls(true);
 
     image::start_tracer(image::config_given("unwinding"));
-    image::trace_as_given(is_only ? Sites::of(traced_functions) : Sites::all(), at_return);
+    image::trace_as_given(is_only ? Sites::of(traced_functions) : Sites::all());
     called = {};
     make_all_calls(true);
     be_interrupted();

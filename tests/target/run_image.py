@@ -56,15 +56,12 @@ def normalised(text, image):
     return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)
 
 
-def machine_options(arguments, image, directory):
-    if arguments.machine in hostile.MACHINES:
-        return hostile.options(arguments.machine, arguments.elf or arguments.image, image.symbols, directory)
-    return [*MACHINES[arguments.machine][1], "-kernel", arguments.image]
-
-
 def run(arguments, image, directory):
-    command = ["qemu-system-aarch64", *machine_options(arguments, image, directory), "-nic", "none",
-               "-display", "none", "-monitor", "none", "-serial", "stdio", *arguments.qemu]
+    if arguments.machine in hostile.MACHINES:
+        options = hostile.options(arguments.machine, arguments.elf or arguments.image, image.symbols, directory)
+    else:
+        options = [*MACHINES[arguments.machine][1], "-kernel", arguments.image]
+    command = ["qemu-system-aarch64", *options, "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio", *arguments.qemu]
     if not arguments.no_semihosting:
         words = ["arg=" + word for word in ["selftest", *arguments.words]]
         command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]

@@ -55,24 +55,19 @@ NOPSCOPE_NOTRACE void start_counters() {
 }
 
 struct Counts {
-    std::uint32_t cycles, instructions, mispredicted;
-    Counts operator-(const Counts& other) const {
-        return {cycles - other.cycles, instructions - other.instructions,
-                mispredicted - other.mispredicted};
-    }
+    std::uint64_t cycles, instructions, mispredicted;
 };
 
 NOPSCOPE_NOTRACE Counts read_counters() {
-    std::uint64_t cycles, instructions, mispredicted;
+    Counts now;
     asm volatile(
         "isb\n\t"
         "mrs %0, pmccntr_el0\n\t"
         "mrs %1, pmevcntr2_el0\n\t"
         "mrs %2, pmevcntr3_el0\n\t"
         "isb"
-        : "=r"(cycles), "=r"(instructions), "=r"(mispredicted)::"memory");
-    return {static_cast<std::uint32_t>(cycles), static_cast<std::uint32_t>(instructions),
-            static_cast<std::uint32_t>(mispredicted)};
+        : "=r"(now.cycles), "=r"(now.instructions), "=r"(now.mispredicted)::"memory");
+    return now;
 }
 
 // QEMU does not count them.
@@ -83,22 +78,24 @@ NOPSCOPE_NOTRACE bool counts_mispredictions() {
 }
 
 NOPSCOPE_NOTRACE void run_row(const char* row, ChainFunction top) {
-    Counts least{~0u, 0, 0};
+    unsigned cycles = ~0u, instructions = 0, mispredictions = 0;
     for (unsigned n = 1; n <= tries; ++n) {
         const Counts before = read_counters();
         chain_run(n == tries ? row : nullptr, top, calls);
-        const Counts counts = read_counters() - before;
-        if (counts.cycles < least.cycles) least = counts;
+        const Counts now = read_counters();
+        if (unsigned(now.cycles - before.cycles) >= cycles) continue;
+        cycles = unsigned(now.cycles - before.cycles);
+        instructions = unsigned(now.instructions - before.instructions);
+        mispredictions = unsigned(now.mispredicted - before.mispredicted);
     }
     char mispredicted[16] = "null", line[160];
-    if (counts_mispredictions()) {
-        (void)std::snprintf(mispredicted, sizeof mispredicted, "%u", unsigned(least.mispredicted));
-    }
+    if (counts_mispredictions())
+        (void)std::snprintf(mispredicted, sizeof mispredicted, "%u", mispredictions);
     (void)std::snprintf(
         line, sizeof line,
         "@chain {\"row\": \"%s\", \"calls\": %u, \"cycles\": %u, \"instructions\": %u, "
         "\"mispredicted\": %s}\n",
-        row, unsigned(calls), unsigned(least.cycles), unsigned(least.instructions), mispredicted);
+        row, unsigned(calls), cycles, instructions, mispredicted);
     hal::print(line);
 }
 

@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions with an exactly known number of instructions and a patch site like the compiler's.
+// Functions with an exactly known number of instructions.
 
+#include "tests/firmware/traced.h"
     .arch armv8-a
 
-// void name(uint64_t rounds): 4 instructions, 3 for each round, and `tail`. `landing_pad`: GCC
-// omits it in functions that only BL reaches.
+// void name(uint64_t rounds): 4 instructions, 3 for each round, and `tail`.
 .macro loop name, tail, landing_pad=1
-    .section .text.\name, "ax", %progbits
-    .balign 8
+    traced  \name, \landing_pad
 1:  nop
-    nop
-    .globl  \name
-    .type   \name, %function
-\name:
-    .if \landing_pad
-    hint    #34                         // bti c
-    .endif
-    nop
-    nop
-2:  nop
     subs    x0, x0, #1
-    b.ne    2b
+    b.ne    1b
     .rept   \tail
     nop
     .endr
     ret
     .size   \name, . - \name
-    .pushsection __patchable_function_entries, "awo", %progbits, .text.\name
-    .balign 8
-    .8byte  1b
-    .popsection
 .endm
 
 loop counts_loop, 0

@@ -109,7 +109,6 @@ void fill_ring() {
 bool tracer_is_up() {
     static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
     static void* const profile = std::malloc(bytes);
-    static const void* const caller_only[] = {pointer(calls_leaf)};
     static const Status status =
         init({.image = "selftest",
               .board = hal::board_name(),

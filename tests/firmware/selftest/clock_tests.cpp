@@ -4,15 +4,15 @@
 
 namespace {
 
-const void* const traced[] = {pointer(leaf), pointer(sum_to)};
-unsigned other = 0;
+const void* const clocked[] = {pointer(leaf), pointer(sum_to)};
+unsigned elsewhere = 0;
 
-bool begin() { return only_traced(Recorder::function, Sites::of(traced)); }
+bool begin() { return only_traced(Recorder::function, Sites::of(clocked)); }
 
 // Calls leaf here, sum_to on the other core, leaf here, one after the other.
 void here_there_here() {
     (void)leaf(1);
-    on_core(other, [](unsigned) {
+    on_core(elsewhere, [](unsigned) {
         if (joined_here()) (void)sum_to(0);
     });
     (void)workers_done();
@@ -23,18 +23,16 @@ void here_there_here() {
 
 SELFTEST_OF_CORES("clock.cores_share_one_time_base") {
     REQUIRE(begin());
-    bool ordered = true;
-    for_each_other_core([&](unsigned core) {
-        other = core;
+    REQUIRE(all_other_cores([](unsigned core) {
+        elsewhere = core;
         const Recording recording = record(here_there_here);
         std::uint64_t before = 0, there = 0, after = 0;
         for (const protocol::Event& event : recording.events) {
             if (is_of(event, pointer(sum_to))) there = event.clock;
             if (is_of(event, pointer(leaf))) (before == 0 ? before : after) = event.clock;
         }
-        ordered = ordered && recording.events.size() == 3 && before <= there && there <= after;
-    });
-    REQUIRE(ordered);
+        return recording.events.size() == 3 && before <= there && there <= after;
+    }));
 }
 
 SELFTEST("clock.runs_on_while_nobody_records") {

@@ -6,10 +6,6 @@
 
 namespace {
 
-const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
-                              pointer(throws), pointer(catches),    pointer(calls_back)};
-
-Context* main_task;
 std::uint64_t main_sp;
 Task* running;
 unsigned rounds;
@@ -20,11 +16,10 @@ bool wrong;
 void give_way() {
     Task* const from = running;
     Task* to = from == &tasks[0] ? &tasks[1] : &tasks[0];
-    if (to->done || from == nullptr) to = from == nullptr && !tasks[0].done ? &tasks[0] : to;
     if (to->done) to = nullptr;
     running = to;
     const hal::InterruptsMasked masked;
-    wrong |= !is_ok(context_switch(to != nullptr ? to->context : *main_task));
+    wrong |= !is_ok(context_switch(to != nullptr ? to->context : main_context()));
     switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
 }
 void give_way_twice() {
@@ -51,7 +46,6 @@ void run_task() {
 
 bool create_tasks() {
     if (!tasks[0].create(run_task) || !tasks[1].create(run_task)) return false;
-    main_task = &main_context();
     running = nullptr;
     wrong = false;
     return true;
@@ -239,19 +233,17 @@ SELFTEST("contexts.know_their_lowest_sp") {
 }
 
 SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
-    const std::uint32_t site = index_of(pointer(calls_back));
     // An emulator that pauses adds to some function's own time now and then.
     bool nobodys = false;
     for (unsigned tries = 0; !nobodys && tries < 10; ++tries) {
-        SiteProfile before, after;
-        REQUIRE(only_traced(Recorder::profile, Sites::of(back_only)));
-        REQUIRE(create_tasks() && read_profile(site, 0, before));
+        REQUIRE(only_traced(Recorder::profile, Sites::of(back_only)) && create_tasks());
+        const SiteProfile before = profile_of(pointer(calls_back));
         rounds = 0;
         linger_ticks = hal::clock_hz() / 1000;
         calls_back(give_way);
         const std::uint64_t away = 2 * std::exchange(linger_ticks, 0);
-        REQUIRE(read_profile(site, 0, after) && after.calls == before.calls + 1);
-        REQUIRE(after.total - before.total >= away && !wrong);
+        const SiteProfile after = profile_of(pointer(calls_back));
+        REQUIRE(after.calls == before.calls + 1 && after.total - before.total >= away && !wrong);
         nobodys = after.self - before.self < away / 4;
     }
     REQUIRE(nobodys);

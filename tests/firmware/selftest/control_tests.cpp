@@ -125,7 +125,6 @@ SELFTEST_OF_CORES("control.after_a_timeout_the_rest_is_done") {
         while (held) hal::yield();
     }};
     static Ops noting{.func = [](std::uint64_t, std::uint64_t, Ops*, Regs*) {}};
-    static const void* const other[] = {pointer(sum_to)};
     const std::uint32_t chosen = index_of(pointer(calls_leaf));
     // A callback that takes a second, and not much more.
     const auto asked = [&](Command what, Words words) {
@@ -151,7 +150,7 @@ SELFTEST_OF_CORES("control.after_a_timeout_the_rest_is_done") {
     };
     // With a list to free, the first change has to wait.
     REQUIRE(attach(noting, Sites::all()) == Status::ok &&
-            enable(Recorder::graph, Sites::of(other)) == Status::ok);
+            enable(Recorder::graph, Sites::of(sum_only)) == Status::ok);
     asked(Command::set_recorder, {1, 1, 1});
     if (outcome.failure != nullptr) return;
     REQUIRE(ops_at(index_of(pointer(sum_to))) == 1);  // noting

@@ -31,13 +31,11 @@ void forget() {
     for (Called& one : called) one.count = 0;
 }
 bool each_other_was_called_once(unsigned depth) {
-    bool all = true;
-    for_each_other_core([&](unsigned core) {
-        const Called& one = called[core];
-        all = all && one.count == 1 && one.here.core == core && one.here.depth == depth &&
-              hal::is_text(one.here.pc);
-    });
-    return all && called[hal::this_core()].count == 0;
+    const auto was = [=](unsigned core) {
+        const auto& [count, here] = called[core];
+        return count == 1 && here.core == core && here.depth == depth && hal::is_text(here.pc);
+    };
+    return all_other_cores(was) && called[hal::this_core()].count == 0;
 }
 
 std::atomic<unsigned> ready;
@@ -74,12 +72,10 @@ SELFTEST_OF_CORES("core.calls_reach_a_spinning_core") {
         },
         0));
     const std::uint64_t loop = hal::address_of(reinterpret_cast<void*>(selftest_spin));
-    bool in_the_loop = true;
-    for_each_other_core([&](unsigned core) {
+    REQUIRE(all_other_cores([=](unsigned core) {
         const std::uint64_t pc = called[core].here.pc;
-        in_the_loop = in_the_loop && pc >= loop && pc < hal::address_of(selftest_spin_end);
-    });
-    REQUIRE(in_the_loop);
+        return pc >= loop && pc < hal::address_of(selftest_spin_end);
+    }));
 }
 
 SELFTEST_OF_CORES("core.calls_interrupt_a_long_handler") {
@@ -183,6 +179,12 @@ void check_toggle(unsigned core) {
     ++(result == (before >> 1 & 1) ? checks[core].right : checks[core].wrong);
 }
 
+bool checks_again(unsigned core) {
+    const auto count = [=] { return checks[core].right + checks[core].wrong; };
+    const unsigned before = count();
+    return wait_for([=] { return count() > before; });
+}
+
 // Twice, because of QEMU with a thread for each core. QEMU drops its translations of a word
 // *before* the store to it. Another core that translates in between keeps the old word for ever.
 // After the first call every core has finished such a translation, and the second store drops it.
@@ -212,12 +214,7 @@ SELFTEST_OF_CORES("core.patched_text_is_seen_by_all") {
         patch(word, words[state % 2]);
         ++generation;
         check_toggle(0);
-        if (state % 8 > 1) continue;
-        for_each_other_core([&](unsigned core) {
-            const auto count = [core] { return checks[core].right + checks[core].wrong; };
-            const unsigned before = count();
-            all_checked = all_checked && wait_for([&] { return count() > before; });
-        });
+        if (state % 8 <= 1) all_checked = all_checked && all_other_cores(checks_again);
     }
     REQUIRE(release() && machine.read_word(word) == words[0] && all_checked);
     for (const Checked& one : checks) REQUIRE(one.wrong == 0);

@@ -106,9 +106,7 @@ void forget() {
 }
 void note_this_core() { ++seen[hal::this_core()]; }
 bool each_other_was_seen(unsigned times) {
-    bool all = true;
-    for_each_other_core([&](unsigned core) { all = all && seen[core] == times; });
-    return all;
+    return all_other_cores([=](unsigned core) { return seen[core] == times; });
 }
 
 struct State {
@@ -243,22 +241,20 @@ SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     on_other_cores(listen);
     REQUIRE(workers_done());
     unsigned raised = 0;
-    bool alone = true;
-    for_each_other_core([&](unsigned core) {
+    REQUIRE(all_other_cores([&](unsigned core) {
         hal::raise_sgi_on(core, sgi);
         wait_for([=] { return seen[core] == 1; });
         unsigned taken = 0;
         for (const auto& count : seen) taken += count;
-        alone = alone && taken == ++raised;
-    });
-    REQUIRE(alone && each_other_was_seen(1));
+        return taken == ++raised;
+    }));
     // And back, one core after the other, so that no two SGIs merge.
-    for_each_other_core([&](unsigned core) {
+    REQUIRE(all_other_cores([](unsigned core) {
         const unsigned before = seen[0];
         on_core(core, [](unsigned) { hal::raise_sgi_on(0, sgi); });
-        alone = workers_done() && wait_for([=] { return seen[0] == before + 1; }) && alone;
-    });
-    REQUIRE(alone && each_other_was_seen(1));
+        return workers_done() && wait_for([=] { return seen[0] == before + 1; });
+    }));
+    REQUIRE(each_other_was_seen(1));
 }
 
 // All cores print the same line, sixteen times in total. A torn line differs.

@@ -35,6 +35,13 @@ void for_each_other_core(Visit visit) {
         if ((other_cores() >> core & 1) != 0) visit(core);
     }
 }
+// Whether it is so for each of them. Does not ask further after a no.
+template <typename Is>
+bool all_other_cores(Is is) {
+    bool all = true;
+    for_each_other_core([&](unsigned core) { all = all && is(core); });
+    return all;
+}
 
 }  // namespace nopscope::selftest
 

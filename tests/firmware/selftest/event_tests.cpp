@@ -11,14 +11,10 @@ using protocol::EventRefusal;
 namespace {
 
 constexpr std::uint16_t two_events[] = {0x00, 0x11};
-constexpr std::uint16_t twice[] = {0x11, 0x11};
-constexpr std::uint16_t three_events[] = {0x00, 0x11, 0x08};
-constexpr std::uint16_t absent[] = {0x00, 0x03};  // L1D_CACHE_REFILL: QEMU counts none
-constexpr std::uint16_t out_of_range[] = {0xc001};
 constexpr std::span<const std::uint16_t> one(two_events, 1), two(two_events, 2);
 
-const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to),
-                              pointer(leaf)};
+const void* const counted[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to),
+                               pointer(leaf)};
 
 // Raises `first` events on the first counter, `second` on the second one.
 void raise(unsigned first, unsigned second) {
@@ -35,8 +31,11 @@ Status count(std::span<const std::uint16_t> events) {
 bool is_refused(Status status, EventRefusal why) {
     return status == Status::events_refused && events_refusal().why == why;
 }
+bool are_refused(std::initializer_list<std::uint16_t> events, EventRefusal why) {
+    return is_refused(count_events({events.begin(), events.size()}), why);
+}
 bool begin(Recorder recorder, std::span<const std::uint16_t> events) {
-    return nothing_traced() && is_ok(count(events)) && is_ok(enable(recorder, Sites::of(traced)));
+    return nothing_traced() && is_ok(count(events)) && is_ok(enable(recorder, Sites::of(counted)));
 }
 
 SiteEvents charged(const void* function) {
@@ -83,10 +82,11 @@ void interrupt_while_open() {
 
 SELFTEST("events.what_cannot_be_counted_is_refused") {
     REQUIRE(nothing_traced());
-    REQUIRE(is_refused(count_events(absent), EventRefusal::absent) && events_refusal().event == 3);
-    REQUIRE(is_refused(count_events(out_of_range), EventRefusal::absent));
-    REQUIRE(is_refused(count_events(twice), EventRefusal::twice) && events_refusal().event == 0x11);
-    REQUIRE(is_refused(count_events(three_events), EventRefusal::too_many));
+    // L1D_CACHE_REFILL: QEMU counts none.
+    REQUIRE(are_refused({0x00, 0x03}, EventRefusal::absent) && events_refusal().event == 3);
+    REQUIRE(are_refused({0xc001}, EventRefusal::absent));
+    REQUIRE(are_refused({0x11, 0x11}, EventRefusal::twice) && events_refusal().event == 0x11);
+    REQUIRE(are_refused({0x00, 0x11, 0x08}, EventRefusal::too_many));
     REQUIRE(is_ok(enable(Recorder::function, Sites::of(back_only))));
     REQUIRE(is_refused(count_events(one), EventRefusal::recorder) && is_ok(count_events({})));
     REQUIRE(is_ok(disable(Sites::all())) && is_ok(count_events(one)));
@@ -127,7 +127,7 @@ SELFTEST("events.others_while_calls_are_open") {
     (void)record([] { calls_back(change); });
     REQUIRE(is(charged(pointer(calls_back)), 1, 2, 2, 3, 3));
     // Between the recorders' variants with and without events: the enabled functions stay enabled.
-    REQUIRE(is_ok(count_events({})) && counters().enabled == std::size(traced));
+    REQUIRE(is_ok(count_events({})) && counters().enabled == std::size(counted));
     calls_back([] { raise(5, 5); });
     REQUIRE(is_ok(count(two)) && is(charged(pointer(calls_back)), 0, 0, 0, 0, 0));
     calls_back([] { raise(5, 6); });

@@ -8,8 +8,6 @@ namespace {
 const void* const some[] = {pointer(leaf),      pointer(calls_leaf), pointer(tail_calls_leaf),
                             pointer(sum_to),    pointer(throws),     pointer(catches),
                             pointer(calls_back)};
-const void* const calls_leaf_only[] = {pointer(calls_leaf)};
-const void* const sum_only[] = {pointer(sum_to)};
 
 bool begin(Recorder recorder) { return only_traced(recorder, Sites::of(some)); }
 std::uint64_t filtered() { return grown(&Counters::filtered); }
@@ -102,12 +100,10 @@ SELFTEST("filters.depth_is_the_recorders_only") {
     REQUIRE(begin(Recorder::profile));
     exits = 0;
     set_max_depth(1);
-    const std::uint32_t site = index_of(pointer(sum_to));
-    SiteProfile before, after;
-    REQUIRE(read_profile(site, 0, before) && is_ok(attach(counting_exits, Sites::of(sum_only))));
-    REQUIRE(sum_to(9) == 45 && exits == 10 && read_profile(site, 0, after));
-    REQUIRE(after.calls == before.calls + 10 && filtered() == 0 &&
-            grown(&Counters::shadow_stack_full) == 0);
+    const std::uint64_t before = profile_of(pointer(sum_to)).calls;
+    REQUIRE(is_ok(attach(counting_exits, Sites::of(sum_only))) && sum_to(9) == 45 && exits == 10);
+    REQUIRE(profile_of(pointer(sum_to)).calls == before + 10 && filtered() == 0);
+    REQUIRE(grown(&Counters::shadow_stack_full) == 0);
 }
 
 SELFTEST("filters.each_context_has_its_depth") {
@@ -129,7 +125,7 @@ SELFTEST("filters.each_context_has_its_depth") {
 }
 
 SELFTEST("filters.only_below") {
-    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(calls_leaf_only))));
+    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(caller_only))));
     const Recording recording = record([] {
         (void)sum_to(3);
         (void)calls_leaf(1);
@@ -166,7 +162,7 @@ SELFTEST_OF_CORES("filters.each_core_has_its_subtree") {
     static std::uint64_t generated;
     REQUIRE(begin(Recorder::graph));
     on_other_cores([](unsigned) { (void)joined_here(); });
-    REQUIRE(workers_done() && is_ok(trace_only_below(Sites::of(calls_leaf_only))));
+    REQUIRE(workers_done() && is_ok(trace_only_below(Sites::of(caller_only))));
     generated = counters().generated;
     on_other_cores([](unsigned) {
         for (unsigned i = 0; i < 100; ++i) (void)sum_to(3);

@@ -116,10 +116,3 @@ SELFTEST("memory.wild_sp_is_survived") {
     const auto fault = expect_fault([](void*) { selftest_load_from_sp(0x10); }, nullptr);
     REQUIRE(is(fault, ExceptionClass::data_abort) && fault.sp == 0x10);
 }
-
-SELFTEST("memory.undefined_and_brk_are_reported") {
-    REQUIRE(
-        is(expect_fault([](void*) { selftest_undefined(); }, nullptr), ExceptionClass::unknown));
-    const Fault brk = expect_fault([](void*) { selftest_brk(); }, nullptr);
-    REQUIRE(is(brk, ExceptionClass::brk) && (brk.esr & 0xffff) == 42);
-}

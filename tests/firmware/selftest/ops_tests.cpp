@@ -6,8 +6,6 @@
 
 namespace {
 
-const void* const caller_only[] = {pointer(calls_leaf)};
-
 // What the callbacks saw, in order.
 struct Seen {
     std::uint64_t ip;

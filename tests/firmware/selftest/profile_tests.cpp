@@ -10,18 +10,12 @@ const void* const catches_only[] = {pointer(catches)};
 const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
                             pointer(sum_to), pointer(throws),     pointer(catches)};
 
-SiteProfile of(const void* function) {
-    SiteProfile profile{};
-    (void)read_profile(index_of(function), 0, profile);
-    return profile;
-}
-
 // The increase for a function since its construction.
 class Since {
 public:
-    explicit Since(const void* function) : function_(function), before_(of(function)) {}
+    explicit Since(const void* function) : function_(function), before_(profile_of(function)) {}
     SiteProfile now() const {
-        SiteProfile now = of(function_);
+        SiteProfile now = profile_of(function_);
         now.calls -= before_.calls;
         now.total -= before_.total;
         now.self -= before_.self;
@@ -46,7 +40,7 @@ bool adds_up(std::uint64_t self, std::uint64_t total, std::uint64_t calls_inside
 
 SELFTEST("profile.adds_up_calls_and_times") {
     REQUIRE(only_traced(Recorder::profile, Sites::of(some)));
-    REQUIRE(of(pointer(leaf)).calls == 0);  // first profile test
+    REQUIRE(profile_of(pointer(leaf)).calls == 0);  // first profile test
     const Since of_outer(pointer(calls_leaf)), of_inner(pointer(leaf));
     for (unsigned i = 0; i < 1000; ++i) REQUIRE(calls_leaf(i) == i + 2);
     const SiteProfile outer = of_outer.now(), inner = of_inner.now();

@@ -7,9 +7,6 @@
 
 namespace {
 
-const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
-                              pointer(throws), pointer(catches),    pointer(calls_back)};
-
 bool wrong;
 
 // run_stray()'s task: it switches away within open calls, and continues where its context may not
@@ -41,21 +38,21 @@ constexpr std::uint64_t stray_result = 1 + 2 + 3 + 3 + 3;
 // Calls `run` with each recorder on these functions, and with callbacks.
 template <typename Run>
 void with_each_hook(Run run) {
-    for (const Recorder recorder :
-         {Recorder::graph, Recorder::profile, Recorder::duration, Recorder::sampled}) {
-        REQUIRE(only_traced(recorder, Sites::of(traced)));
-        run();
-        if (outcome.failure != nullptr) return;
-    }
-    constexpr std::uint16_t events[] = {0x00};
-    for (const Recorder recorder : {Recorder::graph, Recorder::profile}) {
+    static constexpr std::uint16_t software_increments[] = {0x00};
+    static constexpr std::span<const std::uint16_t> none, one(software_increments);
+    const struct {
+        Recorder recorder;
+        std::span<const std::uint16_t> events;
+    } ways[] = {{Recorder::graph, none}, {Recorder::profile, none}, {Recorder::duration, none},
+                {Recorder::graph, one},  {Recorder::profile, one},  {Recorder::sampled, none},
+                {Recorder::none, none}};
+    for (const auto& [recorder, events] : ways) {
         REQUIRE(nothing_traced() && is_ok(count_events(events)));
         REQUIRE(is_ok(enable(recorder, Sites::of(traced))));
+        if (recorder == Recorder::none) REQUIRE(is_ok(attach(counting_exits, Sites::of(traced))));
         run();
         if (outcome.failure != nullptr) return;
     }
-    REQUIRE(trace(Sites::of(traced), {&counting_exits}));
-    run();
 }
 
 }  // namespace
@@ -145,9 +142,8 @@ SELFTEST_OF_CORES("contexts.go_on_on_another_core") {
 SELFTEST_OF_CORES("contexts.count_where_their_calls_end") {
     if ((other_cores() & 2) == 0) return;
     REQUIRE(only_traced(Recorder::profile, Sites::of(traced)) && begin_stray(tasks[0]));
-    const std::uint32_t site = index_of(pointer(calls_back));
-    SiteProfile before[2], after[2];
-    REQUIRE(read_profile(site, 0, before[0]) && read_profile(site, 1, before[1]));
+    const auto calls_on = [](unsigned core) { return profile_of(pointer(calls_back), core).calls; };
+    const std::uint64_t before[] = {calls_on(0), calls_on(1)};
     (void)context_switch(tasks[0].context);
     to_task();  // three calls have returned, and two are open
     (void)context_switch(main_context());
@@ -158,8 +154,7 @@ SELFTEST_OF_CORES("contexts.count_where_their_calls_end") {
         (void)context_switch(main_context());
     });
     REQUIRE(workers_done() && stray_sum == stray_result);
-    REQUIRE(read_profile(site, 0, after[0]) && read_profile(site, 1, after[1]));
-    REQUIRE(after[0].calls - before[0].calls == 3 && after[1].calls - before[1].calls == 2);
+    REQUIRE(calls_on(0) == before[0] + 3 && calls_on(1) == before[1] + 2);
 }
 
 // Without stack bounds and contexts, the calls of three stacks are on one shadow stack.

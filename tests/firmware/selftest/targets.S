@@ -8,6 +8,10 @@
     .global \name
 \name:
 .endm
+.macro callable name
+function \name
+    hint    #34                             // bti c
+.endm
 
 // Targets that return to x30. The first is no landing pad.
 .macro landing name, instruction:vararg
@@ -26,19 +30,16 @@ function selftest_land_paciasp
 
 // In: x0 the target. The three kinds of indirect branch that BTI distinguishes. Free: x9, x16.
 // Frame: a record, because a target may use x30.
-function selftest_jump_blr
-    hint    #34
+callable selftest_jump_blr
     stp     x29, x30, [sp, #-16]!
     blr     x0
     ldp     x29, x30, [sp], #16
     ret
 
-function selftest_jump_br
-    hint    #34
+callable selftest_jump_br
     br      x0
 
-function selftest_jump_br_x16
-    hint    #34
+callable selftest_jump_br_x16
     mov     x16, x0
     br      x16
 
@@ -52,8 +53,7 @@ function selftest_tamper_return
     ret
 
 // A trap to EL2, if the image was entered there.
-function selftest_hvc
-    hint    #34
+callable selftest_hvc
     hvc     #0
     ret
 
@@ -79,8 +79,7 @@ function selftest_patchable
     pairs   \op, d, 8, 15, sp, 96
 .endm
 
-function selftest_hold
-    hint    #34
+callable selftest_hold
     sub     sp, sp, #192
     callee_saved stp
     mrs     x9, fpcr
@@ -125,8 +124,7 @@ function selftest_hold
 
 // Changes all registers that AAPCS64 lets a function change, and flags and FPCR: a handler's worst
 // case. In: x0 a seed. The callee-saved halves d8-d15 stay.
-function selftest_clobber
-    hint    #34
+callable selftest_clobber
     .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18
     sub     x\n, x0, #\n
     .endr
@@ -144,24 +142,20 @@ function selftest_clobber
     ret
 
 // Where crash= faults. Frame: none, like a leaf function.
-function selftest_undefined
-    hint    #34
+callable selftest_undefined
     udf     #0
     ret
-function selftest_brk
-    hint    #34
+callable selftest_brk
     brk     #42
     ret
 // All registers except x29 and SP hold 0x1000 + their number at the BRK.
-function selftest_known_registers
-    hint    #34
+callable selftest_known_registers
     .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,30
     mov     x\n, #0x1000 + \n
     .endr
     brk     #0
 // In: x0 the value of SP for one load. Returns only if the load does not fault.
-function selftest_load_from_sp
-    hint    #34
+callable selftest_load_from_sp
     mov     x9, sp
     mov     sp, x0
     ldr     x10, [sp]

@@ -42,8 +42,14 @@ inline bool is_in_calls_leaf(std::uint64_t at) {
 }
 inline const void* const leaf_only[] = {pointer(leaf)};
 inline const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
+inline const void* const caller_only[] = {pointer(calls_leaf)};
 inline const void* const back_only[] = {pointer(calls_back)};
+inline const void* const sum_only[] = {pointer(sum_to)};
 inline const void* const throws_only[] = {pointer(throws)};
+inline const void* const throwing[] = {pointer(leaf), pointer(throws), pointer(catches)};
+// What the tests of contexts call.
+inline const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
+                                     pointer(throws), pointer(catches),    pointer(calls_back)};
 
 }  // namespace nopscope::selftest
 

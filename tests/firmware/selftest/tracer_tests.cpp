@@ -23,7 +23,6 @@ void run_longjmp() { result = catches(3) + calls_leaf(1); }
 void run_longjmp_to_the_same_sp() { result = catches(0); }
 
 const void* const tail_only[] = {pointer(tail_calls_leaf)};
-const void* const catching[] = {pointer(catches), pointer(throws)};
 
 }  // namespace
 
@@ -91,12 +90,12 @@ SELFTEST("tracer.calls_nest_and_longjmp_closes_what_it_skips") {
     } cases[] = {
         {both, run_calls_leaf, 3, "calls_leaf(leaf())", false},
         {tail_only, run_tail_call, 3, "tail_calls_leaf(leaf())", false},
-        {catching, run_longjmp, 4 + 3, longjmps, false},
-        {catching, run_longjmp, 4 + 3, longjmps, true},
+        {throwing, run_longjmp, 4 + 3, longjmps, false},
+        {throwing, run_longjmp, 4 + 3, longjmps, true},
         // leaf is entered with the SP of throws' entry. Only its return address shows that this is
         // no tail call.
-        {catching, run_longjmp_to_the_same_sp, 1, "catches(throws(~leaf())", false},
-        {catching, run_longjmp_to_the_same_sp, 1, "catches(throws(~leaf())", true},
+        {throwing, run_longjmp_to_the_same_sp, 1, "catches(throws(~leaf())", false},
+        {throwing, run_longjmp_to_the_same_sp, 1, "catches(throws(~leaf())", true},
     };
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(both))));  // leaf in all cases
     for (const auto& one : cases) {

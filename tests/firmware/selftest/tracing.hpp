@@ -37,6 +37,13 @@ inline unsigned ops_at(std::uint32_t site) {
     return count;
 }
 
+// A function's profile on a core.
+inline SiteProfile profile_of(const void* function, unsigned core = 0) {
+    SiteProfile profile{};
+    (void)read_profile(index_of(function), core, profile);
+    return profile;
+}
+
 // A context that runs on this core's stack.
 inline struct {
     Context context;

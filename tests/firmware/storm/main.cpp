@@ -110,15 +110,33 @@ Status settled(Status status) {
     return status;
 }
 
-// A request makes ops `number` trace the functions for which wanted(index) is true.
-template <typename Wanted>
-void change(unsigned number, std::uint64_t operation, Wanted wanted, Status status) {
+void must_settle(Status status, std::uint64_t operation) {
     status = settled(status);
     if (status != Status::ok) fail(nopscope::describe(status), operation);
+}
+
+void one_operation(Random& random, std::uint64_t operation) {
+    const auto number = static_cast<unsigned>(random.below(all_ops));
+    const Range range = random_range(random);
+    const auto kind = random.below(8);
+    if (kind == 7) {
+        const auto recorder = static_cast<Recorder>(random.below(4));
+        return must_settle(nopscope::enable(recorder, range.sites()), operation);
+    }
+    const enum { attach, detach, filter } does = kind < 3 ? attach : kind < 6 ? detach : filter;
+    bool* const own = attached[number];
     for (unsigned i = 0; i < functions; ++i) {
-        attached[number][i] = wanted(i);
+        if (does != detach && range.has(i)) may_see[number][i] = true;
+    }
+    must_settle(does == attach   ? nopscope::attach(ops[number], range.sites())
+                : does == detach ? nopscope::detach(ops[number], range.sites())
+                                 : nopscope::set_filter(ops[number], range.sites()),
+                operation);
+    for (unsigned i = 0; i < functions; ++i) {
+        const bool has = range.has(i);
+        own[i] = does == filter ? has : has ? does == attach : own[i];
         // From the request's return on, no other call may be seen.
-        may_see[number][i] = attached[number][i];
+        may_see[number][i] = own[i];
     }
     // This core's calls see the change at once.
     const auto index = static_cast<unsigned>(operation % functions);
@@ -126,47 +144,7 @@ void change(unsigned number, std::uint64_t operation, Wanted wanted, Status stat
     (void)function(index)(index);
     ++called[0][0][index];
     const std::uint64_t seen = __atomic_load_n(&saw[number], __ATOMIC_RELAXED) - before;
-    if (attached[number][index] && seen == 0) fail("an attached ops missed a call", operation);
-}
-
-void one_operation(Random& random, std::uint64_t operation) {
-    const auto number = static_cast<unsigned>(random.below(all_ops));
-    const Range range = random_range(random);
-    bool* own = attached[number];
-    const auto allow = [&] {
-        for (unsigned i = 0; i < functions; ++i) {
-            if (range.has(i)) may_see[number][i] = true;
-        }
-    };
-    switch (random.below(8)) {
-    case 0:
-    case 1:
-    case 2:
-        allow();
-        change(
-            number, operation, [&](unsigned i) { return own[i] || range.has(i); },
-            nopscope::attach(ops[number], range.sites()));
-        break;
-    case 3:
-    case 4:
-    case 5:
-        change(
-            number, operation, [&](unsigned i) { return own[i] && !range.has(i); },
-            nopscope::detach(ops[number], range.sites()));
-        break;
-    case 6:
-        allow();
-        change(
-            number, operation, [&](unsigned i) { return range.has(i); },
-            nopscope::set_filter(ops[number], range.sites()));
-        break;
-    case 7: {
-        const auto recorder = static_cast<Recorder>(random.below(4));
-        const Status status = settled(nopscope::enable(recorder, range.sites()));
-        if (status != Status::ok) fail(nopscope::describe(status), operation);
-        break;
-    }
-    }
+    if (own[index] && seen == 0) fail("an attached ops missed a call", operation);
 }
 
 void check_calls() {
@@ -211,11 +189,12 @@ void check_profile() {
 // With nothing attached, all words are NOPs again.
 void check_text() {
     for (unsigned n = 0; n < all_ops; ++n) {
-        if (settled(nopscope::detach(ops[n])) != Status::ok || ops[n].sites != 0) fail("detach", n);
+        must_settle(nopscope::detach(ops[n]), n);
+        if (ops[n].sites != 0) fail("detach", n);
     }
-    if (settled(nopscope::disable(Sites::all())) != Status::ok) fail("disable", 0);
-    if (settled(nopscope::detach(steady)) != Status::ok || nopscope::counters().enabled != 0)
-        fail("the end", 0);
+    must_settle(nopscope::disable(Sites::all()), 0);
+    must_settle(nopscope::detach(steady), 0);
+    if (nopscope::counters().enabled != 0) fail("the end", 0);
     nopscope::Machine machine;
     for (unsigned i = 0; i < functions; ++i) {
         const nopscope::PatchSite site = nopscope::patch_site(machine, address_of(i));

@@ -35,7 +35,7 @@ extern unsigned calls_at_once;  // in thread context, between two sleeps
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];
 
-// ---- ops.cpp: the ops and what they must and must not see ----
+// The ops and what they must and must not see.
 
 // A permanent ops. It must see each call of each function.
 extern nopscope::Ops steady;

@@ -97,4 +97,32 @@ void run_victim(unsigned core) {
     __atomic_fetch_and(&running, ~(1u << core), __ATOMIC_RELEASE);
 }
 
+// ---- the ops: callbacks use general registers only, no traced functions, no newlib ----
+
+namespace {
+
+void count(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
+
+void see_all(std::uint64_t ip, std::uint64_t, nopscope::Ops*, nopscope::Regs*) {
+    count(steady_saw[hal::this_core()][index_of(ip)]);
+}
+void see(std::uint64_t ip, std::uint64_t, nopscope::Ops* self, nopscope::Regs*) {
+    const auto number = static_cast<unsigned>(self - ops);
+    count(may_see[number][index_of(ip)] ? saw[number] : foreign);
+}
+
+}  // namespace
+
+std::uint64_t steady_saw[cores][functions];
+volatile bool may_see[all_ops][functions];
+std::uint64_t saw[all_ops];
+std::uint64_t foreign;
+
+using nopscope::ops_unguarded;
+nopscope::Ops steady{.func = see_all, .flags = ops_unguarded};
+nopscope::Ops ops[all_ops] = {{.func = see}, {.func = see, .flags = ops_unguarded},
+                              {.func = see}, {.func = see, .flags = ops_unguarded},
+                              {.func = see}, {.func = see},
+                              {.func = see}, {.func = see}};
+
 }  // namespace storm

@@ -113,7 +113,7 @@ uint64_t results(uint64_t seed) {
     return seed;
 }
 
-// ---- what the compiler sees of a callee; wide arithmetic ----
+// ---- what the compiler sees of a callee ----
 
 TORTURE_SEEN float64x2_t sum_vectors(float64x2_t a, float64x2_t b, float64x2_t c, float64x2_t d,
                                      float64x2_t e, float64x2_t f, float64x2_t g, float64x2_t h,
@@ -130,26 +130,6 @@ uint64_t seen_callees(uint64_t seed) {
     uint64_t digest = mix(mix(seed, sum), return_float(3.0f));
     for (const float64x2_t& one : v) digest = mix(digest, one);
     return digest;
-}
-
-TORTURE_CALL Wide multiply_wide(Wide a, uint64_t b, Wide c) { return a * b + c; }
-TORTURE_CALL __int128 divide_wide(int shift, __int128 a, __int128 b) { return (a / b) << shift; }
-
-uint64_t wide_integers(uint64_t seed) {
-    const Wide product = multiply_wide(draw(seed, 0), draw(seed, 2) | 1, 5);
-    const __int128 quotient = divide_wide(3, -static_cast<__int128>(product >> 1), 12345);
-    return mix(mix(seed, product), static_cast<Wide>(quotient));
-}
-
-TORTURE_CALL long double evaluate(long double x, const long double* c, int count) {
-    long double sum = 0;
-    for (int n = count; n-- > 0;) sum = sum * x + c[n];
-    return sum;
-}
-
-uint64_t quad_precision(uint64_t seed) {
-    const long double c[] = {1.0L, -2.5L, 3.25L, static_cast<long double>(seed & 0xffff)};
-    return mix(seed, evaluate(1.0L / 4, c, 4));
 }
 
 const Case cases[] = {
@@ -170,8 +150,6 @@ const Case cases[] = {
     {"results in vectors", results<Quad, Floats, Vectors, float, double, float64x2_t, long double>},
     {"other results", results<Large, Pair, Triple, Odd, Blend, bool, int8_t, Wide>},
     {"seen callees", seen_callees},
-    {"wide_integers", wide_integers},
-    {"quad_precision", quad_precision},
 };
 
 }  // namespace

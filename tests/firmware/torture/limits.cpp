@@ -18,15 +18,11 @@ constexpr unsigned too_deep = 2 * frames;
 uint64_t round_number;
 uint64_t from_sp;
 
-void expect(bool condition, const char* what) {
-    if (!condition) complain("%s", what);
-}
-
 void check_all() {
     void (*const functions[])() = {torture_landing, torture_tail, torture_nested, torture_leaping};
     for (unsigned n = 0; n < 16; ++n) {
         const char* wrong = check_registers(functions[n % 4], ++round_number, from_sp + 16 * n);
-        expect(wrong == nullptr, wrong);
+        if (wrong != nullptr) complain("%s", wrong);
     }
 }
 
@@ -43,8 +39,8 @@ void when_stopped(Recorder recorder) {
     nopscope::stop();
     const uint64_t before = nopscope::counters().generated;
     check_all();
-    expect(nopscope::counters().generated == before, "recorded while stopped");
-    expect(nopscope::counters().filtered == 0, "filtered while stopped");
+    TORTURE_EXPECT(nopscope::counters().generated == before);
+    TORTURE_EXPECT(nopscope::counters().filtered == 0);
     nopscope::start();
 }
 
@@ -52,30 +48,28 @@ void when_full(Recorder recorder) {
     must(nopscope::enable(recorder, Sites::all()));
     for (unsigned n = 0; n < 10000 && moved(&nopscope::Counters::dropped) == 0; ++n) {
     }
-    expect(moved(&nopscope::Counters::dropped) > 0, "a full ring dropped nothing");
-    expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
+    TORTURE_EXPECT(moved(&nopscope::Counters::dropped) > 0);
+    TORTURE_EXPECT(nopscope::hooked_return_address(0) == 0);
     while (moved(&nopscope::Counters::dropped) > 0) nopscope::pump();
 }
 
 void when_too_deep() {
     must(nopscope::enable(Recorder::graph, Sites::all()));
     const uint64_t before = nopscope::counters().shadow_stack_full;
-    expect(deep(too_deep, check_all) == too_deep, "a deep call returned something else");
-    expect(nopscope::counters().shadow_stack_full >= before + too_deep - frames,
-           "an overflow was not counted");
+    TORTURE_EXPECT(deep(too_deep, check_all) == too_deep);
+    TORTURE_EXPECT(nopscope::counters().shadow_stack_full >= before + too_deep - frames);
     // The limit at each position of the checked calls.
-    for (unsigned depth = frames - 6; depth < frames + 2; ++depth) {
-        expect(deep(depth, check_all) == depth, "a call at the limit returned something else");
-    }
-    expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
+    for (unsigned depth = frames - 6; depth < frames + 2; ++depth)
+        TORTURE_EXPECT(deep(depth, check_all) == depth);
+    TORTURE_EXPECT(nopscope::hooked_return_address(0) == 0);
 }
 
 void when_foreign(Recorder recorder) {
     must(nopscope::enable(recorder, Sites::all()));
     from_sp = own_stack;
-    expect(moved(&nopscope::Counters::off_stack) >= 16, "another stack was not counted");
+    TORTURE_EXPECT(moved(&nopscope::Counters::off_stack) >= 16);
     from_sp = 0;
-    expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
+    TORTURE_EXPECT(nopscope::hooked_return_address(0) == 0);
 }
 
 int run() {
@@ -84,14 +78,12 @@ int run() {
     config.mode = nopscope::Mode::stream;
     config.profile_memory = image::profile_memory(1);
     image::start_tracer(config);
-    const auto stack = hal::stack_bounds();
-    if (stack.high - stack.low < own_stack + 64 * 1024)
-        hal::panic("limits: the stack is too small");
+    TORTURE_EXPECT(hal::stack_bounds().high - hal::stack_bounds().low >= own_stack + 64 * 1024);
 
     // This image has no name table.
-    expect(nopscope::enable(Recorder::graph, Sites::named("*")) == nopscope::Status::no_names,
-           "names without a table");
-    expect(nopscope::site_name(0, nullptr, 0) == 0, "a name without a table");
+    TORTURE_EXPECT(nopscope::enable(Recorder::graph, Sites::named("*")) ==
+                   nopscope::Status::no_names);
+    TORTURE_EXPECT(nopscope::site_name(0, nullptr, 0) == 0);
 
     for (const Recorder recorder :
          {Recorder::function, Recorder::graph, Recorder::duration, Recorder::sampled}) {

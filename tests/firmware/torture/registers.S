@@ -13,6 +13,7 @@
     .equ    torture_max_phase, 64     // registers.hpp has it, too
 
 #include "tests/firmware/pairs.h"
+#include "tests/firmware/traced.h"
 
 // Stores the register file to \to. Changes x16 and x17.
 .macro capture to
@@ -40,26 +41,6 @@
 .macro callee_saved op
     pairs   \op, x, 19, 28, sp, 16
     pairs   \op, d, 8, 15, sp, 96
-.endm
-
-// A function with a patch site like the compiler's.
-.macro traced name
-    .section .text.\name, "ax", %progbits
-    .balign 8
-.Lsite_\name:
-    nop
-    nop
-    .globl  \name
-    .type   \name, %function
-\name:
-    .section __patchable_function_entries, "awo", %progbits, .text.\name
-    .balign 8
-    .quad   .Lsite_\name
-    .previous
-.endm
-.macro site
-    nop
-    nop
 .endm
 
     .text
@@ -138,8 +119,6 @@ torture_call_registers:
 
 // The callees. They store the registers that arrive to torture_arrived, and return torture_results.
 traced torture_landing          // the layout with a landing pad
-    bti     c
-    site
     paciasp
     capture torture_arrived
     load_call_registers torture_results
@@ -148,21 +127,16 @@ traced torture_landing          // the layout with a landing pad
     .size   torture_landing, . - torture_landing
 
 traced torture_tail             // a tail call, by B, to the layout without a landing pad
-    bti     c
-    site
     b       torture_no_landing
     .size   torture_tail, . - torture_tail
 
-traced torture_no_landing
-    site
+traced torture_no_landing, 0   // without a landing pad
     capture torture_arrived
     load_call_registers torture_results
     ret
     .size   torture_no_landing, . - torture_no_landing
 
 traced torture_nested           // passes on the result of a call below, at another SP
-    bti     c
-    site
     paciasp
     stp     x29, x30, [sp, #-16]!
     bl      torture_no_landing
@@ -172,8 +146,6 @@ traced torture_nested           // passes on the result of a call below, at anot
     .size   torture_nested, . - torture_nested
 
 traced torture_leaping          // a call below does not return: it jumps back here
-    bti     c
-    site
     paciasp
     stp     x29, x30, [sp, #-16]!
     adrp    x16, torture_leap_sp
@@ -186,8 +158,7 @@ traced torture_leaping          // a call below does not return: it jumps back h
     ret
     .size   torture_leaping, . - torture_leaping
 
-traced torture_leaper
-    site
+traced torture_leaper, 0   // without a landing pad
     sub     sp, sp, #64
     stp     x29, x30, [sp]
     bl      torture_no_landing
@@ -199,8 +170,6 @@ traced torture_leaper
     .size   torture_leaper, . - torture_leaper
 
 traced torture_leaf             // for callbacks to call
-    bti     c
-    site
     ret
     .size   torture_leaf, . - torture_leaf
 

@@ -38,13 +38,8 @@ PARTS = ("delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"
 def connected(path):
     """Connects to a socket of the emulator. The socket exists before the emulator listens."""
     end = socket.socket(socket.AF_UNIX)
-
-    def connects():
-        return path.exists() and end.connect_ex(str(path)) == 0
-
-    wait_for(connects, f"the emulator's socket {path.name}")
+    wait_for(lambda: path.exists() and end.connect_ex(str(path)) == 0, f"the emulator's socket {path.name}")
     return end
-
 
 def image_of(machine):
     """The image that all cores of the machine run."""
@@ -57,12 +52,6 @@ def start_machine(directory, machine, words, options):
     command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
     command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def start_recorder(directory, elf, recording, *options):
-    return subprocess.Popen(
-        [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, *options],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 class FaultyLine:
@@ -143,29 +132,24 @@ class Storm:
             raise
 
     def record(self):
-        path = self.directory / f"{len(self.recordings)}.nsc"
-        self.recordings.append(path)
-        control = self.directory / "control"
-        control.unlink(missing_ok=True)  # a killed recorder leaves it behind
+        own = self.directory / str(len(self.recordings))
+        own.mkdir()
         wait_for(lambda: self.line.host is None, "the last recorder's end")
-        self.recorder = start_recorder(self.directory, self.elf, path, "--control", f"unix:{control}")
-        wait_for(lambda: control.exists() or self.recorder.poll() is not None, "the recorder's socket")
-        if self.recorder.poll() is not None:
-            raise AssertionError(f"the recorder has ended: {self.recorder.stderr.read()}")
+        self.recorder = machines.Recorder.steered(own, f"unix:{self.directory / 'host'}", self.elf)
+        self.recordings.append(self.recorder.path)
+        self.recorder.wait_for(self.recorder.socket.exists)
 
     def ctl(self, *words):
         """Returns whether the target did it. A failure must be one sentence, on any line."""
-        done = subprocess.run([machines.NOPSCOPE, "ctl", "--via", f"unix:{self.directory / 'control'}", *words],
+        done = subprocess.run([machines.NOPSCOPE, "ctl", "--via", f"unix:{self.recorder.socket}", *words],
                               capture_output=True, text=True, timeout=machines.HANG_SECONDS, check=False)
-        said = done.stderr.strip().splitlines()
-        if done.returncode not in (0, 2, 3) or (done.returncode != 0 and len(said) != 1):
-            raise AssertionError(f"ctl {words}: exit status {done.returncode}: {done.stderr}")
+        one_sentence = len(done.stderr.strip().splitlines()) == 1
+        assert done.returncode == 0 or (done.returncode in (2, 3) and one_sentence), f"ctl {words}: {done}"
         self.counts["done" if done.returncode == 0 else "not done"] += 1
         return done.returncode == 0, done.stdout + done.stderr
 
     def kill(self):
-        self.recorder.send_signal(signal.SIGKILL)
-        self.recorder.communicate()
+        self.recorder.ended(signal.SIGKILL)
         self.counts["recorders killed"] += 1
         self.record()
 
@@ -212,30 +196,19 @@ class Storm:
         """Makes the line good and checks that the target does each command. Returns the recording."""
         self.line.well = True
         self.kill()
-        self.must("mode", "stream")
-        self.must("stop")
-        self.must("trace", "*", "--recorder", "function")
-        self.must("untrace", "*")
-        self.must("trace", "*", "--recorder", "graph")
-        self.must("start")
+        for words in ("mode stream", "stop", "trace * --recorder function", "untrace *", "trace * --recorder graph", "start"):
+            self.must(*words.split())
         time.sleep(1)
         self.must("stats")
-        self.end()
-        return self.recordings[-1]
-
-    def end(self):
-        self.recorder.send_signal(signal.SIGINT)
-        errors = self.recorder.communicate(timeout=machines.HANG_SECONDS)[1]
-        if self.recorder.returncode not in (0, 3):  # 3: the line was too bad to read the target out
-            raise AssertionError(f"the recorder: {errors}")
+        status, errors = self.recorder.ended(signal.SIGINT)
+        assert status in (0, 3), errors  # 3: the line was too bad to read the target out
+        return self.recorder.path
 
     def close(self):
-        for process in (self.recorder, self.qemu):
-            if process:
-                process.kill()
-                process.wait()
-        if self.recorder and self.recorder.stderr:
-            self.recorder.stderr.close()
+        if self.recorder:
+            self.recorder.__exit__()
+        self.qemu.kill()
+        self.qemu.wait()
 
 
 def integrity(path):
@@ -243,8 +216,7 @@ def integrity(path):
     if not path.exists():
         return None
     sums = machines.as_json("report", path)["integrity"]
-    if sums["generated"] != sum(sums[part] for part in PARTS):
-        raise AssertionError(f"{path.name}: {sums}")
+    assert sums["generated"] == sum(sums[part] for part in PARTS), f"{path}: {sums}"
     return sums
 
 
@@ -267,15 +239,13 @@ def main():
         clean = integrity(last)
         cores = int(machines.nopscope("query", last, "select count(distinct core) from tracks").stdout.split()[-1])
     # The recording begins in the middle of a frame.
-    if clean["corrupt_frames"] > 1 or clean["delivered"] < 10_000:
-        raise AssertionError(f"the line loses nothing any more, and yet: {clean}")
-    if cores != (4 if machine.endswith("smp4") else 1):
-        raise AssertionError(f"{cores} cores have recorded")
+    assert clean["corrupt_frames"] <= 1 and clean["delivered"] >= 10_000, f"the line loses nothing any more, and yet: {clean}"
+    assert cores == (4 if machine.endswith("smp4") else 1), f"{cores} cores have recorded"
     total = collections.Counter()
     for sums in known:
         total.update({key: sums[key] for key in (*PARTS, "generated", "corrupt_frames", "gaps")})
-    if not (total["corrupt_frames"] and total["gaps"] and storm.line.done["repeated"] and storm.counts["done"] > operations / 4):
-        raise AssertionError(f"too little has happened: {total} {storm.line.done} {storm.counts}")
+    assert total["corrupt_frames"] and total["gaps"] and storm.line.done["repeated"] and storm.counts["done"] > operations / 4, \
+        f"too little has happened: {total} {storm.line.done} {storm.counts}"
     print(f"line storm: {operations} operations, seed {seed}: " + ", ".join(f"{what} {n}" for what, n in sorted(storm.counts.items())))
     print(f"  cores: {cores}; the line: " + ", ".join(f"{what} {n}" for what, n in sorted(storm.line.done.items())) + " (bytes; frames repeated)")
     print(f"  {len(storm.recordings)} recordings, {len(known)} of them with a session: " +

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "e2e"), str(HERE.parent / "oracle")]
 import machines  # noqa: E402
 import truth  # noqa: E402
-from line_storm import IMAGES, PARTS, FaultyLine, connected, image_of, start_machine, start_recorder, wait_for  # noqa: E402
+from line_storm import IMAGES, PARTS, FaultyLine, connected, image_of, start_machine, wait_for  # noqa: E402
 
 MODES = ("lossless", "stream", "flight", "adaptive")
 RUNS = [(machine, mode, well) for machine in ("virt-max", "virt-max-smp4") for mode in MODES for well in (True, False)]
@@ -58,13 +58,13 @@ def record(directory, run, resets, seed):
     image = image_of(machine)
     words, options, *_ = IMAGES[image]
     elf, dice = machines.elf_of(machine, image), random.Random(seed)
-    recording, raw = directory / "line.nsc", directory / "line.raw"
+    raw = directory / "line.raw"
     qemu = start_machine(directory, machine, [*words, f"mode={mode}"], [*options, *plugin(elf, directory), "-S"])
     recorder = None
     try:
         line = CountedLine(directory / "target", directory / "host", seed)
         line.well = well
-        recorder = start_recorder(directory, elf, recording, "--save-line", raw)
+        recorder = machines.Recorder(directory, f"unix:{directory / 'host'}", elf, "-q", "--save-line", raw)
         monitor = connected(directory / "monitor")
         wait_for(lambda: line.host is not None, "the recorder's connection")
         monitor.sendall(b"cont\n")
@@ -85,20 +85,15 @@ def record(directory, run, resets, seed):
         while raw.stat().st_size != size:
             size = raw.stat().st_size
             time.sleep(0.1)
-        recorder.send_signal(signal.SIGINT)
-        errors = recorder.communicate(timeout=machines.HANG_SECONDS)[1]
+        status, errors = recorder.ended(signal.SIGINT)
     finally:
         qemu.kill()
         qemu.wait()
         if recorder:
-            recorder.send_signal(signal.SIGKILL)
-            recorder.wait()
-    if recorder.returncode == NOTHING_RECORDED and not well:
-        assert not recording.exists(), errors
-        recording = None
-    elif recorder.returncode not in (0, 3):  # 3: the target is gone, so the host cannot read it out
-        raise AssertionError(f"the recorder: exit status {recorder.returncode}: {errors}")
-    return recording, elf, json.loads((directory / "truth").read_text())
+            recorder.__exit__()
+    nothing = status == NOTHING_RECORDED and not well and not recorder.path.exists()
+    assert nothing or status in (0, 3), f"the recorder: exit status {status}: {errors}"  # 3: the target is gone: it cannot be read out
+    return None if nothing else recorder.path, elf, json.loads((directory / "truth").read_text())
 
 
 class Seen:

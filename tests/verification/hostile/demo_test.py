@@ -7,7 +7,6 @@
 From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE (tests/e2e/machines.py).
 """
 
-import json
 import pathlib
 import shlex
 import sys
@@ -29,7 +28,7 @@ def main(machine):
                 "-display", "none", "-monitor", "none", "-serial", "stdio", "-icount", "shift=0,sleep=off",
                 "-semihosting-config", "enable=on,target=native,arg=demo,arg=rounds=1,arg=interrupts=1"]
         machines.nopscope("record", "--from", "exec:" + shlex.join(qemu), "--image", elf, "-o", recording)
-        report = json.loads(machines.nopscope("report", recording, "--image", elf, "--format", "json").stdout)
+        report = machines.as_json("report", recording, "--image", elf)
     integrity = report["integrity"]
     calls = {function["name"]: function["calls"] for function in report["functions"]}.get("luaV_execute", 0)
     if not integrity["clean"] or not integrity["complete"] or calls == 0:

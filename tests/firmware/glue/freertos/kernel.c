@@ -18,8 +18,8 @@ uint64_t ullPortInterruptNesting, ullPortYieldRequired;
 static struct tcb* pxCurrentTCB;
 static char pxReadyTasksLists[8], xTasksWaitingTermination;
 
-void use_tasks(struct tcb* tcb);
-void use_tasks(struct tcb* tcb) {
+void use(struct tcb* tcb, void* object);
+void use(struct tcb* tcb, void* object) {
     traceTASK_CREATE(tcb);
     traceTASK_PRIORITY_SET(tcb, 3);
     traceMOVED_TASK_TO_READY_STATE(tcb);
@@ -27,10 +27,7 @@ void use_tasks(struct tcb* tcb) {
     pxCurrentTCB = tcb;
     traceTASK_SWITCHED_IN();
     portCLEAN_UP_TCB(tcb);
-}
 
-void use_objects(void* object);
-void use_objects(void* object) {
     traceQUEUE_REGISTRY_ADD(object, "queue");
     traceQUEUE_SEND(object);
     traceQUEUE_SEND_FROM_ISR(object);

@@ -2,7 +2,6 @@
 #include "tests/firmware/selftest/capture.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "tests/firmware/selftest/tracing.hpp"
@@ -107,8 +106,6 @@ void fill_ring() {
 }
 
 bool tracer_is_up() {
-    static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
-    static void* const profile = std::malloc(bytes);
     static const Status status =
         init({.image = "selftest",
               .board = hal::board_name(),
@@ -121,7 +118,7 @@ bool tracer_is_up() {
               .recorder = Recorder::function,
               .trace = Sites::of(both),  // from the first instruction after init()
               .except = caller_only,
-              .profile_memory = {static_cast<std::byte*>(profile), bytes},
+              .profile_memory = image::profile_memory(NOPSCOPE_CORES),
               .interrupt_depth = hal::interrupt_depth_of,
               .panic = hal::panic});
     return status == Status::ok;
@@ -304,13 +301,8 @@ bool Recording::reads(const char* expected) const {
 }
 
 bool is_of(const protocol::Event& event, const void* function) {
-    std::uint64_t offset = event.site_offset;
-    if (is(event, protocol::Extended::data)) {
-        offset = event.data << 3;
-    } else if (event.kind != protocol::Kind::entry && event.kind != protocol::Kind::call) {
-        return false;
-    }
-    return hal::address_of(__text_start) + offset == hal::address_of(function);
+    return (event.kind == protocol::Kind::entry || event.kind == protocol::Kind::call) &&
+           hal::address_of(__text_start) + event.site_offset == hal::address_of(function);
 }
 
 }  // namespace nopscope::selftest

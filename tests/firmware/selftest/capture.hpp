@@ -85,7 +85,7 @@ void fill_ring();
 inline bool is(const protocol::Event& event, protocol::Extended what) {
     return event.kind == protocol::Kind::extended && event.extended == what;
 }
-// `event` is an entry or call of `function`, or a data record that names `function`.
+// `event` is an entry or call of `function`.
 bool is_of(const protocol::Event& event, const void* function);
 
 }  // namespace nopscope::selftest

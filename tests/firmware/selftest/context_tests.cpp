@@ -2,6 +2,8 @@
 // Tasks with their own stacks. They switch in the middle of traced calls.
 #include "tests/firmware/selftest/tracing.hpp"
 
+#include <cstring>
+
 #include "tracer/core/cores.hpp"
 
 namespace {
@@ -183,8 +185,7 @@ SELFTEST("contexts.a_callback_belongs_to_its_task") {
 // As if a task had been destroyed in a callback, or while it worked for the tracer.
 SELFTEST("contexts.begin_anew_in_old_storage") {
     for (Task& task : tasks) {
-        auto* const bytes = reinterpret_cast<unsigned char*>(&task.context);
-        for (std::size_t n = 0; n < sizeof task.context; ++n) bytes[n] = 1;
+        std::memset(static_cast<void*>(&task.context), 1, sizeof task.context);
         task.context.frames = nullptr;
     }
     REQUIRE(begin() && create_tasks() && is_ok(attach(counting_exits, Sites::of(back_only))));

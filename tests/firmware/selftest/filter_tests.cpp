@@ -13,40 +13,22 @@ bool begin(Recorder recorder) { return only_traced(recorder, Sites::of(some)); }
 std::uint64_t filtered() { return grown(&Counters::filtered); }
 std::uint64_t dropped() { return grown(&Counters::dropped); }
 
-// The n-th call in a recording of the duration recorder: a call has three events.
-struct Call {
-    std::uint64_t begin, end;
-    std::uint32_t depth;
-    const protocol::Event* site;
-};
-bool call_at(const Recording& recording, std::size_t n, Call& call) {
-    if (recording.events.size() < 3 * n + 3) return false;
-    const protocol::Event* at = &recording.events[3 * n];
-    for (unsigned i = 0; i < 3; ++i) {
-        if (at[i].kind != Kind::extended || at[i].clock != at[0].clock) return false;
-        if (at[i].extended != (i == 0 ? Extended::duration : Extended::data)) return false;
-    }
-    call = {at[0].clock - at[2].data, at[0].clock, at[0].argument, &at[1]};
-    return true;
-}
-
 }  // namespace
 
 SELFTEST("filters.a_duration_is_a_call_from_its_end") {
     REQUIRE(begin(Recorder::duration));
     const Recording recording = record([] {
-        for (unsigned i = 0; i < 5; ++i) (void)calls_leaf(i);
+        for (unsigned i = 0; i < 3; ++i) (void)calls_leaf(i);
     });
-    REQUIRE(recording.well_formed && recording.events.size() == 5 * 2 * 3);
+    REQUIRE(recording.reads("leaf/1calls_leaf/0leaf/1calls_leaf/0leaf/1calls_leaf/0"));
     std::uint64_t last = 0;
-    for (unsigned i = 0; i < 5; ++i) {
-        Call inner, outer;
-        REQUIRE(call_at(recording, 2 * i, inner) && call_at(recording, 2 * i + 1, outer));
-        REQUIRE(is_of(*inner.site, pointer(leaf)) && is_of(*outer.site, pointer(calls_leaf)));
-        REQUIRE(inner.depth == 1 && outer.depth == 0);
-        REQUIRE(last <= outer.begin && outer.begin <= inner.begin && inner.begin <= inner.end &&
-                inner.end <= outer.end);
-        last = outer.end;
+    for (unsigned i = 0; i < 18; i += 6) {  // a call has three events: also its site and ticks
+        const protocol::Event* const inner = &recording.events[i];
+        const protocol::Event* const outer = inner + 3;
+        const std::uint64_t begin = outer->clock - outer[2].data;
+        REQUIRE(last <= begin && begin <= inner->clock - inner[2].data);
+        REQUIRE(inner[2].data <= inner->clock && inner->clock <= outer->clock);
+        last = outer->clock;
     }
     REQUIRE(filtered() == 0);
 }
@@ -67,9 +49,10 @@ SELFTEST("filters.durations_find_the_ring_full") {
     });
     REQUIRE(recording.well_formed && filtered() == 0 && dropped() >= 1000);
     REQUIRE(recording.events.size() == records + 3);
-    Call call;
-    for (std::size_t i = 0; 3 * i < recording.events.size(); ++i)
-        REQUIRE(call_at(recording, i, call));
+    const auto ends = [](const protocol::Event& event) { return is(event, Extended::duration); };
+    const auto data = [](const protocol::Event& event) { return is(event, Extended::data); };
+    REQUIRE(3 * recording.count(ends) == records + 3 &&
+            recording.count(data) * 3 == 2 * (records + 3));
 }
 
 SELFTEST("filters.a_call_that_is_open_at_stop_has_its_duration") {

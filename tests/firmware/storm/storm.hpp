@@ -23,10 +23,8 @@ using image::Random;
 
 // ---- victims.cpp: the other cores ----
 
-// Runs on each core except the first until stop is set. It calls functions in random order, and so
-// does its timer's handler.
-void run_victim(unsigned core);
-// Starts the other cores and enables this core's interrupts. False: a core does not start.
+// Starts the other cores, which call functions in random order, also in their timers' handlers,
+// and enables this core's interrupts. False: a core does not start.
 bool start_victims();
 void stop_victims();  // returns when they have stopped
 void call_some(unsigned core, unsigned context, unsigned calls, Random& random);
@@ -34,8 +32,6 @@ extern unsigned calls_at_once;  // in thread context, between two sleeps
 // How many calls the callers made of each function, in thread context and in interrupts.
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];
-
-// The ops and what they must and must not see.
 
 // A permanent ops. It must see each call of each function.
 extern nopscope::Ops steady;

@@ -35,6 +35,21 @@ void end_interrupts() {
     hal::timer_disarm();
 }
 
+void run_victim(unsigned core) {
+    const hal::StackBounds stack = hal::stack_bounds();
+    image::must(nopscope::join(stack.low, stack.high));
+    begin_interrupts();
+    __atomic_fetch_or(&running, 1u << core, __ATOMIC_RELAXED);
+    // Bursts of calls, then sleep until the next interrupt: so an emulator with fewer cores runs
+    // each core soon.
+    while (!stop) {
+        call_some(core, 0, calls_at_once, randoms[core]);
+        hal::wait_for_interrupt();
+    }
+    end_interrupts();
+    __atomic_fetch_and(&running, ~(1u << core), __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 void call_some(unsigned core, unsigned context, unsigned calls, Random& random) {
@@ -80,21 +95,6 @@ std::uint64_t address_of(unsigned index) {
 unsigned index_of(std::uint64_t address) {
     return static_cast<unsigned>(
         (address - reinterpret_cast<std::uintptr_t>(storm_functions_slots)) / stride);
-}
-
-void run_victim(unsigned core) {
-    const hal::StackBounds stack = hal::stack_bounds();
-    if (nopscope::join(stack.low, stack.high) != nopscope::Status::ok) hal::panic("storm: join");
-    begin_interrupts();
-    __atomic_fetch_or(&running, 1u << core, __ATOMIC_RELAXED);
-    // Bursts of calls, then sleep until the next interrupt: so an emulator with fewer cores runs
-    // each core soon.
-    while (!stop) {
-        call_some(core, 0, calls_at_once, randoms[core]);
-        hal::wait_for_interrupt();
-    }
-    end_interrupts();
-    __atomic_fetch_and(&running, ~(1u << core), __ATOMIC_RELEASE);
 }
 
 // ---- the ops: callbacks use general registers only, no traced functions, no newlib ----

@@ -16,11 +16,6 @@ namespace {
 TORTURE_CALL unsigned fibonacci(unsigned n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
-TORTURE_SEEN unsigned ackermann(unsigned m, unsigned n) {
-    if (m == 0) return n + 1;
-    if (n == 0) return ackermann(m - 1, 1);
-    return ackermann(m - 1, ackermann(m, n - 1));
-}
 TORTURE_CALL double descend(unsigned depth, double x) {
     if (depth % 16 == 0) toggle();
     if (depth == 0) return x;
@@ -30,8 +25,7 @@ TORTURE_CALL double descend(unsigned depth, double x) {
 }
 
 uint64_t recursion(uint64_t seed) {
-    const uint64_t digest = mix(mix(seed, uint64_t{fibonacci(10)}), uint64_t{ackermann(2, 3)});
-    return mix(digest, descend(100, draw_double(seed, 1)));
+    return mix(mix(seed, uint64_t{fibonacci(10)}), descend(100, draw_double(seed, 1)));
 }
 
 // ---- tail calls ----

@@ -3,6 +3,7 @@
 #include "tests/firmware/selftest/tracing.hpp"
 
 #include <atomic>
+#include <numeric>
 
 using protocol::Answer;
 using protocol::Command;
@@ -25,12 +26,6 @@ void command(Command what, Words words = {}) {
     if (written + protocol::max_encoded_command_bytes > sizeof commands) return;
     written += builder.encode({protocol::Stream::command, 0, captured_session(), ++number},
                               out.size(), commands + written);
-}
-
-unsigned answered(const Recording& recording) {
-    unsigned sum = 0;
-    for (const unsigned count : recording.answers) sum += count;
-    return sum;
 }
 
 void on_timer(unsigned) {
@@ -110,7 +105,8 @@ SELFTEST_OF_CORES("control.beside_requests_of_the_firmware") {
         return recording.answers[static_cast<unsigned>(answer)];
     };
     // An emulator may not run a core for a second.
-    REQUIRE(answered(recording) == 4 * rounds && count(Answer::ok) > 3 * rounds);
+    const auto answered = std::accumulate(recording.answers, std::end(recording.answers), 0u);
+    REQUIRE(answered == 4 * rounds && count(Answer::ok) > 3 * rounds);
     REQUIRE(count(Answer::ok) + count(Answer::timeout) + count(Answer::busy) == 4 * rounds);
 }
 
@@ -128,7 +124,7 @@ SELFTEST_OF_CORES("control.after_a_timeout_the_rest_is_done") {
     const std::uint32_t chosen = index_of(pointer(calls_leaf));
     // A callback that takes a second, and not much more.
     const auto asked = [&](Command what, Words words) {
-        REQUIRE(attach(holding, Sites::of(leaf_only)) == Status::ok);
+        const bool attached = is_ok(attach(holding, Sites::of(leaf_only)));
         inside = false;
         held = true;
         command(Command::select_clear);
@@ -145,17 +141,15 @@ SELFTEST_OF_CORES("control.after_a_timeout_the_rest_is_done") {
             (void)workers_done();
         });
         written = 0;
-        REQUIRE(recording.answers[static_cast<unsigned>(Answer::timeout)] == 1);
-        REQUIRE(detach(holding) == Status::ok);
+        return attached && recording.answers[static_cast<unsigned>(Answer::timeout)] == 1 &&
+               is_ok(detach(holding));
     };
     // With a list to free, the first change has to wait.
-    REQUIRE(attach(noting, Sites::all()) == Status::ok &&
-            enable(Recorder::graph, Sites::of(sum_only)) == Status::ok);
-    asked(Command::set_recorder, {1, 1, 1});
-    if (outcome.failure != nullptr) return;
+    REQUIRE(is_ok(attach(noting, Sites::all())) &&
+            is_ok(enable(Recorder::graph, Sites::of(sum_only))));
+    REQUIRE(asked(Command::set_recorder, {1, 1, 1}));
     REQUIRE(ops_at(index_of(pointer(sum_to))) == 1);  // noting
-    asked(Command::set_capture, {1, 1, 1});
-    if (outcome.failure != nullptr) return;
+    REQUIRE(asked(Command::set_capture, {1, 1, 1}));
     REQUIRE(ops_at(chosen) == 4);  // noting, the recorder, arguments, the result
     command(Command::set_capture, {0, 0, 1});
     (void)with_commands([] {});

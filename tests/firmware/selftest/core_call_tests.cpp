@@ -148,8 +148,7 @@ SELFTEST_OF_CORES("core.calls_that_are_not_answered_end") {
     // The core does not run a call that was taken back, but it runs the next one.
     for (const Called& one : called) REQUIRE(one.count == 0);
     REQUIRE(machine.run_on_other_cores(note, called) && each_other_was_called_once(0));
-    if (hal::core_count() == 1) return;
-    REQUIRE(!came && taken >= hal::clock_hz());
+    REQUIRE(hal::core_count() == 1 || (!came && taken >= hal::clock_hz()));
 }
 
 // ---- text ----

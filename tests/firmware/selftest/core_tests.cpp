@@ -24,15 +24,13 @@ struct alignas(64) Worker {
 Worker workers[hal::max_cores];
 constexpr unsigned wake_sgi = 2;
 
-void wake(unsigned) {}
-
 void work(unsigned core) {
     Worker& mine = workers[core];
     std::uint64_t tpidr, fpcr;
     asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
     asm volatile("mrs %0, fpcr" : "=r"(fpcr));
     mine.began_right = !hal::interrupts_enabled() && tpidr == 0 && fpcr == 0;
-    hal::set_handler(wake_sgi, 12, wake);
+    hal::set_handler(wake_sgi, 12, [](unsigned) {});
     while (!mine.is_dismissed.load()) {
         const Job job = mine.job.load();
         if (job != nullptr) {

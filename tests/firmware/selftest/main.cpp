@@ -14,7 +14,7 @@ namespace nopscope::selftest {
 namespace {
 
 const Test* first_test;
-Test* last_test;
+const Test** end_of_tests = &first_test;
 constexpr const char* crash_word = "crash=";
 
 bool is_chosen(const char* name, const char* command_line) {
@@ -50,9 +50,8 @@ unsigned run_all() {
             std::printf("FAIL %s: %s\n", test->name, outcome.failure);
         } else {
             ++ok;
-            std::printf("ok %s%s%s%s\n", test->name, outcome.note != nullptr ? " (" : "",
-                        outcome.note != nullptr ? outcome.note : "",
-                        outcome.note != nullptr ? ")" : "");
+            std::printf(outcome.note != nullptr ? "ok %s (%s)\n" : "ok %s\n", test->name,
+                        outcome.note);
         }
     }
     std::printf("selftest: %u passed, %u failed\n", ok, bad);
@@ -62,12 +61,8 @@ unsigned run_all() {
 }  // namespace
 
 Test::Test(const char* name, void (*run)()) : name(name), run(run) {
-    if (last_test != nullptr) {
-        last_test->next = this;
-    } else {
-        first_test = this;
-    }
-    last_test = this;
+    *end_of_tests = this;
+    end_of_tests = &next;
 }
 
 }  // namespace nopscope::selftest

@@ -221,6 +221,4 @@ SELFTEST("names.an_ops_is_attached_by_name") {
     REQUIRE(calls_leaf(1) == 3 && tail_calls_leaf(1) == 3 && counts[0] == 5);
     REQUIRE(is_ok(detach(counting, Sites::named("*tail_calls_leaf*"))) && counting.sites == 2);
     REQUIRE(set_filter(counting, Sites::named("")) == Status::unknown_function);
-    REQUIRE(is_ok(set_filter(counting, Sites::named("_ZN8nopscope8selftest?leafEm"))));
-    REQUIRE(counting.sites == 1 && counters().enabled == 1);
 }

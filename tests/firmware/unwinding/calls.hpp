@@ -13,7 +13,6 @@
     X(with_cleanup, true)        \
     X(cleans, false)             \
     X(catches, false)            \
-    X(after_catch, false)        \
     X(rethrows, true)            \
     X(catches_all, false)        \
     X(catches_deep, false)       \

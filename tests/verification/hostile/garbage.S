@@ -66,11 +66,6 @@ fill_el1:
     msr     cptr_el3, x3
     ret
 
-// VBAR_EL1 is UNKNOWN, too. It is set last: only enter_image runs afterwards.
-fill_vectors:
-    set     vbar_el1, el1_vectors
-    ret
-
 // All timers run, have expired and are not masked. The cycle counter overflows at once.
 fill_timers_and_pmu:
     mov     x1, #1

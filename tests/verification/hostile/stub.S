@@ -91,7 +91,16 @@ _start:
     bl      set_up_gic
     bl      fill_memory
 #if ZYNQMP
-    bl      release_cores
+    // Sets the APU's reset vectors and takes its cores 1 to 3 out of reset: UG1087, APU and CRF_APB.
+    ldr     x0, =0xfd5c0040             // RVBARADDR0L; each core has two words
+    ldr     x1, =_start
+    mov     x2, #CORES
+1:  str     w1, [x0], #4
+    str     wzr, [x0], #4
+    subs    x2, x2, #1
+    b.ne    1b
+    ldr     x0, =0xfd1a0104             // RST_FPD_APU
+    str     wzr, [x0]
 #endif
     ldr     x19, =IMAGE_ENTRY
     b       enter_image
@@ -128,7 +137,7 @@ enter_image:
     msr     spsr_el3, x9
     msr     elr_el3, x19
     isb
-    bl      fill_vectors
+    set     vbar_el1, el1_vectors       // UNKNOWN, too
     ldr     x30, =GARBAGE
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
     add     x\n, x30, #\n
@@ -138,21 +147,6 @@ enter_image:
 #include "garbage.S"
 #include "interrupt_groups.S"
 #include "exceptions.S"
-
-#if ZYNQMP
-// Sets the APU's reset vectors and takes its cores 1 to 3 out of reset: UG1087, APU and CRF_APB.
-release_cores:
-    ldr     x0, =0xfd5c0040             // RVBARADDR0L; each core has two words
-    ldr     x1, =_start
-    mov     x2, #CORES
-1:  str     w1, [x0], #4
-    str     wzr, [x0], #4
-    subs    x2, x2, #1
-    b.ne    1b
-    ldr     x0, =0xfd1a0104             // RST_FPD_APU
-    str     wzr, [x0]
-    ret
-#endif
 
     .ltorg
 

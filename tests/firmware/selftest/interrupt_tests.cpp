@@ -109,7 +109,9 @@ void nest(unsigned interrupt) {
 // Each priority preempts the next: first priorities 0 to 7, then 7 to 14.
 SELFTEST("interrupt.fifteen_priorities_nest") {
     for (const unsigned most_urgent : {0u, priorities - levels}) {
-        depth = deepest = finished = 0;
+        depth = 0;
+        deepest = 0;
+        finished = 0;
         for (unsigned sgi = 0; sgi < levels - 1; ++sgi)
             hal::set_handler(sgi, most_urgent + sgi, nest);
         hal::set_handler(timer, most_urgent + levels - 1, nest);
@@ -188,7 +190,8 @@ SELFTEST("interrupt.no_register_changes") {
     image::Random random(20221117);
     hal::set_handler(1, 2, spoil_nested);
     hal::set_handler(timer, 8, spoil);
-    hits = timer_hits = 0;
+    hits = 0;
+    timer_hits = 0;
     const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
     rearm();
     bool same = true;

@@ -2,7 +2,6 @@
 // The recorders' hot paths: both entries and the return hook.
 #include "tests/firmware/torture/sweep.hpp"
 #include "nopscope/events.hpp"
-#include "nopscope/return_ops.hpp"
 
 #include <stdio.h>
 

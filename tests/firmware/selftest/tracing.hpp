@@ -45,7 +45,7 @@ inline SiteProfile profile_of(const void* function, unsigned core = 0) {
 }
 
 // A context that runs on this core's stack.
-inline struct {
+inline struct OtherContext {
     Context context;
     ContextFrame frames[9];
     bool create() {

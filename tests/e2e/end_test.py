@@ -47,7 +47,7 @@ class End(machines.Case):
         functions = report["functions"] if "adaptive" in report else machines.with_profile(report)
         told = {f["address"]: f["calls"] for f in functions}
         counts = json.loads((self.directory / "counts").read_text())
-        seen = {site["address"]: site["before"] for site in counts["sites"] if site["before"]}
+        seen = {function["address"]: function["before"] for function in counts["functions"] if function["before"]}
         for name in profiled_and_open:
             address = hex(sites.Image(ELF).symbols[name])
             self.assertEqual(seen.pop(address), 1)

@@ -40,7 +40,7 @@ class Limits(machines.Case):
         self.assertEqual((line.bad_frames, line.sequence_gaps, wire.pairing_faults(line)), (0, 0, []))
         self.assert_generated(integrity, "delivered", "dropped")
         refused = ("dropped", "shadow_stack_full", "off_stack")
-        executed = sum(site["bl"] for site in run.oracle["sites"])
+        executed = sum(function["calls"] for function in run.oracle["functions"])
         self.assertEqual(executed, sum(wire.calls(line).values()) + sum(integrity[key] for key in refused) + self.STOPPED_CALLS)
         for key in ("generated", "delivered", *refused):
             self.assertEqual(integrity[key], line.stats[key], key)

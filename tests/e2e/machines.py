@@ -67,7 +67,7 @@ class Run:
 
     def own(self):
         """The instructions of its own of each function, by address, as the oracle counts them."""
-        return {int(site["address"], 16): site["own"] for site in self.oracle["sites"]}
+        return {int(function["address"], 16): function["own"] for function in self.oracle["functions"]}
 
 
 def wait_for(condition, what="it has not come", seconds=60):
@@ -131,8 +131,8 @@ def counts_of_tasks(run):
             FROM calls JOIN tracks ON tracks.id = calls.track JOIN functions ON functions.id = calls.function
             WHERE functions.kind = 'function' GROUP BY 1, 2, 3"""):
         told[core if context == 0 else None, context][hex(address)] = calls
-    return [collections.Counter(json.dumps(task, sort_keys=True) for task in tasks if task)
-            for tasks in (told.values(), run.oracle["tasks"])]
+    counted = [{function["address"]: function["calls"] for function in task} for task in run.oracle["tasks"]]
+    return [collections.Counter(json.dumps(task, sort_keys=True) for task in tasks) for tasks in (told.values(), counted)]
 
 
 class Recorded(Case):
@@ -300,25 +300,26 @@ class Recorder:
         return as_json(command, self.path, "--image", self.elf)
 
 
-def oracle_arguments(elf, path, out, own=False, stop=None):
-    """QEMU's arguments for the oracle, whose map is written to `path`. `stop`: a symbol, up to which it counts, too."""
+def oracle_arguments(elf, path, out, own=False, stop=None, more=()):
+    """QEMU's arguments for the oracle, whose map is written to `path`. `stop`: a symbol, up to which it counts, too.
+    `more`: lines of the map."""
     image = sites.Image(elf)
     lines = [f"site {word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}" for word, function in sites.patch_sites(image)]
     lines += [f"switch {begin:x} {end:x}" for begin, end in sites.switching(image)]
     lines += [f"stop {image.symbols[stop]:x}"] if stop else []
+    lines += more
     path.write_text("\n".join(lines) + "\n")
     return ["-plugin", f"{ORACLE},map={path},out={out}"]
 
 
-def record(directory, machine, image, words=(), icount=True, oracle=False, options=(), own=False, plugin=(), elf=None, plausible=True):
+def record(directory, machine, image, words=(), icount=True, oracle=False, options=(), own=False, more=(), elf=None, plausible=True):
     """`icount`, `elf`: as for qemu_command(). `options`: more options for `record`. `own`: the oracle also counts each function's
-    own instructions. `plugin`: QEMU's arguments for another plugin. `plausible` False: the recording is wrong on purpose."""
+    own instructions. `more`: as for oracle_arguments(). `plausible` False: the recording is wrong on purpose."""
     elf = elf or elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount, elf)
     if oracle:
-        command += oracle_arguments(elf, directory / "sites", counts, own)
-    command += plugin
+        command += oracle_arguments(elf, directory / "sites", counts, own, more=more)
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), "--save-line", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)

@@ -41,7 +41,7 @@ class Oracle(machines.Recorded):
         self.assertGreaterEqual(told.total(), 6)  # four with Lua, the logger, and the boot core's own
 
     def test_the_second_decoder_counts_the_same(self):
-        seen = {int(site["address"], 16): site["bl"] for site in self.run_.oracle["sites"] if site["bl"] != 0}
+        seen = {int(function["address"], 16): function["calls"] for function in self.run_.oracle["functions"]}
         counts = collections.Counter(wire.calls(self.line))
         functions, calls = FEWEST[self.IMAGE]
         self.assertGreaterEqual(len(counts), functions)

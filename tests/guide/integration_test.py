@@ -80,8 +80,7 @@ class Integration(machines.Case):
         directory = elf.parent
         recording = directory / "line.nsc"
         command = [*QEMU, *options, "-kernel", str(elf),
-                   *machines.oracle_arguments(elf, directory / "sites", directory / "counts", False),
-                   *(truth.plugin_arguments(elf, directory) if times else [])]
+                   *machines.oracle_arguments(elf, directory / "sites", directory / "counts", more=truth.shadow_map(elf) if times else ())]
         if said:
             command += ["-chardev", "file,path=/dev/fd/3,id=line", "-serial", "chardev:line"]
             command = ["sh", "-c", f"exec {shlex.join(command)} 3>&1 >{shlex.quote(str(said))}"]
@@ -90,9 +89,10 @@ class Integration(machines.Case):
         console = machines.nopscope("record", "--from", "exec:" + shlex.join(command), "--image", elf, "-o", recording).stdout
         report = machines.as_json("report", recording, "--image", elf)
         self.assert_clean(report)
-        self.assert_as_oracle(report, json.loads((directory / "counts").read_text()))
+        counted = json.loads((directory / "counts").read_text())
+        self.assert_as_oracle(report, counted)
         if times:
-            self.assert_true(report, json.loads((directory / "truth").read_text()), elf.stem)
+            self.assert_true(report, counted, elf.stem)
         return console, {f["name"]: f["calls"] for f in report["functions"]}
 
     def assert_true(self, report, counted, name):

@@ -28,8 +28,9 @@ protected:
                             .tracer = tracer[0].has(address),
                             .vector = address == 0x800,
                             .body = is_body,
-                            .boot = address == 0,
-                            .makes_room = address == 0x580},
+                            .role = address == 0       ? Role::boot
+                                    : address == 0x580 ? Role::makes_room
+                                                       : Role::other},
                            registers);
         is_body = false;
         for (unsigned i = 0; i + 1 < count; ++i) clock.executed();

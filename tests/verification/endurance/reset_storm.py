@@ -47,9 +47,9 @@ class CountedLine(FaultyLine):
 
 def plugin(elf, directory):
     """The plugin's arguments, as truth.py makes them, but the plugin follows calls on every stack."""
-    path = directory / "truth.map"
-    path.write_text("".join(line + "\n" for line in truth.plugin_map(elf).splitlines() if not line.startswith("stack")))
-    return ["-plugin", f"{truth.os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'},paths=on"]
+    lines = [line for line in truth.shadow_map(elf) if not line.startswith("stack")]
+    option, value = machines.oracle_arguments(elf, directory / "truth.map", directory / "truth", more=lines)
+    return [option, f"{value},paths=on"]
 
 
 def record(directory, run, resets, seed):

@@ -96,9 +96,10 @@ struct Reasons {
     }
 };
 
-// Counts of one function.
+// Counts of one function. The plugin makes `calls` and `own`.
 struct Counted : Reasons {
     std::uint64_t calls = 0;
+    std::uint64_t own = 0;  // instructions at its addresses
     std::uint64_t self = 0;
     std::uint64_t inclusive = 0;    // of its outermost call on the stack
     std::uint64_t interrupted = 0;  // by interrupts, while nobody has told of them; not in `self`
@@ -108,13 +109,39 @@ struct Counted : Reasons {
     std::uint64_t unwound = 0;      // calls that longjmp left
     std::uint64_t landings = 0;     // longjmps that went to it
     Reasons below{};                // in it and its callees, of the outermost call
+
+    static constexpr struct {
+        const char* name;
+        std::uint64_t Counted::*value;
+    } times[] = {{"self", &Counted::self},       {"inclusive", &Counted::inclusive},
+                 {"asked", &Counted::asked},     {"interrupted", &Counted::interrupted},
+                 {"made", &Counted::made},       {"interrupts", &Counted::interrupts},
+                 {"unwound", &Counted::unwound}, {"landings", &Counted::landings}};
+    Counted& operator+=(const Counted& more) {
+        Reasons::operator+=(more);
+        below += more.below;
+        calls += more.calls;
+        own += more.own;
+        for (const auto& [name, value] : times) this->*value += more.*value;
+        return *this;
+    }
 };
 
 using ::Range;
 using ::a64::Branch;
 
-// A function of the tracer, by what the program tells with it.
-enum class Tells : std::uint8_t { other, interrupt_begins, interrupt_ends, switches, destroys };
+// What a function is for the shadow. By the last four the program tells the tracer something.
+enum class Role : std::uint8_t {
+    other,
+    service,
+    longjmp,     // the C library's longjmp()
+    boot,        // where a core begins after a reset
+    makes_room,  // the tracer's function that empties rings, and has records of it
+    interrupt_begins,
+    interrupt_ends,
+    switches,
+    destroys
+};
 
 // What is known of an address at which a block begins.
 struct Place {
@@ -122,11 +149,7 @@ struct Place {
     bool tracer = false;
     bool vector = false;  // an entry of the vector table
     bool body = false;    // a site's BL returns to it
-    bool service = false;
-    bool longjmp = false;     // the C library's longjmp()
-    bool boot = false;        // where a core begins after a reset
-    bool makes_room = false;  // the tracer's function that empties rings, and has records of it
-    Tells tells = Tells::other;
+    Role role = Role::other;
 };
 
 // Paths of calls. Each is a function and the path around it. Number 0 is no path.
@@ -172,7 +195,7 @@ public:
         count();
         core_ = nullptr;
         Time passed;
-        if (state_.tells == Tells::switches && !state_.readings.empty()) {
+        if (state_.entered == Role::switches && !state_.readings.empty()) {
             passed = time_ - state_.readings.front();
             time_ -= passed;
         }
@@ -180,7 +203,6 @@ public:
         return passed;
     }
     bool runs() const { return core_ != nullptr; }
-    bool has_called() const { return lowest_sp_ != ~std::uint64_t{0}; }
 
     void branch(Branch kind) { state_.last = kind; }
     void at_function() {
@@ -203,11 +225,11 @@ public:
     template <typename Read>
     void begin_block(const Place& at, Read& read) {
         count();
-        if (at.boot) return reset();
+        if (at.role == Role::boot) return reset();
         const Branch last = leaves_hook(at, read) ? Branch::ret : state_.last;
         state_.last = Branch::none;
         if (at.vector) return interrupt(last);
-        if (state_.where == Where::program && at.service && last != Branch::ret &&
+        if (state_.where == Where::program && at.role == Role::service && last != Branch::ret &&
             state_.served_until == 0) {
             state_.served_until = read.lr();
             state_.until_sp = read.sp();
@@ -218,7 +240,7 @@ public:
             return;
         }
         if (at.tracer) return enter_tracer(at, last, read);
-        if (at.longjmp && last == Branch::jump) return begin_longjmp();
+        if (at.role == Role::longjmp && last == Branch::jump) return begin_longjmp();
         const bool was_in_tracer = state_.where != Where::program;
         if (was_in_tracer) leave_tracer(at, last, read);
         if (state_.where != Where::program || frames_.size() <= base()) return;
@@ -237,7 +259,6 @@ public:
     void call(std::uint32_t function, Read& read) {
         const std::uint64_t sp = read.sp(), lr = read.lr();
         const Time begin = state_.pending;
-        ++functions_[function].calls;
         if (is_foreign(sp)) return void(++foreign);
         const bool hooked = in_tracer(lr);
         bool tail = is_tail(sp, lr, hooked);
@@ -304,10 +325,10 @@ private:
         bool asked = false;              // the program has called the tracer itself
         std::uint64_t asked_before = 0;  // Time::asked then
         bool makes_room = false;         // the tracer has made room in a ring
-        Tells tells = Tells::other;
-        unsigned depth = 0;            // open entries into the tracer, without the outermost
-        std::uint64_t stay = 0;        // instructions in the tracer since the outermost
-        std::vector<Time> readings{};  // of the clock since then
+        Role entered = Role::other;      // by which function of the tracer
+        unsigned depth = 0;              // open entries into the tracer, without the outermost
+        std::uint64_t stay = 0;          // instructions in the tracer since the outermost
+        std::vector<Time> readings{};    // of the clock since then
         // The tracer's work stands still when an interrupt is recorded, until the next reading.
         bool stands_still = false;
         std::size_t goes_on_at = 0;  // that reading
@@ -406,13 +427,13 @@ private:
             state_.asked = (last == Branch::call || last == Branch::jump) && !state_.at_site;
             state_.asked_before = time_.asked;
             state_.at_site = false;
-            state_.tells = at.tells;
+            state_.entered = at.role;
             state_.until = state_.asked && last == Branch::jump ? read.lr() : 0;
             state_.until_sp = read.sp();
         } else if (state_.asked && at.address == state_.until && read.sp() == state_.until_sp) {
             state_.asked = false;  // it has returned to a hook
         }
-        state_.makes_room = state_.makes_room || at.makes_room;
+        state_.makes_room = state_.makes_room || at.role == Role::makes_room;
         state_.where = Where::tracer;
     }
     // The tracer was told of the longjmp, and now enters longjmp().
@@ -450,7 +471,7 @@ private:
     }
     // Whether the stay was longer than a recorder's. The tracer tells the host of such work.
     bool is_work() const {
-        return state_.tells != Tells::switches && (state_.stay >= long_stay || state_.makes_room);
+        return state_.entered != Role::switches && (state_.stay >= long_stay || state_.makes_room);
     }
     void end_stay(const Place& at) {
         std::vector<Time>& readings = state_.readings;
@@ -463,21 +484,21 @@ private:
             time_ -= work;
             readings.back() -= work;
         }
-        if (state_.tells == Tells::destroys) destroyed();
+        if (state_.entered == Role::destroys) destroyed();
         if (frames_.empty()) return;
         Frame& frame = frames_.back();
         if (at.body && !state_.asked) {
             const std::uint64_t own = frame.begin.own;
             frame.begin = readings.back();
             frame.begin.own = own;
-        } else if (frame.function == none && state_.tells == Tells::interrupt_begins) {
+        } else if (frame.function == none && state_.entered == Role::interrupt_begins) {
             const std::size_t last = readings.size() - 1;
             frame.told_begin = readings[last];
             frame.before_begin = frame.child;
             // If the tracer's work has ended for the host right before, that is one reading more.
             frame.cuts = readings.size() > 2;
             if (frame.cuts) frame.work_ended = readings[last - 1];
-        } else if (frame.function == none && state_.tells == Tells::interrupt_ends) {
+        } else if (frame.function == none && state_.entered == Role::interrupt_ends) {
             frame.told = true;
             frame.told_end = readings.back();
             frame.before_end = frame.child;

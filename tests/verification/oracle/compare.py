@@ -2,15 +2,15 @@
 """Compares nopscope's call counts with the oracle's, function by function: a report
 (`nopscope report --format json`) with what the plugin wrote in the same run."""
 
+import collections
 
-def reported_counts(report):
-    counts = {}
-    for function in report["functions"]:
-        address = int(function["address"], 16)
-        if address in counts:
-            raise ValueError(f"the report names {address:#x} twice")
-        counts[address] = function["calls"]
-    return counts
+
+def by_address(counted):
+    """The functions of a report, or of the plugin's result, in which a number that is 0 may be missing."""
+    functions = {function["address"]: collections.Counter(function) for function in counted["functions"] if function["calls"]}
+    if len(functions) < sum(function["calls"] != 0 for function in counted["functions"]):
+        raise ValueError("a function is named twice")
+    return functions
 
 
 def integrity_faults(integrity):
@@ -27,18 +27,15 @@ def integrity_faults(integrity):
     return faults
 
 
+def different_calls(told, seen):
+    """A sentence for each function, by address, whose calls are not equal."""
+    none = {"name": "(not in the report)", "calls": 0}
+    pairs = [(address, told.get(address, none), seen.get(address, none)) for address in sorted(told.keys() | seen.keys())]
+    return [f"{address} {ours['name']}: nopscope {ours['calls']}, oracle {theirs['calls']}"
+            for address, ours, theirs in pairs if ours["calls"] != theirs["calls"]]
+
+
 def differences(report, oracle):
     """A sentence for each difference. Empty if both agree and at least one function was called."""
-    found = integrity_faults(report["integrity"])
-    names = {int(f["address"], 16): f["name"] for f in report["functions"]}
-    told = reported_counts(report)
-    seen = {int(site["address"], 16): site["bl"] for site in oracle["sites"]}
-    for address in sorted(told.keys() | seen.keys()):
-        if address not in seen:
-            found.append(f"{address:#x} {names[address]}: reported, but no patch site is there")
-        elif told.get(address, 0) != seen[address]:
-            found.append(f"{address:#x} {names.get(address, '(not in the report)')}: "
-                         f"nopscope {told.get(address, 0)}, oracle {seen[address]}")
-    if not any(seen.values()):
-        found.append("the oracle saw no traced call at all")
-    return found
+    told, seen = by_address(report), by_address(oracle)
+    return integrity_faults(report["integrity"]) + different_calls(told, seen) + ([] if seen else ["the oracle saw no traced call at all"])

@@ -250,8 +250,7 @@ class Images:
         if mutant:
             self.write(mutant.file, mutant.source().encode())
 
-    def command(self, kind, name, machine, more):
-        elf = self.build / f"firmware/{self.target(kind, name)}.elf"
+    def command(self, elf, kind, name, machine, *more):
         if kind == "selftest":
             return qemu_command(machine, "selftest", [name], icount=False, elf=elf)
         if kind == "image":
@@ -264,17 +263,14 @@ class Images:
         return [str(ROOT / "tests/verification/oracle/coherence.py"), str(self.host / "tests/verification/oracle/libcoherence.so"),
                 "--elf", str(elf), "--machine", machine, "--cores", cores, *words]
 
-    @staticmethod
-    def target(kind, name):
-        return "selftest" if kind == "selftest" else name
-
     def run(self, mutant, words):
-        kind, name, machine, *more = words
+        kind, name = words[:2]
+        image = "selftest" if kind == "selftest" else name
         if not self.is_ready:
             self.prepare()
         self.put(mutant)
-        build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", self.target(kind, name)])
-        status, output = self.timed.run(tuple(words), self.command(kind, name, machine, more))
+        build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", image])
+        status, output = self.timed.run(tuple(words), self.command(self.build / f"firmware/{image}.elf", *words))
         if status == 0:
             return None
         if kind == "coherence" and status == 2 and mutant is None:
@@ -294,8 +290,7 @@ def first_complaint(output, status):
 
 class Killers:
     def __init__(self, directory, compiler, host, jobs):
-        self.units = Units(directory / "unit", compiler)
-        self.host_units = HostUnits(directory / "host", compiler, host)
+        self.units = {"unit": Units(directory / "unit", compiler), "host": HostUnits(directory / "host", compiler, host)}
         self.images = Images(directory / "firmware", host, jobs)
 
     @staticmethod
@@ -304,13 +299,9 @@ class Killers:
 
     def run(self, mutant, killer):
         """Returns None if the killer passes. `mutant` None: the unchanged source."""
-        words = killer.split()
-        if words[0] == "unit":
-            return self.units.run(mutant, words[1:])
-        if words[0] == "host":
-            return self.host_units.run(mutant, words[1:])
-        return self.images.run(mutant, words)
+        kind, *words = killer.split()
+        return self.units[kind].run(mutant, words) if kind in self.units else self.images.run(mutant, [kind, *words])
 
     def forget(self, mutant):
-        self.units.forget(mutant)
-        self.host_units.forget(mutant)
+        for units in self.units.values():
+            units.forget(mutant)

@@ -87,13 +87,11 @@ def table(mutants):
 
 
 def chosen(mutants, arguments):
-    names = {mutant.name for mutant in mutants} | {mutant.part for mutant in mutants}
-    for name in [*arguments.only, *arguments.part]:
-        if name not in names:
+    names = [*arguments.only, *arguments.part]
+    for name in names:
+        if not any(name in (mutant.name, mutant.part) for mutant in mutants):
             raise Wrong(f"there is no mutant and no part {name} (--list)")
-    if arguments.only or arguments.part:
-        mutants = [mutant for mutant in mutants if mutant.name in arguments.only or mutant.part in arguments.part]
-    return mutants
+    return [mutant for mutant in mutants if not names or mutant.name in arguments.only or mutant.part in arguments.part]
 
 
 def main():

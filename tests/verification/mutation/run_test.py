@@ -34,34 +34,26 @@ def run(content, *arguments):
 
 
 class List(unittest.TestCase):
-    def refused(self, content, said):
-        status, output = run(content, "--list")
-        self.assertEqual(status, 2, output)
-        self.assertIn(said, output)
-        self.assertEqual(output.count("\n"), 1, output)
-
     def test_what_is_wrong_with_it(self):
-        for change, said in (
-                ("not [-there-]", "occurs 0 times in tracer/patching/request_lock.hpp, not once"),
-                ("[-return-]", "times in tracer/patching/request_lock.hpp, not once"),
-                ("depth - 1", "nothing is changed"),
-                ("depth - [-1-]{+1+}", "nothing is changed"),
-                ("depth [-- 1", "its marks [- and -] are not in pairs")):
-            with self.subTest(change):
-                self.refused(HEAD + row("a", change), said)
-        self.refused(HEAD + 'a = ["Something."]\n', "it has no step, or no change")
-        self.refused(HEAD + 'a = "depth - [-1-]"\n', "it has no step, or no change")
-        self.refused("[a", "part.toml:")
-        self.refused('file = "tracer/core/ring.hpp"\n' + HEAD, "no such key: file")
-        self.refused(FILES + '"tracer/core/ring.hpp" = ["unit ring_test *"]\n[mutants]\n' + row("a", "#pragma [-once-]"),
-                     "occurs 2 times in tracer/patching/request_lock.hpp, tracer/core/ring.hpp, not once")
-        self.refused(HEAD.replace('["unit request_lock_test *"]', "[]") + row("a", "depth [-- 1-]"), "it has no killers")
-        self.refused(HEAD.replace("request_lock.hpp", "nowhere.hpp") + row("a", "[-x-]"), "there is no file")
-
-    def test_no_such_mutant(self):
-        status, output = run(HEAD + row("a", "depth [-- 1-]"), "--list", "--only", "b")
-        self.assertEqual(status, 2)
-        self.assertIn("there is no mutant and no part b", output)
+        for content, said in (
+                (HEAD + row("a", "not [-there-]"), "occurs 0 times in tracer/patching/request_lock.hpp, not once"),
+                (HEAD + row("a", "[-return-]"), "times in tracer/patching/request_lock.hpp, not once"),
+                (HEAD + row("a", "depth - 1"), "nothing is changed"),
+                (HEAD + row("a", "depth - [-1-]{+1+}"), "nothing is changed"),
+                (HEAD + row("a", "depth [-- 1"), "its marks [- and -] are not in pairs"),
+                (HEAD + row("a", "depth [-- 1-]"), "there is no mutant and no part b"),
+                (HEAD + 'a = ["Something."]\n', "it has no step, or no change"),
+                (HEAD + 'a = "depth - [-1-]"\n', "it has no step, or no change"),
+                ("[a", "part.toml:"),
+                ('file = "tracer/core/ring.hpp"\n' + HEAD, "no such key: file"),
+                (FILES + '"tracer/core/ring.hpp" = ["unit ring_test *"]\n[mutants]\n' + row("a", "#pragma [-once-]"),
+                 "occurs 2 times in tracer/patching/request_lock.hpp, tracer/core/ring.hpp, not once"),
+                (HEAD.replace('["unit request_lock_test *"]', "[]") + row("a", "depth [-- 1-]"), "it has no killers"),
+                (HEAD.replace("request_lock.hpp", "nowhere.hpp") + row("a", "[-x-]"), "there is no file")):
+            with self.subTest(said):
+                status, output = run(content, "--list", "--only", "b")
+                self.assertEqual((status, output.count("\n")), (2, 1), output)
+                self.assertIn(said, output)
 
     def test_a_change_keeps_the_file_s_own_white_space(self):
         file = "tracer/patching/request_lock.hpp"

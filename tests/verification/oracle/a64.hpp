@@ -35,6 +35,7 @@ constexpr bool reads_clock(std::uint32_t word) {
 constexpr bool is_mov_to_sp(std::uint32_t word) { return (word & 0xfffffc1f) == 0x9100001f; }
 constexpr bool is_b(std::uint32_t word) { return word >> 26 == 0x05; }
 constexpr bool is_bl(std::uint32_t word) { return word >> 26 == 0x25; }
+constexpr bool is_nop_or_bl(std::uint32_t word) { return word == nop || is_bl(word); }
 
 // Unconditional branches (C4.1.66).
 enum class Branch : std::uint8_t { none, call, jump, ret };
@@ -59,10 +60,9 @@ constexpr std::uint64_t bl_target(std::uint32_t word, std::uint64_t at) {
 // B2.2.5: these may replace one another while another core executes them.
 constexpr bool may_change_under_execution(std::uint32_t word) {
     const std::uint32_t call = word & 0xffe0001f;
-    return word == nop || is_b(word) || is_bl(word) ||
-           (word & 0xfffff0ff) == 0xd50330df /* ISB */ || call == 0xd4000001 /* SVC */ ||
-           call == 0xd4000002 /* HVC */ || call == 0xd4000003 /* SMC */ ||
-           call == 0xd4200000 /* BRK */;
+    return is_nop_or_bl(word) || is_b(word) || (word & 0xfffff0ff) == 0xd50330df /* ISB */ ||
+           call == 0xd4000001 /* SVC */ || call == 0xd4000002 /* HVC */ ||
+           call == 0xd4000003 /* SMC */ || call == 0xd4200000 /* BRK */;
 }
 
 constexpr unsigned target_register(std::uint32_t word) { return word & 31; }

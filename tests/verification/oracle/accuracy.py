@@ -9,6 +9,7 @@ Rewrites the part of docs/accuracy.md between its two marks, and docs/images/acc
 
 import collections
 import json
+import math
 import pathlib
 import sys
 
@@ -51,7 +52,6 @@ def errors(measured, which):
 
 
 def height(error):
-    import math
     share = math.log(min(max(error, FLOOR), TOP) / FLOOR) / math.log(TOP / FLOOR)
     return LOWER - share * (LOWER - UPPER)
 
@@ -69,13 +69,12 @@ def line(values, colour, dashes=""):
 def picture(by_clock):
     parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 350" font-family="sans-serif" font-size="12">',
              '<rect width="720" height="350" fill="#fff"/>']
-    for error, label in ((0.01, "0.01 % or less"), (0.1, "0.1 %"), (1, "1 %"), (2, "2 %"), (10, "10 %"), (100, "100 %"), (1000, "1000 %")):
+    for error, label in ((0.01, "0.01 %"), (0.1, "0.1 %"), (1, "1 %"), (2, "2 %"), (10, "10 %"), (100, "100 %"), (1000, "1000 %")):
         at = height(error)
         colour = "#c33" if error == 2 else "#ddd"
         parts.append(f'<path d="M{LEFT} {at:.1f}H{RIGHT}" stroke="{colour}"/>')
-        if error not in (0.01, 1):
+        if error != 1:
             parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{label}</text>')
-    parts.append(f'<text x="{LEFT - 6}" y="{LOWER + 4}" text-anchor="end">0.01 %</text>')
     for share in range(0, 101, 20):
         at = LEFT + share / 100 * (RIGHT - LEFT)
         parts.append(f'<text x="{at:.0f}" y="{LOWER + 18}" text-anchor="middle">{share} %</text>')

@@ -4,8 +4,8 @@
 //
 //     qemu-system-aarch64 ... -plugin libcoherence.so,image=IMAGE,text=TEXT,out=OUT
 //
-// TEXT has the bytes of the image's text. This file finds out what cores do, and reports it to the
-// model; coherence_model.hpp and coherence_rows.hpp say what it means. The oracle watches all
+// TEXT has the bytes of the image's text. This file finds out what cores do;
+// coherence_model.hpp and coherence_rows.hpp say what it means. The oracle watches all
 // stores, by physical address; instructions that order or maintain; entries of exception vectors
 // (as VBAR_EL1 was written); the first instruction of each request function, and those behind calls
 // (requests return there); and words of text that are sites or were modified.
@@ -58,13 +58,13 @@ constexpr std::size_t known_pages = 1 << 14;
 struct Oracle {
     std::mutex lock;
     Image image;
-    std::unique_ptr<Model> model;
-    std::unique_ptr<Rows> rows;
+    std::unique_ptr<Rows> model;
     std::string out;
     plugin::Cores<plugin::Registers> cores;
     bool knows_caches = false;
     bool knows_core = false;              // not needed with a thread for each core: plugin.hpp
     std::unordered_set<Address> vectors;  // values that VBAR_EL1 had
+    std::atomic<std::uint64_t> executions = 0;       // of words that are sites or were modified
     std::atomic<unsigned> requests[max_cores] = {};  // open requests
     // Pages of virtual memory that contain neither text nor lists, by number; 0: unknown.
     std::atomic<std::uint64_t> elsewhere[known_pages] = {};
@@ -96,16 +96,10 @@ std::vector<std::uint8_t> read_image(const std::string& path, const std::string&
     return file ? bytes : std::vector<std::uint8_t>();
 }
 
-// `told`: the core that QEMU names (plugin.hpp).
-
-// ---- memory ----
+// ---- memory. `told`: the core that QEMU names (plugin.hpp) ----
 
 bool meets_page_of(const Range& range, Address address) {
     return (address | 0xfff) >= range.low && (address & ~Address{0xfff}) < range.high;
-}
-
-void forget_pages() {
-    for (auto& page : oracle.elsewhere) page.store(0, std::memory_order_relaxed);
 }
 
 std::uint64_t low_bytes(const qemu_plugin_mem_value& value) {
@@ -137,49 +131,35 @@ void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, 
     if (oracle.image.text.has(physical)) {
         oracle.model->store(core, physical, bytes, low_bytes(qemu_plugin_mem_get_value(info)));
     } else if (oracle.image.lists.has(physical)) {
-        oracle.rows->list_stored(core, physical, bytes);
+        oracle.model->list_stored(core, physical, bytes);
     }
 }
 
 void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void* holds) {
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
-    if (holds != nullptr) oracle.rows->loaded(core, address);
+    if (holds != nullptr) oracle.model->loaded(core, address);
     if (!oracle.image.text.has(address)) return;
     Site* const site = oracle.model->site_of_slot(address);
     if (site == nullptr) return;
-    oracle.rows->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)),
-                           holds != nullptr);
+    oracle.model->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)),
+                            holds != nullptr);
 }
 
 // ---- instructions ----
 
-void learn_caches(unsigned told) {
-    const std::uint64_t type = oracle.cores[told].cache_type();
-    if (type != 0) oracle.model->set_caches(Caches::of(type));
-    oracle.knows_caches = type != 0;
-}
-
-// Returns the address of the text that maintenance by virtual address concerns, also for its alias.
-Address text_of(Address address, bool* by_alias) {
-    *by_alias =
-        oracle.image.text.has(address - oracle.image.alias) && !oracle.image.text.has(address);
-    return *by_alias ? address - oracle.image.alias : address;
-}
-
 void maintain(unsigned told, unsigned core, Op op, unsigned number) {
     Model& model = *oracle.model;
-    bool by_alias = false;
-    const Address address = text_of(oracle.cores[told].x(number), &by_alias);
-    if (!oracle.image.text.has(address)) {
-        ++model.events.elsewhere;
+    Address address = oracle.cores[told].x(number);
+    const bool by_alias = oracle.image.text.has(address - oracle.image.alias);
+    if (by_alias) address -= oracle.image.alias;
+    // If an alias is invalidated, a virtually indexed instruction cache keeps the text's line.
+    if (!oracle.image.text.has(address) || (by_alias && op == Op::invalidate)) {
+        ++model.events["maintenance_elsewhere"];
     } else if (op == Op::zero) {
         model.fault("torn-word", core, address, "DC ZVA clears text");
     } else if (op != Op::invalidate) {
         model.clean(core, address, op == Op::clean_beyond);
-    } else if (by_alias) {
-        // A virtually indexed instruction cache keeps the other address's line: not counted.
-        ++model.events.elsewhere;
     } else {
         model.invalidate(core, address);
     }
@@ -191,13 +171,16 @@ void on_system(unsigned told, void* what) {
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     Model& model = *oracle.model;
-    if (!oracle.knows_caches) learn_caches(told);
+    if (const std::uint64_t type = oracle.knows_caches ? 0 : oracle.cores[told].cache_type()) {
+        model.caches = Caches::of(type);
+        oracle.knows_caches = true;
+    }
     constexpr std::uint32_t psci_cpu_off = 0x84000002;
     switch (op) {
     case Op::dsb: model.barrier(core); break;
-    case Op::weaker_dsb: ++model.events.weaker_barriers; break;
-    case Op::isb: ++model.events.isbs, model.synchronise(core); break;
-    case Op::eret: ++model.events.erets, model.synchronise(core); break;
+    case Op::weaker_dsb: ++model.events["weaker_barriers"]; break;
+    case Op::isb: model.synchronise(core, "isbs"); break;
+    case Op::eret: model.synchronise(core, "erets"); break;
     case Op::clean:
     case Op::clean_beyond:
     case Op::zero:
@@ -205,7 +188,7 @@ void on_system(unsigned told, void* what) {
     case Op::invalidate_all: model.invalidate_all(core); break;
     // It affects one core only. No other core runs during boot.
     case Op::invalidate_all_of_core: break;
-    case Op::translation: forget_pages(); break;
+    case Op::translation: std::ranges::fill(oracle.elsewhere, 0); break;
     case Op::vectors: oracle.vectors.insert(oracle.cores[told].x(number)); break;
     case Op::firmware:
         if (static_cast<std::uint32_t>(oracle.cores[told].x(0)) == psci_cpu_off) model.go_off(core);
@@ -216,8 +199,7 @@ void on_system(unsigned told, void* what) {
 
 void on_exception(unsigned told, void*) {
     const std::lock_guard lock(oracle.lock);
-    ++oracle.model->events.exceptions;
-    oracle.model->synchronise(this_core::number(told));
+    oracle.model->synchronise(this_core::number(told), "exceptions");
 }
 
 void count_requests(unsigned core) {
@@ -240,26 +222,21 @@ void on_return_address(unsigned told, void* address) {
 
 void on_callback_made(unsigned told, void*) {
     const std::lock_guard lock(oracle.lock);
-    oracle.rows->let_go(this_core::number(told));
+    oracle.model->let_go(this_core::number(told));
 }
 
-void on_stack_left(unsigned told, void*) {
+template <void (Rows::*leave_or_take)(unsigned core, Address sp)>
+void on_switch(unsigned told, void*) {
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
-    oracle.rows->leave_stack(core, oracle.cores[told].sp());
-    count_requests(core);
-}
-void on_stack_taken(unsigned told, void*) {
-    const unsigned core = this_core::number(told);
-    const std::lock_guard lock(oracle.lock);
-    oracle.rows->take_stack(core, oracle.cores[told].sp());
+    (*oracle.model.*leave_or_take)(core, oracle.cores[told].sp());
     count_requests(core);
 }
 
 void on_word(unsigned told, void* of) {
     Word& word = *static_cast<Word*>(of);
     const unsigned core = this_core::number(told);
-    oracle.model->events.executions.fetch_add(1, std::memory_order_relaxed);
+    oracle.executions.fetch_add(1, std::memory_order_relaxed);
     if ((word.settled.load(std::memory_order_relaxed) >> core & 1) != 0) return;
     const std::lock_guard lock(oracle.lock);
     oracle.model->execute(core, word);
@@ -268,10 +245,9 @@ void on_word(unsigned told, void* of) {
 // ---- translation ----
 
 bool is_vector(Address address) {
-    for (const Address base : oracle.vectors) {
-        if (address - base < 0x800 && address % 0x80 == 0) return true;
-    }
-    return false;
+    return address % 0x80 == 0 && std::ranges::any_of(oracle.vectors, [=](Address base) {
+               return address - base < 0x800;
+           });
 }
 
 void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t word) {
@@ -288,10 +264,10 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
     if (Word* const known = model.find(address)) call_before(instruction, on_word, known);
     if (address == oracle.image.made) call_before(instruction, on_callback_made);
     const Range& switching = oracle.image.switching;
-    if (switching.low != 0 && address == switching.low)
-        call_before(instruction, on_stack_left, nullptr, QEMU_PLUGIN_CB_R_REGS);
-    if (switching.low != 0 && address == switching.high - 4)
-        call_before(instruction, on_stack_taken, nullptr, QEMU_PLUGIN_CB_R_REGS);
+    if (address == switching.low)
+        call_before(instruction, on_switch<&Rows::leave_stack>, nullptr, QEMU_PLUGIN_CB_R_REGS);
+    if (address + 4 == switching.high)
+        call_before(instruction, on_switch<&Rows::take_stack>, nullptr, QEMU_PLUGIN_CB_R_REGS);
     const bool holds = oracle.image.holder.has(address);
     if (holds || any_has(oracle.image.readers, address)) {
         qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS,
@@ -323,51 +299,27 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 
 // docs/proof.md describes the names.
 void on_exit(qemu_plugin_id_t, void*) {
-    const Model& model = *oracle.model;
+    Model& model = *oracle.model;
     std::string unknown;  // what the oracle could not find out of the machine
     if (!oracle.knows_caches) unknown = "CTR_EL0 could not be read. ";
     if (!oracle.knows_core) unknown += "QEMU does not say which core runs: take --threads. ";
-    const Events& events = model.events;
-    std::uint64_t most_cleans = 0, most_invalidates = 0;
-    for (const auto& [address, line] : model.lines) {
-        most_cleans = std::max(most_cleans, line.cleans);
-        most_invalidates = std::max(most_invalidates, line.invalidates);
-    }
-    unsigned seen = 0;
-    for (const Core& core : model.cores) seen += core.barrier != 0;
-    const Caches& caches = model.caches();
+    const auto seen = std::ranges::count_if(model.cores, std::identity(), &Core::barrier);
+    const Caches& caches = model.caches;
     const Json::Members needs = {{"clean", caches.clean},
                                  {"invalidate", caches.invalidate},
                                  {"dcache_line_bytes", caches.dcache_line_bytes},
                                  {"icache_line_bytes", caches.icache_line_bytes}};
-    const Json::Members figures = {{"requests", events.requests},
-                                   {"word_stores", events.word_stores},
-                                   {"stores_outside_requests", events.outside_requests},
-                                   {"slot_stores", events.slot_stores},
-                                   {"slot_reads", events.slot_reads},
-                                   {"uses", events.uses},
-                                   {"uses_ended", events.uses_ended},
-                                   {"cleans", events.cleans},
-                                   {"needless_cleans", events.needless_cleans},
-                                   {"most_cleans_of_a_line", most_cleans},
-                                   {"invalidates", events.invalidates},
-                                   {"needless_invalidates", events.needless_invalidates},
-                                   {"early_invalidates", events.early_invalidates},
-                                   {"most_invalidates_of_a_line", most_invalidates},
-                                   {"maintenance_elsewhere", events.elsewhere},
-                                   {"barriers", events.barriers},
-                                   {"weaker_barriers", events.weaker_barriers},
-                                   {"isbs", events.isbs},
-                                   {"exceptions", events.exceptions},
-                                   {"erets", events.erets},
-                                   {"executions", events.executions.load()},
-                                   {"executions_meanwhile", events.meanwhile.load()},
-                                   {"executions_checked", events.checked.load()}};
     std::vector<Json> lines, faults;
     for (const auto& [address, line] : model.lines) {
         if (line.cleans == 0 && line.invalidates == 0) continue;
         lines.push_back(std::vector<Json>{hex(address), line.cleans, line.invalidates});
+        for (const auto& [most, number] : {std::pair("most_cleans_of_a_line", line.cleans),
+                                           {"most_invalidates_of_a_line", line.invalidates}})
+            model.events[most] = std::max(model.events[most], number);
     }
+    model.events["executions"] = oracle.executions.load();
+    Json::Members figures;
+    for (const auto& [name, number] : model.events) figures.emplace_back(name, number);
     for (const Fault& fault : model.faults) {
         faults.push_back(Json::Members{{"kind", std::string(fault.kind)},
                                        {"core", fault.core},
@@ -393,11 +345,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     auto text = read_image(argument("image"), argument("text"));
     const bool is_ready = !oracle.out.empty() && !text.empty();
     if (is_ready) {
-        oracle.model = std::make_unique<Model>(oracle.image.text.low, std::move(text));
+        oracle.model = std::make_unique<Rows>(oracle.image.text.low, std::move(text),
+                                              oracle.image.ops, plugin::read_memory);
         for (const auto& [word, function] : oracle.image.sites)
             oracle.model->add_site(word, function);
-        oracle.rows = std::make_unique<Rows>(*oracle.model, oracle.image.ops, plugin::read_memory);
-        if (oracle.image.ops.none != 0) oracle.rows->watch();
     }
     return plugin::start(
         id, is_ready,

@@ -15,14 +15,16 @@
 // old word or the new one. Single-threaded: the caller holds a lock.
 #pragma once
 
+#include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/addresses.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <deque>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace coherence {
 
@@ -95,80 +97,292 @@ struct Line {
     std::uint64_t cleans = 0, invalidates = 0;
 };
 
-struct Events {
-    std::uint64_t requests = 0, word_stores = 0, outside_requests = 0, slot_stores = 0,
-                  slot_reads = 0;
-    std::uint64_t uses = 0, uses_ended = 0;  // of objects read from a slot
-    std::uint64_t cleans = 0, needless_cleans = 0;
-    std::uint64_t invalidates = 0, needless_invalidates = 0, early_invalidates = 0, elsewhere = 0;
-    std::uint64_t barriers = 0, weaker_barriers = 0, isbs = 0, exceptions = 0, erets = 0;
-    // Executions of words that are sites or were modified at some time: all, the first by each core
-    // after a store, and those during the request.
-    std::atomic<std::uint64_t> executions = 0, checked = 0, meanwhile = 0;
-};
-
 class Model {
 public:
     // `text`: the bytes of the image, at `begin`.
-    Model(Address begin, std::vector<std::uint8_t> text);
+    Model(Address begin, std::vector<std::uint8_t> text)
+        : begin_(begin), text_(std::move(text)), words_(text_.size() / 4) {}
+    virtual ~Model() = default;
 
-    Word& add_site(Address word, Address function);
-    void set_caches(const Caches& caches) { caches_ = caches; }
-    const Caches& caches() const { return caches_; }
+    void add_site(Address address, Address function) {
+        Site& site = sites_.emplace_back(Site{&watch(address), function});
+        site.slot = slot_of(site);
+        site.word->site = &site;
+        slots_.emplace(site.slot_address(), &site);
+    }
     bool holds(Address address) const { return address - begin_ < text_.size(); }
     // Returns the word at `address` if it was modified or belongs to a site; else null.
     Word* find(Address address) const { return words_[(address - begin_) / 4]; }
-    Word& watch(Address address);
-    std::uint32_t value(Address address) const;
-    Site* site_of_slot(Address address) const;
+    Word& watch(Address address) {
+        Word*& word = words_[(address - begin_) / 4];
+        if (word == nullptr) {
+            word = &made_.emplace_back();
+            word->address = address & ~Address{3};
+        }
+        return *word;
+    }
+    std::uint32_t value(Address address) const {
+        std::uint32_t value;
+        std::memcpy(&value, &text_[(address - begin_) & ~Address{3}], sizeof value);
+        return value;
+    }
+    Site* site_of_slot(Address address) const {
+        const auto after = slots_.upper_bound(address);
+        if (after == slots_.begin()) return nullptr;
+        const auto& [slot, site] = *std::prev(after);
+        return address - slot < 8 ? site : nullptr;
+    }
 
     // ---- what cores do. An address of text is its executable address ----
 
-    void store(unsigned core, Address address, unsigned bytes, std::uint64_t value);
-    void clean(unsigned core, Address address, bool beyond);
-    void invalidate(unsigned core, Address address);
-    void invalidate_all(unsigned core);
-    void barrier(unsigned core);
-    void synchronise(unsigned core) { cores[core].live = true, cores[core].synchronised = ++now_; }
-    void execute(unsigned core, Word& word);
-    void begin_request(unsigned core, Address returns_to);
+    void store(unsigned core, Address address, unsigned bytes, std::uint64_t value) {
+        cores[core].live = true;
+        Site* const first = site_of_slot(address);
+        Site* const last = site_of_slot(address + bytes - 1);
+        if (first != nullptr || last != nullptr) {
+            return store_slot(core, first != nullptr ? *first : *last, address, bytes, value);
+        }
+        if (bytes != 4 || address % 4 != 0) {
+            return fault("torn-word", core, address,
+                         core_name(core) + " stores " + std::to_string(bytes) +
+                             " bytes to text at " + hex(address) +
+                             ": only a whole aligned word is fetched whole");
+        }
+        const std::uint32_t old = this->value(address);
+        std::memcpy(&text_[address - begin_], &value, bytes);
+        store_word(core, address, old, static_cast<std::uint32_t>(value));
+    }
+    // `beyond`: boot does this to all memory. It also cleans to the point of unification.
+    void clean(unsigned core, Address address, bool beyond) {
+        const Address begin = address & ~(caches.dcache_line_bytes - 1);
+        for_each_word(begin, caches.dcache_line_bytes, [&](Word& word) {
+            if (word.step == Step::stored && word.core == core) advance(core, word, Step::cleaned);
+        });
+        Line& line = lines[begin];
+        const bool is_needed = std::exchange(line.unclean, false) && caches.clean;
+        if (beyond) return;
+        ++events["cleans"];
+        ++line.cleans;
+        if (is_needed) return;
+        ++events["needless_cleans"];
+        needless("needless-clean", core, begin, caches.clean, "cleans");
+    }
+    void invalidate(unsigned core, Address address) {
+        const Address begin = address & ~(caches.icache_line_bytes - 1);
+        for_each_word(begin, caches.icache_line_bytes, [&](Word& word) {
+            if (word.step == Step::unified) {
+                advance(core, word, Step::invalidated);
+            } else if (word.step == Step::stored || word.step == Step::cleaned) {
+                word.hurried = true;
+                ++events["early_invalidates"];
+            }
+        });
+        Line& line = lines[begin];
+        const bool is_needed = std::exchange(line.stale, false) && caches.invalidate;
+        ++events["invalidates"];
+        ++line.invalidates;
+        if (is_needed) return;
+        ++events["needless_invalidates"];
+        needless("needless-invalidate", core, begin, caches.invalidate, "invalidates");
+    }
+    void invalidate_all(unsigned core) {
+        for (Word& word : made_) {
+            if (word.step == Step::unified) advance(core, word, Step::invalidated);
+        }
+    }
+    void barrier(unsigned core) {
+        ++events["barriers"];
+        cores[core].live = true;
+        cores[core].barrier = ++now_;
+        for (Word* word : std::exchange(cores[core].awaiting, {})) {
+            if (word->core != core) continue;
+            if (word->step == Step::cleaned)
+                advance(core, *word, Step::unified);
+            else if (word->step == Step::invalidated)
+                advance(core, *word, Step::visible);
+        }
+    }
+    void synchronise(unsigned core, const char* by) {
+        ++events[by];
+        cores[core].live = true;
+        cores[core].synchronised = ++now_;
+    }
+    void execute(unsigned core, Word& word) {
+        cores[core].live = true;
+        // Outside of requests no core tells others of the change: checks only the core that made
+        // it.
+        const bool over = word.request == 0 ? word.core == core : open_.count(word.request) == 0;
+        ++events[over ? "executions_checked" : "executions_meanwhile"];
+        if (!over) return;
+        if (word.step == Step::visible && cores[core].synchronised > word.visible_since) {
+            word.settled |= 1u << core;
+            return;
+        }
+        const auto [kind, missing] = lack(word);
+        fault(kind, core, word.address,
+              core_name(core) + " executes the word at " + hex(word.address) +
+                  ", stored by a request that has returned, without " + missing +
+                  ": it may execute what was there before");
+    }
+    void begin_request(unsigned core, Address returns_to) {
+        ++events["requests"];
+        open_.insert(++last_request_);
+        cores[core].requests.push_back({last_request_, returns_to, {}, {}});
+    }
     // The core is at a possible return of a request. `status`: X0, the request's result.
-    void reach(unsigned core, Address address, std::uint64_t status);
+    void reach(unsigned core, Address address, std::uint64_t status) {
+        std::vector<Core::Request>& requests = cores[core].requests;
+        while (!requests.empty() && requests.back().returns_to == address) {
+            const Core::Request done = std::move(requests.back());
+            requests.pop_back();
+            open_.erase(done.number);
+            for (Word* word : done.words) {
+                if (word->request != done.number || word->step == Step::visible) continue;
+                const auto [kind, missing] = lack(*word);
+                fault(kind, core, word->address,
+                      "a request returns on " + core_name(core) + ", and the word at " +
+                          hex(word->address) + " that it stored lacks " + missing);
+            }
+            for (Site* site : done.sites) returned(core, *site, status);
+        }
+    }
     void go_off(unsigned core) { cores[core].live = false; }
 
     // Reports each kind at each address once, and the first thousand only.
-    void fault(std::string_view kind, unsigned core, Address address, const std::string& sentence);
-    // Returns the first live core that may still execute the word before the last store; -1: none.
-    int who_may_lag(const Word& word) const;
+    void fault(std::string_view kind, unsigned core, Address address, const std::string& sentence) {
+        for (Fault& known : faults) {
+            if (known.kind == kind && known.address == address) return void(++known.times);
+        }
+        if (faults.size() < 1000) faults.push_back({kind, core, address, sentence, 1});
+    }
 
+    Caches caches;
     Core cores[max_cores];
-    Events events;
+    std::map<std::string_view, std::uint64_t> events;  // by name: docs/proof.md
     std::vector<Fault> faults;
-    std::deque<Site> sites;
     std::map<Address, Line> lines;
-    // The rows of docs/ops.md (coherence_rows.cpp), if the image has ops.
-    std::function<void(unsigned core, Site&, std::uint64_t old)> on_slot;
-    std::function<void(unsigned core, Site&, std::uint32_t word)> on_word;
-    std::function<void(unsigned core, Site&, std::uint64_t status)> on_return;
+
+protected:
+    // Returns the first live core that may still execute the word before the last store; -1: none.
+    int who_may_lag(const Word& word) const {
+        for (unsigned core = 0; core < max_cores; ++core) {
+            const Core& one = cores[core];
+            if (!one.live || (word.settled.load() >> core & 1) != 0) continue;
+            if (word.step != Step::visible || one.synchronised <= word.visible_since)
+                return static_cast<int>(core);
+        }
+        return -1;
+    }
 
 private:
+    // What the rows of docs/ops.md check (coherence_rows.hpp).
+    virtual void slot_stored(unsigned core, Site&, std::uint64_t old) = 0;
+    virtual void word_stored(unsigned core, Site&, std::uint32_t word) = 0;
+    virtual void returned(unsigned core, Site&, std::uint64_t status) = 0;
+
+    std::uint64_t slot_of(const Site& site) const {
+        std::uint64_t slot;
+        std::memcpy(&slot, &text_[site.slot_address() - begin_], sizeof slot);
+        return slot;
+    }
+    template <typename Visit>
+    void for_each_word(Address begin, Address bytes, Visit visit) {
+        for (Address at = begin; at < begin + bytes && holds(at); at += 4) {
+            if (Word* const word = find(at)) visit(*word);
+        }
+    }
     void store_slot(unsigned core, Site& site, Address address, unsigned bytes,
-                    std::uint64_t value);
-    void store_word(unsigned core, Address address, std::uint32_t old, std::uint32_t value);
-    void advance(unsigned core, Word& word, Step step);
-    void needless(const char* kind, unsigned core, Address line, bool needed, const char* what);
-    bool others_live(unsigned core) const;
+                    std::uint64_t value) {
+        ++events["slot_stores"];
+        const bool is_whole = bytes == 8 && address == site.slot_address();
+        if (!is_whole) {
+            fault("torn-slot", core, site.slot_address(),
+                  core_name(core) + " stores " + std::to_string(bytes) + " bytes at " +
+                      hex(address) + ", of the slot at " + hex(site.slot_address()) +
+                      ": another core could read a part of it");
+        }
+        std::memcpy(&text_[address - begin_], &value, std::min<std::size_t>(bytes, sizeof value));
+        const std::uint64_t old = std::exchange(site.slot, slot_of(site));
+        site.slot_core = core;
+        site.slot_since = ++now_;
+        if (!is_whole) return;
+        if (!cores[core].requests.empty()) cores[core].requests.back().sites.push_back(&site);
+        slot_stored(core, site, old);
+    }
+    void store_word(unsigned core, Address address, std::uint32_t old, std::uint32_t value) {
+        ++events["word_stores"];
+        Word& word = watch(address);
+        if (word.site == nullptr && cores[core].requests.empty())
+            ++events["stores_outside_requests"];
+        lines[address & ~(caches.dcache_line_bytes - 1)].unclean = true;
+        lines[address & ~(caches.icache_line_bytes - 1)].stale = true;
+        if (old == value) return;
+        const auto is_legal =
+            word.site == nullptr ? a64::may_change_under_execution : a64::is_nop_or_bl;
+        if (!(is_legal(old) && is_legal(value)) && others_live(core)) {
+            fault("word-class", core, address,
+                  core_name(core) + " changes the word at " + hex(address) + " from " + hex(old) +
+                      " to " + hex(value) + " while other cores run: they may execute anything");
+        }
+        word.settled = 0;
+        word.hurried = false;
+        word.request = 0;
+        if (!cores[core].requests.empty()) {
+            Core::Request& request = cores[core].requests.back();
+            word.request = request.number;
+            request.words.push_back(&word);
+            if (word.site != nullptr) request.sites.push_back(word.site);
+        } else if (word.site != nullptr) {
+            fault("stray", core, address,
+                  core_name(core) + " changes the site at " + hex(address) +
+                      " outside of every request this oracle knows");
+        }
+        if (word.site != nullptr) word_stored(core, *word.site, value);
+        advance(core, word, caches.clean ? Step::stored : Step::cleaned);
+    }
+    void advance(unsigned core, Word& word, Step step) {
+        if (step == Step::unified && !caches.invalidate) step = Step::visible;
+        word.step = step;
+        word.core = core;
+        if (step == Step::visible) word.visible_since = ++now_;
+        if (step == Step::cleaned || step == Step::invalidated)
+            cores[core].awaiting.push_back(&word);
+    }
+    void needless(const char* kind, unsigned core, Address line, bool needed, const char* what) {
+        fault(kind, core, line,
+              core_name(core) + " " + what + " the line at " + hex(line) +
+                  (needed ? ", in which nothing was stored since the last time"
+                          : ": this CPU needs none (CTR_EL0)"));
+    }
+    bool others_live(unsigned core) const {
+        return std::ranges::any_of(
+            cores, [&](const Core& one) { return &one != &cores[core] && one.live; });
+    }
     // The fault of a core that may not see the word yet: its kind, and what is missing.
-    std::pair<const char*, std::string> lack(const Word& word) const;
+    std::pair<const char*, std::string> lack(const Word& word) const {
+        const std::string by = " by " + core_name(word.core);
+        switch (word.step) {
+        case Step::stored: return {"no-clean", "DC CVAU of its line" + by};
+        case Step::cleaned:
+            if (caches.clean) return {"no-dsb-after-clean", "DSB after DC CVAU" + by};
+            return {"no-dsb-after-store", "DSB after the store" + by};
+        case Step::unified:
+            return {word.hurried ? "no-dsb-after-clean" : "no-invalidate",
+                    "IC IVAU of its line after a DSB after DC CVAU"};
+        case Step::invalidated: return {"no-dsb-after-invalidate", "DSB after IC IVAU" + by};
+        case Step::visible: break;
+        }
+        return {"no-synchronisation", "a context synchronisation event of its own"};
+    }
 
     Address begin_;
     std::vector<std::uint8_t> text_;
     std::vector<Word*> words_;
-    std::deque<Word> made_;
+    std::deque<Word> made_;  // elements of deques never move
+    std::deque<Site> sites_;
     std::map<Address, Site*> slots_;
     std::unordered_set<std::uint64_t> open_;  // requests
     std::uint64_t now_ = 0, last_request_ = 0;
-    Caches caches_;
 };
 
 }  // namespace coherence

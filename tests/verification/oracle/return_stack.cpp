@@ -53,26 +53,23 @@ constexpr std::array<unsigned, 3> depths = {8, 16, 31};
 using Missed = unsigned;
 
 // The stacks of one core.
-class ReturnStacks {
-public:
+struct ReturnStacks {
+    std::array<std::deque<std::uint64_t>, depths.size()> all;
+
     void push(std::uint64_t address) {
         for (unsigned i = 0; i < depths.size(); ++i) {
-            stacks_[i].push_back(address);
-            if (stacks_[i].size() > depths[i]) stacks_[i].pop_front();
+            all[i].push_back(address);
+            if (all[i].size() > depths[i]) all[i].pop_front();
         }
     }
     Missed pop(std::uint64_t target) {
         Missed missed = 0;
         for (unsigned i = 0; i < depths.size(); ++i) {
-            std::deque<std::uint64_t>& stack = stacks_[i];
-            if (stack.empty() || stack.back() != target) missed |= 1u << i;
-            if (!stack.empty()) stack.pop_back();
+            if (all[i].empty() || all[i].back() != target) missed |= 1u << i;
+            if (!all[i].empty()) all[i].pop_back();
         }
         return missed;
     }
-
-private:
-    std::array<std::deque<std::uint64_t>, depths.size()> stacks_;
 };
 
 // The code that an indirect branch belongs to.
@@ -183,36 +180,24 @@ Class class_of(const Indirect& branch, std::uint64_t target) {
 
 // ---- callbacks just before each execution ----
 
-void count(Core& core, Counted& counted, Missed missed) {
-    counted.add(missed);
-    if (core.writes) model.row->path.back().missed = missed;
-}
-
 void on_call(unsigned vcpu, void* behind) {
     model.cores[vcpu].stacks.push(reinterpret_cast<std::uintptr_t>(behind));
 }
 
-std::uint64_t target_of(Core& core, const Indirect& branch) {
-    const std::uint64_t value = core.registers.x(register_of(branch.word));
-    return has_pac(branch.word) ? value & ((std::uint64_t{1} << 48) - 1) : value;
-}
-
-void on_return(unsigned vcpu, void* data) {
-    const auto& branch = *static_cast<const Indirect*>(data);
-    Core& core = model.cores[vcpu];
-    const std::uint64_t target = target_of(core, branch);
-    const Missed missed = core.stacks.pop(target);
-    if (model.row != nullptr) count(core, model.row->returns[class_of(branch, target)], missed);
-}
-
-void on_jump(unsigned vcpu, void* data) {
+// A return or a jump. A jump is predicted to go where it went last on this core.
+template <std::array<Counted, classes> Row::*counts>
+void on_indirect(unsigned vcpu, void* data) {
     auto& branch = *static_cast<Indirect*>(data);
     Core& core = model.cores[vcpu];
-    const std::uint64_t target = target_of(core, branch);
-    std::uint64_t& last = branch.last[this_core::number(vcpu) % this_core::most];
-    const Missed missed = last == target ? 0 : (1u << depths.size()) - 1;
-    last = target;
-    if (model.row != nullptr) count(core, model.row->branches[class_of(branch, target)], missed);
+    std::uint64_t target = core.registers.x(register_of(branch.word));
+    if (has_pac(branch.word)) target &= (std::uint64_t{1} << 48) - 1;
+    const std::uint64_t last = std::exchange(branch.last[this_core::number(vcpu)], target);
+    const Missed missed = counts == &Row::returns ? core.stacks.pop(target)
+                          : last == target        ? 0
+                                                  : (1u << depths.size()) - 1;
+    if (model.row == nullptr) return;
+    (model.row->*counts)[class_of(branch, target)].add(missed);
+    if (core.writes) model.row->path.back().missed = missed;
 }
 
 template <bool is_bl>
@@ -273,8 +258,10 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
                 call_before(instruction, on_call, reinterpret_cast<void*>(address + 4));
             }
             if (kind == Branch::ret || (kind == Branch::jump && !a64::is_b(word))) {
-                call_before(instruction, kind == Branch::ret ? on_return : on_jump,
-                            indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
+                call_before(
+                    instruction,
+                    kind == Branch::ret ? on_indirect<&Row::returns> : on_indirect<&Row::branches>,
+                    indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
             }
         });
 }

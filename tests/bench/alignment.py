@@ -10,7 +10,6 @@ misaligned if its function is not at a multiple of 8. It is lost if the function
 
 import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
 import shutil
@@ -183,10 +182,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     result = table(options.lua, options.newlib)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(result, indent=1) + "\n")
     import bench
+    bench.write_json(options.out, result)
     bench.print_alignment(result)
 
 

@@ -87,6 +87,13 @@ def as_json(header, rows):
     return out
 
 
+def write_json(path, value):
+    """`path` None: nothing is written."""
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value, indent=1) + "\n")
+
+
 def tidy(number):
     return int(number) if number == int(number) else round(number, 3)
 
@@ -263,19 +270,15 @@ def load_baseline():
             for compiler, machines in baseline.items()}
 
 
-def write_baseline(baseline):
+def update_baseline(header, rows):
+    baseline = load_baseline()
+    baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
     kept = {compiler: {machine: {key: row for key, row in rows.items() if machine == FIRST or row != machines.get(FIRST, {}).get(key)}
                        for machine, rows in machines.items()} for compiler, machines in baseline.items()}
     text = json.dumps(kept, indent=1, sort_keys=True)
     for broken, joined in (("[\n    ", "["), (",\n    ", ", "), ("\n   ]", "]")):  # one row on each line
         text = text.replace(broken, joined)
     BASELINE.write_text(text + "\n")
-
-
-def update_baseline(header, rows):
-    baseline = load_baseline()
-    baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
-    write_baseline(baseline)
 
 
 # ---- the README's table, written from the baseline -------------------------------------------------
@@ -304,11 +307,6 @@ def readme_parts():
     return before, table, after
 
 
-def update_readme(baseline):
-    before, _, after = readme_parts()
-    README.write_text(before + README_MARKS[0] + readme_table(baseline) + README_MARKS[1] + after)
-
-
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--machine", choices=MACHINES, default="virt-max")
@@ -321,9 +319,7 @@ def main():
         sys.exit(f"{options.machine} has no baseline of its own: its figures are to be {SAME_AS[options.machine]}'s")
 
     header, rows = measure(options.machine)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(as_json(header, rows), indent=1) + "\n")
+    write_json(options.out, as_json(header, rows))
     print_tables(header, rows, options.markdown)
     if options.alignment and options.alignment.exists():
         print_alignment(json.loads(options.alignment.read_text()), options.markdown)
@@ -332,7 +328,8 @@ def main():
         if options.machine == "virt-max":  # the same image, but with cache maintenance
             update_baseline(*measure("virt-a72"))
         if (header["compiler"], header["machine"]) == README_FROM:
-            update_readme(load_baseline())
+            before, _, after = readme_parts()
+            README.write_text(before + README_MARKS[0] + readme_table(load_baseline()) + README_MARKS[1] + after)
         print(f"\nthe baseline is now this run: {BASELINE.relative_to(HERE.parent.parent)}")
         return
     different = list(differences(header, rows, load_baseline()))

@@ -23,23 +23,12 @@ from qemu import HANG_SECONDS, MACHINES, elf_of, qemu_command  # noqa: E402
 CHAIN_CALLS = 100  # in a row of the image `chain`
 
 
-def setting(name):
-    if name not in os.environ:
-        sys.exit(f"{name} is not set: ./dev bench --model sets it")
-    return os.environ[name]
-
-
-def hooks_of(image):
-    """The hooks that calls return to: [(low, high)] of NAME_hook with a NAME_hook_end."""
-    return sorted((low, image.symbols[f"{name}_end"]) for name, low in image.symbols.items()
-                  if name.endswith("_hook") and f"{name}_end" in image.symbols)
-
-
-def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
+def plugin_map(elf, tracer=truth.tracer_ranges):
     """The plugin's description of an image."""
     image = sites.Image(elf)
     lines = [f"site {word:x} {function:x} {image.ends.get(function, function):x}" for word, function in sites.patch_sites(image)]
-    lines += [f"hook {low:x} {high:x}" for low, high in hooks(image)]
+    hooks = [name for name in image.symbols if name.endswith("_hook") and f"{name}_end" in image.symbols]  # calls return to them
+    lines += [f"hook {image.symbols[name]:x} {image.symbols[name + '_end']:x}" for name in hooks]
     lines += [f"tracer {low:x} {high:x}" for low, high in tracer(elf)]
     for what, name in (("mark", "chain_mark"), ("head", "chain_head")):
         if name in image.symbols:
@@ -52,7 +41,7 @@ def run(command, map_text):
     with tempfile.TemporaryDirectory() as directory:
         map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
         map_path.write_text(map_text)
-        done = subprocess.run([*command, "-plugin", f"{setting('NOPSCOPE_RETURN_STACK')},map={map_path},out={out}"], capture_output=True,
+        done = subprocess.run([*command, "-plugin", f"{os.environ['NOPSCOPE_RETURN_STACK']},map={map_path},out={out}"], capture_output=True,
                               text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
         if done.returncode != 0 or not out.exists():
             return None, done.stdout + done.stderr

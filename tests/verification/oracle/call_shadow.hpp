@@ -214,7 +214,7 @@ public:
         count();
         state_.readings.push_back(time_);
         if (!std::exchange(state_.stands_still, false)) return;
-        state_.in_between += others_since(state_.still_since);
+        state_.in_between.others += time_.others - state_.still_since;
         state_.goes_on_at = state_.readings.size() - 1;
     }
     void waits() {
@@ -331,8 +331,9 @@ private:
         std::vector<Time> readings{};    // of the clock since then
         // The tracer's work stands still when an interrupt is recorded, until the next reading.
         bool stands_still = false;
-        std::size_t goes_on_at = 0;  // that reading
-        Time still_since, in_between;
+        std::size_t goes_on_at = 0;     // that reading
+        std::uint64_t still_since = 0;  // Time::others then
+        Time in_between;
         std::uint64_t until = 0;  // if the tracer left by a jump: where the function returns
         std::uint64_t until_sp = 0;
         std::uint64_t served_until = 0;  // the same for a service; 0: none
@@ -391,17 +392,6 @@ private:
             if (state_.asked) time_.asked += own;
         }
     }
-    Time others_since(const Time& then) const {
-        Time since;
-        since.others = time_.others - then.others;
-        return since;
-    }
-    // Now; but time that is not the program's own as at that reading of the clock.
-    Time as_read(std::size_t number) const {
-        Time at = state_.readings[number];
-        at.own = time_.own;
-        return at;
-    }
 
     // A hook returns to the caller by RET, or by BR if the CPU has no BTI.
     template <typename Read>
@@ -452,7 +442,10 @@ private:
         if (last == Branch::none) return;  // only the end of an interrupt leads here
         state_.until = 0;
         if (last == Branch::ret && state_.depth == 0) {
-            if (is_work()) count_pump(at.body);
+            // A recorder's entry pumped before it read the clock. So the pump's time is its
+            // caller's.
+            const std::size_t above = at.body ? 2 : 1;
+            if (is_work() && frames_.size() >= above) note(&Reasons::pumps, above);
             return end_stay(at);
         }
         if (last == Branch::ret) --state_.depth;
@@ -484,7 +477,11 @@ private:
             time_ -= work;
             readings.back() -= work;
         }
-        if (state_.entered == Role::destroys) destroyed();
+        if (state_.entered == Role::destroys) {
+            // Meanwhile, the core was in the context that it has destroyed.
+            time_ -= readings.back() - readings.front();
+            if (has_function()) note(&Reasons::destroys);
+        }
         if (frames_.empty()) return;
         Frame& frame = frames_.back();
         if (at.body && !state_.asked) {
@@ -505,16 +502,6 @@ private:
         }
     }
 
-    // Meanwhile, the core was in the context that it has destroyed.
-    void destroyed() {
-        time_ -= state_.readings.back() - state_.readings.front();
-        if (has_function()) note(&Reasons::destroys);
-    }
-    // A recorder's entry pumped before it read the clock. So the pump's time is its caller's.
-    void count_pump(bool at_entry) {
-        const std::size_t above = at_entry ? 2 : 1;
-        if (frames_.size() >= above) note(&Reasons::pumps, above);
-    }
     void interrupt(Branch last) {
         State below = state_;
         below.last = last;
@@ -530,15 +517,18 @@ private:
         frames_.push_back({.begin = time_, .path = path(), .below = below});
         state_ = {};
     }
-    // The hook of each call that ends by itself, or by a tail call, has read the clock.
+    // The hook of each call that ends by itself, or by a tail call, has read the clock. Only the
+    // program's own time went on since.
     void returned() {
         std::size_t calls = 1;
         for (std::size_t at = frames_.size(); frames_[at - 1].tail && at - 1 > base(); --at)
             ++calls;
         std::vector<Time> ends(calls, time_);
         const std::size_t read = std::min(calls, state_.readings.size());
-        for (std::size_t n = 0; n < calls && read != 0; ++n)
-            ends[n] = as_read(state_.readings.size() - std::min(calls - n, read));
+        for (std::size_t n = 0; n < calls && read != 0; ++n) {
+            ends[n] = state_.readings[state_.readings.size() - std::min(calls - n, read)];
+            ends[n].own = time_.own;
+        }
         for (const Time& end : ends) close(end, false);
     }
     void unwind(std::uint64_t sp, bool same_sp_too, const Time& end) {
@@ -592,7 +582,7 @@ private:
         state_.in_between.edges += (frame.told_begin - frame.work_ended).seen() + after.seen() -
                                    (frame.child - frame.before_end).seen();
         state_.stands_still = true;
-        state_.still_since = time_;
+        state_.still_since = time_.others;
     }
     // Takes the innermost one off. The calls around it have what it had in it.
     Frame take_frame() {

@@ -42,22 +42,14 @@ using plugin::Numbers;
 //     switch BEGIN END         the function that switches stacks; its last instruction returns
 //     lists BEGIN END          memory that contains lists
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
-struct Image {
-    Range text{};
-    Address alias = 0;
-    std::vector<std::pair<Address, Address>> sites;
-    std::unordered_set<Address> requests;
-    std::vector<Range> readers;
-    Range holder{}, lists{}, switching{};
-    Address made = 0;
-    OpsOf ops;
-};
-
-constexpr std::size_t known_pages = 1 << 14;
-
 struct Oracle {
+    Range text{}, holder{}, lists{}, switching{};
+    Address alias = 0, made = 0;
+    std::unordered_set<Address> request_functions;
+    std::vector<Range> readers;
+    OpsOf ops;
+
     std::mutex lock;
-    Image image;
     std::unique_ptr<Rows> model;
     std::string out;
     plugin::Cores<plugin::Registers> cores;
@@ -67,33 +59,38 @@ struct Oracle {
     std::atomic<std::uint64_t> executions = 0;       // of words that are sites or were modified
     std::atomic<unsigned> requests[max_cores] = {};  // open requests
     // Pages of virtual memory that contain neither text nor lists, by number; 0: unknown.
-    std::atomic<std::uint64_t> elsewhere[known_pages] = {};
+    std::atomic<std::uint64_t> elsewhere[1 << 14] = {};
 };
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
 Oracle& oracle = *new Oracle;
 
-// Returns the bytes of the text; empty: the files are not as they should be.
-std::vector<std::uint8_t> read_image(const std::string& path, const std::string& text_path) {
-    Image& image = oracle.image;
-    const std::vector<plugin::MapLine> lines = {
-        {"text", image.text},
-        {"alias", image.alias},
-        {"site", 2, [&](const Numbers& is) { image.sites.emplace_back(is[0], is[1]); }},
-        {"request", 1, [&](const Numbers& is) { image.requests.insert(is[0]); }},
-        {"reader", image.readers},
-        {"holder", image.holder},
-        {"made", image.made},
-        {"switch", image.switching},
-        {"lists", image.lists},
-        {"ops", 6,
-         [&](const Numbers& is) { image.ops = {is[0], is[1], is[2], is[3], is[4], is[5]}; }}};
-    const Range& text = image.text;
-    if (!plugin::read_map(path, lines) || text.low >= text.high || text.low % 8 != 0) return {};
-    if (image.requests.empty()) return {};
+// Makes the model. Returns false if the files are not as they should be.
+bool read_image(const std::string& path, const std::string& text_path) {
+    std::vector<std::pair<Address, Address>> sites;
+    const auto add_request = [](const Numbers& is) { oracle.request_functions.insert(is[0]); };
+    const auto take_ops = [](const Numbers& is) {
+        oracle.ops = {is[0], is[1], is[2], is[3], is[4], is[5]};
+    };
+    const auto add_site = [&](const Numbers& is) { sites.emplace_back(is[0], is[1]); };
+    const Range& text = oracle.text;
+    const bool is_read = plugin::read_map(path, {{"text", oracle.text},
+                                                 {"alias", oracle.alias},
+                                                 {"site", 2, add_site},
+                                                 {"request", 1, add_request},
+                                                 {"reader", oracle.readers},
+                                                 {"holder", oracle.holder},
+                                                 {"made", oracle.made},
+                                                 {"switch", oracle.switching},
+                                                 {"lists", oracle.lists},
+                                                 {"ops", 6, take_ops}});
+    if (!is_read || text.low >= text.high || text.low % 8 != 0) return false;
     std::vector<std::uint8_t> bytes(text.high - text.low);
     std::ifstream file(text_path, std::ios::binary);
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return file ? bytes : std::vector<std::uint8_t>();
+    oracle.model =
+        std::make_unique<Rows>(text.low, std::move(bytes), oracle.ops, plugin::read_memory);
+    for (const auto& [word, function] : sites) oracle.model->add_site(word, function);
+    return file && !oracle.request_functions.empty();
 }
 
 // ---- memory. `told`: the core that QEMU names (plugin.hpp) ----
@@ -103,34 +100,28 @@ bool meets_page_of(const Range& range, Address address) {
 }
 
 std::uint64_t low_bytes(const qemu_plugin_mem_value& value) {
-    switch (value.type) {
-    case 0: return value.data.u8;
-    case 1: return value.data.u16;
-    case 2: return value.data.u32;
-    case 3: return value.data.u64;
-    default: return value.data.u128.low;
-    }
+    const std::uint64_t low = value.data.u128.low;
+    return value.type < 3 ? low & ((std::uint64_t{1} << (8u << value.type)) - 1) : low;
 }
 
 void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
     const std::uint64_t page = address >> 12;
-    std::atomic<std::uint64_t>& known = oracle.elsewhere[page % known_pages];
+    std::atomic<std::uint64_t>& known = oracle.elsewhere[page % std::size(oracle.elsewhere)];
     if (known.load(std::memory_order_relaxed) == page) return;
     const qemu_plugin_hwaddr* const where = qemu_plugin_get_hwaddr(info, address);
     if (where == nullptr) return;
     const Address physical =
         qemu_plugin_hwaddr_is_io(where) ? 0 : qemu_plugin_hwaddr_phys_addr(where);
-    if (!meets_page_of(oracle.image.text, physical) &&
-        !meets_page_of(oracle.image.lists, physical)) {
+    if (!meets_page_of(oracle.text, physical) && !meets_page_of(oracle.lists, physical)) {
         known.store(page, std::memory_order_relaxed);
         return;
     }
     const unsigned bytes = 1u << qemu_plugin_mem_size_shift(info);
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
-    if (oracle.image.text.has(physical)) {
+    if (oracle.text.has(physical)) {
         oracle.model->store(core, physical, bytes, low_bytes(qemu_plugin_mem_get_value(info)));
-    } else if (oracle.image.lists.has(physical)) {
+    } else if (oracle.lists.has(physical)) {
         oracle.model->list_stored(core, physical, bytes);
     }
 }
@@ -139,7 +130,7 @@ void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, v
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     if (holds != nullptr) oracle.model->loaded(core, address);
-    if (!oracle.image.text.has(address)) return;
+    if (!oracle.text.has(address)) return;
     Site* const site = oracle.model->site_of_slot(address);
     if (site == nullptr) return;
     oracle.model->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)),
@@ -151,10 +142,10 @@ void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, v
 void maintain(unsigned told, unsigned core, Op op, unsigned number) {
     Model& model = *oracle.model;
     Address address = oracle.cores[told].x(number);
-    const bool by_alias = oracle.image.text.has(address - oracle.image.alias);
-    if (by_alias) address -= oracle.image.alias;
+    const bool by_alias = oracle.text.has(address - oracle.alias);
+    if (by_alias) address -= oracle.alias;
     // If an alias is invalidated, a virtually indexed instruction cache keeps the text's line.
-    if (!oracle.image.text.has(address) || (by_alias && op == Op::invalidate)) {
+    if (!oracle.text.has(address) || (by_alias && op == Op::invalidate)) {
         ++model.events["maintenance_elsewhere"];
     } else if (op == Op::zero) {
         model.fault("torn-word", core, address, "DC ZVA clears text");
@@ -256,20 +247,20 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
         call_before(instruction, on_return_address, reinterpret_cast<void*>(address),
                     QEMU_PLUGIN_CB_R_REGS);
     }
-    if (oracle.image.requests.count(address) != 0) {
+    if (oracle.request_functions.contains(address)) {
         call_before(instruction, on_request, nullptr, QEMU_PLUGIN_CB_R_REGS);
     }
     // With threads, the store that changed the word may not be reported yet.
     if (word != model.value(address)) model.watch(address);
     if (Word* const known = model.find(address)) call_before(instruction, on_word, known);
-    if (address == oracle.image.made) call_before(instruction, on_callback_made);
-    const Range& switching = oracle.image.switching;
+    if (address == oracle.made) call_before(instruction, on_callback_made);
+    const Range& switching = oracle.switching;
     if (address == switching.low)
         call_before(instruction, on_switch<&Rows::leave_stack>, nullptr, QEMU_PLUGIN_CB_R_REGS);
     if (address + 4 == switching.high)
         call_before(instruction, on_switch<&Rows::take_stack>, nullptr, QEMU_PLUGIN_CB_R_REGS);
-    const bool holds = oracle.image.holder.has(address);
-    if (holds || any_has(oracle.image.readers, address)) {
+    const bool holds = oracle.holder.has(address);
+    if (holds || any_has(oracle.readers, address)) {
         qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_R, holds ? &oracle : nullptr);
     }
@@ -313,9 +304,6 @@ void on_exit(qemu_plugin_id_t, void*) {
     for (const auto& [address, line] : model.lines) {
         if (line.cleans == 0 && line.invalidates == 0) continue;
         lines.push_back(std::vector<Json>{hex(address), line.cleans, line.invalidates});
-        for (const auto& [most, number] : {std::pair("most_cleans_of_a_line", line.cleans),
-                                           {"most_invalidates_of_a_line", line.invalidates}})
-            model.events[most] = std::max(model.events[most], number);
     }
     model.events["executions"] = oracle.executions.load();
     Json::Members figures;
@@ -342,14 +330,7 @@ void on_core(qemu_plugin_id_t, unsigned core) {
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
     const auto argument = [=](std::string_view name) { return plugin::argument(argc, argv, name); };
     oracle.out = argument("out");
-    auto text = read_image(argument("image"), argument("text"));
-    const bool is_ready = !oracle.out.empty() && !text.empty();
-    if (is_ready) {
-        oracle.model = std::make_unique<Rows>(oracle.image.text.low, std::move(text),
-                                              oracle.image.ops, plugin::read_memory);
-        for (const auto& [word, function] : oracle.image.sites)
-            oracle.model->add_site(word, function);
-    }
+    const bool is_ready = read_image(argument("image"), argument("text")) && !oracle.out.empty();
     return plugin::start(
         id, is_ready,
         "coherence: needs out=FILE, and image= and text= as coherence.py makes them\n", on_core,

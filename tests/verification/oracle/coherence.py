@@ -52,13 +52,6 @@ def symbol_of(names, address):
     return f"{names[at][1]}+{address - names[at][0]:#x}" if at >= 0 else "?"
 
 
-def too_few(events, wanted):
-    for each in wanted:
-        name, _, number = each.partition("=")
-        if events.get(name, -1) < int(number):
-            yield f"{name}: {events.get(name, 'no such event')}, fewer than {number}"
-
-
 def observe(arguments, directory):
     """Returns (the plugin's result or None, the error of the run or '')."""
     out = directory / "out.json"
@@ -108,7 +101,9 @@ def main(argv):
         return 1
     running = arguments.running or arguments.cores
     few = [f"{found['cores']} cores ran, not {running}"] if found["cores"] != running else []
-    few += too_few(found["events"], arguments.at_least)
+    for name, number in (each.split("=") for each in arguments.at_least):
+        seen = found["events"].get(name, 0)
+        few += [f"{name}: {seen}, fewer than {number}"] if seen < int(number) else []
     if wrong or few:
         print("\n".join(["coherence: cannot say: ", wrong, *few]))
         return 2

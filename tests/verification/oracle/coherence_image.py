@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describes an image for the coherence oracle (coherence.cpp), from its ELF alone."""
 
-import struct
-
 import sites
 
 ALIAS = 0x40_0000_0000  # hal/arm64/machine.hpp
@@ -44,12 +42,10 @@ def text_of(image):
 
 def usable_sites(image):
     """Returns [(word, function)] of table entries that are as compiled. The tracer refuses others."""
-    start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
     found = []
-    for slot in sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0}):
+    for slot in sites.slots(image):
         try:
-            function = slot + 8
-            word = function + (8 if image.word(function) == sites.BTI_C else 4)
+            function, word = slot + 8, sites.toggling_word(image, slot + 8)
             if slot % 8 == 0 and all(image.word(at) == sites.NOP for at in (slot, slot + 4, word - 4, word)):
                 found.append((word, function))
         except ValueError:
@@ -69,7 +65,7 @@ def describe(elf, description, text_path):
         raise Unknown("it has no function of the tracer's that changes text")
     lines += [f"request {address:x}" for address in sorted(requests)]
     if "nopscope_callback" in image.symbols:
-        missing = [name for name in OPS if find(image, name) is None]
+        missing = [name for name in (*OPS, PATCHER) if find(image, name) is None]
         if missing:
             raise Unknown("it has no symbol " + ", ".join(missing))
         lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
@@ -77,12 +73,8 @@ def describe(elf, description, text_path):
         end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
         lines += [f"holder {begin:x} {end:x}", f"made {made:x}"]
         patcher = find(image, PATCHER)
-        if patcher is None:
-            raise Unknown(f"it has no symbol {PATCHER}")
         lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
         lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}" for name in READERS if name in image.symbols]
-    if "switch_stacks" in image.symbols:
-        begin = image.symbols["switch_stacks"]
-        lines.append(f"switch {begin:x} {image.ends[begin]:x}")
+    lines += [f"switch {begin:x} {end:x}" for begin, end in sites.switching(image, "switch_stacks")]
     description.write_text("\n".join(lines) + "\n")
     return image.names_by_address()

@@ -48,7 +48,6 @@ _start:
     msr     vbar_el1, x0
     isb
 
-    row     balanced, level_3, 10
     row     deep, level_12, 10
     row     recursive, recursive_20, 10
     row     short, over_hook_2, 10

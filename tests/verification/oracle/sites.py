@@ -56,21 +56,27 @@ class Image:
         return struct.unpack("<I", self.bytes(address, 4))[0]
 
 
-def switching(image):
-    """Returns [(begin, end)] of the functions that switch stacks (firmware/examples/tasks/switch.S)."""
-    begins = [image.symbols[name] for name in ("switch_stacks", "call_on_stack") if name in image.symbols]
+def switching(image, *names):
+    """Returns [(begin, end)] of these of the functions that switch stacks (firmware/examples/tasks/switch.S), or of all."""
+    begins = [image.symbols[name] for name in names or ("switch_stacks", "call_on_stack") if name in image.symbols]
     return [(begin, image.ends[begin]) for begin in begins]
 
 
+def slots(image):
+    """Returns the table's entries, ascending, without the empty and repeated ones."""
+    start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
+    return sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0})
+
+
+def toggling_word(image, function):
+    return function + (8 if image.word(function) == BTI_C else 4)
+
+
 def patch_sites(image):
-    """Returns [(word, function)], ascending, without the table's empty and repeated entries."""
-    start = image.symbols["__nopscope_sites_start"]
-    end = image.symbols["__nopscope_sites_end"]
-    table = image.bytes(start, end - start)
+    """Returns [(word, function)], ascending."""
     sites = []
-    for entry in sorted({address for address, in struct.iter_unpack("<Q", table)} - {0}):
-        function = entry + 8
-        word = function + (8 if image.word(function) == BTI_C else 4)
+    for function in (slot + 8 for slot in slots(image)):
+        word = toggling_word(image, function)
         if image.word(word) != NOP:
             raise ValueError(f"no patch site at {function:#x}: {image.word(word):#010x}")
         sites.append((word, function))

@@ -7,7 +7,8 @@ in the same deterministic run (-icount shift=0: an instruction takes a nanosecon
 
 Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1: a number of calls differs, or a
 function's self or inclusive time is out of tolerance. The tolerance is 2 %, or one tick of the clock for each measured time: one for each
-call of the function, and for its self time one for each call that it made. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT and NOPSCOPE_ORACLE.
+call of the function, and for its self time one for each call that it made. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT and
+NOPSCOPE_ORACLE.
 """
 
 import argparse
@@ -186,7 +187,7 @@ def compare_tasks(report, truth):
     def by_begin(tasks):
         sums = collections.defaultdict(dict)
         for task in tasks:
-            key = ", ".join(sorted(begins[function["address"]] for function in task if function["address"] in begins and function["calls"]))
+            key = ", ".join(sorted(begins[of["address"]] for of in task if of["address"] in begins and of["calls"]))
             for function in task:
                 of = sums[key].setdefault(function["address"], collections.Counter())
                 for name, value in function.items():

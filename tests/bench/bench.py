@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the bench under QEMU and writes bench.json. Prints the results beside Linux's figures and the targets.
 
-    bench.py [--machine virt-max|virt-a72|rpi4|rpi3|zcu102] [--out FILE] [--alignment FILE] [--markdown]
+    bench.py [--machine virt-max|virt-a72|rpi4|rpi3|zcu102] [--out FILE] [--alignment FILE]
              [--update-baseline]
 
 From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds the builds of virt/ and the
@@ -157,37 +157,35 @@ def number(figure):
     return str(int(figure)) if figure == int(figure) else f"{figure:.1f}"
 
 
-def format_table(head, body, markdown):
-    if markdown:
-        rule = ["---"] + ["---:"] * (len(head) - 1)
-        return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *body))
-    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
-    return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                               for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
-                     for row in [head, *body])
+def format_table(head, body):
+    """Markdown, in columns."""
+    rows = [head, ["---"] + ["---:"] * (len(head) - 1), *body]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    padded = [[row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in padded)
 
 
-def print_tables(header, rows, markdown=False):
+def print_tables(header, rows):
     print(f"instructions per call, above the same loop with tracing off; {header['machine']}, "
           f"GCC {header['compiler']}, counted under -icount shift=0\n")
     figures = figures_of(rows)
     body = [(label, linux, f"<= {target}" if target else "0", number(figure), verdict)
             for label, linux, target, figure, verdict in against_targets(figures)]
-    print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body, markdown))
+    print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body))
 
     print("\nrelevant (R) and irrelevant (I) ops on one function, four strategies; Linux with "
           "CALL_OPS: 42 for one, else 98 + 50 R + 39 I\n")
     body = [(strategy, str(r), *(number(figures.get(f"grid/{strategy}/{r}/{i}")) for i in SIZES))
             for strategy in ("list", "call_ops", "dynamic", "direct") for r in SIZES
             if strategy != "direct" or r < 2]
-    print(format_table(("strategy", "R", *(f"I = {i}" for i in SIZES)), body, markdown))
+    print(format_table(("strategy", "R", *(f"I = {i}" for i in SIZES)), body))
 
     print("\none change of one function's ops, instructions\n")
     changes = (("add", 1, "none to one"), ("add", 2, "one to two"), ("remove", 1, "two to one"), ("remove", 0, "one to none"))
     body = [(strategy, *(number(figures.get(f"change: {verb}/{strategy}/{n}/0"))
                          for verb, n, _ in changes))
             for strategy in ("list", "call_ops", "dynamic", "direct")]
-    print(format_table(("strategy", *(label for *_, label in changes)), body, markdown))
+    print(format_table(("strategy", *(label for *_, label in changes)), body))
 
 
 def lost_sites(cell, count_them):
@@ -197,17 +195,17 @@ def lost_sites(cell, count_them):
     return f"{cell['misaligned']} / {cell['lost']}{of}"
 
 
-def print_alignment(result, markdown=False):
+def print_alignment(result):
     print("\nfunctions that lose their site: misaligned (refused at boot) / not in the table; of "
           f"{result['functions']} at -O0, fewer above; {result['sources']}\n")
     levels = result["levels"]
     body = [(f"{row['compiler']}, {row['remedy']}",
              *(lost_sites(cell, "gc" in row["remedy"]) for cell in row["cells"]))
             for row in result["rows"]]
-    print(format_table(("compiler, remedy", *(f"-{level}" for level in levels)), body, markdown))
+    print(format_table(("compiler, remedy", *(f"-{level}" for level in levels)), body))
     print("\ntext bytes a site, and bytes of the table\n")
     body = [(row["compiler"], *(number(cell) for cell in row["text_bytes_per_site"]), "8") for row in result["sizes"]]
-    print(format_table(("compiler", *(f"-{level}" for level in levels), "table"), body, markdown))
+    print(format_table(("compiler", *(f"-{level}" for level in levels), "table"), body))
 
 
 # ---- the baseline -------------------------------------------------------------------------------
@@ -297,7 +295,7 @@ def readme_table(baseline):
     figures = {key: figure[0] / figure[1] if isinstance(figure, list) else None for key, figure in baseline[compiler][machine].items()}
     by_label = {label: (linux, figure) for label, linux, _, figure, _ in against_targets(figures)}
     body = [(label, by_label[label][0], number(by_label[label][1])) for label in README_ROWS if by_label[label][1] is not None]
-    return format_table(("instructions", "Linux 6.12 ftrace", "nopscope"), body, True) + "\n"
+    return format_table(("instructions", "Linux 6.12 ftrace", "nopscope"), body) + "\n"
 
 
 def readme_parts():
@@ -312,7 +310,6 @@ def main():
     parser.add_argument("--machine", choices=MACHINES, default="virt-max")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--alignment", type=pathlib.Path)
-    parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--update-baseline", action="store_true")
     options = parser.parse_args()
     if options.update_baseline and options.machine in SAME_AS:
@@ -320,9 +317,9 @@ def main():
 
     header, rows = measure(options.machine)
     write_json(options.out, as_json(header, rows))
-    print_tables(header, rows, options.markdown)
+    print_tables(header, rows)
     if options.alignment and options.alignment.exists():
-        print_alignment(json.loads(options.alignment.read_text()), options.markdown)
+        print_alignment(json.loads(options.alignment.read_text()))
     if options.update_baseline:
         update_baseline(header, rows)
         if options.machine == "virt-max":  # the same image, but with cache maintenance

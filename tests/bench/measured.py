@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads counts of a board's PMU, which replace the model of cycles (model.py).
 
-    measured.py FILE [--markdown]
+    measured.py FILE
 
 FILE has the output of the image `chain`. Exit status: 0; 1: it is incomplete; 2: wrong usage.
 """
@@ -51,7 +51,6 @@ def figures(rows):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     if not options.file.is_file():
         sys.exit(f"{options.file}: no such file")
@@ -59,7 +58,7 @@ def main():
             for recorder, of in figures(read(options.file.read_bytes(), options.file)).items()]
     print("measured by a PMU: what recording one call adds\n")
     head = ("recorder", *(f"{key}{which}" for key in COUNTS for which in ("", ", each untraced ancestor")))
-    print(bench.format_table(head, body, options.markdown))
+    print(bench.format_table(head, body))
 
 
 if __name__ == "__main__":

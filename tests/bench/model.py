@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model of cycles, not a measurement: what a recorded call costs on cores that we have not used.
 
-    model.py [--machine MACHINE]... [--out FILE] [--markdown] [--no-demo] [--gate] [--update-baseline]
+    model.py [--machine MACHINE]... [--out FILE] [--no-demo] [--gate] [--update-baseline]
 
 A call's cycles are the sum of three parts: llvm-mca's figure for its instructions (mca.py), constants for what llvm-mca does not know
 (cycles_constants.json), and a penalty for each return that a model of a return predictor mispredicts (returns.py). docs/bench.md says how
@@ -177,7 +177,7 @@ def update_expected(counts_by_machine):
 
 # ---- the tables -----------------------------------------------------------------------------------
 
-def print_cycles(machine, rows, markdown):
+def print_cycles(machine, rows):
     print(f"a model, not a measurement: cycles that recording one call adds, most likely (least-most); code executed "
           f"on {machine}\n")
     head = ("recorder", "core (LLVM's model)", "instructions", "llvm-mca", "clock, exclusives, registers",
@@ -185,7 +185,7 @@ def print_cycles(machine, rows, markdown):
     body = [(row["recorder"], f"{row['core']} ({row['scheduling_model']})", str(row["instructions"]),
              str(row["llvm_mca"]), str(row["constants"]), str(row["mispredicted"]), str(row["penalty"]),
              str(row["total"]), str(row["per_ancestor"])) for row in rows]
-    print(bench.format_table(head, body, markdown))
+    print(bench.format_table(head, body))
 
 
 def grouped(cells, recorders):
@@ -197,7 +197,7 @@ def grouped(cells, recorders):
     return [(names.get(tuple(some), "; ".join(some)), of) for of, some in same.items()]
 
 
-def print_totals(rows, markdown):
+def print_totals(rows):
     print("\na model, not a measurement: the same totals; then what each function above it takes that is not traced\n")
     cores = list(dict.fromkeys(row["core"] for row in rows))
     of = {(row["recorder"], row["core"]): row for row in rows}
@@ -205,10 +205,10 @@ def print_totals(rows, markdown):
     body = [(recorder, *(str(of[recorder, core]["total"]) for core in cores)) for recorder in recorders]
     ancestors = {recorder: [str(of[recorder, core]["per_ancestor"]) for core in cores] for recorder in recorders}
     body += [(f"{label}: each ancestor", *cells) for label, cells in grouped(ancestors, recorders)]
-    print(bench.format_table(("recorder", *cores), body, markdown))
+    print(bench.format_table(("recorder", *cores), body))
 
 
-def print_counts(machine, counts, markdown):
+def print_counts(machine, counts):
     print(f"\na model, not a measurement: mispredicted returns that a call adds, with return stacks of 8 / 16 / 31 "
           f"entries; {machine}\n")
     above = sorted({int(row.split("/")[1]) for row in counts})
@@ -220,10 +220,10 @@ def print_counts(machine, counts, markdown):
             kinds = [[counts[f"{recorder}/{n}"].get(f"{kind} of {whose}", [0, 0, 0]) for n in above] for kind in ("returns", "branches")]
             cells[recorder] = [" / ".join(bench.number(returned + branched) for returned, branched in zip(*pair)) for pair in zip(*kinds)]
         body += [(f"{group}: {label}", *of) for group, of in grouped(cells, recorders)]
-    print(bench.format_table(("recorder: whose", *(f"{n} above" for n in above)), body, markdown))
+    print(bench.format_table(("recorder: whose", *(f"{n} above" for n in above)), body))
 
 
-def print_demo(machine, rows, markdown):
+def print_demo(machine, rows):
     print(f"\na model, not a measurement: Lua's scripts, all of the run, return stack of 16 entries; {machine}\n")
 
     def missed(row, *classes):
@@ -233,7 +233,7 @@ def print_demo(machine, rows, markdown):
              str(missed(row, "hook") - missed(off, "hook")),  # without those of calibration
              str(sum(returns.missed(row, whose, 1) for whose in ("unhooked", "traced"))))
             for label, row in rows.items()]
-    print(bench.format_table(("run", "recorded calls", "missed: their own", "their hooks'", "all others of the program"), body, markdown))
+    print(bench.format_table(("run", "recorded calls", "missed: their own", "their hooks'", "all others of the program"), body))
 
 
 def measure(machine):
@@ -256,7 +256,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--machine", action="append", choices=returns.MACHINES)
     parser.add_argument("--out", type=pathlib.Path)
-    for option in ("--markdown", "--no-demo", "--gate", "--update-baseline"):
+    for option in ("--no-demo", "--gate", "--update-baseline"):
         parser.add_argument(option, action="store_true")
     options = parser.parse_args()
     machines = options.machine or ["virt-a72", "virt-max"]
@@ -274,11 +274,11 @@ def main():
         if written[-1]["cycles"] == written[0]["cycles"] and counts == written[0]["counts"] and machine != machines[0]:
             print(f"\n{machine}: cycles and counts as {machines[0]}'s")
         else:
-            print_cycles(machine, cycles, options.markdown)
-            print_totals(cycles, options.markdown)
-            print_counts(machine, counts, options.markdown)
+            print_cycles(machine, cycles)
+            print_totals(cycles)
+            print_counts(machine, counts)
         if demo:
-            print_demo(machine, demo, options.markdown)
+            print_demo(machine, demo)
     bench.write_json(options.out, written)
     if options.update_baseline:
         update_expected({machine: counts for machine, (counts, _) in results.items()})

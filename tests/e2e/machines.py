@@ -312,19 +312,17 @@ def oracle_arguments(elf, path, out, own=False, stop=None, more=()):
     return ["-plugin", f"{ORACLE},map={path},out={out}"]
 
 
-def record(directory, machine, image, words=(), icount=True, oracle=False, options=(), own=False, more=(), elf=None, plausible=True):
-    """`icount`, `elf`: as for qemu_command(). `options`: more options for `record`. `own`: the oracle also counts each function's
-    own instructions. `more`: as for oracle_arguments(). `plausible` False: the recording is wrong on purpose."""
-    elf = elf or elf_of(machine, image)
+def record(directory, machine, image, words=(), icount=True, oracle=False, options=(), own=False, more=()):
+    """`icount`: as for qemu_command(). `options`: more options for `record`. `own`: the oracle also counts each function's
+    own instructions. `more`: as for oracle_arguments()."""
+    elf = elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
-    command = qemu_command(machine, image, words, icount, elf)
+    command = qemu_command(machine, image, words, icount)
     if oracle:
         command += oracle_arguments(elf, directory / "sites", counts, own, more=more)
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), "--save-line", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
-    if not plausible:
-        checked.add(version(recording))
     check_times(recording)
     return Run(done.returncode, done.stdout, done.stderr, raw.read_bytes(), recording, elf,
                json.loads(counts.read_text()) if oracle else None)

@@ -15,40 +15,14 @@ import sys
 
 DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
 BEGIN, END = "<!-- measured: tests/verification/oracle/accuracy.py -->\n", "<!-- end -->\n"
-WORST = 5
 FLOOR, TOP = 0.01, 1000.0  # percent, on the picture's axis
 LEFT, RIGHT, UPPER, LOWER = 60, 690, 20, 300
 
 
-def percent(part, of):
-    return f"{100 * part / of:+.2f} %" if of else "-"
-
-
-def table(key, measured):
-    program, machine = key
-    rows = measured["functions"]
-    clock = f"{1000 / rows[0]['tick_ns']:g} MHz"
-    lines = [f"**{program}** on {machine}, {clock}: {len(rows)} functions, {sum(row['calls'] for row in rows):,} calls, "
-             f"{measured['program']:,} instructions. Out of tolerance: {measured['outside']}, for other reasons than the "
-             f"known: {measured['unexplained']}. Out of 2 % or one tick in all: {measured['outside_strictly']}.\n",
-             "| of the tolerance | function | calls | true self | reported | | true inclusive | reported | | known |",
-             "|---:|---|---:|---:|---:|---:|---:|---:|---:|---|"]
-    for row in rows[:WORST]:
-        cells = [f"{row['of_tolerance']:.2f}", f"`{row['name']}`", f"{row['calls']:,}"]
-        for kind in ("self", "inclusive"):
-            if kind not in row["true"]:
-                cells += ["-"] * 3
-                continue
-            true, told = row["true"][kind], row["reported"][kind]
-            cells += [f"{true:,}", f"{told:,}", percent(told - true, true)]
-        lines.append("| " + " | ".join(cells + [row["cause"]]) + " |")
-    return "\n".join(lines) + "\n"
-
-
 def errors(measured, which):
     """The errors of self times in percent, ascending."""
-    return sorted(100 * abs(row[which]["self"] - row["true"]["self"]) / row["true"]["self"]
-                  for one in measured for row in one["functions"] if row["true"]["self"])
+    return sorted(100 * abs(function[which] - function["true"]) / function["true"]
+                  for one in measured for function in one["self"] if function["true"])
 
 
 def height(error):
@@ -100,8 +74,9 @@ def main():
     for argument in sys.argv[1:]:
         name, path = argument.split("=", 1)
         measured = json.loads(pathlib.Path(path).read_text())
-        tables.append(table(name.split("@", 1), measured))
-        by_clock[measured["functions"][0]["tick_ns"]].append(measured)
+        program, machine = name.split("@", 1)
+        tables.append(f"**{program}** on {machine}, {1000 / measured['tick_ns']:g} MHz: {measured['summary']}\n\n{measured['table']}\n")
+        by_clock[measured["tick_ns"]].append(measured)
     page = DOCS / "accuracy.md"
     before, rest = page.read_text().split(BEGIN)
     page.write_text(before + BEGIN + "\n" + "\n".join(tables) + "\n" + END + rest.split(END, 1)[1])

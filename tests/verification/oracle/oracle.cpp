@@ -28,7 +28,7 @@
 //     stack LOW HIGH          the only stack on which calls are followed; without it, all stacks
 //
 // QEMU's exit writes OUT, for all cores together:
-//     {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
+//     {"program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
 //      "functions": [{"address": "0x..", "calls": N, "own": N, "self": N, ...}, ...],
 //      "tasks": [[{"address": ...}, ...], ...]}
 // A function without a call and own instructions is left out, and so is a number that is 0, except
@@ -295,8 +295,7 @@ void on_exit(qemu_plugin_id_t, void*) {
         paths.push_back(std::vector<Json>{around, hex(oracle.sites[function].function)});
     const bool told_of_longjmp =
         std::ranges::any_of(oracle.roles, [](auto& of) { return of.second == Role::longjmp; });
-    Json(Json::Members{{"instructions", oracle.instructions},
-                       {"program", program},
+    Json(Json::Members{{"program", program},
                        {"foreign", foreign},
                        {"unexplained", unexplained},
                        {"told_of_longjmp", told_of_longjmp},

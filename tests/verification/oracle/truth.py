@@ -137,8 +137,7 @@ class Row:
 class Comparison:
     rows: list      # worst first
     faults: list    # sentences: why the runs differ
-    instructions: int
-    program: int    # those outside the tracer
+    program: int    # instructions outside the tracer
 
     def outside(self, strict=False):
         return [row for row in self.rows if row.worst(strict) > 1]
@@ -215,7 +214,7 @@ def compare_times(report, truth):
     if not rows:
         faults.append("no function was called")
     rows.sort(key=Row.worst, reverse=True)
-    return Comparison(rows, faults, truth["instructions"], truth["program"])
+    return Comparison(rows, faults, truth["program"])
 
 
 def causes(row):
@@ -229,44 +228,33 @@ def causes(row):
 
 
 def table(rows):
-    lines = [f"{'of the':>9}  {'':32} {'':>9} {'self ns':>31} {'inclusive ns':>31}",
-             f"{'tolerance':>9}  {'function':32} {'calls':>9} {'true':>11} {'reported':>11} {'error':>7} "
-             f"{'true':>11} {'reported':>11} {'error':>7}"]
+    """Markdown."""
+    lines = ["| of the tolerance | function | calls | true self | reported | | true inclusive | reported | | known |",
+             "|---:|---|---:|---:|---:|---:|---:|---:|---:|---|"]
     for row in rows:
-        parts = [f"{row.worst():9.2f}  {row.name[:32]:32} {row.calls:9}"]
-        for key in row.true:
-            share = 100 * row.error(key) / row.true[key] if row.true[key] else 0
-            parts.append(f"{row.true[key]:11} {row.told[key]:11} {share:6.2f}%")
-        lines.append(" ".join(parts) + f"  {causes(row)}")
+        cells = [f"{row.worst():.2f}", f"`{row.name}`", f"{row.calls:,}"]
+        for key, true in row.true.items():
+            cells += [f"{true:,}", f"{row.told[key]:,}", f"{100 * row.error(key) / true:+.2f} %" if true else "-"]
+        lines.append("| " + " | ".join([*cells, causes(row)]) + " |")
     return "\n".join(lines)
 
 
 def summary(comparison):
-    outside, strict = comparison.outside(), comparison.outside(strict=True)
-    calls = sum(row.calls for row in comparison.rows)
-    lines = [f"{len(comparison.rows)} functions, {calls} calls, {comparison.program} instructions and "
-             f"{comparison.instructions - comparison.program} of the tracer's: {len(outside)} functions out of "
-             f"tolerance (2 %, or a tick for each time measured); {len(strict)} of 2 % or one tick in all; "
-             f"{len(comparison.unexplained())} of the former for none of the known reasons"]
-    return "\n".join(lines + comparison.faults)
+    return (f"{len(comparison.rows)} functions, {sum(row.calls for row in comparison.rows):,} calls, {comparison.program:,} instructions. "
+            f"Out of tolerance: {len(comparison.outside())}, for other reasons than the known: {len(comparison.unexplained())}. "
+            f"Out of 2 % or one tick in all: {len(comparison.outside(strict=True))}.")
 
 
 def as_json(comparison):
-    return {"instructions": comparison.instructions, "program": comparison.program, "faults": comparison.faults,
-            "outside": len(comparison.outside()), "unexplained": len(comparison.unexplained()),
-            "outside_strictly": len(comparison.outside(strict=True)),
-            "functions": [{"name": row.name, "calls": row.calls, "tick_ns": row.tick_ns, "of_tolerance": row.worst(),
-                           "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row),
-                           "explained": row.is_explained()}
-                          for row in comparison.rows]}
+    """What accuracy.py reads."""
+    return {"tick_ns": comparison.rows[0].tick_ns, "summary": summary(comparison), "table": table(comparison.rows[:5]),
+            "self": [{"true": row.true["self"], "reported": row.told["self"], "raw": row.raw["self"]} for row in comparison.rows]}
 
 
-def record(directory, machine, image, words, elf=None, plausible=True):
-    """Returns the report and the plugin's counts of one run. `elf`: an image other than the
-    build's. `plausible` False: the recording is known to be wrong."""
+def record(directory, machine, image, words):
+    """Returns the report and the plugin's counts of one run."""
     import machines
-    elf = elf or machines.elf_of(machine, image)
-    finished = machines.record(directory, machine, image, words, oracle=True, more=shadow_map(elf), elf=elf, plausible=plausible)
+    finished = machines.record(directory, machine, image, words, oracle=True, more=shadow_map(machines.elf_of(machine, image)))
     if finished.status != 0:
         raise ValueError(f"{image} on {machine}: exit status {finished.status}\n{finished.console}{finished.errors}")
     counted = finished.oracle
@@ -297,7 +285,7 @@ def main():
         print(json.dumps(as_json(comparison), indent=1))
     else:
         print(table(comparison.rows if arguments.all else comparison.rows[:10]))
-        print(summary(comparison))
+        print("\n".join([summary(comparison), *comparison.faults]))
     return 1 if comparison.faults or comparison.outside() else 0
 
 

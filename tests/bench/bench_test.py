@@ -21,13 +21,11 @@ class Bench(unittest.TestCase):
     def different(self, rows):
         return list(bench.differences(self.header, rows, self.baseline))
 
-    def test_instructions_are_counted(self):
-        self.assertTrue(self.header["counted"])
-
     def test_every_figure_is_the_baseline_s(self):
         self.assertEqual(self.different(self.rows), [], "if this is meant: ./dev bench --update-baseline")
 
     def test_a_call_s_figure_is_a_whole_number_and_an_instruction_a_nanosecond(self):
+        self.assertTrue(self.header["counted"])
         for row in self.rows:
             if row.get("per") == bench.CALLS:
                 self.assertEqual(row["instructions"] % bench.CALLS, 0, row)

@@ -120,17 +120,14 @@ def cycles_of(rows, core, constants):
         straight = Range((low + high) / 2 * factor.value, low * factor.low, high * factor.high)
         kinds = [kind_of(text_of[int(word, 16)]) for _, word, _ in path]
         counts = {kind: kinds.count(kind) for kind in constants if kinds.count(kind)}
-        added = Range(0)
-        for kind, count in counts.items():
-            added += constants[kind].times(count)
+        added = sum((constants[kind].times(count) for kind, count in counts.items()), Range(0))
         missed = sum(step_missed >> index & 1 for _, _, step_missed in path)
         penalty = constants["mispredict"].times(missed)
-        out.append({"recorder": name, "core": core, "scheduling_model": scheduling,
-                    "instructions": len(path) - len(paths[0]), "llvm_mca": straight, "counts": counts,
-                    "constants": added, "mispredicted": missed, "penalty": penalty,
-                    "total": straight + added + penalty,
-                    "mispredicted_per_ancestor": ancestors_missed(rows, name, index),
-                    "per_ancestor": constants["mispredict"].times(ancestors_missed(rows, name, index))})
+        of_ancestor = ancestors_missed(rows, name, index)
+        out.append({"recorder": name, "core": core, "scheduling_model": scheduling, "instructions": len(path) - len(paths[0]),
+                    "llvm_mca": straight, "counts": counts, "constants": added, "mispredicted": missed, "penalty": penalty,
+                    "total": straight + added + penalty, "mispredicted_per_ancestor": of_ancestor,
+                    "per_ancestor": constants["mispredict"].times(of_ancestor)})
     return out
 
 
@@ -182,9 +179,8 @@ def print_cycles(machine, rows):
           f"on {machine}\n")
     head = ("recorder", "core (LLVM's model)", "instructions", "llvm-mca", "clock, exclusives, registers",
             "mispredicted", "their cycles", "total", "each untraced ancestor")
-    body = [(row["recorder"], f"{row['core']} ({row['scheduling_model']})", str(row["instructions"]),
-             str(row["llvm_mca"]), str(row["constants"]), str(row["mispredicted"]), str(row["penalty"]),
-             str(row["total"]), str(row["per_ancestor"])) for row in rows]
+    keys = ("instructions", "llvm_mca", "constants", "mispredicted", "penalty", "total", "per_ancestor")
+    body = [(row["recorder"], f"{row['core']} ({row['scheduling_model']})", *(str(row[key]) for key in keys)) for row in rows]
     print(bench.format_table(head, body))
 
 

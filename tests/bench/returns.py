@@ -14,8 +14,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "e2e"))
-sys.path.append(str(HERE.parent / "verification/oracle"))
+sys.path += [str(HERE.parent / "e2e"), str(HERE.parent / "verification/oracle")]
 import sites  # noqa: E402
 import truth  # noqa: E402
 from qemu import HANG_SECONDS, MACHINES, elf_of, qemu_command  # noqa: E402
@@ -37,14 +36,14 @@ def plugin_map(elf, tracer=truth.tracer_ranges):
 
 
 def run(command, map_text):
-    """Runs QEMU's command. Returns the plugin's rows by name (none on failure) and QEMU's output."""
+    """Runs QEMU's command. Returns the plugin's rows by name and QEMU's output."""
     with tempfile.TemporaryDirectory() as directory:
         map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
         map_path.write_text(map_text)
         done = subprocess.run([*command, "-plugin", f"{os.environ['NOPSCOPE_RETURN_STACK']},map={map_path},out={out}"], capture_output=True,
                               text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
         if done.returncode != 0 or not out.exists():
-            return None, done.stdout + done.stderr
+            sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
         written = json.loads(out.read_text())
     return {row["name"]: row | {"depths": written["depths"]} for row in written["rows"]}, done.stdout
 
@@ -59,10 +58,7 @@ def run_both(machine, image, *words):
     elf = elf_of(machine, image)
     if not elf.exists():
         sys.exit(f"{elf} is missing: build the image `{image}` for {MACHINES[machine][0]} first")
-    rows, said = run(qemu_command(machine, image, words), plugin_map(elf))
-    if rows is None:
-        sys.exit(f"the image `{image}` failed on {machine}:\n{said}")
-    return rows, said
+    return run(qemu_command(machine, image, words), plugin_map(elf))
 
 
 def chain(machine):

@@ -20,7 +20,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE), str(HERE.parents[1] / "e2e")]
+sys.path.append(str(HERE.parents[1] / "e2e"))
 import coherence_image  # noqa: E402
 from qemu import qemu_command  # noqa: E402
 

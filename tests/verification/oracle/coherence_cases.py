@@ -15,7 +15,6 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 import coherence  # noqa: E402
 import images  # noqa: E402
 

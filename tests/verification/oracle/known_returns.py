@@ -59,9 +59,7 @@ def run_image():
     with tempfile.TemporaryDirectory() as directory:
         elf = pathlib.Path(directory) / "known.elf"
         build("known_returns.S", elf)
-        rows, said = returns.run(returns.qemu_command("virt-max", "known", elf=elf), returns.plugin_map(elf, tracer=tracer_of))
-        if rows is None:
-            raise AssertionError(said)
+        rows, _ = returns.run(returns.qemu_command("virt-max", "known", elf=elf), returns.plugin_map(elf, tracer=tracer_of))
         return rows, sites.Image(elf)
 
 

@@ -7,11 +7,9 @@
 
 import collections
 import copy
-import pathlib
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import truth  # puts tests/e2e on the path
 import machines
 

@@ -66,15 +66,10 @@ def repeated(events, times):
 
 
 def write(path, head, form, rows):
-    pack, out = struct.Struct(form).pack, []
+    pack = struct.Struct(form).pack
     with open(path, "wb") as file:
         file.write(head)
-        for row in rows:
-            out.append(pack(*row))
-            if len(out) == 100_000:
-                file.write(b"".join(out))
-                out.clear()
-        file.write(b"".join(out))
+        file.writelines(pack(*row) for row in rows)
 
 
 class Inputs:

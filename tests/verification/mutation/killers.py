@@ -44,15 +44,12 @@ class CannotBuild(Exception):
 def run(command, seconds):
     """Returns (exit status, or None after a timeout; output). Each run has its own directory."""
     with tempfile.TemporaryDirectory() as directory:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   env=os.environ | {"TEST_TMPDIR": directory + "/"})
         try:
-            output, _ = process.communicate(timeout=seconds)
-            return process.returncode, output.decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            process.kill()
-            output, _ = process.communicate()
-            return None, output.decode(errors="replace")
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                                  env=os.environ | {"TEST_TMPDIR": directory + "/"}, timeout=seconds)
+            return done.returncode, done.stdout.decode(errors="replace")
+        except subprocess.TimeoutExpired as late:
+            return None, (late.stdout or b"").decode(errors="replace")
 
 
 class Timed:
@@ -202,13 +199,12 @@ class HostUnits(Units):
 
     def mutated(self, name, mutant, sources):
         overlay = self.overlay(mutant)
+        paths = [ROOT / "host-tools" / source for source in sources]
         if mutant.file.endswith(".cpp"):
-            sources = [str(pathlib.PurePath(mutant.file).relative_to("host-tools"))]
-        elif not sources:
-            return self.link(name, [self.compile(self.test_source(name), overlay)], overlay)
-        paths = [overlay / mutant.file if mutant.file.endswith(".cpp") else ROOT / "host-tools" / source for source in sources]
+            paths, sources = [overlay / mutant.file], [str(pathlib.PurePath(mutant.file).relative_to("host-tools"))]
+        test = self.test_object(name) if sources else self.compile(self.test_source(name), overlay)
         floors = sorted({self.plain_floor(source) for source in sources})
-        return self.link(name, [*(self.compile(path, overlay) for path in paths), self.test_object(name), *floors], overlay)
+        return self.link(name, [*(self.compile(path, overlay) for path in paths), test, *floors], overlay)
 
 
 class Images:

@@ -5,6 +5,7 @@
     known_returns.py LIBRETURN_STACK.so    exit status 0: all passed
 """
 
+import itertools
 import os
 import pathlib
 import sys
@@ -49,24 +50,15 @@ EXPECTED = {
 PATH = [("_start", 1), ("over_hook_1", 2), ("to_plain", 3), ("plain_hook", 2), ("over_hook_1", 2), ("_start", 2)]
 
 
-def tracer_of(elf):
-    image = sites.Image(elf)
-    return [(image.symbols["tracer_low"], image.symbols["tracer_high"])]
-
-
-def run_image():
-    """Returns the plugin's rows and the image."""
-    with tempfile.TemporaryDirectory() as directory:
-        elf = pathlib.Path(directory) / "known.elf"
-        build("known_returns.S", elf)
-        rows, _ = returns.run(returns.qemu_command("virt-max", "known", elf=elf), returns.plugin_map(elf, tracer=tracer_of))
-        return rows, sites.Image(elf)
-
-
 class KnownReturns(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.rows, cls.image = run_image()
+        with tempfile.TemporaryDirectory() as directory:
+            elf = pathlib.Path(directory) / "known.elf"
+            build("known_returns.S", elf)
+            cls.image = sites.Image(elf)
+            tracer = [(cls.image.symbols["tracer_low"], cls.image.symbols["tracer_high"])]
+            cls.rows, _ = returns.run(returns.qemu_command("virt-max", "known", elf=elf), returns.plugin_map(elf, lambda _: tracer))
 
     def test_each_row_is_counted_as_it_reads(self):
         self.assertEqual(list(self.rows), list(EXPECTED))
@@ -77,20 +69,14 @@ class KnownReturns(unittest.TestCase):
             self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]), (name, calls, wanted, branches))
 
     def test_a_round_is_written_down(self):
-        names = self.image.names_by_address()
-        path = []
-        for address, word, missed in self.rows["path"]["path"]:
-            address, word = int(address, 16), int(word, 16)
+        functions = [(at, name) for at, name in self.image.names_by_address() if name != "chain_head"]
+        path = [(int(address, 16), int(word, 16), missed) for address, word, missed in self.rows["path"]["path"]]
+        for address, word, missed in path:
             self.assertEqual(word, self.image.word(address))
             is_return = word & 0xFFFFFC1F == 0xD65F0000
             self.assertEqual(missed, 7 if is_return else 0, hex(address))
-            name = max((start, name) for start, name in names if start <= address)[1]
-            name = "_start" if name == "chain_head" else name
-            if path and path[-1][0] == name:
-                path[-1] = (name, path[-1][1] + 1)
-            else:
-                path.append((name, 1))
-        self.assertEqual(path, PATH)
+        names = (max(of for of in functions if of[0] <= address)[1] for address, _, _ in path)
+        self.assertEqual([(name, len(list(steps))) for name, steps in itertools.groupby(names)], PATH)
         self.assertTrue(all(not row["path"] for name, row in self.rows.items() if name != "path"))
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model of cycles, not a measurement: what a recorded call costs on cores that we have not used.
 
-    model.py [--machine MACHINE]... [--out FILE] [--no-demo] [--gate] [--update-baseline]
+    model.py [--machine MACHINE]... [--out FILE] [--gate] [--update-baseline]
 
 A call's cycles are the sum of three parts: llvm-mca's figure for its instructions (mca.py), constants for what llvm-mca does not know
 (cycles_constants.json), and a penalty for each return that a model of a return predictor mispredicts (returns.py). docs/bench.md says how
@@ -252,7 +252,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--machine", action="append", choices=returns.MACHINES)
     parser.add_argument("--out", type=pathlib.Path)
-    for option in ("--no-demo", "--gate", "--update-baseline"):
+    for option in ("--gate", "--update-baseline"):
         parser.add_argument(option, action="store_true")
     options = parser.parse_args()
     machines = options.machine or ["virt-a72", "virt-max"]
@@ -263,9 +263,8 @@ def main():
     results = {machine: measure(machine) for machine in machines}
     written = []
     for machine, (counts, cycles) in results.items():
-        demo = {} if options.no_demo else {
-            label: returns.run_image(machine, "demo", "rounds=1", "baud=0", "pumps=0", "cores=1", *words)["all"]
-            for label, words in DEMO}
+        demo = {label: returns.run_image(machine, "demo", "rounds=1", "baud=0", "pumps=0", "cores=1", *words)["all"]
+                for label, words in DEMO}
         written.append(as_json(machine, counts, cycles, demo))
         if written[-1]["cycles"] == written[0]["cycles"] and counts == written[0]["counts"] and machine != machines[0]:
             print(f"\n{machine}: cycles and counts as {machines[0]}'s")
@@ -273,8 +272,7 @@ def main():
             print_cycles(machine, cycles)
             print_totals(cycles)
             print_counts(machine, counts)
-        if demo:
-            print_demo(machine, demo)
+        print_demo(machine, demo)
     bench.write_json(options.out, written)
     if options.update_baseline:
         update_expected({machine: counts for machine, (counts, _) in results.items()})

@@ -56,7 +56,6 @@ _start:
     row     "two callers", alternate, 10
     row     interrupted, over_svc, 10
     row     signed, with_pac, 10
-    row     "other register", over_x9, 10
     row     path, over_hook_1, 51
     row     "idle site", over_site, 5
     adr     x0, site_word
@@ -125,10 +124,6 @@ again:
     calls   over_mended_2, over_mended_1
     calls   over_jumped_1, to_jumping
     calls   over_jumped_2, over_jumped_1
-    calls   over_x9, by_x9
-by_x9:
-    mov     x9, x30
-    ret     x9
 
 // One hook with two callers in turn: its BR never goes to its last target.
 alternate:

@@ -41,9 +41,9 @@ EXPECTED = {
     "two callers": (0, counts(own=(20, ALL(20)), unhooked=(10, NONE)), counts(hook=(20, ALL(20)))),
     "interrupted": (0, counts(unhooked=(20, NONE)), {}),
     "signed": (0, counts(unhooked=(20, NONE)), {}),
-    "other register": (0, counts(unhooked=(20, NONE)), {}),
     "path": (0, counts(own=(51, ALL(51)), hook=(51, ALL(51)), unhooked=(51, ALL(51))), {}),
     "idle site": (0, counts(unhooked=(10, NONE)), {}),
+    # The tracer returns by x10.
     "live site": (5, counts(unhooked=(5, NONE), traced=(5, NONE), tracer=(5, NONE)), {}),
 }
 # The 50th round of "path", by function: its instructions, and whether its RET is mispredicted.

@@ -114,9 +114,6 @@ class Row:
         ticks = 1 if strict else self.calls + (self.counted["made"] if key == "self" else 0)
         return max(PART * self.true[key], ticks * self.tick_ns)
 
-    def of_tolerance(self, key, strict=False):
-        return abs(self.error(key)) / self.tolerance(key, strict)
-
     def allowance(self, key):
         of, where = self.counted, WHERE[key]
         tail_ns = TAIL_NS if self.tick_ns > TAIL_NS else 0
@@ -130,7 +127,7 @@ class Row:
         return all(abs(self.error(key)) <= self.tolerance(key) + self.allowance(key) for key in self.keys())
 
     def worst(self, strict=False):
-        return max((self.of_tolerance(key, strict) for key in self.keys()), default=0)
+        return max((abs(self.error(key)) / self.tolerance(key, strict) for key in self.keys()), default=0)
 
 
 @dataclasses.dataclass

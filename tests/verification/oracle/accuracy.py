@@ -40,30 +40,28 @@ def line(values, colour, dashes=""):
             f'stroke-dasharray="{dashes}"/>')
 
 
+def text(x, y, what, anchor="middle"):
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{what}</text>'
+
+
 def picture(by_clock):
     parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 350" font-family="sans-serif" font-size="12">',
              '<rect width="720" height="350" fill="#fff"/>']
-    for error, label in ((0.01, "0.01 %"), (0.1, "0.1 %"), (1, "1 %"), (2, "2 %"), (10, "10 %"), (100, "100 %"), (1000, "1000 %")):
-        at = height(error)
+    for error in (0.01, 0.1, 1, 2, 10, 100, 1000):
         colour = "#c33" if error == 2 else "#ddd"
-        parts.append(f'<path d="M{LEFT} {at:.1f}H{RIGHT}" stroke="{colour}"/>')
+        parts.append(f'<path d="M{LEFT} {height(error):.1f}H{RIGHT}" stroke="{colour}"/>')
         if error != 1:
-            parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{label}</text>')
-    for share in range(0, 101, 20):
-        at = LEFT + share / 100 * (RIGHT - LEFT)
-        parts.append(f'<text x="{at:.0f}" y="{LOWER + 18}" text-anchor="middle">{share} %</text>')
-    parts.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{LOWER + 38}" text-anchor="middle">of all functions have at most '
-                 "this error in their self time</text>")
-    legend = []
+            parts.append(text(LEFT - 6, height(error) + 4, f"{error:g} %", "end"))
+    parts += [text(LEFT + share / 100 * (RIGHT - LEFT), LOWER + 18, f"{share} %") for share in range(0, 101, 20)]
+    parts.append(text((LEFT + RIGHT) / 2, LOWER + 38, "of all functions have at most this error in their self time"))
+    at = UPPER + 10  # the legend's next row
     for tick_ns, measured in sorted(by_clock.items()):
-        clock = f"{1000 / tick_ns:g} MHz"
-        lines = [("raw", "#888", "5 3", "as recorded")] if tick_ns <= 1 else []
-        for which, colour, dashes, text in (*lines, ("reported", "#1667c1" if tick_ns <= 1 else "#e08a1e", "", "corrected")):
-            parts.append(line(errors(measured, which), colour, dashes))
-            legend.append((colour, f"{text}, {clock}"))
-    for i, (colour, text) in enumerate(legend):
-        parts.append(f'<rect x="{LEFT + 14}" y="{UPPER + 10 + 18 * i}" width="12" height="4" fill="{colour}"/>'
-                     f'<text x="{LEFT + 32}" y="{UPPER + 16 + 18 * i}">{text}</text>')
+        raw = [("raw", "#888", "5 3", "as recorded")] if tick_ns <= 1 else []
+        for which, colour, dashes, what in (*raw, ("reported", "#1667c1" if tick_ns <= 1 else "#e08a1e", "", "corrected")):
+            parts += [line(errors(measured, which), colour, dashes),
+                      f'<rect x="{LEFT + 14}" y="{at}" width="12" height="4" fill="{colour}"/>',
+                      text(LEFT + 32, at + 6, f"{what}, {1000 / tick_ns:g} MHz", "start")]
+            at += 18
     return "\n".join(parts) + "\n</svg>\n"
 
 

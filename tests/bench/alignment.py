@@ -13,7 +13,6 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -46,7 +45,7 @@ SCRIPT = """SECTIONS {{
     .text : {subalign} {{ text_begin = .; *(.text .text.*) text_end = .; }}
     .rodata : {{ *(.rodata .rodata.*) }}
     .init_array : {{ KEEP(*(.init_array .init_array.*)) }}
-    .sites : ALIGN(8) {{ sites_begin = .; {keep_open}*(__patchable_function_entries){keep_close} sites_end = .; }}
+    .sites : ALIGN(8) {{ __nopscope_sites_start = .; {keep_open}*(__patchable_function_entries){keep_close} __nopscope_sites_end = .; }}
     .data : {{ *(.data .data.* .bss .bss.* COMMON) }}
     /DISCARD/ : {{ *(.eh_frame .comment .note.*) }}
 }}
@@ -74,9 +73,7 @@ class Elf(sites.Image):
     def __init__(self, path):
         super().__init__(path)
         self.text_begin, self.text_end = self.symbols["text_begin"], self.symbols["text_end"]
-        begin, end = self.symbols["sites_begin"], self.symbols["sites_end"]
-        table = self.bytes(begin, end - begin) if end > begin else b""
-        self.entries = {entry + 8 for entry, in struct.iter_unpack("<Q", table) if entry != 0}
+        self.entries = {slot + 8 for slot in sites.slots(self)}
 
     def functions(self):
         return {address for address in self.ends if self.text_begin <= address < self.text_end}

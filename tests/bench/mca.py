@@ -13,15 +13,11 @@ VERSION = "19"
 ROUNDS = 100  # of a path, in a row
 
 
-def tool(name):
-    found = shutil.which(f"{name}-{VERSION}")
-    if found is None:
-        sys.exit(f"{name}-{VERSION} is missing: ./dev setup installs it (package llvm-{VERSION})")
-    return found
-
-
 def run_tool(name, *arguments, text):
-    done = subprocess.run([tool(name), "-triple=aarch64" if name == "llvm-mc" else "-mtriple=aarch64", *arguments],
+    tool = shutil.which(f"{name}-{VERSION}")
+    if tool is None:
+        sys.exit(f"{name}-{VERSION} is missing: ./dev setup installs it (package llvm-{VERSION})")
+    done = subprocess.run([tool, "-triple=aarch64" if name == "llvm-mc" else "-mtriple=aarch64", *arguments],
                           input=text, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
     if done.returncode != 0:
         sys.exit(f"{name}-{VERSION} failed:\n{done.stderr}")

@@ -33,6 +33,7 @@ from qemu import qemu_command  # noqa: E402
 PATIENCE = 10
 PATIENCE_SECONDS = 10
 UNMUTATED_SECONDS = 300
+patience = {}  # by killer, in seconds
 # The sources of the firmware.
 FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware", "tests/firmware")
 
@@ -52,17 +53,12 @@ def run(command, seconds):
             return None, (late.stdout or b"").decode(errors="replace")
 
 
-class Timed:
+def run_killer(killer, command):
     """Runs a killer's command. The first run, without a mutant, measures how long it takes."""
-
-    def __init__(self):
-        self.seconds = {}
-
-    def run(self, killer, command):
-        began = time.monotonic()
-        result = run(command, self.seconds.get(killer, UNMUTATED_SECONDS))
-        self.seconds.setdefault(killer, PATIENCE_SECONDS + PATIENCE * (time.monotonic() - began))
-        return result
+    began = time.monotonic()
+    result = run(command, patience.get(killer, UNMUTATED_SECONDS))
+    patience.setdefault(killer, PATIENCE_SECONDS + PATIENCE * (time.monotonic() - began))
+    return result
 
 
 def build(command):
@@ -84,7 +80,6 @@ class Units:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.programs = {}  # without a mutant
         self.locks = {}     # a lock for each program and for each shared file, by name
-        self.timed = Timed()
 
     def compile(self, source, overlay):
         """Returns the object file. All killers of a mutant use the same one."""
@@ -141,7 +136,7 @@ class Units:
     def run(self, mutant, words):
         name, tests, *sources = words
         program = self.mutated(name, mutant, sources) if mutant else self.unmutated(name)
-        status, output = self.timed.run((name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
+        status, output = run_killer((self.TESTS, name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
         started = re.findall(r"\[ RUN      \] (\S+)", output)
         if not started:
             raise CannotBuild(f"no test of {name} is {tests}")
@@ -218,7 +213,6 @@ class Images:
         self.jobs = jobs
         self.changed = None
         self.is_ready = False
-        self.timed = Timed()
 
     def prepare(self):
         for name in FIRMWARE:
@@ -266,7 +260,7 @@ class Images:
             self.prepare()
         self.put(mutant)
         build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", image])
-        status, output = self.timed.run(tuple(words), self.command(self.build / f"firmware/{image}.elf", *words))
+        status, output = run_killer(tuple(words), self.command(self.build / f"firmware/{image}.elf", *words))
         if status == 0:
             return None
         if kind == "coherence" and status == 2 and mutant is None:

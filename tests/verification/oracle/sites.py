@@ -65,7 +65,8 @@ def switching(image, *names):
 def slots(image):
     """Returns the table's entries, ascending, without the empty and repeated ones."""
     start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
-    return sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0})
+    table = image.bytes(start, end - start) if end > start else b""
+    return sorted({entry for entry, in struct.iter_unpack("<Q", table)} - {0})
 
 
 def toggling_word(image, function):

@@ -135,11 +135,6 @@ struct Indirect {
     std::array<std::uint64_t, this_core::most> last{};  // the last target, by core
 };
 
-struct Instruction {
-    std::uint64_t address;
-    std::uint32_t word;
-};
-
 struct Model {
     std::deque<Site> sites;  // elements never move: callbacks have pointers to them
     std::unordered_map<std::uint64_t, Site*> site_at;  // by address of the word
@@ -147,7 +142,7 @@ struct Model {
     std::vector<Range> hooks, tracer;
     std::uint64_t mark = 0, head = 0;
     std::deque<Indirect> indirect;
-    std::deque<Instruction> instructions;
+    std::deque<Step> instructions;
     std::deque<Row> rows;
     Row* row = nullptr;  // the open row
     plugin::Cores<Core> cores;
@@ -223,9 +218,7 @@ void on_head(unsigned vcpu, void*) {
 }
 
 void on_instruction(unsigned vcpu, void* data) {
-    if (!model.cores[vcpu].writes) return;
-    const auto& instruction = *static_cast<const Instruction*>(data);
-    model.row->path.push_back({instruction.address, instruction.word, 0});
+    if (model.cores[vcpu].writes) model.row->path.push_back(*static_cast<const Step*>(data));
 }
 
 // ---- translation ----
@@ -247,7 +240,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
             if (model.head != 0) {
                 if (address == model.head) call_before(instruction, on_head);
                 call_before(instruction, on_instruction,
-                            &model.instructions.emplace_back(Instruction{address, word}));
+                            &model.instructions.emplace_back(Step{address, word, 0}));
             }
             const Branch kind = a64::branch_of(word);
             if (const auto site = model.site_at.find(address); site != model.site_at.end()) {

@@ -139,9 +139,8 @@ void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, v
 
 // ---- instructions ----
 
-void maintain(unsigned told, unsigned core, Op op, unsigned number) {
+void maintain(unsigned core, Op op, Address address) {
     Model& model = *oracle.model;
-    Address address = oracle.cores[told].x(number);
     const bool by_alias = oracle.text.has(address - oracle.alias);
     if (by_alias) address -= oracle.alias;
     // If an alias is invalidated, a virtually indexed instruction cache keeps the text's line.
@@ -156,9 +155,10 @@ void maintain(unsigned told, unsigned core, Op op, unsigned number) {
     }
 }
 
-void on_system(unsigned told, void* what) {
-    const auto op = static_cast<Op>(reinterpret_cast<std::uintptr_t>(what) >> 8);
-    const auto number = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(what) & 31);
+void on_system(unsigned told, void* instruction) {
+    const auto word = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instruction));
+    const Op op = a64::op_of(word);
+    const std::uint64_t operand = oracle.cores[told].x(a64::target_register(word));
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     Model& model = *oracle.model;
@@ -169,21 +169,20 @@ void on_system(unsigned told, void* what) {
     constexpr std::uint32_t psci_cpu_off = 0x84000002;
     switch (op) {
     case Op::dsb: model.barrier(core); break;
-    case Op::weaker_dsb: ++model.events["weaker_barriers"]; break;
     case Op::isb: model.synchronise(core, "isbs"); break;
     case Op::eret: model.synchronise(core, "erets"); break;
     case Op::clean:
     case Op::clean_beyond:
     case Op::zero:
-    case Op::invalidate: maintain(told, core, op, number); break;
+    case Op::invalidate: maintain(core, op, operand); break;
     case Op::invalidate_all: model.invalidate_all(core); break;
-    // It affects one core only. No other core runs during boot.
-    case Op::invalidate_all_of_core: break;
     case Op::translation: std::ranges::fill(oracle.elsewhere, 0); break;
-    case Op::vectors: oracle.vectors.insert(oracle.cores[told].x(number)); break;
+    case Op::vectors: oracle.vectors.insert(operand); break;
     case Op::firmware:
         if (static_cast<std::uint32_t>(oracle.cores[told].x(0)) == psci_cpu_off) model.go_off(core);
         break;
+    case Op::weaker_dsb:
+    case Op::invalidate_all_of_core:  // no other core runs during boot
     case Op::other: break;
     }
 }
@@ -266,20 +265,15 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
     }
 }
 
-// Packs an instruction: its operation, and the register of its operand.
-void* packed(Op op, std::uint32_t word) {
-    return reinterpret_cast<void*>(std::uintptr_t{static_cast<unsigned>(op)} << 8 |
-                                   a64::target_register(word));
-}
-
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::lock_guard lock(oracle.lock);
     plugin::for_each_instruction(
         block, [](qemu_plugin_insn* instruction, Address address, std::uint32_t word) {
             if (is_vector(address)) call_before(instruction, on_exception);
             if (oracle.model->holds(address)) watch_text(instruction, address, word);
-            if (const Op op = a64::op_of(word); op != Op::other) {
-                call_before(instruction, on_system, packed(op, word), QEMU_PLUGIN_CB_R_REGS);
+            if (a64::op_of(word) != Op::other) {
+                call_before(instruction, on_system, reinterpret_cast<void*>(std::uintptr_t{word}),
+                            QEMU_PLUGIN_CB_R_REGS);
             }
             qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS,
                                              QEMU_PLUGIN_MEM_W, nullptr);

@@ -163,9 +163,7 @@ public:
         if (beyond) return;
         ++events["cleans"];
         ++line.cleans;
-        if (is_needed) return;
-        ++events["needless_cleans"];
-        needless("needless-clean", core, begin, caches.clean, "cleans");
+        if (!is_needed) needless("needless-clean", core, begin, caches.clean, "cleans");
     }
     void invalidate(unsigned core, Address address) {
         const Address begin = address & ~(caches.icache_line_bytes - 1);
@@ -174,16 +172,14 @@ public:
                 advance(core, word, Step::invalidated);
             } else if (word.step == Step::stored || word.step == Step::cleaned) {
                 word.hurried = true;
-                ++events["early_invalidates"];
             }
         });
         Line& line = lines[begin];
         const bool is_needed = std::exchange(line.stale, false) && caches.invalidate;
         ++events["invalidates"];
         ++line.invalidates;
-        if (is_needed) return;
-        ++events["needless_invalidates"];
-        needless("needless-invalidate", core, begin, caches.invalidate, "invalidates");
+        if (!is_needed)
+            needless("needless-invalidate", core, begin, caches.invalidate, "invalidates");
     }
     void invalidate_all(unsigned core) {
         for (Word& word : made_) {

@@ -47,7 +47,6 @@ struct Oracle {
     Address alias = 0, made = 0;
     std::unordered_set<Address> request_functions;
     std::vector<Range> readers;
-    OpsOf ops;
 
     std::mutex lock;
     std::unique_ptr<Rows> model;
@@ -68,8 +67,9 @@ Oracle& oracle = *new Oracle;
 bool read_image(const std::string& path, const std::string& text_path) {
     std::vector<std::pair<Address, Address>> sites;
     const auto add_request = [](const Numbers& is) { oracle.request_functions.insert(is[0]); };
-    const auto take_ops = [](const Numbers& is) {
-        oracle.ops = {is[0], is[1], is[2], is[3], is[4], is[5]};
+    OpsOf ops;
+    const auto take_ops = [&](const Numbers& is) {
+        ops = {is[0], is[1], is[2], is[3], is[4], is[5]};
     };
     const auto add_site = [&](const Numbers& is) { sites.emplace_back(is[0], is[1]); };
     const Range& text = oracle.text;
@@ -87,8 +87,8 @@ bool read_image(const std::string& path, const std::string& text_path) {
     std::vector<std::uint8_t> bytes(text.high - text.low);
     std::ifstream file(text_path, std::ios::binary);
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    oracle.model =
-        std::make_unique<Rows>(text.low, std::move(bytes), oracle.ops, plugin::read_memory);
+    oracle.model = std::make_unique<Rows>(text.low, std::move(bytes));
+    oracle.model->ops = ops;
     for (const auto& [word, function] : sites) oracle.model->add_site(word, function);
     return file && !oracle.request_functions.empty();
 }

@@ -60,7 +60,7 @@ def observe(arguments, directory):
     plugin = f"{arguments.plugin.resolve()},image={directory / 'image'},text={directory / 'text'},out={out}"
     try:
         names = coherence_image.describe(arguments.elf, directory / "image", directory / "text")
-    except (OSError, ValueError, KeyError, coherence_image.Unknown) as error:
+    except (OSError, ValueError, KeyError) as error:
         return None, f"{arguments.elf}: cannot be watched: {error}"
     try:
         done = subprocess.run([*command, "-plugin", plugin], capture_output=True, text=True,

@@ -17,10 +17,6 @@ OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list",
 PATCHER = "_ZN8nopscope12_GLOBAL__N_17patcherE"  # it contains the lists
 
 
-class Unknown(Exception):
-    """The image lacks something that the oracle must know."""
-
-
 def find(image, name):
     """GCC 15 marks names that are internal to a file with an L."""
     return image.symbols.get(name, image.symbols.get(name.replace("_GLOBAL__N_1", "_GLOBAL__N_1L")))
@@ -31,7 +27,7 @@ def text_of(image):
     parts = [(start, offset, size) for _, kind, flags, start, offset, size, *_ in image.sections
              if kind == 1 and flags & 4]  # PROGBITS, SHF_EXECINSTR
     if not parts:
-        raise Unknown("it has no executable section")
+        raise ValueError("it has no executable section")
     begin = min(start for start, _, _ in parts) & ~0xFFF
     end = max(start + size for start, _, size in parts)
     text = bytearray((end - begin + 0xFFF) & ~0xFFF)
@@ -62,12 +58,12 @@ def describe(elf, description, text_path):
     lines += [f"site {word:x} {function:x}" for word, function in usable_sites(image)]
     requests = {address for name, address in image.symbols.items() if name.startswith(tuple(REQUESTS))}
     if not requests:
-        raise Unknown("it has no function of the tracer's that changes text")
+        raise ValueError("it has no function of the tracer's that changes text")
     lines += [f"request {address:x}" for address in sorted(requests)]
     if "nopscope_callback" in image.symbols:
         missing = [name for name in (*OPS, PATCHER) if find(image, name) is None]
         if missing:
-            raise Unknown("it has no symbol " + ", ".join(missing))
+            raise ValueError("it has no symbol " + ", ".join(missing))
         lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
         begin = image.symbols["nopscope_callback"]
         end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))

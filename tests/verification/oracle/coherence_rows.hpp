@@ -14,6 +14,7 @@
 #pragma once
 
 #include "tests/verification/oracle/coherence_model.hpp"
+#include "tests/verification/oracle/plugin.hpp"
 
 #include <cstddef>
 
@@ -27,10 +28,7 @@ struct OpsOf {
 
 class Rows : public Model {
 public:
-    // Reads memory as the core that runs the callback sees it; false: nothing is mapped there.
-    using Read = bool (*)(Address, void* to, std::size_t bytes);
-    Rows(Address begin, std::vector<std::uint8_t> text, const OpsOf& ops, Read read)
-        : Model(begin, std::move(text)), ops_(ops), read_(read) {}
+    using Model::Model;
 
     // How long a core uses an object that it read from a slot. synchronize() must wait for it, and
     // lists are released only afterwards. A caller that detaches an ops gets its storage back when
@@ -44,13 +42,13 @@ public:
     // A trampoline or a recorder has loaded a slot. `holds`: it uses the object until let_go().
     void slot_read(unsigned core, Site& site, std::uint64_t value, bool holds) {
         ++events["slot_reads"];
-        if (ops_.none == 0) return;
+        if (ops.none == 0) return;
         const Object object = object_at(value);
         if (holds) {
             ++events["uses"];
             holds_[core].push_back({value, &site, is_list(object) ? object.count : 0});
         }
-        if (value == ops_.none) return;
+        if (value == ops.none) return;
         const std::string wrong = wrong_with(value);
         if (wrong.empty()) return;
         fault("row", core, site.slot_address(),
@@ -97,6 +95,8 @@ public:
         });
     }
 
+    OpsOf ops;
+
 private:
     // The layout in nopscope/ops.hpp and ops_list_pool.hpp, which callbacks.S also knows.
     struct Object {
@@ -121,13 +121,13 @@ private:
     };
 
     void slot_stored(unsigned core, Site& site, std::uint64_t old) override {
-        if (ops_.none == 0) return;
+        if (ops.none == 0) return;
         const std::string slot = "the slot at " + hex(site.slot_address());
         if (cores[core].requests.empty()) {
             fault("stray", core, site.slot_address(),
                   slot + " is changed outside of every request this oracle knows");
         }
-        if (site.slot != ops_.none) {
+        if (site.slot != ops.none) {
             const std::string wrong = wrong_with(site.slot);
             if (wrong.empty()) return;
             return fault("row", core, site.slot_address(),
@@ -142,10 +142,10 @@ private:
         }
     }
     void word_stored(unsigned core, Site& site, std::uint32_t word) override {
-        if (ops_.none == 0 || !a64::is_bl(word)) return;
+        if (ops.none == 0 || !a64::is_bl(word)) return;
         const Address at = site.word->address;
         const std::string what = "a BL is written at " + hex(at);
-        if (site.slot == ops_.none || site.slot == compiled) {
+        if (site.slot == ops.none || site.slot == compiled) {
             fault("order", core, at, what + " while its slot holds no ops");
         } else if (site.slot_since != 0 && cores[site.slot_core].barrier < site.slot_since) {
             fault("order", core, at, what + " before a DSB after the store to its slot");
@@ -156,7 +156,7 @@ private:
         }
     }
     void returned(unsigned core, Site& site, std::uint64_t status) override {
-        if (ops_.none == 0) return;
+        if (ops.none == 0) return;
         const bool is_ok = static_cast<std::uint8_t>(status) == 0;  // nopscope::Status, of 8 bits
         const auto early = early_.extract(&site);
         if (early && is_ok) fault("order", core, site.slot_address(), early.mapped());
@@ -192,41 +192,42 @@ private:
 
     Object object_at(std::uint64_t slot) const {
         Object object{};
-        return read_(slot, &object, sizeof object) ? object : Object{};
+        return plugin::read_memory(slot, &object, sizeof object) ? object : Object{};
     }
     // Returns a list's member; 0: nothing is mapped there.
     std::uint64_t member_of(std::uint64_t list, std::uint32_t number) const {
         std::uint64_t member = 0;
-        return read_(list + sizeof(Object) + 8 * number, &member, sizeof member) ? member : 0;
+        const Address at = list + sizeof(Object) + 8 * number;
+        return plugin::read_memory(at, &member, sizeof member) ? member : 0;
     }
-    bool is_list(const Object& object) const { return object.func == ops_.walk_list; }
+    bool is_list(const Object& object) const { return object.func == ops.walk_list; }
     bool is_ops(const Object& object) const {
         const bool unguarded = (object.flags & flag_unguarded) != 0;
         return holds(object.func) && (object.direct == 0 || holds(object.direct)) &&
-               object.unguarded == (unguarded ? object.func : ops_.guarded);
+               object.unguarded == (unguarded ? object.func : ops.guarded);
     }
-    bool is_in(std::uint64_t ops, std::uint64_t slot) const {
-        if (ops == slot || ops == ops_.none) return true;
+    bool is_in(std::uint64_t used, std::uint64_t slot) const {
+        if (used == slot || used == ops.none) return true;
         const Object object = object_at(slot);
         for (std::uint32_t i = 0; is_list(object) && i < object.count; ++i) {
-            if (member_of(slot, i) == ops) return true;
+            if (member_of(slot, i) == used) return true;
         }
         return false;
     }
     // See the first table in docs/ops.md, "How a site's set of ops changes".
     bool is_word_of(const Site& site, std::uint32_t word, std::uint64_t slot) {
-        if (slot == ops_.none) return word == a64::nop;
+        if (slot == ops.none) return word == a64::nop;
         if (!a64::is_bl(word)) return false;
-        if (no_callback_ == 0) no_callback_ = object_at(ops_.none).func;
+        if (no_callback_ == 0) no_callback_ = object_at(ops.none).func;
         const std::uint64_t target = a64::bl_target(word, site.word->address);
         const Object object = object_at(slot);
         if (object.direct != 0 && object.func == no_callback_ && !is_list(object)) {
             constexpr std::int64_t reach = std::int64_t{1} << 27;
             const auto distance = static_cast<std::int64_t>(object.direct - site.word->address);
-            return target == (distance >= -reach && distance < reach ? object.direct : ops_.far);
+            return target == (distance >= -reach && distance < reach ? object.direct : ops.far);
         }
         const bool unguarded = (object.flags & flag_unguarded) != 0 && object.direct == 0;
-        return target == (unguarded ? ops_.unguarded : ops_.callback);
+        return target == (unguarded ? ops.unguarded : ops.callback);
     }
     // Returns the error of the slot's object; empty if there is none.
     std::string wrong_with(std::uint64_t slot) const {
@@ -240,14 +241,12 @@ private:
         }
         for (std::uint32_t i = 0; i < object.count; ++i) {
             const std::uint64_t member = member_of(slot, i);
-            if (!is_ops(object_at(member)) || member == ops_.none)
+            if (!is_ops(object_at(member)) || member == ops.none)
                 return "is a list whose member " + std::to_string(i) + " is no ops";
         }
         return {};
     }
 
-    OpsOf ops_;
-    Read read_;
     std::uint64_t no_callback_ = 0;
     std::vector<Hold> holds_[max_cores];
     std::map<Address, Away> away_;  // tasks that do not run, by SP

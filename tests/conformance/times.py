@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that time goes to the call that spent it. A third reader, written from docs/trace-format.md, "What a reader does": it assigns each
-interval between two records of a core to one context, and there to a call, to the tracer, to nothing or to a gap.
+"""Checks that time goes to the call that spent it, as attribution.py has it.
 
     times.py NOPSCOPE RECORDING.nsc     prints what was checked; 1: `nopscope report` disagrees
 
@@ -20,178 +19,14 @@ import sys
 import tempfile
 from collections import defaultdict
 
-from decode import Order, run
+import attribution
 from nsc2 import block, chunks, zstd
-from trace2 import CALL, DATA, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
+from trace2 import CALL, DATA, ENTRY, EXTENDED, INTERRUPT, RET
 
 MOST_RECORDS = 400_000  # a larger recording takes too long to check tick by tick
-MOST_MARKERS = 64       # gaps without a return from before them
-MARKER = None
 
 
-class Context:
-    """The open calls, outermost first: [index of the entry, or MARKER; ticks while it was innermost]."""
-
-    def __init__(self, core):
-        self.core = core
-        self.calls, self.started = [], False
-        self.after_gap = False   # since the last gap this context has no record
-        self.unwinding = False   # the last call ended by longjmp: the target is still unwinding
-        self.bracket = None      # [number of calls that were open, ticks]: an open tracer_begin
-        self.ran = self.own = self.tracer = self.nothing = self.gaps = 0
-        self.whole = False       # it has calls from duration records
-        self.unpaired = 0  # the tracer's brackets without begin or end, or with a gap inside
-        self.moved = False
-
-    def take(self, other, _clock):
-        """The task's open calls are `other`'s, of another core."""
-        self.forget_bracket()
-        self.close(0, unwound=False)  # what it seemed to have here
-        self.calls, other.calls = other.calls, []
-        self.bracket, other.bracket = other.bracket, None
-        self.after_gap, other.after_gap = other.after_gap, False
-        self.started |= other.started
-        self.moved = other.moved = True
-
-    def give(self, ticks, kind):
-        """Assigns the time up to a record of this kind."""
-        self.ran += ticks
-        if self.after_gap:
-            self.gaps += ticks
-        elif self.unwinding and kind != EXTENDED:
-            self.tracer += ticks
-        elif self.bracket and self.bracket[0] == len(self.calls):
-            self.bracket[1] += ticks
-        else:
-            self.give_to(len(self.calls), ticks)
-
-    def give_to(self, depth, ticks):
-        if depth:
-            self.calls[depth - 1][1] += ticks
-        else:
-            self.nothing += ticks
-
-    def end_bracket(self):
-        if self.bracket:
-            self.tracer += self.bracket[1]
-        self.bracket = None
-
-    def forget_bracket(self):
-        """The open bracket has no end: gives its time back to the call."""
-        self.unpaired += self.bracket is not None
-        if self.bracket:
-            self.give_to(*self.bracket)
-        self.bracket = None
-
-    def gap(self):
-        self.unwinding = False
-        if self.started:
-            self.end_bracket()
-            self.after_gap = True
-
-    def end_gap(self):
-        self.after_gap = False
-        if not self.calls or self.calls[-1][0] is MARKER:
-            return
-        markers = [n for n, call in enumerate(self.calls) if call[0] is MARKER]
-        if len(markers) == MOST_MARKERS:
-            first, second = markers[:2]
-            self.own += sum(ticks for _, ticks in self.calls[first + 1:second])
-            self.calls[first][1] += self.calls[second][1]
-            del self.calls[first + 1:second + 1]
-        self.calls.append([MARKER, 0])
-
-    def find(self, entry):
-        """Returns the number of calls below the one with this entry, or None."""
-        for below in range(len(self.calls) - 1, -1, -1):
-            index = self.calls[below][0]
-            if index is not MARKER and (index - entry) & IDENTITY == 0:
-                return below
-        return None
-
-    def has(self, entry):
-        return self.find(entry) is not None
-
-    def close(self, below, unwound):
-        """The call with `below` calls below it has returned. The calls above it have ended."""
-        if self.bracket and unwound and below < self.bracket[0]:
-            self.bracket[0] = below  # the call ended where the bracket begins
-        elif self.bracket and below < self.bracket[0]:
-            self.forget_bracket()
-        # It was open all along. It has the time that no call since the gap has.
-        self.own += sum(ticks for _, ticks in self.calls[below:])
-        del self.calls[below:]
-
-    def event(self, kind, value, index, _clock):
-        self.give(self.core.ticks, kind)
-        self.unwinding = self.unwinding and kind == EXTENDED and self.core.ticks == 0
-        self.started = True
-        if self.after_gap:
-            self.end_gap()
-        if kind == ENTRY or (kind == EXTENDED and value & 15 == INTERRUPT):
-            self.calls.append([index, 0])
-        elif kind == RET:
-            below = self.find(value >> 1)
-            if below is not None:
-                self.close(below, value & 1)
-                self.unwinding = bool(value & 1) and self.bracket is None
-        elif kind == EXTENDED and value & 15 == TRACER_BEGIN:
-            self.forget_bracket()
-            self.bracket = [len(self.calls), 0]
-        elif kind == EXTENDED and value & 15 == TRACER_END:
-            self.unpaired += self.bracket is None
-            self.end_bracket()
-        elif kind == EXTENDED and value & 15 == DURATION:
-            self.whole = True
-
-    def finish(self):
-        self.end_bracket()
-        for index, ticks in self.calls:
-            # Since the gap, no record has shown that the calls below it are open.
-            if index is MARKER:
-                self.gaps += ticks
-            else:
-                self.own += ticks
-        self.calls = []
-
-
-class Core(Order):
-    """A core of a session. Its order of records and contexts is the second reader's."""
-
-    def __init__(self, cores):
-        super().__init__(cores, Context(self))
-        self.ticks = 0              # from the last record to this one, until they are given to somebody
-        self.first = None
-        self.gaps = 0               # in no context
-        self.backwards = False
-        self.begins_inside = False  # the target had made records before the first one here
-
-    def enter(self, number, _clock, since=None):
-        if since is None:
-            self.contexts[self.current].give(self.ticks, EXTENDED)
-        else:
-            self.gaps += self.ticks  # the switch has no record: when it was is unknown
-        self.ticks = 0
-        self.contexts[self.current].unwinding = False
-        self.contexts.setdefault(number, Context(self))
-        self.current = number
-
-    def step(self):
-        index, _, _, clock, gap = self.steps[self.at]
-        if self.first is None:
-            self.first = self.clock = clock
-            self.begins_inside = index != 0
-        self.ticks = clock - self.clock
-        self.backwards |= self.ticks < 0
-        if gap:
-            self.gaps += self.ticks
-            self.ticks = 0
-        super().step()
-
-    def event(self, kind, value, index, clock):
-        super().event(kind, value, index, clock)
-        self.ticks = 0
-
+class Core(attribution.Core):
     def add(self, records, told):
         """Adds the records of a block."""
         for index, word, clock in records:
@@ -200,10 +35,6 @@ class Core(Order):
                 value = ((word >> 39) << 32 | word & 0xffffffff) << 4 | DATA
             is_next = index == (self.steps[-1][0] + 1 if self.steps else 0)
             self.steps.append((index, kind, value, clock, None if is_next else told[index][1:]))
-
-    def finish(self):
-        for context in self.contexts.values():
-            context.finish()
 
 
 def trace_chunks(data):
@@ -228,7 +59,7 @@ def read(data):
             cores[number] = Core(cores)
         cores[number].add(records, told)
     for cores in sessions.values():
-        run(cores)
+        attribution.run(cores)
         for core in cores.values():
             core.finish()
     return {(session, number): core for session, cores in sessions.items() for number, core in cores.items()}
@@ -263,10 +94,10 @@ def faults_of(name, core, theirs, is_whole):
         return []
     found, ran = [], 0
     unpaired = sum(context.unpaired for context in core.contexts.values())
-    if unpaired > core.begins_inside and is_whole:  # the tracer may have worked when it began
+    if unpaired > (core.steps[0][0] != 0) and is_whole:  # the tracer may have worked when it began
         found.append(f"{name}: {unpaired} brackets of the tracer without a begin or an end in their context")
     for number in core.contexts.keys() | theirs.keys():
-        of, said = core.contexts.get(number, Context(core)), theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
+        of, said = core.contexts.get(number, attribution.Context(core)), theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
         who = f"{name}, context {number}"
         ran += said["ran_ticks"]
         if said["ran_ticks"] != of.ran:

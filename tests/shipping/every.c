@@ -39,7 +39,6 @@ int main(void) {
     (void)returns, (void)trigger, (void)task, (void)frames, (void)profile, (void)counted;
 
     EXPECT(nopscope_init(&config) == NOPSCOPE_OK);
-    EXPECT(nopscope_describe(NOPSCOPE_OK)[0] == 0);
     EXPECT(nopscope_carried_out(nopscope_join(0, 1)));
     EXPECT(nopscope_enable(NOPSCOPE_GRAPH, nopscope_named("*")) == NOPSCOPE_OK);
     EXPECT(nopscope_disable(nopscope_without(nopscope_range(0, 1), &all)) == NOPSCOPE_OK);
@@ -47,46 +46,16 @@ int main(void) {
     EXPECT(nopscope_attach(&trigger.ops, all) == NOPSCOPE_OK);
     EXPECT(nopscope_detach(&returns.ops, all) == NOPSCOPE_OK);
     EXPECT(nopscope_set_filter(&ops, nopscope_functions(0, 0)) == NOPSCOPE_OK);
-    EXPECT(nopscope_synchronize());
-    EXPECT(nopscope_site_count() == 0);
-    EXPECT(nopscope_site(0).address == 0 && !nopscope_site(0).usable);
     EXPECT(!nopscope_lookup((uintptr_t)try_write, &index) && index == 7);
-    EXPECT(nopscope_site_name(0, NULL, 0) == 0);
     CALL(nopscope_for_each_ops(0, visit, NULL);)
-    CALL(nopscope_stop();)
-    CALL(nopscope_start();)
     EXPECT(nopscope_set_mode(NOPSCOPE_ADAPTIVE) == NOPSCOPE_OK);
-    CALL(nopscope_set_min_duration(1);)
-    CALL(nopscope_set_max_depth(1);)
-    CALL(nopscope_set_sample(1);)
-    EXPECT(nopscope_trace_only_below(all) == NOPSCOPE_OK);
-    EXPECT(nopscope_trace_everywhere() == NOPSCOPE_OK);
-    CALL(nopscope_pump();)
-    EXPECT(nopscope_profile_bytes(1) == 0);
-    CALL(nopscope_send_profile();)
     EXPECT(!nopscope_read_profile(0, 0, &profile));
-    CALL(nopscope_finish();)
-    CALL(nopscope_prepare_reset();)
-    CALL(nopscope_console_write("nopscope", 8);)
-    CALL(nopscope_enter_panic();)
-    EXPECT(!nopscope_is_return_hook(0));
-    EXPECT(nopscope_hooked_return_address_of(0, 1) == 0);
-    EXPECT(nopscope_hooked_return_address(0) == 0);
-    EXPECT(!nopscope_is_entry_code(0));
-    EXPECT(nopscope_counters().sites == 0 && nopscope_counters().generated == 0);
-    EXPECT(nopscope_last_error().address == 0);
-
-    CALL(nopscope_counter(1, -1);)
-    EXPECT(nopscope_capture_arguments(all, 1) == NOPSCOPE_OK);
-    EXPECT(nopscope_capture_result(all) == NOPSCOPE_OK);
-    EXPECT(nopscope_capture_nothing(all) == NOPSCOPE_OK);
 
     EXPECT(nopscope_context_create(&task, frames, 4, 0, 1, NULL) == NOPSCOPE_OK);
     EXPECT(nopscope_context_switch(nopscope_main_context(), NOPSCOPE_SWITCH_REASON_BLOCKED) ==
            NOPSCOPE_OK);
     CALL(nopscope_context_describe(&task, NULL);)
     CALL(nopscope_context_event(NOPSCOPE_CONTEXT_EVENT_READY, 1);)
-    EXPECT(nopscope_name_object(1, "queue"));
     EXPECT(nopscope_context_destroy(&task) == NOPSCOPE_OK);
 
     EXPECT(nopscope_count_events(events, 2) == NOPSCOPE_OK);
@@ -94,15 +63,14 @@ int main(void) {
     EXPECT(nopscope_describe_event_refusal(NOPSCOPE_EVENT_REFUSAL_NONE)[0] == 0);
     EXPECT(!nopscope_read_profile_events(0, 0, &counted));
 
-    EXPECT(nopscope_interrupt_begin(1) == 0);
-    CALL(nopscope_interrupt_end(0);)
-    CALL(nopscope_interrupts_masked(0);)
-    CALL(nopscope_interrupts_unmasked();)
     CALL(nopscope_sample(&at);)
 
-    CALL(nopscope_mark(1);)
-    CALL(nopscope_snapshot(1);)
     CALL(nopscope_count_down(0, 0, &trigger.ops, NULL);)
     CALL(nopscope_hook_call(0, 0, &returns.ops, NULL);)
+
+#define N(name) nopscope_##name
+#define OK NOPSCOPE_OK
+#define ALL all
+#include "tests/shipping/alike.h"
     return 0;
 }

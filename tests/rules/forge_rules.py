@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks a forge's files against its documentation: issue forms, CI. And the hooks of pre-commit.
+"""Checks a forge's files against its documentation: issue forms, CI.
 
     forge_rules.py ROOT     one line for each breach; exit status 1 if there is any
 
@@ -111,21 +111,11 @@ def workflow_breaches(root, workflow):
         yield "there is no .ci/run"
 
 
-def hook_breaches(root, config):
-    for repository in config["repos"]:
-        if repository["repo"] != "local":
-            yield f"{repository['repo']} is not local: hooks work without network"
-        for hook in repository["hooks"]:
-            if hook.get("language") != "system" or not (root / hook["entry"].split()[0]).exists():
-                yield f"hook {hook['id']}: {hook['entry']} is no script of the tree"
-
-
 def breaches(root):
     """Yields 'PATH: the error'."""
     forms = sorted((root / ".github/ISSUE_TEMPLATE").glob("*.y*ml"))
     checks = [(path, chooser_breaches if path.stem == "config" else form_breaches) for path in forms]
     checks += [(path, lambda found: workflow_breaches(root, found)) for path in sorted((root / ".github/workflows").glob("*.y*ml"))]
-    checks.append((root / ".pre-commit-config.yaml", lambda found: hook_breaches(root, found)))
     for path, check in checks:
         try:
             found = list(check(yaml.safe_load(path.read_text(encoding="utf-8"))))

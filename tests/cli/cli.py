@@ -78,6 +78,13 @@ class Case(unittest.TestCase):
             self.addCleanup(os.close, end)
         return ends
 
+    def closed_pipe(self):
+        """The end of a pipe that nothing reads any more."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.addCleanup(os.close, writer)
+        return writer
+
     def wait_until(self, condition, seconds=HANG_SECONDS):
         deadline = time.monotonic() + seconds
         while not condition():

@@ -38,49 +38,48 @@ class Defaults(cli.Case):
     def nopscope(self, *arguments, status=0, **more):
         return cli.nopscope(*arguments, status=status, cwd=self.directory, env=self.environment | more)
 
+    def said(self, status, *arguments, **more):
+        return self.nopscope(*arguments, status=status, **more).stderr
+
+    def is_json(self, command, *arguments, **more):
+        return self.nopscope(command, cli.DEMO, *arguments, **more).stdout.startswith("{")
+
     def test_a_command_takes_those_it_has_an_option_for(self):
-        self.assertTrue(self.nopscope("info", cli.DEMO).stdout.startswith("{"))
-        self.assertFalse(self.nopscope("check", cli.DEMO).stdout.startswith("{"), "its own section comes first")
-        self.assertFalse(self.nopscope("info", cli.DEMO, "--format", "text").stdout.startswith("{"), "the command line comes first")
-        self.assertFalse(self.nopscope("info", cli.DEMO, "--format=text").stdout.startswith("{"))
+        self.assertTrue(self.is_json("info"))
+        self.assertFalse(self.is_json("check"), "its own section comes first")
+        for words in (("--format", "text"), ("--format=text",)):
+            self.assertFalse(self.is_json("info", *words), "the command line comes first")
         self.nopscope("events")  # it has no such options
 
     def test_an_old_name_is_taken(self):
         self.write(FILE.format(image=cli.DEMO) + "[old]\ncount = 2000\ndepth = 3\n[old.graph]\ndepth = 0\n[old.record]\nmode = 'profile'\n")
-        old = ("--board", "old")
-        self.assertRegex(self.nopscope(*old, "outliers", "x", "f", status=2).stderr, "--count is now --top: .*\n.*old.count: expected a whole")
-        self.assertRegex(self.nopscope(*old, "graph", "x", status=2).stderr, "--depth is now --levels: .*\n.*old.graph.depth: expected")
-        said = self.nopscope(*old, "record", "--from", "file:none", "-o", "x.nsc", status=2).stderr
-        self.assertRegex(said, "--mode profile is now --recorder profile: .*\n.*give --image ELF")
+        for words, said in (("outliers x f", "--count is now --top: .*\n.*old.count: expected a whole"),
+                            ("graph x", "--depth is now --levels: .*\n.*old.graph.depth: expected"),
+                            ("record --from file:none -o x.nsc", "--mode profile is now --recorder profile: .*\n.*give --image ELF")):
+            self.assertRegex(self.said(2, "--board", "old", *words.split()), said)
         self.write(FILE.format(image=cli.DEMO) + "[old]\ndepth = 0\n")
-        said = self.nopscope(*old, "graph", "x", status=3).stderr
-        self.assertNotIn("--levels", said, "it is record's")
+        self.assertNotIn("--levels", self.said(3, "--board", "old", "graph", "x"), "it is record's")
 
     def test_the_board_is_chosen(self):
-        said = self.nopscope("--board", "there", "record", "-o", "x.nsc", status=3).stderr
-        self.assertIn("none.elf", said)
-        said = self.nopscope("--board=there", "record", "-o", "x.nsc", "--image", cli.DEMO, status=3).stderr
-        self.assertIn("127.0.0.1", said)
-        said = self.nopscope("--board", "nowhere", "events", status=2).stderr
-        self.assertIn("there is no section [nowhere]; there are here, there", said)
+        self.assertIn("none.elf", self.said(3, "--board", "there", "record", "-o", "x.nsc"))
+        self.assertIn("127.0.0.1", self.said(3, "--board=there", "record", "-o", "x.nsc", "--image", cli.DEMO))
+        self.assertIn("there is no section [nowhere]; there are here, there", self.said(2, "--board", "nowhere", "events"))
 
     def test_what_excludes_an_option_keeps_its_default_away(self):
-        said = self.nopscope("--board", "there", "ctl", "--via", "unix:none", "stats", "--image", cli.DEMO, status=3).stderr
+        said = self.said(3, "--board", "there", "ctl", "--via", "unix:none", "stats", "--image", cli.DEMO)
         self.assertIn("none", said)
         self.assertNotIn("excludes", said)
 
     def test_defaults_go_where_the_command_line_leaves_room(self):
         self.write("board = 'b'\n[b]\nfrom = 'tcp:127.0.0.1:1'\nfilter = ['lua_*', 'luaV_*']\noutput = 'default.out'\ntop = 3\n"
                    "keep-tracing = true\nraw = true\nmin-share = 1\n[b.record]\nraw = 'raw.bin'\n[b.diff]\ntop = 5\n")
-        none = "cannot open none.nsc: No such file or directory"
-        for words in (("report", "--", "none.nsc"), ("serve", "none.nsc"), ("diff", "none.nsc", "b", "--", "c", "d"),
-                      ("diff", "none.nsc", "--", "c"), ("html", "none.nsc"), ("irq", "none.nsc"), ("graph", "--", "none.nsc")):
-            said = self.nopscope("--board", "b", *words, status=3).stderr
-            self.assertIn(none, said, words)
-        self.assertIn("ctl needs request", self.nopscope("ctl", status=2).stderr)
-        self.assertIn("give file or --from, not both", self.nopscope("serve", "--from", "x", "none.nsc", status=2).stderr)
-        self.assertIn("give --image ELF", self.nopscope("record", status=2).stderr, "its --trace is the file's")
-        self.assertIn("cannot open none.elf", self.nopscope("record", "--image", "none.elf", status=3).stderr)
+        for line in ("report -- none.nsc", "serve none.nsc", "diff none.nsc b -- c d", "diff none.nsc -- c", "html none.nsc",
+                     "irq none.nsc", "graph -- none.nsc"):
+            self.assertIn("cannot open none.nsc: No such file or directory", self.said(3, "--board", "b", *line.split()), line)
+        for status, line, said in ((2, "ctl", "ctl needs request"), (2, "serve --from x none.nsc", "give file or --from, not both"),
+                                   (2, "record", "give --image ELF"),  # its --trace is the file's
+                                   (3, "record --image none.elf", "cannot open none.elf")):
+            self.assertIn(said, self.said(status, *line.split()))
 
     def test_each_command_takes_a_file_with_a_value_for_each_of_its_options(self):
         values = {"N": "3", "PERCENT": "1", "SECONDS": "1", "ADDRESS": "64", "SIZE": "'1GB'", "LIMIT": "'1h'", "": "true"}
@@ -96,42 +95,39 @@ class Defaults(cli.Case):
                 lines.append(f"{name[2:]} = {value if kind in given else repr(value.strip(chr(39)))}")
             self.write("board = 'b'\n" + "\n".join(lines) + "\n")
             self.assertIn("Examples:", self.nopscope(command, "--help").stdout)
-            done = self.nopscope(command, "--none-such", status=2)
-            self.assertIn(f"{command} has no option --none-such", done.stderr, "\n".join(lines))
+            self.assertIn(f"{command} has no option --none-such", self.said(2, command, "--none-such"), "\n".join(lines))
             # The same file, with one option at a time set to a wrong value.
             for name, kind in options:
                 if kind in {*values, ""} or kind.startswith("{"):
                     self.write(f"board = 'b'\n[b]\n{name[2:]} = 'no such'\n")
-                    said = self.nopscope(command, status=2).stderr
-                    self.assertRegex(said, rf"\Anopscope: nopscope.toml: b{name.replace('--', '.')}: expected [^\n]*\n\Z")
+                    self.assertRegex(self.said(2, command), rf"\Anopscope: nopscope.toml: b{name.replace('--', '.')}: expected [^\n]*\n\Z")
 
     def test_the_example_of_the_documentation(self):
         text = (pathlib.Path(__file__).parents[2] / "docs/cli.md").read_text()
         example, = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
         self.write(example)
-        for words in (("report", "none.nsc"), ("serve", "none.nsc"), ("info", "none.nsc"), ("diff", "none.nsc", "b")):
-            said = self.nopscope(*words, status=3).stderr
-            self.assertRegex(said, r"cannot open (none.nsc|build/rpi4/firmware/demo.elf): No such file", words)
-        self.assertIn("demo.elf", self.nopscope("record", "-o", "run.nsc", status=3).stderr)
-        self.assertIn("there is no section [virt]; there are rpi4", self.nopscope("--board", "virt", "record", "-o", "x", status=2).stderr)
+        for line in ("report none.nsc", "serve none.nsc", "info none.nsc", "diff none.nsc b"):
+            self.assertRegex(self.said(3, *line.split()), r"cannot open (none.nsc|build/rpi4/firmware/demo.elf): No such file", line)
+        self.assertIn("demo.elf", self.said(3, "record", "-o", "run.nsc"))
+        self.assertIn("there is no section [virt]; there are rpi4", self.said(2, "--board", "virt", "record", "-o", "x"))
 
     def test_where_the_file_is_looked_for(self):
         (self.directory / "nopscope.toml").unlink()
-        self.assertFalse(self.nopscope("info", cli.DEMO).stdout.startswith("{"))
+        self.assertFalse(self.is_json("info"))
         self.write(FILE.format(image=cli.DEMO), "home/.config/nopscope/config.toml")
-        self.assertTrue(self.nopscope("info", cli.DEMO).stdout.startswith("{"))
+        self.assertTrue(self.is_json("info"))
         self.write("board = 'here'\n[here]\nformat = 'text'\n", "other/nopscope/config.toml")
-        self.assertFalse(self.nopscope("info", cli.DEMO, XDG_CONFIG_HOME=str(self.directory / "other")).stdout.startswith("{"))
+        self.assertFalse(self.is_json("info", XDG_CONFIG_HOME=str(self.directory / "other")))
         mine = self.write("board = 'a'\n[a]\nformat = 'text'\n", "mine.toml")
-        self.assertFalse(self.nopscope("info", cli.DEMO, NOPSCOPE_CONFIG=str(mine)).stdout.startswith("{"))
-        self.assertIn("cannot open", self.nopscope("events", NOPSCOPE_CONFIG="none.toml", status=3).stderr)
+        self.assertFalse(self.is_json("info", NOPSCOPE_CONFIG=str(mine)))
+        self.assertIn("cannot open", self.said(3, "events", NOPSCOPE_CONFIG="none.toml"))
 
     def test_a_file_that_is_found_starts_no_program(self):
         """The directory may be somebody else's."""
         started = self.directory / "started"
         file = self.write(f"board = 'x'\n[x]\nfrom = 'exec:touch {started}'\n")
-        said = self.nopscope("record", "-o", "out.nsc", status=2).stderr
-        self.assertRegex(said, r"^nopscope: nopscope\.toml: x\.from: exec: starts a program: .*NOPSCOPE_CONFIG\n$")
+        self.assertRegex(self.said(2, "record", "-o", "out.nsc"),
+                         r"^nopscope: nopscope\.toml: x\.from: exec: starts a program: .*NOPSCOPE_CONFIG\n$")
         self.assertFalse(started.exists())
         self.nopscope("record", "-o", "out.nsc", status=None, NOPSCOPE_CONFIG=str(file))
         self.assertTrue(started.exists())
@@ -142,11 +138,9 @@ class Defaults(cli.Case):
                            ("image = 'x'\n", "image: options are in a board's section"),
                            ("board = 'c'\n[b]\nimage = 'x'\n", "there is no section [c]")):
             self.write(text)
-            done = self.nopscope("events", status=2)
-            self.assertIn(said, done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assert_sentence(self.nopscope("events", status=2), said)
         (self.directory / "nopscope.toml").unlink()
-        self.assertIn("there is no nopscope.toml", self.nopscope("--board", "b", "events", status=2).stderr)
+        self.assertIn("there is no nopscope.toml", self.said(2, "--board", "b", "events"))
 
 
 if __name__ == "__main__":

@@ -86,21 +86,9 @@ class Table(cli.Case):
         (self.directory / "new").unlink(missing_ok=True)
 
     def check_stdout(self, line, fault):
-        if fault == "full":
-            with open("/dev/full", "wb") as full:
-                self.check(line, 3, FAULTS[fault], stdout=full)
-        elif fault == "pipe":
-            read, write = os.pipe()
-            os.close(read)
-            try:
-                self.check(line, 3, FAULTS[fault], stdout=write)
-            finally:
-                os.close(write)
-        elif fault == "closed":
-            self.check(line, 3, FAULTS[fault], preexec_fn=lambda: os.close(1))
-        else:
-            with open(self.directory / "events", "ab") as file:
-                self.check(line, 3, FAULTS[fault], stdout=file, preexec_fn=no_room)
+        with open({"full": "/dev/full", "disk": self.directory / "events"}.get(fault, os.devnull), "ab") as file:
+            before = {"closed": lambda: os.close(1), "disk": no_room}.get(fault)
+            self.check(line, 3, FAULTS[fault], stdout=self.closed_pipe() if fault == "pipe" else file, preexec_fn=before)
 
     def test_each_command_has_a_row(self):
         self.assertLessEqual(set(cli.commands()), set(command_lines.TABLE))
@@ -136,11 +124,9 @@ class Table(cli.Case):
                 self.there.remove("out")
                 out.unlink()
             self.check(line, 3, "cannot (write|make|create) ", out=self.directory / "no" / "out")
-            read, write = os.pipe()
-            os.close(read)
+            write = self.closed_pipe()
             self.check(line, 2 if is_directory else 3, "is no directory" if is_directory else "cannot write .*: Broken pipe",
                        out=f"/dev/fd/{write}", pass_fds=[write])
-            os.close(write)
 
     def test_what_was_recorded_until_the_disk_was_full_is_kept(self):
         self.files["line"].write_bytes(trace2.frame(trace2.HELLO, 1, line_test.hello_of(self.inputs["line"])) + b"".join(

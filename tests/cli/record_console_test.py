@@ -141,10 +141,7 @@ class Blocked(cli.Case):
                     self.end(recorder, number, heard=False)
 
     def test_a_closed_pipe_ends_the_console_and_not_the_recording(self):
-        reader, writer = os.pipe()
-        os.close(reader)
-        self.addCleanup(os.close, writer)
-        said, _ = self.check_nothing_is_lost(0, writer, signal.SIGTERM, count=5, text=100)
+        said, _ = self.check_nothing_is_lost(0, self.closed_pipe(), signal.SIGTERM, count=5, text=100)
         self.assertEqual(said.count("cannot write standard output: Broken pipe; the recording has the rest of the console"), 1, said)
 
     def test_a_console_that_is_read_slowly_is_shown_whole(self):

@@ -2,7 +2,7 @@
 """Captured registers, results, counters, marks and masked times, for the second reader (decode.py)."""
 from collections import Counter, defaultdict
 
-from trace2 import ARGUMENTS, COUNTER, DATA, EXTENDED, MARKER, MASKED, RESULT
+from trace2 import ARGUMENTS, COUNTER, MASKED, RESULT
 
 
 def signed(value, bits):
@@ -17,26 +17,8 @@ class Captured:
         self.series, self.marks = defaultdict(list), []
         self.masked = []  # (instructions from text_base, ticks)
 
-    def reader(self, session):
-        """Takes the records of a core: (index, kind, value, clock)."""
-        head, data = None, []
-        while True:
-            index, kind, value, clock = yield
-            if kind != EXTENDED or value & 15 != DATA:
-                head, data = (index, value & 15, value >> 4, clock), []
-                if kind != EXTENDED:
-                    head = None
-                elif value & 15 == MARKER:
-                    self.marks.append(value >> 4)
-            elif head and index == head[0] + 1 + len(data):
-                data.append(value >> 4)
-                if self.take(head[1], head[2], data, (session, head[3])):
-                    head = None
-            else:
-                head = None
-
     def take(self, what, argument, data, when):
-        """Returns whether the value is complete."""
+        """Takes the data behind a record. Returns whether the value is complete."""
         if what == MASKED:
             if len(data) == 2:
                 self.masked.append((signed(data[0], 57), data[1]))

@@ -16,7 +16,7 @@ import attribution
 import tasks
 import trace2
 from captured import Captured, summary
-from trace2 import HELLO, PROFILE, STATS, TASKS, TRACE, Malformed, TraceDecoder, frames, stats
+from trace2 import DATA, EXTENDED, HELLO, MARKER, PROFILE, STATS, TASK, TASKS, TRACE, Malformed, TraceDecoder, frames, stats
 
 TIMES_OF_CONTEXT = ("session", "core", "context", "ran_ticks", "self_ticks", "tracer_ticks")
 
@@ -24,17 +24,29 @@ TIMES_OF_CONTEXT = ("session", "core", "context", "ran_ticks", "self_ticks", "tr
 class Core(attribution.Core):
     """One core of one session, with what its frames say."""
 
-    def __init__(self, values, cores, of_tasks):
+    def __init__(self, session, captured, cores, of_tasks):
         super().__init__(cores)
-        self.tasks, self.values = of_tasks, values
-        next(values)
+        self.session, self.captured, self.tasks = session, captured, of_tasks
+        self.head, self.data = None, []  # a record's (index, what, argument, clock), and what came behind it
         self.next_index = self.delivered = self.dropped = self.overwritten = self.missing = 0
         self.undecoded, self.repeated, self.malformed = 0, 0, 0
         self.stats, self.decoder = None, TraceDecoder()
 
     def event(self, kind, value, index, clock):
-        self.values.send((index, kind, value, clock))
-        self.tasks.record(index, kind, value, self.current)
+        if kind == EXTENDED and value & 15 == MARKER:
+            self.captured.marks.append(value >> 4)
+        if kind != EXTENDED or value & 15 != DATA:
+            self.head, self.data = (index, value & 15, value >> 4, clock) if kind == EXTENDED else None, []
+        elif self.head and index == self.head[0] + 1 + len(self.data):
+            self.data.append(value >> 4)
+            _, what, argument, when = self.head
+            is_complete = (self.tasks.take(argument, self.data) if what == TASK else
+                           self.captured.take(what, argument, self.data, (self.session, when)))
+            if is_complete:
+                self.head = None
+        else:
+            self.head = None
+        self.tasks.record(kind, value, self.current)
         super().event(kind, value, index, clock)
 
     def step(self):
@@ -210,7 +222,7 @@ def decode(line):
         elif stream in (TRACE, STATS):
             core = cores.get(number)
             if core is None:
-                core = cores[number] = Core(captured.reader(session), cores, tasks.OfCore(told, sessions, number))
+                core = cores[number] = Core(session, captured, cores, tasks.OfCore(told, sessions, number))
             if stream == STATS:
                 core.stats = stats(payload)
                 continue

@@ -4,7 +4,7 @@
 It was written from the text in tracer/protocol/tasks.hpp and tracer/protocol/record.hpp."""
 from collections import Counter, defaultdict
 
-from trace2 import CONTEXT, DATA, EXTENDED, TASK, Malformed, Varints
+from trace2 import CONTEXT, EXTENDED, TASK, Malformed, Varints
 
 LEFT, READY, TAKES, GIVES, WAITS = 1, 2, 3, 4, 5
 HOW_LEFT = ("unknown", "preempted", "blocked", "gave_way", "ended")
@@ -83,41 +83,31 @@ class OfCore:
 
     def __init__(self, tasks, session, core):
         self.tasks, self.session, self.core = tasks, session, core
-        self.head, self.data = None, []  # index, fact, number of data records
         self.before = None  # the context that ran before the last `context` record
 
     def gap(self):
         self.before = None
 
-    def record(self, index, kind, value, current):
+    def record(self, kind, value, current):
         """`current`: the context that ran before this record."""
-        if kind == EXTENDED and value & 15 == DATA:
-            if self.head and index == self.head[0] + 1 + len(self.data):
-                self.data.append(value >> 4)
-                if len(self.data) == self.head[2]:
-                    self.take(self.head[1], self.data[0])
-                    self.head = None
-            else:
-                self.head = None
-            return
-        self.head, self.data = None, []
         if kind == EXTENDED and value & 15 == CONTEXT:
             self.before = current
-        elif kind == EXTENDED and value & 15 == TASK:
-            fact, words, how = value >> 4 & 31, value >> 9 & 31, value >> 14 & 7
-            if words:
-                self.head = index, fact, words
-            if fact == LEFT:
-                if self.before not in (None, SEVERAL):
-                    name = HOW_LEFT[how] if how < len(HOW_LEFT) else HOW_LEFT[0]
-                    self.tasks.left[self.session, self.core, self.before][name] += 1
-                self.before = None
+        elif kind == EXTENDED and value & 15 == TASK and value >> 4 & 31 == LEFT:
+            if self.before not in (None, SEVERAL):
+                how = value >> 14 & 7
+                name = HOW_LEFT[how] if how < len(HOW_LEFT) else HOW_LEFT[0]
+                self.tasks.left[self.session, self.core, self.before][name] += 1
+            self.before = None
 
-    def take(self, fact, data):
-        if fact == READY and data < SEVERAL:
-            self.tasks.ready[Tasks.key(self.session, self.core, data)] += 1
-        elif fact in (TAKES, GIVES, WAITS):
-            self.tasks.of_objects[self.session, data][fact] += 1
+    def take(self, argument, data):
+        """Takes the data behind a task's record. Returns whether it is complete."""
+        fact, words = argument & 31, argument >> 5 & 31
+        if len(data) == words:
+            if fact == READY and data[0] < SEVERAL:
+                self.tasks.ready[Tasks.key(self.session, self.core, data[0])] += 1
+            elif fact in (TAKES, GIVES, WAITS):
+                self.tasks.of_objects[self.session, data[0]][fact] += 1
+        return len(data) >= words
 
 
 def text(name):

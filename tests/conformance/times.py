@@ -97,7 +97,8 @@ def faults_of(name, core, theirs, is_whole):
     if unpaired > (core.steps[0][0] != 0) and is_whole:  # the tracer may have worked when it began
         found.append(f"{name}: {unpaired} brackets of the tracer without a begin or an end in their context")
     for number in core.contexts.keys() | theirs.keys():
-        of, said = core.contexts.get(number, attribution.Context(core)), theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
+        of = core.contexts.get(number, attribution.Context(core))
+        said = theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
         who = f"{name}, context {number}"
         ran += said["ran_ticks"]
         if said["ran_ticks"] != of.ran:

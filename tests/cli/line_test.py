@@ -151,26 +151,22 @@ class Refused(cli.Case):
 class Control(cli.Case):
     def test_silent_peers_do_not_lock_the_socket(self):
         path = self.directory / "control"
-        with subprocess.Popen([cli.NOPSCOPE, "record", "-q", "--from", "exec:sleep 60", "-o", self.directory / "line.nsc",
-                               "--control", f"unix:{path}"], stderr=subprocess.DEVNULL) as recorder:
-            try:
-                while not path.exists():
-                    time.sleep(0.02)
-                peers = [self.connect(path) for _ in range(16)]
-                time.sleep(0.3)
-                asking = self.connect(path)
-                asking.sendall(b'{"words": ["fly"]}\n')
-                self.assertRegex(asking.recv(4096), b'"status":2.*fly')
-                for peer in peers:
-                    self.assertEqual(peer.recv(1), b"", "it is closed after two seconds")
-                again = cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control",
-                                     f"unix:{path}", status=3)
-                self.assertIn("is another recorder's control socket", again.stderr)
-            finally:
-                recorder.kill()
+        recorder = self.start("record", "-q", "--from", "exec:sleep 60", "-o", self.directory / "line.nsc", "--control", f"unix:{path}")
+        self.wait_until(path.exists)
+        peers = [self.connect(path) for _ in range(16)]
+        time.sleep(0.3)
+        asking = self.connect(path)
+        asking.sendall(b'{"words": ["fly"]}\n')
+        self.assertRegex(asking.recv(4096), b'"status":2.*fly')
+        for peer in peers:
+            self.assertEqual(peer.recv(1), b"", "it is closed after two seconds")
+        again = ("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control", f"unix:{path}")
+        self.assertIn("is another recorder's control socket", cli.nopscope(*again, status=3).stderr)
+        recorder.kill()
+        recorder.wait()
         # The killed recorder has left this file.
         self.assertTrue(path.exists())
-        cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control", f"unix:{path}", status=5)
+        cli.nopscope(*again, status=5)
 
     def connect(self, path):
         peer = socket.socket(socket.AF_UNIX)

@@ -76,10 +76,6 @@ class Recording:
         return bytes(self.out)
 
 
-def rare_entries(functions):
-    return b"".join(varint(entry(function)) for function in functions)
-
-
 def profiles(frame_of, stream, step, cores):
     """2^18 functions on each core. `frame_of(first, step)`: a frame of `step` functions."""
     recording = Recording()
@@ -89,16 +85,13 @@ def profiles(frame_of, stream, step, cores):
     return recording.bytes()
 
 
-PROFILED = b"\1\2\2\2\2\1\1\1"  # the next site; total, self, min, max; one bin
-COUNTED = b"\1\1\1\2"
+def frames_of(head, row):
+    """A function that makes a frame of `count` rows, each of the next site."""
+    return lambda first, count: head + varint(first + 1) + row[1:] + row * (count - 1)
 
 
-def profile_frame(first, count):
-    return b"\1\1\1" + varint(first + 1) + PROFILED[1:] + PROFILED * (count - 1)
-
-
-def profile_events_frame(first, count):
-    return b"\1\1\1\1" + varint(first + 1) + COUNTED[1:] + COUNTED * (count - 1)
+profile_frame = frames_of(b"\1\1\1", b"\1\2\2\2\2\1\1\1")  # total, self, min, max; one bin
+profile_events_frame = frames_of(b"\1\1\1\1", b"\1\1\1\2")
 
 
 def moved_frame(functions):
@@ -117,7 +110,8 @@ def all_functions(cores=1, contexts=1, step=1):
     recording = Recording()
     tokens = bytes((RARE, RETURN)) * (1 << 15)
     for first in range(0, FUNCTIONS, 1 << 15):
-        recording.block(0, [], tokens, rare_entries(range(first * step, (first + (1 << 15)) * step, step)))
+        functions = range(first * step, (first + (1 << 15)) * step, step)
+        recording.block(0, [], tokens, b"".join(varint(entry(function)) for function in functions))
     last = (FUNCTIONS - 3) * step
     for core in range(cores):
         for context in range(contexts):
@@ -170,23 +164,13 @@ def tasks(named=1 << 17, step=256):
     return recording.bytes()
 
 
-def long_durations():
-    """Duration records that wait for their callers, each with a different depth and site."""
-    recording = Recording()
-    for first in range(0, 1 << 18, 1 << 14):
-        rare = b""
-        for number in range(first, first + (1 << 14)):
-            rare += b"".join(map(varint, (extended(DURATION, number % 4096), *of_data(number + 1), *of_data(1))))
-        recording.block(0, [], bytes((RARE,)) * (3 << 14), rare)
-    return recording.bytes()
-
-
-def of_values(head, count, per=1, in_block=1 << 14):
+def of_values(head, count, per=1, in_block=1 << 14, value=lambda number, n: number * 7919 + n + 1):
+    """Records of head(number), with `per` data each."""
     recording = Recording()
     for first in range(0, count, in_block):
         rare = b""
         for number in range(first, first + in_block):
-            data = [half for n in range(per) for half in of_data(number * 7919 + n + 1)]
+            data = [half for n in range(per) for half in of_data(value(number, n))]
             rare += b"".join(map(varint, (head(number), *data)))
         recording.block(0, [], bytes((RARE,)) * (1 + per) * in_block, rare)
     return recording.bytes()
@@ -255,7 +239,7 @@ def line_of(frames, boots=1):
     return bytes(out)
 
 
-HOSTILE = {make.__name__: make for make in (all_moved, open_calls, many_contexts, tasks, long_durations, markers, gaps, console,
+HOSTILE = {make.__name__: make for make in (all_moved, open_calls, many_contexts, tasks, markers, gaps, console,
                                             sessions, deep_and_wide)} | {
     "claimed_profile": lambda: profiles(profile_frame, PROFILE, 1 << 17, CORES),  # no frame on a line is so long
     "claimed_profile_in_frames": lambda: profiles(profile_frame, PROFILE, 120, 8),
@@ -267,6 +251,9 @@ HOSTILE = {make.__name__: make for make in (all_moved, open_calls, many_contexts
     "captured_values": lambda: of_values(lambda number: extended(ARGUMENTS, 1), 1 << 16, 2),
     "masked": lambda: of_values(lambda number: extended(MASKED, 0), 1 << 16, 2),
     "samples": lambda: of_values(lambda number: extended(SAMPLE, 60), 1 << 12, 60, 1 << 10),  # of different addresses
+    # They wait for their callers, each with a different depth and site.
+    "long_durations": lambda: of_values(lambda number: extended(DURATION, number % 4096), 1 << 18, 2,
+                                        value=lambda number, n: 1 if n else number + 1),
     "interrupts": lambda: of_values(lambda number: extended(INTERRUPT, number), 1 << 17, 0)}
 
 LINES = {

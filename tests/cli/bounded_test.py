@@ -27,32 +27,8 @@ BUILD_ID = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"  # sizes, NT_GNU_BUILD_ID
 RET, NOP = 0xD65F03C0, 0xD503201F
 
 
-def elf(path, sections, holes=()):
-    """sections: (name, type, flags, address, bytes, link). holes: {name: a size that is too large}."""
-    holes, names, headers, body = dict(holes), b"", b"", b""
-    for name, kind, flags, address, content, link in sections:
-        size = holes.get(name, len(content))
-        headers += struct.pack("<IIQQQQIIQQ", len(names), kind, flags, address, 64 + len(body), size, link, 0, 8, 0)
-        names += name.encode() + b"\0"
-        body += content
-    headers += struct.pack("<IIQQQQIIQQ", len(names), STRTAB, 0, 0, 64 + len(body), len(names) + 1, 0, 0, 1, 0)
-    body += names + b"\0"
-    count = len(sections) + 1
-    head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack("<HHIQQQIHHHHHH", 2, 183, 1, TEXT, 0, 64 + len(body), 0, 64, 0, 0,
-                                                             64, count, count - 1)
-    path.write_bytes(head + body + headers)
-    return path
-
-
-def code(count=1):
-    words = [NOP, NOP, NOP, NOP, RET, NOP] * count
-    return ("text", PROGBITS, 6, TEXT, struct.pack(f"<{len(words)}I", *words), 0)
-
-
-def symbols(entries, names):
-    """entries: (offset of the name, address). The next section has the names."""
-    table = bytes(24) + b"".join(struct.pack("<IBBHQQ", name, FUNCTION, 0, 1, address, 8) for name, address in entries)
-    return table, names
+def code():
+    return ("text", PROGBITS, 6, TEXT, struct.pack("<6I", NOP, NOP, NOP, NOP, RET, NOP), 0)
 
 
 class Bounded(cli.Case):
@@ -75,13 +51,27 @@ class Bounded(cli.Case):
         self.assertLess(most, most_bytes)
 
     def image(self, name, *sections, holes=()):
-        return elf(self.directory / name, sections, holes)
+        """sections: (name, type, flags, address, bytes, link). holes: {name: a size that is too large}."""
+        holes, names, headers, body = dict(holes), b"", b"", b""
+        for section, kind, flags, address, content, link in sections:
+            size = holes.get(section, len(content))
+            headers += struct.pack("<IIQQQQIIQQ", len(names), kind, flags, address, 64 + len(body), size, link, 0, 8, 0)
+            names += section.encode() + b"\0"
+            body += content
+        headers += struct.pack("<IIQQQQIIQQ", len(names), STRTAB, 0, 0, 64 + len(body), len(names) + 1, 0, 0, 1, 0)
+        body += names + b"\0"
+        count = len(sections) + 1
+        head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack("<HHIQQQIHHHHHH", 2, 183, 1, TEXT, 0, 64 + len(body), 0, 64, 0, 0,
+                                                                 64, count, count - 1)
+        path = self.directory / name
+        path.write_bytes(head + body + headers)
+        return path
 
     def with_symbols(self, name, entries, names):
-        table, text = symbols(entries, names)
-        sites = struct.pack("<Q", TEXT)
-        return self.image(name, ("", 0, 0, 0, b"", 0), code(), ("symtab", SYMTAB, 0, 0, table, 3), ("strtab", STRTAB, 0, 0, text, 0),
-                          ("__patchable_function_entries", PROGBITS, 3, SITES, sites, 0))
+        """entries: (offset in `names`, address) of each function."""
+        table = bytes(24) + b"".join(struct.pack("<IBBHQQ", of, FUNCTION, 0, 1, address, 8) for of, address in entries)
+        return self.image(name, ("", 0, 0, 0, b"", 0), code(), ("symtab", SYMTAB, 0, 0, table, 3), ("strtab", STRTAB, 0, 0, names, 0),
+                          ("__patchable_function_entries", PROGBITS, 3, SITES, struct.pack("<Q", TEXT), 0))
 
     def test_other_than_a_regular_file(self):
         pipe = self.directory / "pipe"

@@ -192,9 +192,8 @@ def main():
         line = file.read()
     spoken = Spoken(line)
     assert told.ended and told.counters[0][0] == len(line)
-    assert told.hellos == spoken.hellos, "hellos"
-    assert told.records == spoken.records, "records"
-    assert told.gaps == spoken.gaps, "gaps"
+    for name in ("hellos", "records", "gaps"):
+        assert getattr(told, name) == getattr(spoken, name), name
     check_clock_pairs(told)
     known = {key: count for key, count in told.items.items() if key[1] in ITEM_OF.values()}
     assert known == spoken.items, "items"

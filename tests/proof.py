@@ -25,7 +25,7 @@ from suite import BOARDS, BUILD, COMPILER_CACHE, PARTS, ROOT, build, ctest, cpu_
 ORACLES = BUILD / "host/tests/verification/oracle"
 ENVIRONMENT = os.environ | COMPILER_CACHE | {
     "NOPSCOPE": str(BUILD / "host/bin/nopscope"), "NOPSCOPE_HOST_BUILD": str(BUILD / "host"), "NOPSCOPE_BUILD_ROOT": str(BUILD),
-    "NOPSCOPE_ORACLE": str(ORACLES / "liboracle.so"), "NOPSCOPE_TRUTH": str(ORACLES / "libtruth.so"), "PYTHONDONTWRITEBYTECODE": "1"}
+    "NOPSCOPE_ORACLE": str(ORACLES / "liboracle.so"), "PYTHONDONTWRITEBYTECODE": "1"}
 # Of a command's or a test's output, what the page shows: the last lines.
 SHOWN_LINES = 4
 

@@ -43,10 +43,10 @@ struct Path {
 };
 // The path from `nopscope_NAME` to `nopscope_NAME_end`, labels in tracer/arch/arm64.
 #define SWEEP_PATH(NAME) SWEEP_BETWEEN(#NAME, NAME, NAME##_end)
-#define SWEEP_BETWEEN(TEXT, BEGIN, END)                                                 \
-    [] {                                                                                \
-        extern const char begin[] asm("nopscope_" #BEGIN), end[] asm("nopscope_" #END); \
-        return Path{TEXT, begin, end};                                                  \
+#define SWEEP_BETWEEN(TEXT, BEGIN, END)                                                           \
+    [] {                                                                                          \
+        extern const char at_##BEGIN[] asm("nopscope_" #BEGIN), at_##END[] asm("nopscope_" #END); \
+        return Path{TEXT, at_##BEGIN, at_##END};                                                  \
     }()
 
 struct Callee {

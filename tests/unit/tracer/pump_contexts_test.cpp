@@ -12,26 +12,47 @@ struct PumpContexts : PumpTest {
         PumpTest::switch_to(number);
         switches.push_back({core.entered_context_clock, number});
     }
-    static Words switches_and_brackets(const Received& received) {
-        Words list;
+    // What arrived: calls and returns (one word for all that follow each other), switches with
+    // their clocks, and the tracer's brackets.
+    static Words words_of(const Received& received) {
+        Words list{""};
         for (const Event& event : received.events) {
+            const char* const what = event.kind == Kind::ret ? "returns" : "calls";
+            if (event.kind != Kind::extended && list.back() != what) list.push_back(what);
             if (is(event, Extended::context)) list.push_back(a_switch(event.argument, event.clock));
             if (is(event, Extended::tracer_begin))
                 list.push_back("begin " + std::to_string(event.clock));
             if (is(event, Extended::tracer_end)) list.push_back("end");
         }
-        return list;
+        return {list.begin() + 1, list.end()};
     }
     static std::string a_switch(std::uint32_t number, std::uint64_t clock) {
         return "context " + std::to_string(number) + " " + std::to_string(clock);
     }
-    // Expects the core's last switch, to this context, and then a bracket. Returns when it began.
-    std::uint64_t expect_bracket_behind_switch(const Received& received, std::uint32_t number) {
-        const Words list = switches_and_brackets(received);
+    std::string last_switch() const {
+        return a_switch(core.context_number, core.entered_context_clock);
+    }
+    // Expects the core's last switch and then a bracket. Returns when it began.
+    std::uint64_t expect_bracket_behind_switch(const Received& received) {
+        Words list = words_of(received);
+        std::erase(list, "calls");
         if (list.size() != 3) return ADD_FAILURE() << list.size(), 0;
-        EXPECT_EQ(list[0], a_switch(number, core.entered_context_clock));
-        EXPECT_EQ(list[1].substr(0, 6), "begin ");
+        EXPECT_EQ(tuple(list[0], list[1].substr(0, 6), list[2]),
+                  tuple(last_switch(), "begin ", "end"));
         return std::stoull(list[1].substr(6));
+    }
+    // The ring has no room for the switch. The pump makes some, and the next call comes behind it.
+    void expect_next_call_behind_switch() {
+        const std::uint64_t cursor = core.cursor;
+        EXPECT_FALSE(call(0x3000));
+        EXPECT_EQ(tuple(core.context_record_pending, core.cursor), tuple(1u, cursor));
+        pump.flush();
+        EXPECT_EQ(core.context_record_pending, 0u);
+        ASSERT_TRUE(call(0x4000));
+        const Received received = flushed();
+        const Words list = words_of(received);
+        EXPECT_EQ(Words(list.end() - 2, list.end()), (Words{last_switch(), "calls"}));
+        EXPECT_EQ(received.events.back().site_offset, 0x3000u);
     }
     // The context that ran at this time, and when the core left it.
     std::pair<std::uint32_t, std::uint64_t> truth(std::uint64_t clock) const {
@@ -59,15 +80,6 @@ struct PumpContexts : PumpTest {
     std::uint32_t reader = 0;
     std::uint64_t last = machine.now;
     unsigned several = 0, brackets = 0;
-    static std::vector<std::uint32_t> contexts_of(const Received& received) {
-        std::vector<std::uint32_t> list;
-        std::uint32_t now = 0;
-        for (const Event& event : received.events) {
-            if (event.kind != Kind::extended) list.push_back(now);
-            if (is(event, Extended::context)) now = event.argument;
-        }
-        return list;
-    }
 };
 
 TEST_F(PumpContexts, ASwitchIsARecordAndAFrameBeginsWithIt) {
@@ -75,14 +87,15 @@ TEST_F(PumpContexts, ASwitchIsARecordAndAFrameBeginsWithIt) {
     switch_to(9);
     call(0x2008);
     pump.flush();
+    EXPECT_EQ(core.own_records, 0u) << "it is not the tracer's own";
     machine.now += 3 * hz;  // time for a key frame
     call(0x2010);
     const Received received = flushed();
-    EXPECT_EQ(contexts_of(received), (std::vector<std::uint32_t>{0, 9, 9}));
+    EXPECT_EQ(words_of(received), (Words{"calls", last_switch(), "calls"}));
     ASSERT_EQ(received.traces.size(), 2u);
-    EXPECT_EQ(received.traces[0].context, 0u);
-    EXPECT_EQ(received.traces[1].context, 9u);
-    EXPECT_EQ(received.traces[1].first_index, 3u);
+    EXPECT_EQ(tuple(received.traces[0].context, received.traces[1].context,
+                    received.traces[1].first_index),
+              tuple(0u, 9u, 3u));
 }
 
 TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
@@ -91,13 +104,7 @@ TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
         switch_to(i);
         ASSERT_FALSE(call(0x3000));
     }
-    EXPECT_EQ(core.context_record_pending, 1u);
-    pump.flush();
-    EXPECT_EQ(core.context_record_pending, 0u);
-    ASSERT_TRUE(call(0x4000));
-    const Received received = flushed();
-    EXPECT_EQ(contexts_of(received).back(), 999u);
-    EXPECT_EQ(received.events.back().site_offset, 0x3000u);
+    expect_next_call_behind_switch();
 }
 
 // The switch needs more records than an entry. There is room for one.
@@ -105,30 +112,21 @@ TEST_F(PumpContexts, NoEntryComesBeforeASwitchOfSeveralRecords) {
     while (core.cursor + 2 * record_bytes <= core.limit) ASSERT_TRUE(call(0x2000));
     switch_context(core, 9, machine.now, 0, protocol::Left::preempted);
     put_switch(machine, core);
-    EXPECT_EQ(core.context_record_pending, 1u);
     EXPECT_FALSE(call(0x3000));
-    ring_set_limit(machine, core);
-    EXPECT_FALSE(call(0x3000)) << "no room has come";
-    pump.flush();
-    ASSERT_TRUE(call(0x4000));
-    EXPECT_EQ(contexts_of(flushed()).back(), 9u);
+    ring_set_limit(machine, core);  // no room has come
+    expect_next_call_behind_switch();
 }
 
-TEST_F(PumpContexts, StoppedRecordingSaysItAtTheStart) {
-    core.limit = 0;
-    switch_to(3);
-    switch_to(4);
-    EXPECT_EQ(core.cursor, ring_bytes);
-    start();
-    ASSERT_TRUE(call(0x2000));
-    EXPECT_EQ(contexts_of(flushed()), (std::vector<std::uint32_t>{4}));
-}
-
-TEST_F(PumpContexts, TheyAreNotTheTracersOwnRecords) {
-    for (std::uint32_t i = 0; i < 100; ++i) switch_to(i);
-    pump.flush();
-    EXPECT_EQ(core.own_records, 0u);
-    receive();
+// If not even the tracer's own record has room, the pump makes none, and entries wait, too.
+TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
+    fill();
+    fill_own();
+    switch_to(9);
+    const std::uint64_t cursor = core.cursor;
+    EXPECT_FALSE(put_own(machine, core, Extended::tracer_begin));
+    EXPECT_EQ(core.cursor, cursor);
+    expect_next_call_behind_switch();
+    EXPECT_GT(core.dropped, 0u);
 }
 
 // The ring is full at the task switch, and the new task has to make room first.
@@ -141,14 +139,14 @@ TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
     const Moment began = moment(machine, core);
     machine.now += 50;
     ASSERT_TRUE(pump.make_room(began, 21));
-    EXPECT_EQ(expect_bracket_behind_switch(finished(), 9), began.clock);
+    EXPECT_EQ(expect_bracket_behind_switch(finished()), began.clock);
 }
 
 TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
     fill();
     switch_to(9);
     pump.run(moment(machine, core));
-    expect_bracket_behind_switch(flushed(), 9);
+    expect_bracket_behind_switch(flushed());
 }
 
 // If the switch's record comes after the work began, the work's begin must not come before it.
@@ -159,7 +157,7 @@ TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
     switch_to(3);
     machine.now += 100;
     pump.charge_to_tracer([] {}, began);
-    EXPECT_GT(expect_bracket_behind_switch(flushed(), 3), core.entered_context_clock);
+    EXPECT_GT(expect_bracket_behind_switch(flushed()), core.entered_context_clock);
 }
 
 TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
@@ -168,12 +166,12 @@ TEST_F(PumpContexts, ALateRecordHasItsSwitchsClockAndHidesNoContext) {
     const std::uint64_t left = core.entered_context_clock;
     machine.now += 100;
     switch_to(4);
+    EXPECT_EQ(core.cursor, ring_bytes);
     machine.now += 100;
-    pump.charge_to_tracer([] {});
-    const auto list = switches_and_brackets(flushed());
-    ASSERT_EQ(list.size(), 4u);
-    EXPECT_EQ(list[0], a_switch(protocol::several_contexts, left));
-    EXPECT_EQ(list[1], a_switch(4, core.entered_context_clock));
+    start();
+    ASSERT_TRUE(call(0x2000));
+    EXPECT_EQ(words_of(flushed()),
+              (Words{a_switch(protocol::several_contexts, left), last_switch(), "calls"}));
 }
 
 // A return has no limit. The record of the switch comes after it.
@@ -187,28 +185,9 @@ TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
     machine.now += 100;
     start();
     const Received received = flushed();
-    ASSERT_EQ(switches_and_brackets(received).size(), 1u);
+    EXPECT_EQ(words_of(received).size(), 3u);
     EXPECT_TRUE(is(received.events.back(), Extended::context));
     EXPECT_GT(received.events.back().clock, left);
-}
-
-// If not even the tracer's own record has room, the pump makes none, and entries wait, too.
-TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
-    fill();
-    fill_own();
-    switch_to(9);
-    const std::uint64_t cursor = core.cursor;
-    EXPECT_FALSE(put_own(machine, core, Extended::tracer_begin));
-    EXPECT_FALSE(call(0x2000));
-    EXPECT_EQ(core.cursor, cursor);
-    EXPECT_EQ(core.context_record_pending, 1u);
-    pump.flush();
-    EXPECT_EQ(core.context_record_pending, 0u);
-    ASSERT_TRUE(call(0x3000));
-    const Received received = flushed();
-    EXPECT_EQ(switches_and_brackets(received), Words{a_switch(9, core.entered_context_clock)});
-    EXPECT_EQ(received.events.back().site_offset, 0x2000u);
-    EXPECT_GT(core.dropped, 0u);
 }
 
 class PumpContextsInMode : public PumpContexts, public ::testing::WithParamInterface<Mode> {};
@@ -248,21 +227,13 @@ TEST_P(PumpContextsInMode, NoContextHasTheTimeOfAnother) {
     EXPECT_GT(brackets, 100u);
 }
 
-TEST_F(PumpContexts, TheReserveKeepsEntriesOut) {
-    core.reserve += 100 * record_bytes;
-    ring_set_limit(machine, core);
-    fill();
-    EXPECT_EQ(core.cursor - core.tail, ring_bytes - own_reserve_bytes - mark_reserve_bytes -
-                                           (shadow_frames + 100) * record_bytes);
-}
-
 TEST_F(PumpContexts, WhatIsAskedForIsDueAtOnce) {
     pump.run();
     (void)receive();
     const auto sent = [this] {
         call(0x2000);
         pump.run();
-        return contexts_of(receive()).size();
+        return without_own(receive().events).size();
     };
     EXPECT_EQ(sent(), 0u);
     core.send_to = core.cursor;

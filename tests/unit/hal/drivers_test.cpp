@@ -109,6 +109,7 @@ TEST_F(MailboxTest, TheFirmwaresClocks) {
     EXPECT_EQ(mailbox.uart_clock_hz(), 48'000'000u);
     EXPECT_EQ(mailbox.core_clock_hz(), 500'000'000u);
     mailbox.set_uart_clock_hz(64'000'000);
+    videocore.answers_after_us = 990'000;  // an answer may take nearly a second
     EXPECT_EQ(mailbox.uart_clock_hz(), 64'000'000u);
     EXPECT_FALSE(mailbox.is_silent());
 }
@@ -118,13 +119,6 @@ TEST_F(MailboxTest, TheArmClockIsMeasuredIfItCanBe) {
     EXPECT_EQ(mailbox.arm_clock_hz(), 1'500'000'000u);
     videocore.measured = {{3, 1'499'999'232}};
     EXPECT_EQ(mailbox.arm_clock_hz(), 1'499'999'232u);
-}
-
-TEST_F(MailboxTest, AnAnswerMayTakeNearlyASecond) {
-    videocore.clocks = {{2, 48'000'000}};
-    videocore.answers_after_us = 990'000;
-    EXPECT_EQ(mailbox.uart_clock_hz(), 48'000'000u);
-    EXPECT_FALSE(mailbox.is_silent());
 }
 
 TEST_F(MailboxTest, OneThatIsSilentOrFullIsAskedOnceForASecond) {

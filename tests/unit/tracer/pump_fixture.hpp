@@ -17,7 +17,10 @@ inline std::size_t transmitter_room = 0;
 // One decoder for each core. Each test begins with new ones.
 inline std::map<unsigned, std::unique_ptr<protocol::TraceDecoder>> decoders;
 
+inline std::function<void(std::uint8_t)> before_byte;  // called before a byte is written
+
 inline bool try_write(std::uint8_t byte) {
+    if (before_byte) before_byte(byte);
     if (transmitter_room == 0) return false;
     --transmitter_room;
     line_bytes.push_back(byte);
@@ -117,13 +120,13 @@ struct PumpTest : ::testing::Test, CoreUnderTest {
     explicit PumpTest(unsigned count = 1) : CoreUnderTest(count) {
         line_bytes.clear();
         decoders.clear();
+        before_byte = nullptr;
         transmitter_room = any_number;
         hello.clock_hz = hz;
         hello.text_base = 0x1000;
     }
-    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0,
-              bool (*write)(std::uint8_t) = try_write) {
-        config.output.try_write = write;
+    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0) {
+        config.output.try_write = try_write;
         config.cores = static_cast<unsigned>(cores.size());
         config.clock_hz = hz;
         config.mode = mode;

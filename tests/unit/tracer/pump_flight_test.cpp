@@ -169,32 +169,22 @@ TEST_F(PumpFlight, ASnapshotBeginsWhereItsContextIsKnown) {
     EXPECT_EQ(checked(receive()).events.front().index, record_index(core.doubled_from));
 }
 
-std::size_t bytes_until_panic;
-std::function<void()> on_panic;  // like a panic, it does not return to the interrupted pump
-
-bool write_until_panic(std::uint8_t byte) {
-    if (bytes_until_panic-- == 0) {
-        on_panic();
-        throw 0;
-    }
-    return try_write(byte);
-}
-
 class PumpFlightPanics : public PumpFlight, public ::testing::WithParamInterface<std::size_t> {};
 
 TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
-    open(Mode::flight, 0, write_until_panic);
+    open(Mode::flight);
     make(3 * slots);
     const std::uint64_t hole = record_index(core.cursor);
     core.cursor += record_bytes;  // the interrupted code's claim
     make(100);
-    bytes_until_panic = GetParam();
     std::uint64_t end = 0;
-    on_panic = [&] {
-        bytes_until_panic = ~std::size_t{0};
+    std::size_t left = GetParam();
+    before_byte = [&](std::uint8_t) {
+        if (left-- != 0) return;
         core.limit = 0;
         pump.enter_panic();
         end = record_index(core.cursor);
+        throw 0;  // a panic does not return to the interrupted pump
     };
     try {
         pump.run();

@@ -62,26 +62,19 @@ TEST(TransitionPlannerTest, AsManyOpsAsASiteCanHave) {
 // The sets are small, but too many ops are attached.
 TEST(TransitionPlannerTest, AsManyOpsAsThereCanBe) {
     TenSites t;
-    std::deque<Ops> many(max_attached + 1, Ops{.func = a_callback});
-    for (std::uint32_t i = 0; i < max_attached; ++i)
+    std::deque<Ops> many(max_attached, Ops{.func = a_callback});
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr, 9), Status::ok);
+    for (std::uint32_t i = 0; i < max_attached - 1; ++i) {
+        // A refused ops takes no place.
+        EXPECT_EQ(t.change(&t.function_ops, nullptr), Status::conflict);
         ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
+    }
     const auto before = t.everything();
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
     EXPECT_EQ(t.everything(), before);
     ASSERT_EQ(t.change(&many[0], nullptr, 1, 1), Status::ok) << "one that is attached";
     ASSERT_EQ(t.change(nullptr, &many[1]), Status::ok);
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "the one that left made room";
-}
-
-// A refused ops takes no place.
-TEST(TransitionPlannerTest, ARefusedOpsIsNotAttached) {
-    TenSites t;
-    std::deque<Ops> many(max_attached - 1, Ops{.func = a_callback});
-    for (std::uint32_t i = 1; i < many.size(); ++i)
-        ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
-    ASSERT_EQ(t.change(&t.graph_ops, nullptr, 9), Status::ok);
-    EXPECT_EQ(t.change(&t.function_ops, nullptr), Status::conflict);
-    EXPECT_EQ(t.change(&many[0], nullptr), Status::ok);
 }
 
 // Each of 300 sites gets a different set. The pool cannot hold so many lists.
@@ -122,6 +115,13 @@ struct OpsListPoolTest : ::testing::Test {
         if (list != nullptr) lists.hold(*list, 1);
         return list;
     }
+    // Takes lists of two until there is no room.
+    std::vector<OpsList*> fill(OpsListPool<64>& lists) {
+        std::vector<OpsList*> all;
+        while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2))
+            all.push_back(list);
+        return all;
+    }
 
     Ops ops[40];
 };
@@ -130,6 +130,9 @@ std::uint64_t slot(const OpsList* list) { return reinterpret_cast<std::uintptr_t
 
 TEST_F(OpsListPoolTest, CollectFreesWhatNoSlotHolds) {
     OpsListPool<64> lists;
+    EXPECT_EQ(lists.in_use(), 0u);
+    EXPECT_FALSE(lists.holds(reinterpret_cast<std::uintptr_t>(&lists)));
+    lists.collect();
     OpsList* held = take(lists, 0, 2);
     OpsList* dropped = take(lists, 1, 2);
     lists.release(*dropped, 1);
@@ -143,17 +146,9 @@ TEST_F(OpsListPoolTest, CollectFreesWhatNoSlotHolds) {
     EXPECT_FALSE(lists.contains(0));
 }
 
-TEST_F(OpsListPoolTest, AnEmptyPoolHoldsNothing) {
-    OpsListPool<64> lists;
-    EXPECT_EQ(lists.in_use(), 0u);
-    EXPECT_FALSE(lists.holds(slot(reinterpret_cast<OpsList*>(&lists))));
-    lists.collect();
-}
-
 TEST_F(OpsListPoolTest, FullPoolSaysSoAndKeepsItsLists) {
     OpsListPool<64> lists;
-    std::vector<OpsList*> all;
-    while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    const std::vector<OpsList*> all = fill(lists);
     EXPECT_GE(all.size(), 64u / 5);
     EXPECT_EQ(lists.in_use(), all.size());
     for (unsigned i = 0; i < all.size(); ++i) {
@@ -164,17 +159,15 @@ TEST_F(OpsListPoolTest, FullPoolSaysSoAndKeepsItsLists) {
 
 TEST_F(OpsListPoolTest, FreeBlocksJoin) {
     OpsListPool<64> lists;
-    std::vector<OpsList*> all;
-    while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    const std::vector<OpsList*> all = fill(lists);
     EXPECT_EQ(take(lists, 0, 36), nullptr);
-    // Every other list: no two free blocks are neighbours, so a long list has no room.
-    for (unsigned i = 0; i < all.size(); i += 2) lists.release(*all[i], 1);
-    lists.collect();
-    EXPECT_EQ(take(lists, 0, 36), nullptr);
-    for (unsigned i = 1; i < all.size(); i += 2) lists.release(*all[i], 1);
-    lists.collect();
-    EXPECT_EQ(lists.in_use(), 0u);
-    EXPECT_NE(take(lists, 0, 36), nullptr);
+    // Every other list, so that no two free blocks are neighbours, and then the others.
+    for (const unsigned first : {0u, 1u}) {
+        for (unsigned i = first; i < all.size(); i += 2) lists.release(*all[i], 1);
+        lists.collect();
+        EXPECT_EQ(lists.in_use() == 0, first == 1);
+        EXPECT_EQ(take(lists, 0, 36) != nullptr, first == 1) << "a long list";
+    }
     EXPECT_EQ(lists.in_use(), 1u);
 }
 

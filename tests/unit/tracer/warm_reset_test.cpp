@@ -178,10 +178,17 @@ TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
 // After an unannounced reset, the header covers all frames sent, and is never half written.
 TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
     pump.set_mode(Mode::stream);
-    make(100);
-    pump.flush();
-    make(100);
-    pump.flush();
+    for (unsigned frame = 0; frame < 2; ++frame) {
+        make(100);
+        pump.flush();
+    }
+    EXPECT_EQ(kept.core[0].tail.position, core.tail);
+    // A frame without records holds none.
+    line_bytes.clear();
+    transmitter_room = 3;
+    pump.console("late", 4);
+    pump.run();
+    ASSERT_EQ(line_bytes.size(), 3u);
     EXPECT_EQ(kept.core[0].tail.position, core.tail);
 }
 // For any part of the last frame that reached the line.
@@ -210,31 +217,18 @@ TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
     EXPECT_GE(arrived, 5000u);
     EXPECT_GE(cut, 100u);
 }
-TEST_F(WarmReset, AFrameWithoutRecordsHoldsNone) {
-    pump.set_mode(Mode::stream);
-    make(100);
-    pump.flush();
-    line_bytes.clear();
-    transmitter_room = 3;
-    pump.console("late", 4);
-    pump.run();
-    ASSERT_EQ(line_bytes.size(), 3u);
-    EXPECT_EQ(kept.core[0].tail.position, core.tail);
-}
 TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
     struct Looking : sim::SimMachine {
-        Looking(const WarmResetHeader& at, const WarmResetImage& of)
-            : SimMachine(0, 64), header(at), image(of) {}
+        explicit Looking(const WarmReset& of) : SimMachine(0, 64), test(of) {}
         std::uint64_t clock() {
-            EXPECT_FALSE(is_whole(header, image));
+            EXPECT_FALSE(is_whole(test.kept, test.image));
             return SimMachine::clock();
         }
-        const WarmResetHeader& header;
-        const WarmResetImage& image;
+        const WarmReset& test;
     };
     pump.prepare_reset();
     ASSERT_TRUE(is_whole(kept, image));
-    Looking looking(kept, image);
+    Looking looking(*this);
     WarmResetWriter<Looking> keeper(looking);
     keeper.open(&kept, hz);
     keeper.keep_all(
@@ -369,29 +363,15 @@ TEST_F(WarmReset, ASpoiledRing) {
 
 using CoreStream = std::pair<Stream, unsigned>;
 
-// For try_write: the limit in the header, at each byte of the line.
-const WarmResetHeader* header_at_line = nullptr;
-const WarmResetImage* image_at_line = nullptr;
-std::vector<std::uint64_t> limits;  // 0: no whole header, or not a frame's first byte
-std::size_t bytes_to_reset = 0;     // 0: no reset
 struct Reset {};
-
-bool write_and_look(std::uint8_t byte) {
-    const bool begins = line_bytes.empty() || line_bytes.back() == 0;
-    limits.push_back(
-        begins && is_whole(*header_at_line, *image_at_line) ? header_at_line->sequence_limit : 0);
-    line_bytes.push_back(byte);
-    if (bytes_to_reset != 0 && --bytes_to_reset == 0) throw Reset{};
-    return true;
-}
 
 struct WarmSequences : WarmReset {
     WarmSequences() {
-        header_at_line = &kept;
-        image_at_line = &image;
-        limits.clear();
-        bytes_to_reset = 0;
-        config.output.try_write = write_and_look;
+        before_byte = [this](std::uint8_t) {
+            const bool begins = line_bytes.empty() || line_bytes.back() == 0;
+            limits.push_back(begins && is_whole(kept, image) ? kept.sequence_limit : 0);
+            if (bytes_to_reset != 0 && --bytes_to_reset == 0) throw Reset{};
+        };
         config.mode = Mode::stream;
         WarmReset::pump.set_mode(Mode::stream);
         pump.open(config, hello, 7, &kept);
@@ -427,13 +407,18 @@ struct WarmSequences : WarmReset {
         return numbers;
     }
 
+    std::vector<std::uint64_t> limits;  // in the header, at each frame's first byte; else 0
+    std::size_t bytes_to_reset = 0;     // 0: no reset
     std::unique_ptr<Replies> replies = std::make_unique<Replies>();
     Pump<sim::SimMachine> pump{machine, cores, encoders.get(), nullptr, replies.get()};
 };
 
 TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
+    some_frames();
+    machine.poc_cleans.clear();
     for (unsigned round = 0; round < 6000; ++round) some_frames();
     expect_covered();
+    EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.sequence_limit)));
     const auto numbers = used();
     EXPECT_EQ(numbers.size(), 5u);
     for (const auto& [stream, of] : numbers) {
@@ -441,13 +426,6 @@ TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
         EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset, no number is left out
     }
     EXPECT_GT(numbers.at({Stream::console, 0}).size(), 5999u);
-}
-
-TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
-    some_frames();
-    machine.poc_cleans.clear();
-    for (unsigned round = 0; round < 5000; ++round) pump.console("x", 1), pump.flush();
-    EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.sequence_limit)));
 }
 
 // A reset at any byte of the line, and others while the next boots send the rest.
@@ -513,7 +491,11 @@ TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
     Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get(), nullptr, replies.get()};
     replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
     booted.send_recovered(config, hello, kept);
+    ASSERT_TRUE(is_whole(kept, image));
+    machine.poc_cleans.clear();
     begin_keeping(machine, kept, image);
+    EXPECT_FALSE(is_whole(kept, image));
+    EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.crc)));
     line_bytes.clear();
     limits.clear();
     booted.open(config, hello, 7, &kept);
@@ -524,16 +506,6 @@ TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
     expect_covered();
     for (const auto& [stream, of] : used())
         EXPECT_EQ(*of.begin(), 0u) << static_cast<unsigned>(stream.first);
-}
-
-TEST_F(WarmSequences, BeforeASessionsFirstFrameNothingOfTheOneBeforeIsLeft) {
-    some_frames();
-    pump.prepare_reset();
-    ASSERT_TRUE(is_whole(kept, image));
-    machine.poc_cleans.clear();
-    begin_keeping(machine, kept, image);
-    EXPECT_FALSE(is_whole(kept, image));
-    EXPECT_TRUE(is_cleaned(reinterpret_cast<std::uintptr_t>(&kept.crc)));
 }
 
 TEST_F(WarmSequences, ANumberOfNoReader) {

@@ -310,33 +310,26 @@ private:
                (core.interrupted && core.below.phase == Phase::unguarded_call);
     }
 
-    // The phase that loads for each trampoline.
+    // The phase that loads for each trampoline. The next phase follows it.
     static Phase load_for(Word::To to) {
         return to == Word::To::callback_trampoline    ? Phase::load
                : to == Word::To::unguarded_trampoline ? Phase::unguarded_load
                                                       : Phase::far_load;
     }
     static Phase after_load(Phase load) {
-        return load == Phase::load             ? Phase::call
-               : load == Phase::unguarded_load ? Phase::unguarded_call
-                                               : Phase::far_direct;
+        return static_cast<Phase>(static_cast<std::uint8_t>(load) + 1);
     }
 
     void fetch(State& state, Execution& e, const Word& word) {
         const bool loaded = e.phase == Phase::early;
         if (!loaded) e = {Phase::idle, 0, 0, known(state).done, 0};
-        switch (word.to) {
-        case Word::To::body: finish(state, e); break;
-        case Word::To::direct:
+        if (word.to == Word::To::body || word.to == Word::To::direct) {
             ran(e, word.direct);
             finish(state, e);
-            break;
-        case Word::To::callback_trampoline:
-        case Word::To::unguarded_trampoline:
-        case Word::To::far_trampoline:
-            if (loaded) return found(state, e, after_load(load_for(word.to)));
+        } else if (loaded) {
+            found(state, e, after_load(load_for(word.to)));
+        } else {
             e.phase = load_for(word.to);
-            break;
         }
     }
     void found(State& state, Execution& e, Phase next) {

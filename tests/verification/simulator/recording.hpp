@@ -60,30 +60,29 @@ struct Recording {
 };
 
 inline std::string describe(const Recording& recording, const Step& step) {
-    const std::string value = std::to_string(step.value);
-    switch (step.kind) {
-    case Step::Kind::begin: return "begins request " + value;
-    case Step::Kind::end: return "returns from request " + value;
-    case Step::Kind::write_slot: {
-        std::string members;
+    using Kind = Step::Kind;
+    const char* const steps[] = {"begins request ",
+                                 "returns from request ",
+                                 "writes the slot: object ",
+                                 "writes the word: ",
+                                 "DC CVAU",
+                                 "IC IVAU",
+                                 "DSB",
+                                 "ISB",
+                                 "every core has taken its interrupt",
+                                 "every core was seen outside",
+                                 "frees object "};
+    const char* const words[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
+    std::string text = steps[int(step.kind)];
+    if (step.kind == Kind::write_word) return text + words[int(recording.words[step.value].to)];
+    if (step.kind <= Kind::write_slot || step.kind == Kind::free)
+        text += std::to_string(step.value);
+    if (step.kind == Kind::write_slot)
         for (const unsigned ops : recording.objects[step.value].members)
-            members += " " + std::to_string(ops);
-        return "writes the slot: object " + value + " {" + members + " }";
-    }
-    case Step::Kind::write_word: {
-        const char* const to[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
-        return "writes the word: " + std::string(to[int(recording.words[step.value].to)]);
-    }
-    case Step::Kind::clean: return "DC CVAU";
-    case Step::Kind::invalidate: return "IC IVAU";
-    case Step::Kind::data_barrier: return "DSB";
-    case Step::Kind::instruction_barrier: return "ISB";
-    case Step::Kind::interrupt: return "every core has taken its interrupt";
-    case Step::Kind::synchronize: return "every core was seen outside";
-    case Step::Kind::free: return "frees object " + value;
-    }
-    return {};
+            text += ", ops " + std::to_string(ops);
+    return text;
 }
+
 struct RecordingMachine : SimMachine {
     using SimMachine::SimMachine;
 
@@ -185,19 +184,16 @@ private:
         });
     }
     unsigned word_of(std::uint32_t word) {
-        Word found{Word::To::body, 0};
         const Address at = site_.toggle();
-        if (word == arch::call_at(at, trampolines_.callback)) {
-            found.to = Word::To::callback_trampoline;
-        } else if (word == arch::call_at(at, trampolines_.unguarded)) {
-            found.to = Word::To::unguarded_trampoline;
-        } else if (word == arch::call_at(at, trampolines_.far)) {
-            found.to = Word::To::far_trampoline;
-        } else if (word != arch::idle_word) {
-            const auto offset = static_cast<std::int32_t>(word << 6) >> 4;
-            found = {Word::To::direct,
-                     direct_of(at + static_cast<std::uint64_t>(std::int64_t{offset}))};
-        }
+        const auto calls = [&](Address target) { return word == arch::call_at(at, target); };
+        const std::int64_t offset = static_cast<std::int32_t>(word << 6) >> 4;
+        const Word found =
+            word == arch::idle_word         ? Word{Word::To::body, 0}
+            : calls(trampolines_.callback)  ? Word{Word::To::callback_trampoline, 0}
+            : calls(trampolines_.unguarded) ? Word{Word::To::unguarded_trampoline, 0}
+            : calls(trampolines_.far)
+                ? Word{Word::To::far_trampoline, 0}
+                : Word{Word::To::direct, direct_of(at + static_cast<Address>(offset))};
         for (unsigned i = 0; i < recording.words.size(); ++i)
             if (recording.words[i].to == found.to && recording.words[i].direct == found.direct)
                 return i;

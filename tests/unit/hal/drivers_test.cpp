@@ -146,14 +146,14 @@ constexpr std::uint32_t extensions = 1 << 10, disable_security = 1 << 6;
 
 // Stores the Secure view.
 struct Distributor {
-    explicit Distributor(Bus& bus) : bus_(bus) {
-        bus_.on_read = [this](std::uint64_t address) -> std::optional<std::uint32_t> {
-            if (is_priority(address)) return priority(address - ipriorityr);
-            if (is_group(address) && non_secure) return 0;
+    explicit Distributor(Bus& bus) {
+        bus.on_read = [this](std::uint64_t address) -> std::optional<std::uint32_t> {
+            if (address - ipriorityr < 1020) return priority(address - ipriorityr);
+            if (address - igroupr < 0x80 && non_secure) return 0;
             return std::nullopt;
         };
-        bus_.on_write = [this](std::uint64_t address, std::uint32_t value) {
-            if (is_priority(address))
+        bus.on_write = [this](std::uint64_t address, std::uint32_t value) {
+            if (address - ipriorityr < 1020)
                 set_priority(address - ipriorityr, static_cast<std::uint8_t>(value));
         };
     }
@@ -163,12 +163,6 @@ struct Distributor {
     std::map<std::uint64_t, std::uint8_t> priorities;
 
 private:
-    static bool is_priority(std::uint64_t address) {
-        return address >= ipriorityr && address < ipriorityr + 1020;
-    }
-    static bool is_group(std::uint64_t address) {
-        return address >= igroupr && address < igroupr + 0x80;
-    }
     std::uint8_t priority(std::uint64_t interrupt) {
         const std::uint8_t stored = priorities[interrupt];
         if (!non_secure) return stored;
@@ -180,7 +174,6 @@ private:
         const unsigned stored = non_secure ? value >> 1 | 0x80 : value;
         priorities[interrupt] = static_cast<std::uint8_t>(stored & implemented);
     }
-    Bus& bus_;
 };
 
 TEST(GicViewTest, IsFoundInEachStateAndAllIsLeftAsItWas) {

@@ -56,7 +56,6 @@ struct CoreUnderTest {
     Record at(std::uint64_t index) const {
         return ring_peek(core, ring_bytes + index * record_bytes).value();
     }
-    // Starts the core again where there is room for entries.
     void start() {
         here().limit = 1;
         ring_set_limit(machine, here());

@@ -7,19 +7,8 @@ namespace nopscope::testing::profile_test {
 
 constexpr std::uint64_t entry_address = 0x4000;
 
-// A clock that lets an interrupt happen right after a read.
 struct Clock : sim::SimMachine {
-    Clock() : SimMachine(0, 64) {}
-    std::uint64_t clock() {
-        const std::uint64_t read = now;
-        if (auto interrupt = std::move(then); interrupt) {
-            then = nullptr;
-            interrupt();
-        }
-        return read;
-    }
-    std::uint64_t now = 1000;
-    std::function<void()> then;
+    Clock() : SimMachine(0, 64) { ticks_per_read = 0; }
 };
 
 struct Cells {
@@ -82,7 +71,13 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     Clock machine;
     Core core{};
     core.profiled = 7;
-    machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock read
+    machine.now = 1000;
+    bool came = false;
+    machine.on_clock = [&] {
+        if (std::exchange(came, true)) return;
+        machine.now += 100;
+        core.profiled += 40;
+    };
     const ProfileInstant at = profile_instant(
         machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
     EXPECT_EQ(tuple(at.clock, at.profiled, core.profiled), tuple(1100u, 47u, 47u + 1100));

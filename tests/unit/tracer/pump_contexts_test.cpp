@@ -142,13 +142,6 @@ TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
     EXPECT_EQ(expect_bracket_behind_switch(finished()), began.clock);
 }
 
-TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
-    fill();
-    switch_to(9);
-    pump.run(moment(machine, core));
-    expect_bracket_behind_switch(flushed());
-}
-
 // If the switch's record comes after the work began, the work's begin must not come before it.
 TEST_F(PumpContexts, ABracketThatBeganBeforeTheSwitchBeginsAfterIt) {
     core.limit = 0;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pump and three cores.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 #include <atomic>

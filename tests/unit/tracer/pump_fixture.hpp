@@ -134,7 +134,6 @@ struct PumpTest : ::testing::Test, CoreUnderTest {
         for (Core& one : cores) one.lossless = mode == Mode::lossless;
         pump.open(config, hello, 7);
     }
-    // Runs the pump so many times, with so many ticks in between.
     void run(unsigned times = 10, std::uint64_t ticks = hz / 100) {
         for (; times > 0; --times) {
             pump.run();

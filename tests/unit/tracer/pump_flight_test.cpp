@@ -6,12 +6,6 @@
 namespace nopscope::testing::pump_flight_test {
 
 struct PumpFlight : PumpTest {
-    struct Made {
-        std::uint32_t site_offset;
-        std::uint64_t clock;
-        std::uint32_t context;
-    };
-
     void snapshot(std::uint32_t id) {
         EXPECT_TRUE(mark(id));
         pump.send_snapshot();
@@ -20,7 +14,7 @@ struct PumpFlight : PumpTest {
         for (unsigned i = 0; i < count; ++i) {
             const std::uint64_t index = record_index(core.cursor);
             const auto site = static_cast<std::uint32_t>(0x2000 + 8 * (index % 1000));
-            if (call(site)) made[index] = {site - 0x1000, machine.now, core.context_number};
+            if (call(site)) made[index] = tuple(site - 0x1000, machine.now, core.context_number);
         }
     }
     // Every call is one that was made, with its index, clock and context.
@@ -40,15 +34,14 @@ struct PumpFlight : PumpTest {
                 continue;
             }
             ASSERT_EQ(made.count(event.index), 1u) << event.index;
-            const Made& true_one = made[event.index];
-            ASSERT_EQ(event.site_offset, true_one.site_offset);
-            ASSERT_EQ(event.clock, true_one.clock) << event.index;
-            ASSERT_EQ(context, true_one.context) << event.index;
+            ASSERT_EQ(tuple(event.site_offset, event.clock, context), made[event.index])
+                << event.index;
             ++delivered_calls;
         }
     }
 
-    std::map<std::uint64_t, Made> made;  // by index
+    // Site, clock and context, by index.
+    std::map<std::uint64_t, tuple<std::uint32_t, std::uint64_t, std::uint32_t>> made;
     std::uint64_t delivered_calls = 0;
     std::uint32_t context = 0;  // of the last record that arrived
 };
@@ -143,7 +136,7 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     const Received first = checked(receive());
     EXPECT_EQ(core.tail, hole) << "it waits";
     EXPECT_EQ(first.events.back().index, record_index(hole) - 1);
-    made[record_index(late)] = {0x3000, machine.now, 0};
+    made[record_index(late)] = tuple(0x3000u, machine.now, 0u);
     write_late(late, 0x4000);
     run();
     const Received received = checked(finished());
@@ -250,7 +243,7 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     for (unsigned i = 0; i < GetParam(); ++i) {
         const std::uint64_t index = record_index(core.cursor);
         ASSERT_TRUE(put(make_record(Kind::call, 0x5000 >> 3, 0)));
-        made[index] = {0x4000, machine.now, 0};
+        made[index] = tuple(0x4000u, machine.now, 0u);
     }
     transmitter_room = any_number;
     run();
@@ -265,22 +258,16 @@ INSTANTIATE_TEST_SUITE_P(Records, PumpFlightLaps,
 // ---- How a ring settles: producers must stop meanwhile, and it then begins with a whole record.
 
 // The ring's own core records as fast as it can while another core settles the ring.
-struct Beside : sim::SimMachine {
-    explicit Beside(CoreUnderTest& of) : SimMachine(0, 64), beside(of) {}
-    std::uint64_t clock() {
-        for (unsigned i = 0; i < slots; ++i) beside.call(0x3000);
-        return SimMachine::clock();
-    }
-    CoreUnderTest& beside;
-};
-
 TEST(Settle, ProducersAreKeptOff) {
     CoreUnderTest t;
     overwrite(t.machine, t.core, true);
     for (unsigned i = 0; i < 2 * slots; ++i) ASSERT_TRUE(t.call(0x2000));
     const std::uint64_t end = t.core.cursor;
-    Beside machine(t);
-    settle(machine, t.core);
+    sim::SimMachine other(0, 64);
+    other.on_clock = [&] {
+        for (unsigned i = 0; i < slots; ++i) t.call(0x3000);
+    };
+    settle(other, t.core);
     EXPECT_EQ(tuple(t.core.cursor, t.core.dropped, lapped_records(t.core)), tuple(end, slots, 0u));
     EXPECT_TRUE(t.core.limit > t.core.tail) << "they are let in again";
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pump with a line in memory, which the wire format's own reader reads back.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope::testing::pump_test {
@@ -46,13 +45,12 @@ TEST_F(PumpStream, RecordsArriveInOrderWithIndexClockAndSite) {
     ASSERT_EQ(without_own(received.events).size(), 205u);
     const Kind kinds[] = {Kind::call, Kind::entry, Kind::entry, Kind::ret, Kind::ret};
     for (unsigned i = 0; i < 5; ++i) {
-        EXPECT_EQ(received.events[i].index, i);
-        EXPECT_EQ(received.events[i].kind, kinds[i]);
-        EXPECT_EQ(received.events[i].clock, clocks[i]);
+        const Event& event = received.events[i];
+        EXPECT_EQ(tuple(event.index, event.kind, event.clock), tuple(i, kinds[i], clocks[i]));
     }
-    EXPECT_EQ(received.events[1].site_offset, 0x1008u);
-    EXPECT_EQ(received.events[3].entry_index, 2u);
-    EXPECT_EQ(received.events[4].entry_index, 1u);
+    EXPECT_EQ(tuple(received.events[1].site_offset, received.events[3].entry_index,
+                    received.events[4].entry_index),
+              tuple(0x1008u, 2u, 1u));
 }
 
 TEST_F(PumpStream, StopsAtARecordThatIsNotWrittenYet) {
@@ -130,8 +128,12 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
 TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
     open(Mode::stream, 1'000'000);
     before_byte = [this](std::uint8_t) { machine.now += 10; };
-    const std::string said(2000, '.');
-    pump.console(said.data(), said.size());
+    std::string said;
+    for (int i = 0; i < 200; ++i) {
+        const std::string words = "line " + std::to_string(i) + "\n";
+        pump.console(words.data(), words.size());
+        said += words;
+    }
     const std::uint64_t before = machine.now += hz;  // a full credit
     pump.run();
     EXPECT_GE(machine.now - before, hz / 100);
@@ -193,70 +195,60 @@ TEST_F(PumpStream, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
     EXPECT_GT(received.events.size(), 10u);
 }
 
-// ---- The pump when an interrupt or a panic interrupts it.
-
 using Hook = std::function<void()> sim::SimMachine::*;
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
-    // The n-th time that the pump comes to `hook`, `work` is called. False: there is no n-th.
-    template <typename Work>
-    bool interrupted_at(Hook hook, unsigned n, Work work) {
-        bool came = false;
-        open();
-        calls(300);
-        machine.*hook = [&] {
-            if (came || n-- != 0) return;
-            came = true;
-            work();
-        };
-        pump.run();
-        machine.*hook = {};
-        return came;
-    }
-    std::optional<Received> panicked_at(Hook hook, unsigned n) {
-        std::optional<Received> line;
-        interrupted_at(hook, n, [&] {
-            pump.enter_panic();
-            line = receive();  // on a target, a panic does not return
-        });
-        return line;
-    }
-    // The line's brackets if the interrupt at this point pumps, too.
-    std::optional<std::string> brackets_at(unsigned n) {
-        const auto pumps = [&] { pump.send_hello(), pump.run(); };
-        if (!interrupted_at(&sim::SimMachine::on_restore, n, pumps)) return {};
-        return brackets(flushed());
-    }
 };
+// Interrupts pumps: the n-th one when it comes to `hook` for the n-th time. Each time `work` is
+// called there, and `check` when the pump has returned. Returns how often.
+unsigned for_each_interruption(Hook hook, auto work, auto check) {
+    for (unsigned n = 0;; ++n) {
+        SCOPED_TRACE(n);
+        Interrupted test;
+        test.open();
+        test.calls(300);
+        bool came = false;
+        unsigned left = n;
+        test.machine.*hook = [&] {
+            if (came || left-- != 0) return;
+            came = true;
+            work(test);
+        };
+        test.pump.run();
+        test.machine.*hook = {};
+        if (!came) return n;
+        check(test);
+    }
+}
 // In an interrupt of the pump, or on another core while interrupts are masked: then records that
 // are already queued may come twice.
 TEST(PumpPanics, AtAnyPointOfThePumpNothingIsLost) {
     for (const Hook hook : {&sim::SimMachine::on_restore, &sim::SimMachine::on_mask}) {
-        unsigned n = 0;
-        for (;; ++n) {
-            const std::optional<Received> received = Interrupted().panicked_at(hook, n);
-            if (!received) break;
+        std::vector<Event> events;
+        const auto panic = [&](PumpTest& test) {
+            test.pump.enter_panic();
+            events = without_own(receive().events);  // on a target, a panic does not return
+        };
+        const unsigned points = for_each_interruption(hook, panic, [&](PumpTest&) {
             std::set<std::uint64_t> indexes;
-            const auto events = without_own(received->events);
             for (const Event& event : events) indexes.insert(event.index);
-            EXPECT_EQ(indexes.size(), 300u) << n;
-            EXPECT_TRUE(events.size() == 300 || hook == &sim::SimMachine::on_mask) << n;
-        }
-        EXPECT_GE(n, 4u);
+            EXPECT_EQ(indexes.size(), 300u);
+            EXPECT_TRUE(events.size() == 300 || hook == &sim::SimMachine::on_mask);
+        });
+        EXPECT_GE(points, 4u);
     }
 }
 
 // If a begin lies within another bracket, a reader takes the outer bracket's end as lost.
 TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
     unsigned two = 0;
-    for (unsigned n = 0;; ++n) {
-        const std::optional<std::string> brackets = Interrupted().brackets_at(n);
-        if (!brackets) break;
-        EXPECT_EQ(brackets->find("<<"), std::string::npos) << n << ": " << *brackets;
-        EXPECT_EQ(brackets->find(">>"), std::string::npos) << n << ": " << *brackets;
-        two += *brackets == "<><>";
-    }
+    const auto pump = [](PumpTest& test) { test.pump.send_hello(), test.pump.run(); };
+    for_each_interruption(&sim::SimMachine::on_restore, pump, [&](PumpTest& test) {
+        const std::string all = brackets(test.flushed());
+        EXPECT_TRUE(all.find("<<") == all.npos && all.find(">>") == all.npos) << all;
+        two += all == "<><>";
+    });
     EXPECT_GE(two, 1u);
 }
 
@@ -266,35 +258,14 @@ TEST_F(PumpStream, APanicWithinTheEncoderBeginsAGroup) {
     EXPECT_EQ(without_own(flushed().events).size(), 300u);
     for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
     Byte payload[protocol::max_payload_bytes];
-    encoders[0].begin(payload, {.index = record_index(core.tail),
-                                .clock = core.pumped_clock,
-                                .dropped = 0,
-                                .overwritten = 0,
-                                .context = 0});
-    int coded = 0;
-    try {
-        encoders[0].fill(100, [&](Record& record, std::uint64_t& clock) {
-            if (coded++ == 50) throw 0;
-            record = make_record(Kind::call, 0x7000 >> 3, 0);
-            clock = core.pumped_clock;
-            return true;
-        });
-    } catch (int) {
-    }
+    encoders[0].begin(payload, {.index = record_index(core.tail), .clock = core.pumped_clock});
+    encoders[0].fill(50, [&](Record& record, std::uint64_t& clock) {
+        record = make_record(Kind::call, 0x7000 >> 3, 0);
+        clock = core.pumped_clock;
+        return true;
+    });
     pump.enter_panic();
-    const Received received = receive();
-    EXPECT_EQ(without_own(received.events).size(), 100u);
-}
-
-TEST_F(PumpStream, ConsoleKeepsItsOrderAndLength) {
-    std::string said;
-    for (int i = 0; i < 500; ++i) {
-        const std::string words = "line " + std::to_string(i) + "\n";
-        pump.console(words.data(), words.size());
-        said += words;
-        if (i % 7 == 0) pump.run();
-    }
-    EXPECT_EQ(flushed().console, said);
+    EXPECT_EQ(without_own(receive().events).size(), 100u);
 }
 
 TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {

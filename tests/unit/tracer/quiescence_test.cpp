@@ -18,16 +18,10 @@ struct Found : sim::SimMachine {
         return true;
     }
     std::uint32_t online_cores() const { return calls == 0 ? online : online_behind_first_call; }
-    std::uint64_t clock() {
-        if (++looks == 10 && guard_of_tenth_look != nullptr) *guard_of_tenth_look = 1;
-        return SimMachine::clock();
-    }
     std::vector<Interrupted> places;
     std::size_t calls = 0;
-    std::size_t looks = 0;  // how often the wait read the clock
     std::uint32_t online = 3, online_behind_first_call = 3;
     std::uint64_t* guard_of_second_call = nullptr;  // the second call takes this guard
-    std::uint64_t* guard_of_tenth_look = nullptr;   // the tenth look frees this guard
 };
 
 using Code = Quiescence<Found>::Code;
@@ -60,20 +54,15 @@ struct QuiescenceTest : ::testing::Test {
 };
 unsigned QuiescenceTest::asked, QuiescenceTest::inside;
 
-TEST_F(QuiescenceTest, WaitsForEachPieceOfUnguardedCode) {
+TEST_F(QuiescenceTest, WaitsForUnguardedCodeAndFrames) {
     const Code both[] = {{0x1000, 0x1040}, {0x3000, 0x3080}};
     EXPECT_EQ(calls({{1, 0x2000, 0}}, both), 1u);
     EXPECT_EQ(calls({{1, 0x1000, 0}, {1, 0x307c, 0}, {1, 0x3080, 0}}, both), 3u);
     EXPECT_EQ(calls({{1, 0x3000, 0}}, both), 0u);
     EXPECT_EQ(calls({{1, 0x3000, 0}}, {both, 1}), 1u);
-}
-
-TEST_F(QuiescenceTest, WaitsForAHandlerThatMayBeAboveSuchCode) {
+    // A handler may be above such code.
     EXPECT_EQ(calls({{1, 0x2000, 1}, {1, 0x2000, 0}}, code), 2u);
     EXPECT_EQ(calls({{1, 0x2000, 1}}, {}), 1u);
-}
-
-TEST_F(QuiescenceTest, WaitsForAnOpenUnguardedFrame) {
     cores[1].unguarded = 0x8000;
     EXPECT_EQ(calls({{1, 0x2000, 0}}, {}), 0u);
 }
@@ -84,9 +73,12 @@ TEST_F(QuiescenceTest, WaitsForTheGuardsOfAllDepthsAndNoLonger) {
         cores[1].guards[depth] = 0;
         EXPECT_FALSE(wait(never)) << depth;
         asked = 0;
-        free.guard_of_tenth_look = &cores[1].guards[depth];
+        unsigned looks = 0;  // how often the wait read the clock
+        free.on_clock = [&] {
+            if (++looks == 10) cores[1].guards[depth] = 1;
+        };
         EXPECT_TRUE(wait(free)) << depth;
-        EXPECT_GE(free.looks, 10u);
+        EXPECT_GE(looks, 10u);
     }
 }
 

@@ -125,9 +125,12 @@ struct RandomRequests : ::testing::TestWithParam<unsigned> {
             SCOPED_TRACE(i);
             const Set& set = model_[i];
             ASSERT_EQ(text_.ops_of(i), set);
+            const PatchSite& site = text_.placed[i];
             for (const unsigned core : {0u, 1u}) {
-                ASSERT_EQ(text_.machine.fetch(core, text_.placed[i].toggle()), word_of(i, set));
-                ASSERT_EQ(text_.machine.fetch(core, text_.placed[i].setup()), arch::save_link);
+                const auto fetched = [&](Address at) { return text_.machine.fetch(core, at); };
+                ASSERT_EQ(fetched(site.toggle()), word_of(i, set));
+                ASSERT_EQ(fetched(site.setup()), arch::save_link);
+                ASSERT_TRUE(!site.landing_pad || fetched(site.function) == arch::landing_pad);
             }
             Ops& found = text_.object(i);
             Ops*& shared = object[set];
@@ -175,7 +178,6 @@ private:
         default: return {site.slot(), slot_of(counting_[(index + 1) % sites])};   // another site's
         }
     }
-    // Returns what was there.
     std::uint64_t load(const Damage& damage) {
         const std::uint64_t was = text_.machine.read_slot(damage.at);
         text_.machine.load(damage.at, static_cast<std::uint32_t>(damage.value));

@@ -5,21 +5,13 @@ namespace nopscope::testing::ring_test {
 
 Record a_call(std::uint32_t site) { return make_record(Kind::call, site, 0); }
 
-using Ring = CoreTest;
-
-// An interrupt makes one record, right after the first read of the clock.
-struct Interrupting : sim::SimMachine {
-    explicit Interrupting(Core& of) : SimMachine(0, 64), interrupted(of) {}
-    std::uint64_t clock() {
-        const std::uint64_t ticks = SimMachine::clock();
-        if (std::exchange(came, true)) return ticks;
-        SimMachine handler(0, 64);
-        handler.now = now;
-        (void)ring_put(handler, interrupted, a_call(7), no_limit);
-        now = handler.now;
-        return ticks;
+struct Ring : CoreTest {
+    // An interrupt makes one record, right after the first read of the clock.
+    void interrupt_once() {
+        machine.on_clock = [this] {
+            if (!std::exchange(came, true)) (void)put(a_call(7));
+        };
     }
-    Core& interrupted;
     bool came = false;
 };
 
@@ -51,16 +43,16 @@ TEST_F(Ring, TheTracersWorkHasTheTimeItBegan) {
 }
 // An interrupt records after moment() read the position, and before it read the clock.
 TEST_F(Ring, AMomentNeverComesBeforeWhatWasRecorded) {
-    Interrupting interrupting(core);
-    Moment began = moment(interrupting, core);
-    ASSERT_TRUE(ring_put(interrupting, core, a_call(9), no_limit, &began));
+    interrupt_once();
+    Moment began = moment(machine, core);
+    ASSERT_TRUE(ring_put(machine, core, a_call(9), no_limit, &began));
     EXPECT_GT(at(1).clock_low(), at(0).clock_low());
 }
 
 // The order of the slots is the order of time, and each slot has one owner.
 TEST_F(Ring, AnInterruptThatRecordsWithinAClaimComesFirst) {
-    Interrupting interrupting(core);
-    ASSERT_TRUE(ring_put(interrupting, core, a_call(9), no_limit));
+    interrupt_once();
+    ASSERT_TRUE(put(a_call(9)));
     ASSERT_EQ(core.cursor, ring_bytes + 2 * record_bytes);
     // As they lie in the ring: without what a recorder adds to a site.
     EXPECT_EQ(at(0).site_low(), 7u << 3);
@@ -102,12 +94,8 @@ TEST_F(Ring, EntriesLeaveTheMarginAndTheReserveToo) {
     fill();
     EXPECT_EQ(core.cursor - core.tail, ring_bytes - own_reserve_bytes - core.pump_reserve -
                                            (shadow_frames + 100) * record_bytes);
-}
-
-TEST_F(Ring, WhatIsReleasedIsRoomAtOnce) {
-    fill();
     ring_release(machine, core, core.cursor);
-    EXPECT_TRUE(call(0x2000));
+    EXPECT_TRUE(call(0x2000)) << "what is released is room at once";
 }
 
 // This record may come while recording is stopped. The pending switch's record comes before it.
@@ -133,33 +121,12 @@ TEST_F(Ring, StoppedStaysStopped) {
 
 using ShadowStack = CoreTest;
 
-struct ThreeCalls : CoreTest {
-    ThreeCalls() {
+// A longjmp leaves two of three calls at 1000, and the tracer is told. A hook finds it out at 2000.
+struct ShadowStackToldLongjmp : CoreTest {
+    ShadowStackToldLongjmp() {
         enter(0x1000, 0x9000);
         enter(0x2000, 0x8000);
         enter(0x3000, 0x7000);
-    }
-    // Expects that two records from this index on are the returns of the two inner calls.
-    void expect_returns(std::uint64_t index) {
-        for (const std::uint64_t entry : {2, 1}) {
-            EXPECT_TRUE(at(index).unwound());
-            EXPECT_EQ(at(index++).entry_index(), entry);
-        }
-    }
-};
-using ShadowStackLongjmp = ThreeCalls;
-
-TEST_F(ShadowStackLongjmp, ClosesTheSkippedCalls) {
-    unwind(machine, core, 0x9000, false);  // the hook does this at 0x1000's return
-    EXPECT_EQ(depth(), 1u);
-    for (const unsigned freed : {2u, 3u}) EXPECT_EQ(memory[0].frames[freed].sp, free_frame_sp);
-    expect_returns(3);
-    EXPECT_EQ(top_frame(core)->sp, 0x9000u);
-}
-
-// A longjmp leaves two of three calls at 1000, and the tracer is told. A hook finds it out at 2000.
-struct ShadowStackToldLongjmp : ThreeCalls {
-    ShadowStackToldLongjmp() {
         machine.now = 1000;
         core.left_position = core.cursor;
         core.left_clock = machine.now;
@@ -172,6 +139,13 @@ struct ShadowStackToldLongjmp : ThreeCalls {
         machine.now = 3000;
         unwind(machine, core, 0x9000, false, {now, 33});
         return from;
+    }
+    // Expects that two records from this index on are the returns of the two inner calls.
+    void expect_returns(std::uint64_t index) {
+        for (const std::uint64_t entry : {2, 1}) {
+            EXPECT_TRUE(at(index).unwound());
+            EXPECT_EQ(at(index++).entry_index(), entry);
+        }
     }
     void expect_bracket(std::uint64_t begin, std::uint64_t end) {
         EXPECT_TRUE(at(begin).is(Extended::tracer_begin) && at(end).is(Extended::tracer_end));
@@ -201,6 +175,8 @@ TEST_F(ShadowStackToldLongjmp, DoesNotExplainLaterOnes) {
     ASSERT_EQ(record_index(core.cursor), 4u + 2);
     expect_returns(4);
     for (const unsigned i : {4u, 5u}) expect_found_out(at(i));
+    EXPECT_EQ(tuple(depth(), top_frame(core)->sp), tuple(1u, 0x9000u));
+    for (const unsigned freed : {2u, 3u}) EXPECT_EQ(memory[0].frames[freed].sp, free_frame_sp);
 }
 
 // Frames such as the profile's need no records, so the tracer writes no notes.
@@ -240,8 +216,6 @@ TEST_F(ShadowStack, NeverPopsTheSentinel) {
         EXPECT_EQ(depth(), 0u);
     }
 }
-
-// ---- Records of several words, the duration recorder's rare paths, and why a core is stopped.
 
 using RingMany = CoreTest;
 
@@ -292,16 +266,6 @@ TEST_F(RingMany, WhatDoesNotFitWholeIsRefused) {
 }
 
 TEST_F(RingMany, EveryHeadSaysHowMuchFollows) {
-    const struct {
-        Extended what;
-        std::uint32_t argument;
-        unsigned data;
-    } heads[] = {{Extended::duration, 5, 2},        {Extended::arguments, 0, 1},
-                 {Extended::arguments, 0x81ff, 11}, {Extended::result, 0, 2},
-                 {Extended::result, 1, 3},          {Extended::counter, 0x1fffffe, 1},
-                 {Extended::counter, 3, 2},         {Extended::marker, 3, 0}};
-    for (const auto& [what, argument, data] : heads)
-        EXPECT_EQ(data_count(make_extended(what, argument)), data) << argument;
     using protocol::TaskFact;
     for (const unsigned data : {0u, 1u, 31u}) {
         const std::uint32_t argument = protocol::task_argument(TaskFact::moved, data);

@@ -71,73 +71,6 @@ Functions at(std::initializer_list<std::uintptr_t> addresses) {
         all.push_back(reinterpret_cast<const void*>(address));
     return all;
 }
-template <typename Chosen>
-Indexes indexes_of(Chosen&& chosen) {
-    Indexes indexes;
-    chosen.for_each_run([&](std::uint32_t first, std::uint32_t last) {
-        EXPECT_LT(first, last);
-        for (; first < last; ++first) indexes.push_back(first);
-        return true;
-    });
-    return indexes;
-}
-
-struct SelectionTest : ::testing::Test {
-    SelectionTest() { sites.prepare(entries); }
-    Indexes visited(const Sites& which, const Functions& except = {}) {
-        const Selection selection(sites, which, except);
-        return selection.known() ? indexes_of(selection) : Indexes{~0u};
-    }
-    Indexes others(const Sites& which) { return indexes_of(Selection::others(sites, which)); }
-    std::vector<std::uint64_t> entries{0xff8, 0x1018, 0x1038, 0x1058};
-    SiteTable sites;
-};
-
-TEST_F(SelectionTest, AllRangeAndList) {
-    EXPECT_EQ(visited(Sites::all()), (Indexes{0, 1, 2, 3}));
-    EXPECT_EQ(visited(Sites::range(1, 2)), (Indexes{1, 2}));
-    EXPECT_EQ(visited(Sites::range(3, 9)), (Indexes{3}));
-    EXPECT_EQ(visited(Sites::range(7, 9)), Indexes{});
-    EXPECT_EQ(visited(Sites::of(at({0x1060, 0x1000}))), (Indexes{3, 0}));
-}
-
-TEST_F(SelectionTest, ExceptIsLeftOut) {
-    EXPECT_EQ(visited(Sites::all(), at({0x1020})), (Indexes{0, 2, 3}));
-    EXPECT_EQ(visited(Sites::range(1, 2), at({0x1020})), Indexes{2});
-    const Functions ends = at({0x1060, 0x1000, 0x1060}), listed = at({0x1040, 0x1000, 0x1020});
-    EXPECT_EQ(visited(Sites::all(), ends), (Indexes{1, 2}));
-    EXPECT_EQ(visited(Sites::range(0, 1), ends), Indexes{});
-    EXPECT_EQ(visited(Sites::of(listed), ends), (Indexes{2, 1}));
-    EXPECT_EQ(visited(Sites::of(listed), listed), Indexes{});
-}
-
-TEST_F(SelectionTest, StopsWhenTold) {
-    const Functions listed = at({0x1060, 0x1020, 0x1000}), except = at({0x1020});
-    for (const Sites& which : {Sites::all(), Sites::of(listed)}) {
-        unsigned runs = 0;
-        Selection(sites, which, except).for_each_run([&](std::uint32_t, std::uint32_t) {
-            return ++runs, false;
-        });
-        EXPECT_EQ(runs, 1u);
-    }
-}
-
-TEST_F(SelectionTest, Others) {
-    EXPECT_EQ(others(Sites::all()), Indexes{});
-    EXPECT_EQ(others(Sites::range(1, 2)), (Indexes{0, 3}));
-    EXPECT_EQ(others(Sites::range(0, 1)), (Indexes{1, 2, 3}));
-    EXPECT_EQ(others(Sites::range(7, 1)), (Indexes{0, 1, 2, 3}));
-    EXPECT_EQ(others(Sites::of(at({0x1060, 0x1020, 0x1000}))), Indexes{2});
-}
-
-TEST_F(SelectionTest, UnknownAndRefusedFunctionsAreNotKnown) {
-    const Functions unknown = at({0x1000, 0x1004});
-    EXPECT_EQ(visited(Sites::of(unknown)), Indexes{~0u});
-    EXPECT_EQ(visited(Sites::all(), unknown), Indexes{~0u});
-    sites.set(0, sites[0].refused());
-    EXPECT_EQ(visited(Sites::of(at({0x1000}))), Indexes{~0u});
-}
-
 using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint32_t crc = 0x12345678;
 
@@ -282,17 +215,18 @@ TEST(NameTable, CorruptBytesDoNoHarm) {
     EXPECT_GT(differ, 1000u);
 }
 
-struct SiteNameFilterTest : ::testing::Test {
-    SiteNameFilterTest() {
+// Twenty functions, 16 bytes apart. The site of one is refused.
+struct SelectionTest : ::testing::Test {
+    SelectionTest() {
         for (unsigned i = 0; i < 20; ++i) entries.push_back(0x1000 + 16 * i - 8);
         sites.prepare(entries);
         sites.set(15, sites[15].refused());
     }
-    Indexes chosen(const Sites& which, Status expected = Status::ok) {
-        SiteNameFilter selection(sites, table, which, {});
-        EXPECT_EQ(selection.status(), expected);
-        if (expected != Status::ok) return {};
+    Indexes chosen(const Sites& which, const Functions& except = {}) {
+        SiteNameFilter selection(sites, table, which, except);
+        EXPECT_EQ(selection.status(), Status::ok);
         const Indexes indexes = usable_of(selection);
+        if (!except.empty()) return indexes;
         // The complement visits exactly the other sites.
         SiteNameFilter rest = SiteNameFilter::others(sites, table, which);
         EXPECT_EQ(rest.status(), Status::ok);
@@ -302,9 +236,17 @@ struct SiteNameFilterTest : ::testing::Test {
         EXPECT_EQ(all, (Indexes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19}));
         return indexes;
     }
+    Status status(const Sites& which, const Functions& except = {}) {
+        return SiteNameFilter(sites, table, which, except).status();
+    }
     Indexes usable_of(SiteNameFilter& selection) {
-        Indexes indexes = indexes_of(selection);
-        std::erase_if(indexes, [this](std::uint32_t index) { return !sites.usable(index); });
+        Indexes indexes;
+        selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
+            EXPECT_LT(first, last);
+            for (; first < last; ++first)
+                if (sites.usable(first)) indexes.push_back(first);
+            return true;
+        });
         return indexes;
     }
     std::vector<std::uint64_t> entries;
@@ -313,15 +255,45 @@ struct SiteNameFilterTest : ::testing::Test {
     protocol::NameTable table{bytes.data(), bytes.size(), 20, crc};
 };
 
-TEST_F(SiteNameFilterTest, VisitsWhatThePatternMatches) {
+TEST_F(SelectionTest, AllARangeOrAList) {
+    EXPECT_EQ(chosen(Sites::all()).size(), 19u);
+    EXPECT_EQ(chosen(Sites::range(3, 2)), (Indexes{3, 4}));
+    EXPECT_EQ(chosen(Sites::range(0, 2)), (Indexes{0, 1}));
+    EXPECT_EQ(chosen(Sites::range(18, 9)), (Indexes{18, 19}));
+    EXPECT_EQ(chosen(Sites::range(27, 9)), Indexes{});
+    EXPECT_EQ(chosen(Sites::of(at({0x1060, 0x1000}))), (Indexes{6, 0}));
+}
+
+TEST_F(SelectionTest, ExceptIsLeftOut) {
+    EXPECT_EQ(chosen(Sites::range(3, 4), at({0x1040})), (Indexes{3, 5, 6}));
+    EXPECT_EQ(chosen(Sites::range(4, 2), at({0x1040})), Indexes{5});
+    const Functions ends = at({0x1130, 0x1000, 0x1130}), listed = at({0x1040, 0x1000, 0x1020});
+    EXPECT_EQ(chosen(Sites::range(0, 3), ends), (Indexes{1, 2}));
+    EXPECT_EQ(chosen(Sites::range(17, 9), ends), (Indexes{17, 18}));
+    EXPECT_EQ(chosen(Sites::range(0, 1), ends), Indexes{});
+    EXPECT_EQ(chosen(Sites::of(listed), ends), (Indexes{4, 2}));
+    EXPECT_EQ(chosen(Sites::of(listed), listed), Indexes{});
+}
+
+TEST_F(SelectionTest, StopsWhenTold) {
+    const Functions listed = at({0x1060, 0x1020, 0x1000}), except = at({0x1020});
+    for (const Sites& which : {Sites::all(), Sites::of(listed)}) {
+        unsigned runs = 0;
+        Selection(sites, which, except).for_each_run([&](std::uint32_t, std::uint32_t) {
+            return ++runs, false;
+        });
+        EXPECT_EQ(runs, 1u);
+    }
+}
+
+TEST_F(SelectionTest, VisitsWhatThePatternMatches) {
     EXPECT_EQ(chosen(Sites::named("fn_7")), (Indexes{7}));
     EXPECT_EQ(chosen(Sites::named("fn_1?")), (Indexes{10, 11, 12, 13, 14, 16, 17, 18, 19}));
     EXPECT_EQ(chosen(Sites::named("*9")), (Indexes{9, 19}));
-    for (const Sites& every : {Sites::named("*"), Sites::all()})
-        EXPECT_EQ(chosen(every).size(), 19u);
+    EXPECT_EQ(chosen(Sites::named("*")).size(), 19u);
 }
 
-TEST_F(SiteNameFilterTest, LessThoseOfAnother) {
+TEST_F(SelectionTest, LessThoseOfAnother) {
     EXPECT_EQ(chosen(Sites::named("fn_1*").without(Sites::range(0, 17))), (Indexes{17, 18, 19}));
     EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::named("*5"))), (Indexes{3, 4, 6}));
     EXPECT_EQ(chosen(Sites::named("*9").without(Sites::named("fn_9"))), (Indexes{19}));
@@ -329,17 +301,19 @@ TEST_F(SiteNameFilterTest, LessThoseOfAnother) {
     EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::of(some))), (Indexes{3, 5}));
     EXPECT_EQ(chosen(Sites::of(some).without(Sites::range(6, 1))), (Indexes{4}));
     EXPECT_EQ(chosen(Sites::all().without(Sites::all())), Indexes{});
-    chosen(Sites::all().without(Sites::named("nobody")), Status::unknown_function);
-    chosen(Sites::all().without(Sites::of(at({0x1004}))), Status::unknown_function);
-    table = {};
-    chosen(Sites::all().without(Sites::named("*")), Status::no_names);
 }
 
-TEST_F(SiteNameFilterTest, NoSuchNameOrNoNames) {
-    chosen(Sites::named("fn_20"), Status::unknown_function);
-    chosen(Sites::named("fn_15"), Status::unknown_function);  // this site is refused
+TEST_F(SelectionTest, WhatIsNotThereIsSaid) {
+    const Functions strangers = at({0x1000, 0x1004}), refused = at({0x10f0});
+    const Sites unknown[] = {Sites::of(strangers), Sites::of(refused), Sites::named("fn_20"),
+                             Sites::named("fn_15")};
+    for (const Sites& which : unknown) EXPECT_EQ(status(which), Status::unknown_function);
+    EXPECT_EQ(status(Sites::all(), strangers), Status::unknown_function);
+    for (const Sites& less : {Sites::named("nobody"), Sites::of(strangers)})
+        EXPECT_EQ(status(Sites::all().without(less)), Status::unknown_function);
     table = {};
-    chosen(Sites::named("fn_7"), Status::no_names);
+    for (const Sites& which : {Sites::named("fn_7"), Sites::all().without(unknown[2])})
+        EXPECT_EQ(status(which), Status::no_names);
     EXPECT_EQ(chosen(Sites::range(3, 2)), (Indexes{3, 4}));
 }
 

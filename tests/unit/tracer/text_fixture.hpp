@@ -110,7 +110,6 @@ struct TextOn {
 };
 using Text = TextOn<sim::SimMachine>;
 
-// Sites that are idle.
 struct IdleSites : Text {
     explicit IdleSites(unsigned count = 10, sim::Options options = {}) : Text(options) {
         add_many(count);

@@ -89,7 +89,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     static auto decoder = std::make_unique<TraceDecoder>();
     decoder->lose();
-    // Two frames of a group: the first and the second half.
     const std::size_t half = (size - 1) / 2;
     const std::pair<const std::uint8_t*, std::size_t> frames[] = {
         {data + 1, half}, {data + 1 + half, size - 1 - half}};

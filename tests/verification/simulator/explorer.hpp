@@ -138,23 +138,22 @@ struct Explorer {
         : rec_(recording), options_(options) {
         if (rec_.steps.size() > max_steps || rec_.words.size() > 8 || rec_.objects.size() > 32)
             std::abort();  // a state has no room for more
-        std::uint32_t freed = 0, dead = 0;
-        std::uint8_t begun = 0, done = 0;
         for (const Parts set : rec_.sets) all_parts_ |= set;
-        for (std::size_t i = 0; i <= rec_.steps.size(); ++i) {
-            known_.push_back({freed, dead, begun, done});
-            if (i == rec_.steps.size()) break;
-            const Step& step = rec_.steps[i];
-            if (step.kind == Step::Kind::free) freed |= 1u << step.value;
+        Known so_far{};
+        for (const Step& step : rec_.steps) {
+            known_.push_back(so_far);
+            const auto value = static_cast<std::uint8_t>(step.value);
+            if (step.kind == Step::Kind::free) so_far.freed |= 1u << value;
             if (step.kind == Step::Kind::begin) {
-                begun = static_cast<std::uint8_t>(step.value);
-                dead &= ~std::uint32_t{rec_.sets[begun]};
+                so_far.begun = value;
+                so_far.dead &= ~std::uint32_t{rec_.sets[value]};
             }
             if (step.kind == Step::Kind::end) {
-                done = static_cast<std::uint8_t>(step.value);
-                dead = ~std::uint32_t{rec_.sets[done]};
+                so_far.done = value;
+                so_far.dead = ~std::uint32_t{rec_.sets[value]};
             }
         }
+        known_.push_back(so_far);
     }
 
     Exploration run() {
@@ -203,8 +202,6 @@ private:
             if (!violation_.empty()) return;
         }
     }
-
-    // ---- the patcher and the memory ----
 
     void stores_become_visible(const State& state, auto visit) {
         bool slot_waits = false, word_waits = false;
@@ -271,8 +268,6 @@ private:
         if ((rec_.words[state.word].to == Word::To::body) != (set == 0))
             fail("a wrong word at the end");
     }
-
-    // ---- an execution of the site ----
 
     // What the patcher has done before a step.
     struct Known {
@@ -373,46 +368,33 @@ private:
         e = {};
     }
 
-    // ---- a core that executes the site ----
-
     void core(const State& state, unsigned n, auto visit) {
         const Core& core = state.cores[n];
         const Execution& run = core.run;
-        acknowledge(state, n, visit);
-        if (core.acknowledged && (core.awaited & ~guards(core)) != 0) {
-            State next = state;
-            next.cores[n].awaited &= guards(core);
-            act(n, "has its guard seen free");
-            visit(next);
-        }
         const auto go = [&](const char* what, auto change) {
             State next = state;
             act(n, what);
             change(next, next.cores[n].run);
             visit(next);
         };
-        if (options_.interrupts && !core.interrupted && run.phase > Phase::early) {
-            go("is interrupted", [&](State& next, Execution&) {
-                Core& c = next.cores[n];
-                c.below = c.run;
-                c.run = {};
-                c.interrupted = true;
-                c.pipeline = c.icache;
-            });
+        acknowledge(state, n, visit);
+        if (core.acknowledged && (core.awaited & ~guards(core)) != 0) {
+            go("has its guard seen free",
+               [&](State& next, Execution&) { next.cores[n].awaited &= guards(core); });
         }
-        if (core.interrupted && run.phase == Phase::idle) {
-            go("returns from the interrupt", [&](State& next, Execution&) {
-                Core& c = next.cores[n];
-                c.run = c.below;
-                c.below = {};
-                c.interrupted = false;
-                c.pipeline = c.icache;
-            });
+        const bool enters = options_.interrupts && !core.interrupted && run.phase > Phase::early;
+        if (enters || (core.interrupted && run.phase == Phase::idle)) {
+            go(enters ? "is interrupted" : "returns from the interrupt",
+               [&](State& next, Execution& e) {
+                   Core& c = next.cores[n];
+                   std::swap(e, c.below);  // the other one is empty
+                   c.interrupted = enters;
+                   c.pipeline = c.icache;
+               });
         }
         if (options_.early_loads && run.phase == Phase::idle) {
-            go("loads the slot early", [&](State& next, Execution& e) {
+            go("loads the slot early", [&](State&, Execution& e) {
                 e = {Phase::early, state.slot, 0, known(state).done, 0};
-                (void)next;
             });
         }
         switch (run.phase) {
@@ -468,8 +450,6 @@ private:
         act(n, "takes the patcher's interrupt");
         visit(next);
     }
-
-    // ---- words for people ----
 
     std::string label() const {
         if (actor_ == patcher_acts) return "patcher: " + describe(rec_, rec_.steps[step_]);

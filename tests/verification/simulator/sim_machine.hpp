@@ -46,7 +46,6 @@ struct SimMachine {
         for (auto& cache : icache_) put(cache, address, word);
         for (auto& pipeline : pipeline_) put(pipeline, address, word);
     }
-    // The word that `core` fetches from `address`.
     std::uint32_t fetch(unsigned core, Address address) const {
         return get(pipeline_[core], address);
     }
@@ -119,7 +118,11 @@ struct SimMachine {
         const auto interrupt = on_restore;  // the call may change on_restore
         interrupt();
     }
-    std::uint64_t clock() { return now += ticks_per_read; }
+    std::uint64_t clock() {
+        const std::uint64_t read = now += ticks_per_read;
+        if (on_clock) on_clock();
+        return read;
+    }
     unsigned core() { return current; }
 
     bool loses_calls = false;  // no other core takes an interrupt
@@ -127,6 +130,7 @@ struct SimMachine {
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
     std::function<void()> on_restore;  // an interrupt that comes when interrupts are unmasked
+    std::function<void()> on_clock;    // an interrupt that comes right behind a read of the clock
     std::function<void()> on_mask;     // what another core does when interrupts are masked
     unsigned word_writes = 0;
     unsigned slot_writes = 0;

@@ -234,7 +234,7 @@ TEST_F(ControlTest, NothingIsReadWhileAReplyWaits) {
     EXPECT_EQ(target.sent.size(), 49u);
 }
 
-TEST_F(ControlTest, TheRateChangesBehindTheReply) {
+TEST_F(ControlTest, TheRateChangesAndAResetComesBehindTheReply) {
     target.sends = false;
     set_baud(1);
     EXPECT_TRUE(target.holds_line());
@@ -247,6 +247,11 @@ TEST_F(ControlTest, TheRateChangesBehindTheReply) {
     }
     EXPECT_EQ(target.rate, 115200u);
     EXPECT_FALSE(target.holds_line());
+    target.ask(2, Command::reset);
+    EXPECT_EQ(target.resets, 0u);
+    target.send_reply();
+    target.run();
+    EXPECT_EQ(target.resets, 1u);
 }
 
 TEST_F(ControlTest, ARateStaysOnlyIfAPingComesAtIt) {
@@ -264,15 +269,6 @@ TEST_F(ControlTest, ARateStaysOnlyIfAPingComesAtIt) {
     target.now += 10 * ControlTarget::hz;
     run(2);
     EXPECT_EQ(target.rate, 115200u);
-}
-
-TEST_F(ControlTest, AResetComesBehindItsReply) {
-    target.sends = false;
-    target.ask(1, Command::reset);
-    EXPECT_EQ(target.resets, 0u);
-    target.send_reply();
-    target.run();
-    EXPECT_EQ(target.resets, 1u);
 }
 
 TEST_F(ControlTest, ARefusedRateChangesNothing) {

@@ -19,6 +19,7 @@ struct CountedBarrier {
 
 struct RttTest : ::testing::Test {
     static constexpr std::uint64_t address = 0x4000'1000;
+    RttTest() { EXPECT_TRUE(rtt.start(address)); }
     // Finds memory as a probe does: by the addresses in the block.
     volatile std::uint8_t* at(std::uint32_t where) {
         return reinterpret_cast<volatile std::uint8_t*>(&block) + (where - address);
@@ -45,7 +46,6 @@ struct RttTest : ::testing::Test {
 };
 
 TEST_F(RttTest, TheBlockIsWhatAProbeLooksFor) {
-    ASSERT_TRUE(rtt.start(address));
     EXPECT_EQ(std::memcmp(const_cast<char*>(block.id), "SEGGER RTT\0\0\0\0\0\0", 16), 0);
     EXPECT_EQ(block.up_count, 1);
     EXPECT_EQ(block.down_count, 1);
@@ -57,7 +57,6 @@ TEST_F(RttTest, TheBlockIsWhatAProbeLooksFor) {
 }
 TEST_F(RttTest, OnlyBelow4GiB) { EXPECT_FALSE(rtt.start(0xffff'ff80)); }
 TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
-    ASSERT_TRUE(rtt.start(address));
     std::mt19937 random(2);
     std::deque<int> up, down;
     std::size_t published = 0;  // bytes of `up`
@@ -96,7 +95,6 @@ TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
     }
 }
 TEST_F(RttTest, WhatAProbeSpoilsIsNotFollowed) {
-    ASSERT_TRUE(rtt.start(address));
     std::uint8_t byte = 0;
     for (const std::uint32_t bad : {64u, 65u, ~0u}) {
         block.up.read = bad;
@@ -122,7 +120,6 @@ TEST_F(RttTest, WhatAProbeSpoilsIsNotFollowed) {
     }
 }
 TEST_F(RttTest, TheProbeIsToldOfAWholeFrameAtOnce) {
-    ASSERT_TRUE(rtt.start(address));
     barriers = 0;
     for (const char* frame = "eleven byte"; *frame != 0; ++frame)
         EXPECT_TRUE(rtt.put(static_cast<std::uint8_t>(*frame)));

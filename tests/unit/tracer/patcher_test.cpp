@@ -25,6 +25,8 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
                     text.machine.slot_writes),
               tuple(2u, 2u, 3u, 1u, 1u));
     EXPECT_TRUE(text.sites.find(good.function));
+    for (const unsigned core : {0u, 1u})
+        EXPECT_EQ(text.machine.fetch(core, good.setup()), arch::save_link);
     for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle})
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
     // A refused site is never patched later.

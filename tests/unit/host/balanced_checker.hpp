@@ -16,15 +16,16 @@ public:
     std::vector<std::string> ready;     // "0 makes 1 ready 30"
     std::vector<std::string> labels;    // of tracks
     std::vector<TimeAxis> axes;         // one for each session
+    std::vector<Nanoseconds> origins;   // one for each session with records
     bool quiet = false;                 // `told` stays empty
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        if (!names_.try_emplace(number, place.name).second)
-            wrong.push_back("introduced twice: " + place.name);
+        wrong_if(!names_.try_emplace(number, place.name).second, "introduced twice: " + place.name);
     }
     void on_axis(TimeAxis axis) override { axes.push_back(axis); }
+    void on_origin(Nanoseconds origin) override { origins.push_back(origin); }
     void on_track(const Track& track) override {
-        if (track.number != tracks_.size()) wrong.push_back("a track's number");
+        wrong_if(track.number != tracks_.size(), "a track's number");
         tracks_.push_back({});
         labels.push_back(track_name(track));
     }
@@ -36,11 +37,9 @@ public:
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
         at(track, now);
         auto& open = tracks_[track.number].open;
-        if (open.empty() || open.back() != function) {
-            wrong.push_back(fmt::format("{} ends, which is not innermost", name(function)));
-        } else {
-            open.pop_back();
-        }
+        const bool is_innermost = !open.empty() && open.back() == function;
+        wrong_if(!is_innermost, "a call ends that is not innermost");
+        if (is_innermost) open.pop_back();
         const std::string left = how == Left::returned ? "" : std::string(" ") + left_text(how);
         say("{} -{} {}{}", track.number, name(function), now, left);
     }
@@ -50,13 +49,12 @@ public:
     }
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
-        if (from > to) wrong.push_back("a call that ends before it begins");
+        wrong_if(from > to, "a call that ends before it begins");
         say("{} ={} {}..{} depth {}", track.number, name(function), from, to, depth);
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         Nanoseconds& before = absent_[core][absence.lost == 0 && absence.overwritten == 0];
-        if (absence.from < before || absence.to < absence.from)
-            wrong.push_back("parts that overlap");
+        wrong_if(absence.from < before || absence.to < absence.from, "parts that overlap");
         before = absence.to;
         say("core {} lacks {} {} {}, {}..{}", core, absence.lost, absence.overwritten,
             absence.dropped, absence.from, absence.to);
@@ -78,33 +76,31 @@ public:
     }
     void masked(const Track& track, std::uint32_t function, Nanoseconds from,
                 Nanoseconds to) override {
-        if (from > to) wrong.push_back("a masked time that ends before it begins");
+        wrong_if(from > to, "a masked time that ends before it begins");
         say("core {} masked by {} {}..{}", track.core, name(function), from, to);
     }
     void on_switch(const CoreSwitch& to) override {
         static constexpr const char* ways[] = {"", " preempted", " blocked", " gave way", " ended"};
         std::optional<std::uint32_t>& runs = running_[to.core];
         for (const std::optional<Track>& one : {to.from, to.to}) {
-            if (one && (one->core != to.core || one->number >= tracks_.size()))
-                wrong.push_back("a switch of another core");
+            wrong_if(one && (one->core != to.core || one->number >= tracks_.size()),
+                     "a switch of another core");
         }
-        if (runs != number(to.from) || to.from.has_value() + to.to.has_value() == 0 ||
-            number(to.from) == number(to.to)) {
-            wrong.push_back("a wrong switch");
-        }
-        if (to.at < switched_[to.core]) wrong.push_back("a switch before another");
+        // If there is neither a track before nor one behind, they are equal, too.
+        wrong_if(runs != number(to.from) || number(to.from) == number(to.to), "a wrong switch");
+        wrong_if(to.at < switched_[to.core], "a switch before another");
         switched_[to.core] = to.at;
         runs = number(to.to);
         const auto text = [](const std::optional<Track>& track) {
             return track ? std::to_string(track->number) : "-";
         };
         const std::string both = fmt::format("{} {} -> {}", to.at, text(to.from), text(to.to));
-        lanes.push_back(
-            fmt::format("core {}: {}{}", to.core, both, ways[static_cast<unsigned>(to.how)]));
+        const char* const way = ways[static_cast<unsigned>(to.how)];
+        lanes.push_back(fmt::format("core {}: {}{}", to.core, both, way));
         if (to.from && to.to) switches.push_back(both);
     }
     void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
-        if (running_[by.core] != by.number) wrong.push_back("what does not run makes ready");
+        wrong_if(running_[by.core] != by.number, "what does not run makes ready");
         ready.push_back(fmt::format("{} makes {} ready {}", by.number, task.number, now));
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds) override {
@@ -117,13 +113,10 @@ public:
             pair.exchanged ? " exchanged" : "");
     }
     void finish() override {
-        for (const auto& [core, runs] : running_) {
-            if (runs) wrong.push_back("a core that still runs at the end");
-        }
-        for (const auto& track : tracks_) {
-            if (!track.open.empty())
-                wrong.push_back("still open at the end: " + name(track.open.back()));
-        }
+        for (const auto& [core, runs] : running_)
+            wrong_if(runs.has_value(), "a core that still runs at the end");
+        for (const Of& track : tracks_)
+            wrong_if(!track.open.empty(), "a call is still open at the end");
     }
 
 private:
@@ -131,6 +124,9 @@ private:
         std::vector<std::uint32_t> open;
         Nanoseconds last = 0;
     };
+    void wrong_if(bool is_so, std::string_view what) {
+        if (is_so) wrong.emplace_back(what);
+    }
     static std::optional<std::uint32_t> number(const std::optional<Track>& track) {
         return track ? std::optional(track->number) : std::nullopt;
     }
@@ -141,7 +137,7 @@ private:
         return "?";
     }
     void at(const Track& track, Nanoseconds now) {
-        if (now < tracks_.at(track.number).last) wrong.push_back("time went back");
+        wrong_if(now < tracks_.at(track.number).last, "time went back");
         tracks_[track.number].last = now;
     }
     template <typename... Values>

@@ -43,8 +43,7 @@ protected:
 };
 
 struct Case {
-    const char* name;
-    const char* records;  // a session, or two with a / between them
+    const char *name, *records;  // of a session, or of two with a / between them
     const char* told;
     TimeAxis axis = TimeAxis::wall;
     const char* lanes = nullptr;
@@ -112,8 +111,7 @@ constexpr Case cases[] = {
      "core 0: 10 - -> 0, core 0: 10 0 -> 1, core 0: 40 1 -> -, core 0: 1000040 - -> 0, "
      "core 0: 1000040 0 -> -"},
 };
-INSTANTIATE_TEST_SUITE_P(, BalancedStreamOf, testing::ValuesIn(cases),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, BalancedStreamOf, testing::ValuesIn(cases), name_of_course);
 
 TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
     play("1( 2( 5:)!");
@@ -251,11 +249,7 @@ TEST_F(BalancedStreamTest, MissingPartsLieBetweenTheSessionsFirstRecordAndItsLas
 }
 
 TEST_F(BalancedStreamTest, ASessionWithoutRecordsHasNoOrigin) {
-    struct Origins final : BalancedChecker {
-        void on_origin(Nanoseconds origin) override { list.push_back(origin); }
-        std::vector<Nanoseconds> list;
-    } origins;
-    BalancedStream stream(origins, none, "x");
+    BalancedStream stream(checker, none, "x");
     const HelloInfo hello = hello_of();
     stream.on_session(hello);
     stream.on_session_end();
@@ -264,7 +258,7 @@ TEST_F(BalancedStreamTest, ASessionWithoutRecordsHasNoOrigin) {
         call(stream, 0, clock);
         stream.on_session_end();
     }
-    EXPECT_THAT(origins.list, ElementsAre(5'000));
+    EXPECT_THAT(checker.origins, ElementsAre(5'000));
 }
 
 // Random records: the output stays balanced, and the stream ends.

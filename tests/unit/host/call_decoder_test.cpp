@@ -56,10 +56,10 @@ struct Decoded {
         return next++;
     }
     std::uint64_t entry(std::uint32_t site, std::uint64_t at) {
-        return put({.kind = protocol::Kind::entry, .site_offset = site * 8}, at);
+        return put({.kind = Kind::entry, .site_offset = site * 8}, at);
     }
     std::uint64_t call(std::uint32_t site, std::uint64_t at) {
-        return put({.kind = protocol::Kind::call, .site_offset = site * 8}, at);
+        return put({.kind = Kind::call, .site_offset = site * 8}, at);
     }
     std::uint64_t ret(std::uint64_t entry, std::uint64_t at, unsigned = 0, bool unwound = false) {
         const auto index = static_cast<std::uint32_t>(entry) & protocol::entry_index_mask;
@@ -98,9 +98,7 @@ protected:
 };
 
 struct Case {
-    const char* name;
-    const char* records;
-    const char* calls;
+    const char *name, *records, *calls;
     Ticks tracer = 0;
 };
 class DecoderOf : public Decoder, public testing::WithParamInterface<Case> {};
@@ -161,15 +159,13 @@ constexpr Case cases[] = {
      "?>2 10/10, ?>3 5/5, 1 250/45 incomplete"},
     {"AGapInTheTracer", "0:1( 10:t( 30:y g2 100:)", "1 80/10 incomplete", 20},
 };
-INSTANTIATE_TEST_SUITE_P(, DecoderOf, testing::ValuesIn(cases),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, DecoderOf, testing::ValuesIn(cases), name_of_course);
 
 TEST_F(Decoder, RecursionCountsTimeOnceAndACallWithoutTimeIsOnlyCounted) {
     play("0:1( 10:1( 20:1( 30:) 50:2. 50:) 55:2. 60:1( 65:) 100:) 200:1( 203:)");
     EXPECT_EQ(calls.text(), "1>1 10/10, 1>1 40/30, 1>1 5/5, 1 100/55, 1 3/3");
     EXPECT_EQ(calls.totals[1], 103u);
-    EXPECT_EQ(calls.calls[1], 5u);
-    EXPECT_EQ(calls.calls[2], 2u);
+    EXPECT_THAT(calls.calls, ElementsAre(testing::Pair(1, 5), testing::Pair(2, 2)));
 }
 
 TEST_F(Decoder, AReturnOfNothingOpenInventsNothing) {
@@ -185,8 +181,7 @@ TEST_F(Decoder, CallsThatALongjmpLeavesEndWhereTheTracerBegan) {
     EXPECT_EQ(calls.text(), "2>3 unwound 30/30, 2>7 5/5, 1>2 unwound 45/10, 1 65/20");
     EXPECT_EQ(decoder.tracer_ticks(), 95u);
     // Of the one that goes on, and of the innermost.
-    const std::map<std::uint32_t, std::uint32_t> expected{{2, 12}, {4, 9}};
-    EXPECT_EQ(calls.instructions_beside, expected);
+    EXPECT_THAT(calls.instructions_beside, ElementsAre(testing::Pair(2, 12), testing::Pair(4, 9)));
 }
 
 TEST_F(Decoder, ManyGapsDoNotGrowTheStackAndAreNoSelfTime) {

@@ -93,10 +93,8 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
     const Json shown = json(builder, {{hot, 0.1}, {caller, 0.9}});
     ASSERT_EQ(shown["functions"].size(), 2u);
     const Json& first = shown["functions"][0];
-    EXPECT_EQ(first["function"], 1);
-    EXPECT_EQ(first["instructions"], 8);
-    EXPECT_EQ(first["shown"], 8);
-    EXPECT_EQ(first["slot"], true);
+    EXPECT_EQ(Json({first["function"], first["instructions"], first["shown"], first["slot"]}),
+              Json({1, 8, 8, true}));
     EXPECT_EQ(first["text"], fmt::format("bti\tc\nnop\nnop\nbl\t{:#x}\nbl\t{:#x}\nb.ne\t{:#x}\n."
                                          "word\t0x12345678\n.word\t0xd65f03c0",
                                          hot, unknown, caller + 16));
@@ -106,8 +104,7 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
                        {"name", {"", "<b>not in the page</b>", ""}}};
     EXPECT_EQ(first["targets"], targets);
     ASSERT_EQ(first["notes"].size(), 2u);
-    EXPECT_EQ(first["notes"][0][0], 1);
-    EXPECT_EQ(first["notes"][1][0], 2);
+    EXPECT_EQ(Json({first["notes"][0][0], first["notes"][1][0]}), Json({1, 2}));
     EXPECT_EQ(shown["functions"][1]["function"], 0);
 }
 

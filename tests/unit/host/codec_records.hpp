@@ -90,13 +90,6 @@ inline Bytes key_frame(std::uint8_t records) {
     return {1, records, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 }
 
-// A key frame whose records are `count` random bytes.
-inline Bytes random_payload(std::mt19937& random, std::uint8_t records, unsigned count) {
-    Bytes payload = key_frame(records);
-    for (unsigned n = 0; n < count; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
-    return payload;
-}
-
 // Adds a record and its data. If the kind has a site, the site comes first.
 inline void add_with_data(Records& to, protocol::Extended what, std::uint32_t argument,
                           std::uint64_t clock, std::initializer_list<std::uint64_t> data) {

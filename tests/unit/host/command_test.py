@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the sanitized command as a user does: every kind of URI, every kind of end, exit codes."""
+"""Runs the sanitized command as a user does: every kind of URI, every kind of end, exit codes. And the codec's benchmark."""
 
 import json
 import os
@@ -13,8 +13,9 @@ import sys
 import termios
 import unittest
 
-sys.path += [str(pathlib.Path(__file__).resolve().parent.parent.parent / name) for name in ("cli", "conformance")]
+sys.path += [str(pathlib.Path(__file__).resolve().parent.parent.parent / name) for name in ("bench", "cli", "conformance")]
 import cli  # noqa: E402  # pylint: disable=wrong-import-position
+import encode_test  # noqa: E402  # pylint: disable=wrong-import-position
 import trace2  # noqa: E402  # pylint: disable=wrong-import-position
 
 HELLO, RECORDS, END = (chunk for chunk in (cli.GOLDEN / "captured.bin").read_bytes().split(b"\0") if chunk)
@@ -156,6 +157,26 @@ class Command(cli.Case):
         self.assert_sentence(refused, "its build-id is 9999, the recording's is aabbcc")
         self.assertIn("its build-id is 9999", self.record(f"file:{self.line}", "--image", wrong, status=3).stderr)
         cli.nopscope("report", self.file, "--image", self.line, status=3)
+
+
+class CodecBench(cli.Case):
+    def measured(self, data, status=0):
+        trace = self.directory / "trace"
+        trace.write_bytes(data)
+        return cli.run(os.environ["NOPSCOPE_CODEC_BENCH"], "--format", "json", trace, status=status).stdout
+
+    def test_it_prints_its_measurements(self):
+        data = encode_test.program(2, 25_000)
+        told = json.loads(self.measured(data))
+        self.assertEqual(told["events"], 25_000)
+        self.assertTrue(told["exact"])
+        self.assertLess(told["bytes_per_event"], 0.5)
+        self.assertGreater(min(told["encode_meps"], told["decode_meps"]), 0)
+        # The bytes also contain the coder's loss and the frames.
+        share = told["bytes_per_event"] * 8 / (told["identity_bits"] + told["time_bits"])
+        self.assertTrue(1 < share < 1.1, share)
+        self.measured(data[:-1], 3)
+        self.measured(b"\3" + data[1:], 3)
 
 
 if __name__ == "__main__":

@@ -83,15 +83,16 @@ TEST(CommandClient, DoesEachCommandOnceAndInOrderWhateverIsLost) {
     EXPECT_GT(repeated, 20u);
 }
 
-TEST(CommandClient, ASecondHostGoesOnFromTheLastNumber) {
-    Host host;
-    host.client.request(Command::start);
-    CommandClient other(host.line, [&] { return host.line.turn(); });
+class OneHost : public ::testing::Test, protected Host {};
+
+TEST_F(OneHost, ASecondOneGoesOnFromTheLastNumber) {
+    client.request(Command::start);
+    CommandClient other(line, [&] { return line.turn(); });
     other.on_session(testing::target_session);
-    host.line.client = &other;
+    line.client = &other;
     other.request(Command::stop);
-    EXPECT_EQ(host.line.target.done.size(), 2u);
-    EXPECT_EQ(host.line.target.refused(), 0u);
+    EXPECT_EQ(line.target.done.size(), 2u);
+    EXPECT_EQ(line.target.refused(), 0u);
 }
 
 std::string complaint_of(Host& host, Command what) {
@@ -130,30 +131,28 @@ TEST(CommandClient, SaysWhyATargetRefusesAndWhatWasDone) {
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("nothing was changed"));
 }
 
-TEST(CommandClient, GivesUpOnATargetThatDoesNotAnswer) {
-    Host host;
-    host.line.highest = 1;
-    host.client.set_patience(with_hello_in(5ms));
-    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not answer commands"));
-    CommandClient deaf(host.line, [&] { return host.line.turn(); });
+TEST_F(OneHost, GivesUpOnATargetThatDoesNotAnswer) {
+    line.highest = 1;
+    client.set_patience(with_hello_in(5ms));
+    EXPECT_THAT(complaint_of(*this, Command::start), HasSubstr("does not answer commands"));
+    CommandClient deaf(line, [&] { return line.turn(); });
     deaf.set_patience(with_hello_in(5ms));
     EXPECT_THROW(deaf.request(Command::start), Error);  // no hello came
 }
 
 // A debug probe delivers the target's buffered bytes before any new ones.
-TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
-    Host host;
+TEST_F(OneHost, WaitsForAHelloBehindOtherFrames) {
     std::uint64_t frames = 0;
     const auto begin = Clock::now();
-    CommandClient behind(host.line, [&] {
+    CommandClient behind(line, [&] {
         behind.on_frames(++frames);
         if (Clock::now() - begin > 700ms) behind.on_session(testing::target_session);
-        return host.line.turn();
+        return line.turn();
     });
     // On a busy machine this process may wait for a tenth of a second.
     behind.set_patience({.answer = 1ms, .attempts = 3, .hello = 300ms, .hello_behind = 10s});
     behind.wait_for_target();
-    CommandClient endless(host.line, [&] {
+    CommandClient endless(line, [&] {
         endless.on_frames(++frames);
         return true;
     });
@@ -161,24 +160,22 @@ TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
     EXPECT_THROW(endless.wait_for_target(), Error);
 }
 
-TEST(CommandClient, ANewRateIsKeptWhenItWorks) {
-    Host host;
-    host.client.set_baud(115200);
-    EXPECT_EQ(host.line.baud(), 115200u);
-    host.line.offset = 100 * ControlTarget::hz;
-    host.client.request(Command::start);
-    EXPECT_EQ(host.line.target.rate, 115200u);
+TEST_F(OneHost, ANewRateIsKeptWhenItWorks) {
+    client.set_baud(115200);
+    EXPECT_EQ(line.baud(), 115200u);
+    line.offset = 100 * ControlTarget::hz;
+    client.request(Command::start);
+    EXPECT_EQ(line.target.rate, 115200u);
 }
 
-TEST(CommandClient, ARateThatDoesNotWorkIsGivenUpByBoth) {
-    Host host;
-    host.line.highest = 3000000;
-    host.client.set_patience({.answer = 1ms, .attempts = 200, .hello = 50ms, .trial = 500ms});
-    const auto rate = host.line.baud();
-    EXPECT_THAT(test::error_of([&] { host.client.set_baud(4000000); }).what(),
+TEST_F(OneHost, ARateThatDoesNotWorkIsGivenUpByBoth) {
+    line.highest = 3000000;
+    client.set_patience({.answer = 1ms, .attempts = 200, .hello = 50ms, .trial = 500ms});
+    const auto rate = line.baud();
+    EXPECT_THAT(test::error_of([&] { client.set_baud(4000000); }).what(),
                 HasSubstr("back at the rate before"));
-    EXPECT_EQ(host.line.target.rate, rate);
-    EXPECT_EQ(host.line.baud(), rate);
+    EXPECT_EQ(line.target.rate, rate);
+    EXPECT_EQ(line.baud(), rate);
 }
 
 Function function(const char* name, const char* linkage = "", std::uint64_t size = 8) {
@@ -267,28 +264,26 @@ TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
         }
     }
 }
-TEST(ControlRequest, AShortestDurationThatTheClockDoesNotReachIsRefused) {
-    Host host;
+TEST_F(OneHost, RefusesAShortestDurationThatTheClockDoesNotReach) {
     const auto done = [&](std::uint64_t clock_hz) {
         HelloInfo hello;
         hello.clock_hz = clock_hz;
-        return perform({.words = {"min-duration", "2s"}}, {host.client, nullptr, hello}).text;
+        return perform({.words = {"min-duration", "2s"}}, {client, nullptr, hello}).text;
     };
     EXPECT_THROW(done(std::uint64_t{1} << 62), Error);
-    EXPECT_TRUE(host.line.target.done.empty());
+    EXPECT_TRUE(line.target.done.empty());
     EXPECT_EQ(done(1'000'000'000), "recording calls of 2000000000 ticks and more");
 }
 // A timeout is no refusal, and is said once.
-TEST(ControlRequest, SaysThatACoreWasLate) {
-    Host host;
-    const auto done = [&] { return perform({.words = {"start"}}, {host.client, nullptr, {}}); };
-    host.line.target.says = protocol::Answer::timeout;
+TEST_F(OneHost, SaysThatACoreWasLate) {
+    const auto done = [&] { return perform({.words = {"start"}}, {client, nullptr, {}}); };
+    line.target.says = protocol::Answer::timeout;
     const Performed late = done();
     EXPECT_TRUE(late.late);
     EXPECT_THAT(late.text, HasSubstr("stayed in the tracer's code for a second"));
-    host.line.target.says = protocol::Answer::ok;
+    line.target.says = protocol::Answer::ok;
     EXPECT_FALSE(done().late);
-    EXPECT_FALSE(host.client.take_late());
+    EXPECT_FALSE(client.take_late());
 }
 
 // Each named event, by every pair of its spellings. Sums must not hold it twice.

@@ -6,12 +6,7 @@
 
 namespace nopscope::host::test::corruption_test {
 
-struct Call {
-    std::uint32_t site = 0;
-    std::uint64_t begin = 0;
-    std::uint64_t ticks = 0;
-    bool operator==(const Call&) const = default;
-};
+using Call = std::pair<std::pair<std::uint32_t, Ticks>, std::uint64_t>;  // site and ticks, begin
 using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session and entry index
 
 // Lists every call with a time, by the index of its entry.
@@ -33,7 +28,7 @@ struct Lister final : SessionSink {
     void on_exit(const OpenCall& call, const ClosedCall& result) {
         // A call that a gap touches may lack the tracer's share, and is flagged.
         if (result.outcome != Outcome::returned || result.incomplete) return;
-        const Call made{call.path.function, call.begin, result.ticks};
+        const Call made{{call.path.function, result.ticks}, call.begin};
         EXPECT_TRUE(calls.emplace(std::pair{session, call.index}, made).second)
             << "a call closed twice";
     }
@@ -110,8 +105,7 @@ protected:
         for (const auto& [identity, call] : found.calls) {
             const auto original = whole.calls.find(identity);
             ASSERT_NE(original, whole.calls.end()) << "an invented call";
-            ASSERT_EQ(std::pair(original->second.site, original->second.ticks),
-                      std::pair(call.site, call.ticks));
+            ASSERT_EQ(original->second.first, call.first);
         }
         ASSERT_LE(found.called, whole.called);
         if (!is_clean(bytes)) return;
@@ -119,6 +113,17 @@ protected:
         ASSERT_EQ(found.calls, whole.calls) << "the damage does not show";
     }
 
+    // Changes, drops, doubles or inserts one byte.
+    void damage(Bytes& bytes, std::size_t at, unsigned how) {
+        const auto here = bytes.begin() + static_cast<long>(at);
+        const auto any = static_cast<std::uint8_t>(1 + random() % 255);
+        if (how == 0) *here ^= any;
+        if (how == 1) bytes.erase(here);
+        if (how == 2) bytes.insert(here, bytes[at]);
+        if (how == 3) bytes.insert(here, any - 1);
+    }
+
+    std::mt19937 random{5};
     const TargetStream clean = recording();
     const Lister whole = decode(clean.bytes);
 };
@@ -137,21 +142,17 @@ constexpr int one_in = 1;
 #endif
 
 TEST_F(Corruption, OneByteAnywhere) {
-    std::mt19937 random(5);
     for (std::size_t at = 0; at < clean.bytes.size() && !HasFatalFailure(); at += one_in) {
         SCOPED_TRACE(at);
-        Bytes flipped = clean.bytes, dropped = flipped, doubled = flipped, inserted = flipped;
-        const auto here = static_cast<long>(at);
-        flipped[at] ^= static_cast<std::uint8_t>(1u << (random() % 8));
-        dropped.erase(dropped.begin() + here);
-        doubled.insert(doubled.begin() + here, clean.bytes[at]);
-        inserted.insert(inserted.begin() + here, static_cast<std::uint8_t>(random()));
-        for (const Bytes& damaged : {flipped, dropped, doubled, inserted}) check(damaged);
+        for (unsigned how = 0; how < 4; ++how) {
+            Bytes bytes = clean.bytes;
+            damage(bytes, at, how);
+            check(bytes);
+        }
     }
 }
 
 TEST_F(Corruption, FramesLostDoubledAndSwapped) {
-    std::mt19937 random(6);
     std::vector<Bytes> frames;
     std::size_t begin = 0;
     for (const std::size_t end : clean.frame_ends) {
@@ -177,21 +178,11 @@ TEST_F(Corruption, FramesLostDoubledAndSwapped) {
 }
 
 TEST_F(Corruption, ManyBytesAtOnce) {
-    std::mt19937 random(7);
     for (int round = 0; round < 3000 / one_in && !HasFatalFailure(); ++round) {
         SCOPED_TRACE(round);
         Bytes bytes = clean.bytes;
-        for (unsigned i = 0; i <= random() % 20; ++i) {
-            const auto at = static_cast<long>(random() % bytes.size());
-            switch (random() % 4) {
-            case 0:
-                bytes[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(random());
-                break;
-            case 1: bytes.erase(bytes.begin() + at); break;
-            case 2: bytes.insert(bytes.begin() + at, bytes[static_cast<std::size_t>(at)]); break;
-            case 3: bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random())); break;
-            }
-        }
+        for (unsigned i = 0; i <= random() % 20; ++i)
+            damage(bytes, random() % bytes.size(), random() % 4);
         if (bytes != clean.bytes) check(bytes);
     }
 }
@@ -200,11 +191,9 @@ TEST_F(Corruption, ManyBytesAtOnce) {
 TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
     char name[] = "/tmp/nopscope-readers-XXXXXX";
     const fs::path dir = mkdtemp(name);
-    std::mt19937 random(8);
     for (int round = 0; round < 12; ++round) {
         Bytes bytes = clean.bytes;
-        for (int i = 0; i < round; ++i)
-            bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        for (int i = 0; i < round; ++i) damage(bytes, random() % bytes.size(), 0);
         test::LineProfile profile;
         profile.read(bytes);
         std::ofstream(dir / "report.json")

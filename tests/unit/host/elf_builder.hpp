@@ -25,8 +25,6 @@ public:
 
     std::uint64_t here() const { return text_base + text.size() * 4; }
     std::uint64_t next() const { return (here() + 7) & ~std::uint64_t{7}; }
-    // Where the body of the next function begins, behind its landing pad and its site.
-    std::uint64_t next_body() const { return next() + 8 + 12; }
 
     // Adds a function with these `body` words before its ret. Returns its address.
     std::uint64_t function(const std::string& name, bool instrumented = true, bool with_bti = true,
@@ -44,7 +42,9 @@ public:
     }
     void symbol(const std::string& name, std::uint64_t address, std::uint8_t type,
                 std::uint64_t size = 0, bool is_local = false) {
-        symbols_.push_back({name, address, size, type, is_local});
+        append(symbols_, add_name(names_, name),
+               static_cast<std::uint8_t>((is_local ? 0 : 0x10) | type), std::uint8_t{0},
+               std::uint16_t{1}, address, size);
     }
     std::uint64_t data_word(std::uint64_t value) {
         data.push_back(value);
@@ -71,10 +71,6 @@ public:
     }
 
     Bytes build() const {
-        Bytes text_bytes;
-        for (const auto word : text) append(text_bytes, word);
-        Bytes data_bytes;
-        for (const auto word : data) append(data_bytes, word);
         Bytes site_bytes;
         append(site_bytes, std::uint64_t{0});  // the entry of a unit without functions
         for (auto site = sites.rbegin(); site != sites.rend(); ++site)
@@ -86,43 +82,44 @@ public:
                    std::uint32_t{3}, std::uint32_t{0x554e47});
             note.insert(note.end(), build_id.begin(), build_id.end());
         }
-        Bytes names{0};
-        Bytes symbol_bytes(24, 0);
-        for (const Symbol& symbol : symbols_) {
-            append(symbol_bytes, add_name(names, symbol.name),
-                   static_cast<std::uint8_t>((symbol.is_local ? 0 : 0x10) | symbol.type),
-                   std::uint8_t{0}, std::uint16_t{1}, symbol.address, symbol.size);
-        }
         std::vector<Section> sections{
-            {"", 0, 0, 0, {}, 0},
-            {".text", 1, 6, text_base, text_bytes, 0},
-            {".data", 1, 3, data_base, data_bytes, 0},
-            {"__patchable_function_entries", 1, 3, 0x40200000, site_bytes, 0},
-            {".note.gnu.build-id", 7, 2, 0x40300000, note, 0},
-            {".symtab", 2, 0, 0, symbol_bytes, 6},
-            {".strtab", 3, 0, 0, names, 0},
-            {".bss", 8, 3, 0x40400000, {}, 0},
+            {".text", 1, 6, text_base, bytes_of(text)},
+            {".data", 1, 3, data_base, bytes_of(data)},
+            {"__patchable_function_entries", 1, 3, 0x40200000, site_bytes},
+            {".note.gnu.build-id", 7, 2, 0x40300000, note},
+            {".symtab", 2, 0, 0, symbols_},
+            {".bss", 8, 3, 0x40400000, {}},
         };
         if (!site_names.empty())
-            sections.push_back({".nopscope.names", 1, 2, 0x40500000, site_names, 0});
-        return link(sections);
+            sections.push_back({".nopscope.names", 1, 2, 0x40500000, site_names});
+        sections.push_back({".strtab", 3, 0, 0, {}});  // the names of symbols and of sections
+        const std::size_t count = sections.size();
+        Bytes file(64, 0), names = names_, headers(64, 0);
+        for (const Section& section : sections) {
+            const std::uint32_t name = add_name(names, section.name);
+            const Bytes& bytes = section.type == 3 ? names : section.bytes;
+            append(headers, name, section.type, section.flags, section.address,
+                   std::uint64_t{file.size()}, std::uint64_t{bytes.size()},
+                   static_cast<std::uint32_t>(section.type == 2 ? count : 0), std::uint32_t{0},
+                   std::uint64_t{8}, std::uint64_t{0});
+            file.insert(file.end(), bytes.begin(), bytes.end());
+        }
+        Bytes head{0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+        append(head, std::uint64_t{0}, std::uint16_t{2}, std::uint16_t{183}, std::uint32_t{1},
+               text_base, std::uint64_t{0}, std::uint64_t{file.size()}, std::uint32_t{0},
+               std::uint16_t{64}, std::uint32_t{0}, std::uint16_t{64},
+               static_cast<std::uint16_t>(count + 1), static_cast<std::uint16_t>(count));
+        std::copy(head.begin(), head.end(), file.begin());
+        file.insert(file.end(), headers.begin(), headers.end());
+        return file;
     }
 
 private:
-    struct Symbol {
-        std::string name;
-        std::uint64_t address;
-        std::uint64_t size;
-        std::uint8_t type;
-        bool is_local;
-    };
     struct Section {
         std::string name;
         std::uint32_t type;
-        std::uint64_t flags;
-        std::uint64_t address;
+        std::uint64_t flags, address;
         Bytes bytes;
-        std::uint32_t link;
     };
 
     template <typename... Values>
@@ -132,6 +129,12 @@ private:
         (out.fixed(values), ...);
         to.insert(to.end(), bytes, bytes + sizeof bytes);
     }
+    template <typename Words>
+    static Bytes bytes_of(const Words& words) {
+        Bytes all;
+        for (const auto word : words) append(all, word);
+        return all;
+    }
     // Returns where the name begins in a table of names that end with 0.
     static std::uint32_t add_name(Bytes& names, const std::string& name) {
         const std::size_t at = names.size();
@@ -139,34 +142,9 @@ private:
         names.push_back(0);
         return static_cast<std::uint32_t>(at);
     }
-    static Bytes link(const std::vector<Section>& sections) {
-        Bytes file(64, 0);
-        Bytes names;
-        Bytes headers;
-        for (const Section& section : sections) {
-            append(headers, add_name(names, section.name), section.type, section.flags,
-                   section.address, std::uint64_t{file.size()}, std::uint64_t{section.bytes.size()},
-                   section.link, std::uint32_t{0}, std::uint64_t{8}, std::uint64_t{0});
-            file.insert(file.end(), section.bytes.begin(), section.bytes.end());
-        }
-        const std::uint64_t names_at = file.size();
-        const std::uint32_t no_name = add_name(names, "");
-        append(headers, no_name, std::uint32_t{3}, std::uint64_t{0}, std::uint64_t{0}, names_at,
-               std::uint64_t{names.size()});
-        headers.resize((sections.size() + 1) * 64, 0);
-        file.insert(file.end(), names.begin(), names.end());
-        const auto count = static_cast<std::uint16_t>(sections.size());
-        Bytes head{0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
-        append(head, std::uint64_t{0}, std::uint16_t{2}, std::uint16_t{183}, std::uint32_t{1},
-               text_base, std::uint64_t{0}, std::uint64_t{file.size()}, std::uint32_t{0},
-               std::uint16_t{64}, std::uint32_t{0}, std::uint16_t{64},
-               static_cast<std::uint16_t>(count + 1), count);
-        std::copy(head.begin(), head.end(), file.begin());
-        file.insert(file.end(), headers.begin(), headers.end());
-        return file;
-    }
 
-    std::vector<Symbol> symbols_;
+    Bytes names_{0};
+    Bytes symbols_ = Bytes(24, 0);
 };
 
 }  // namespace nopscope::host::test

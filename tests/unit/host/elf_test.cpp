@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images: what the reader finds in them, and what `check` reports.
+// Images: what the reader finds in them, what `check` reports, and the source lines of an image
+// that a real compiler made.
 #include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/check.hpp"
+#include "host-tools/image/line_table.hpp"
+#include "host-tools/image/source_lines.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 #include "tests/unit/host/test.hpp"
 
@@ -15,10 +18,6 @@ protected:
         for (const auto& problem : check_image(file(), allowed, true).problems)
             result.push_back(problem.function + " " + problem.what);
         return result;
-    }
-    // One problem, with this text.
-    void expect_problem(const std::string& text) const {
-        EXPECT_THAT(problems(), ElementsAre(HasSubstr(text)));
     }
     ElfBuilder builder;
 };
@@ -64,27 +63,25 @@ TEST_F(Elf, TheLinkersSymbolsBoundTheTable) {
 TEST_F(Elf, AWrongImageIsOneSentence) {
     builder.function("alpha");
     const Symbols symbols = read_symbols(file());
-    HelloInfo hello;
-    hello.build_id = symbols.build_id;
-    hello.site_table_crc = symbols.site_table_crc;
-    EXPECT_EQ(mismatch(symbols, hello), std::nullopt);
-    hello.build_id = "\x11\x22";
-    EXPECT_EQ(mismatch(symbols, hello),
-              "image.elf is not the image that was recorded: its build-id is aabbcc, the "
-              "recording's is 1122");
-    hello.build_id = "";
-    EXPECT_THAT(*mismatch(symbols, hello), HasSubstr("the recording's is (none)"));
-    hello.build_id = symbols.build_id;
-    hello.site_table_crc ^= 1;
-    EXPECT_THAT(*mismatch(symbols, hello), HasSubstr("patch sites are not the recording's"));
+    const auto said = [&](const std::string& build_id, std::uint32_t wrong_bits) {
+        HelloInfo hello;
+        hello.build_id = build_id;
+        hello.site_table_crc = symbols.site_table_crc ^ wrong_bits;
+        return mismatch(symbols, hello).value_or("");
+    };
+    EXPECT_EQ(said(symbols.build_id, 0), "");
+    EXPECT_EQ(said("\x11\x22", 0),
+              "image.elf is not the image that was recorded: its build-id is "
+              "aabbcc, the recording's is 1122");
+    EXPECT_THAT(said("", 0), HasSubstr("the recording's is (none)"));
+    EXPECT_THAT(said(symbols.build_id, 1), HasSubstr("patch sites are not the recording's"));
 }
 
 TEST_F(Elf, AnotherFileThanAnArm64ElfIsRefused) {
-    EXPECT_THROW(ElfFile({}, "x"), Error);
-    EXPECT_THROW(ElfFile(Bytes(100, 0), "x"), Error);
-    Bytes bytes = builder.build();
-    bytes[18] = 62;  // x86-64
-    EXPECT_THROW(ElfFile(bytes, "x"), Error);
+    Bytes x86_64 = builder.build();
+    x86_64[18] = 62;
+    for (const Bytes& bytes : {Bytes(), Bytes(100, 0), x86_64})
+        EXPECT_THROW(ElfFile(bytes, "x"), Error);
 }
 
 TEST_F(Elf, AHealthyImagePasses) {
@@ -94,9 +91,8 @@ TEST_F(Elf, AHealthyImagePasses) {
     builder.data_word(a);
     const CheckResult result = check_image(file(), {});
     EXPECT_THAT(problems(), IsEmpty());
-    EXPECT_EQ(result.sites, 2u);
-    EXPECT_EQ(result.functions, 3u);
-    EXPECT_EQ(result.address_taken, 1u);
+    EXPECT_EQ(std::tuple(result.sites, result.functions, result.address_taken),
+              std::tuple(2u, 3u, 1u));
     EXPECT_THAT(result.uninstrumented, ElementsAre("plain"));
 }
 
@@ -127,8 +123,8 @@ TEST_F(Elf, AMisalignedSiteIsNamed) {
 
 TEST_F(Elf, APointerInDataNeedsALandingPadIfBtiIsEnforced) {
     builder.data_word(builder.function("bare", true, false));
-    expect_problem("bare has its address taken at 0x");
-    expect_problem("no landing pad");
+    EXPECT_THAT(problems(), ElementsAre(ContainsRegex("bare has its address taken at 0x.*no "
+                                                      "landing pad")));
     EXPECT_THAT(problems({"bare"}), IsEmpty());
     const CheckResult unknown = check_image(file(), {});
     EXPECT_THAT(unknown.problems, IsEmpty());
@@ -143,7 +139,7 @@ TEST_F(Elf, ANameTableOfAnotherImageIsFound) {
     builder.site_names = name_table(file());
     EXPECT_THAT(problems(), IsEmpty());
     builder.function("beta");
-    expect_problem("made for another image");
+    EXPECT_THAT(problems(), ElementsAre(HasSubstr("made for another image")));
 }
 
 TEST_F(Elf, AddressesMadeInCodeCount) {
@@ -201,7 +197,8 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     constexpr std::uint32_t blr_x1 = 0xd63f0020, br_x1 = 0xd61f0020;
     constexpr std::uint32_t b = 0x14000000, bl = 0x94000000;
     constexpr auto to = ElfBuilder::branch;
-    const auto next = [&] { return builder.next_body(); };
+    // Where the body of the next function begins, behind its landing pad and its site.
+    const auto next = [&] { return builder.next() + 8 + 12; };
     builder.symbol("wide", ElfBuilder::text_base + 8, 2, 304);  // up to the end of all
     const auto narrow = builder.function("narrow");
     const auto f = builder.function("f");
@@ -228,6 +225,54 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     EXPECT_EQ(symbols.tail(narrow, f), Tail::never);
     EXPECT_EQ(symbols.tail(f, 0x1234), Tail::never);
     EXPECT_EQ(Symbols{}.tail(f, g), Tail::never);
+}
+
+constexpr char source[] =
+    "int twice(int x) {\n"
+    "    return 2 * x;\n"
+    "}\n"
+    "\n"
+    "void _start(void) {\n"
+    "    twice(21);\n"
+    "}\n";
+
+std::string image(const std::string& options) {
+    const std::string directory = testing::TempDir();
+    std::ofstream(directory + "dwarf.c") << source;
+    const std::string command =
+        "cd " + directory + " && aarch64-linux-gnu-gcc " + options +
+        " -O0 -nostdlib -static -ffreestanding -fpatchable-function-entry=4,2 -o dwarf.elf dwarf.c";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return directory + "dwarf.elf";
+}
+
+TEST(Dwarf, NamesTheLinesOfACompilersImage) {
+    for (const char* const options : {"-g", "-g -gz", "-g -gdwarf-4"}) {
+        const ElfFile elf = ElfFile::open(image(options));
+        const SourceLines lines(elf);
+        const LineTable table(elf);
+        std::size_t found = 0;
+        for (const Function& site : read_symbols(elf).sites) {
+            const std::uint32_t line = site.name == "twice" ? 1 : 5;
+            const SourcePlace place = lines.at(site.address);
+            EXPECT_TRUE(place.file.ends_with("dwarf.c")) << place.file;
+            EXPECT_EQ(place.line, line);
+            const auto at = table.at(site.address + 8);  // the first row is behind the two NOPs
+            ASSERT_TRUE(at) << site.name;
+            EXPECT_EQ(at->line, line);
+            EXPECT_TRUE(table.files()[at->file].ends_with("dwarf.c"));
+            ++found;
+        }
+        EXPECT_EQ(found, 2u);
+    }
+}
+
+TEST(Dwarf, AnImageWithoutItHasNoLines) {
+    const ElfFile elf = ElfFile::open(image("-g0"));
+    const Symbols symbols = read_symbols(elf);
+    ASSERT_EQ(symbols.sites.size(), 2u);
+    EXPECT_EQ(SourceLines(elf).at(symbols.sites[0].address).line, 0u);
+    EXPECT_FALSE(LineTable(elf).at(symbols.sites[0].address));
 }
 
 }  // namespace nopscope::host::test::elf_test

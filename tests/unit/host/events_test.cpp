@@ -13,17 +13,22 @@ protected:
         target.hello();
     }
 
-    // The innermost call's return with the counts of one or two events.
-    void ret(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
-             std::uint16_t second = stall_backend_mem) {
-        play(")");
-        events(std::move(counts), first, second);
-    }
-    void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
-                std::uint16_t second = stall_backend_mem) {
-        const std::uint32_t argument = counts.size() == 2 ? protocol::events_argument(first, second)
-                                                          : protocol::events_argument(first);
-        target.with_data(protocol::Extended::events, argument, counts);
+    // Plays records. Behind "=" are the counts of one or two events: ")=5" is a return with one.
+    void counted(const std::string& records, std::uint16_t first = sw_incr,
+                 std::uint16_t second = stall_backend_mem) {
+        std::istringstream words(records);
+        for (std::string word, count; words >> word;) {
+            const std::size_t end = word.find('=');
+            play(word.substr(0, end));
+            if (end == word.npos) continue;
+            std::istringstream list(word.substr(end + 1));
+            std::vector<std::uint64_t> counts;
+            while (std::getline(list, count, ',')) counts.push_back(std::stoull(count));
+            const std::uint32_t argument = counts.size() == 2
+                                               ? protocol::events_argument(first, second)
+                                               : protocol::events_argument(first);
+            target.with_data(protocol::Extended::events, argument, counts);
+        }
     }
     void profile_events(std::uint64_t choice,
                         const std::vector<protocol::ProfileEventsEntry>& entries,
@@ -49,20 +54,14 @@ protected:
 };
 
 TEST_F(EventsTest, SelfIsWithoutTheCallsInside) {
-    play("1( 2( 3(");
-    ret({5});
-    ret({7});
-    play("2(");
-    ret({0xffff'ffff});
-    ret({0xffff'ffff + std::uint64_t{10}});  // no target sends it: modulo 2^32 it is 9
+    // No target sends the last number: modulo 2^32 it is 9.
+    counted("1( 2( 3( )=5 )=7 2( )=4294967295 )=4294967305");
     EXPECT_THAT(rows(report().events),
                 ElementsAre("1: 1 9 0", "2: 2 4294967302 4294967297", "3: 1 5 5"));
 }
 
 TEST_F(EventsTest, TwoAreKeptApart) {
-    play("1( 2(");
-    ret({3, 100});
-    ret({4, 300});
+    counted("1( 2( )=3,100 )=4,300");
     ASSERT_EQ(report().events.columns.size(), 2u);
     EXPECT_EQ(made.events.columns[1].name, "stall_backend_mem");
     EXPECT_THAT(rows(made.events, 0), ElementsAre("1: 1 4 1", "2: 1 3 3"));
@@ -71,8 +70,7 @@ TEST_F(EventsTest, TwoAreKeptApart) {
 
 // An older target does not refuse the same event on both counters. Both recorders are tested.
 TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
-    play("1(");
-    ret({4, 4}, sw_incr, sw_incr);
+    counted("1( )=4,4", sw_incr, sw_incr);
     profile_events(1, {{8 * 2, 5, {60, 60}, {50, 50}}}, 0,
                    protocol::events_argument(sw_incr, sw_incr));
     ASSERT_EQ(report().events.columns.size(), 1u);
@@ -82,34 +80,24 @@ TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
 }
 
 TEST_F(EventsTest, ARecursiveFunctionsTotalIsTheOutermosts) {
-    play("1( 1( 1(");
-    for (const std::uint64_t count : {1, 3, 6}) ret({count});
+    counted("1( 1( 1( )=1 )=3 )=6");
     EXPECT_THAT(rows(report().events), ElementsAre("1: 3 6 6"));
 }
 
 TEST_F(EventsTest, ACallWithAGapInsideHasATotalButNoSelf) {
-    play("1( 2( | 3(");
-    ret({50});
-    play("x 3(");
-    for (const std::uint64_t count : {2, 60, 70}) ret({count});
+    counted("1( 2( | 3( )=50 x 3( )=2 )=60 )=70");
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 70 0", "2: 1 60 0", "3: 1 2 2"));
 }
 
 TEST_F(EventsTest, WithoutItsReturnARecordBelongsToNoCall) {
-    play("1( 2( | ) x");
-    events({9});
-    play("3() |");
-    events({});
-    target.lose();
+    counted("1( 2( | ) x =9 3() | = x");
     target.data({7});
-    ret({20});
+    counted(")=20");
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 20 0"));
 }
 
 TEST_F(EventsTest, ACallThatWasNotCountedIsInItsCallersSelf) {
-    play("1( 2()");
-    ret({8});
-    play("4(");  // open at the end
+    counted("1( 2() )=8 4(");  // open at the end
     EXPECT_THAT(rows(report().events), ElementsAre("1: 1 8 8"));
     EXPECT_THAT(text_report(made), HasSubstr("sw_incr"));
     EXPECT_EQ(nlohmann::json::parse(json_report(made))["functions"][1]["events"].size(), 0u);
@@ -119,8 +107,7 @@ TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
     target.bytes.clear();
     target.event_costs = {true, 30, 54, 60, 55, 65};
     target.hello();
-    play("1( 2(");
-    for (const std::uint64_t count : {40, 200}) ret({count}, inst_retired);
+    counted("1( 2( )=40 )=200", inst_retired);
     const EventTable& events = report().events;
     EXPECT_TRUE(events.columns[0].corrected);
     for (const EventRow& row : events.rows) {

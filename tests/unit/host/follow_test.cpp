@@ -54,7 +54,7 @@ public:
             const bool is_heard = host_baud() == baud_;
             put(is_heard ? Bytes(piece.begin(), piece.end())
                          : test::received(piece, baud_, host_baud(), resync));
-            (is_heard ? heard_bytes : garbled_bytes) += piece.size();
+            if (!is_heard) garbled_bytes += piece.size();
             std::this_thread::sleep_for(piece.size() * 10'000'000us / baud_);
         }
     }
@@ -75,7 +75,6 @@ public:
     }
 
     test::Resync resync = test::Resync::at_stop_bit;
-    std::size_t heard_bytes = 0;
     std::size_t garbled_bytes = 0;
 
 private:

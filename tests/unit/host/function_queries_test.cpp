@@ -57,12 +57,10 @@ TEST_F(Questions, LatencyCountsTheCallsThatWereSeenWhole) {
     for (int n = 0; n < 10; ++n) play("1( 5000:)");
     ask("1(");  // open at the end
     const Latency latency = latency_of(made, profile, number(1));
-    EXPECT_EQ(latency.timed, 1000u);
-    EXPECT_EQ(latency.min_ns, 100u);
-    EXPECT_EQ(latency.max_ns, 5000u);
-    EXPECT_EQ(latency.bins.front().from_ns, 96u);
-    EXPECT_EQ(latency.bins.front().calls, 990u);
-    EXPECT_EQ(latency.bins.back().calls, 10u);
+    EXPECT_EQ(std::tuple(latency.timed, latency.min_ns, latency.max_ns),
+              std::tuple(1000u, 100u, 5000u));
+    const auto &first = latency.bins.front(), &last = latency.bins.back();
+    EXPECT_EQ(std::tuple(first.from_ns, first.calls, last.calls), std::tuple(96u, 990u, 10u));
     EXPECT_EQ(latency.per_mille_ns(500), 112u);  // the end of the bin that begins at 96
     EXPECT_EQ(latency.per_mille_ns(990), 112u);
     EXPECT_EQ(latency.per_mille_ns(991), 5000u);

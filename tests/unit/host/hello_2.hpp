@@ -26,23 +26,22 @@ inline std::size_t write_hello_2(const protocol::Hello& hello, protocol::Byte* t
         out.bytes(text->data, text->size);
     }
     out.fixed(static_cast<std::uint8_t>(hello.clock));
-    const std::size_t overheads = hello.calibrated ? hello.overheads.size() : 0;
-    out.fixed(static_cast<std::uint8_t>(overheads));
-    if (overheads != 0) out.varint(protocol::zigzag(hello.landing_pad));
-    for (std::size_t n = 0; n < overheads; ++n) {
-        out.varint(protocol::zigzag(hello.overheads[n].inside));
-        out.varint(protocol::zigzag(hello.overheads[n].outside));
+    out.fixed(static_cast<std::uint8_t>(hello.calibrated ? hello.overheads.size() : 0));
+    const auto put = [&](auto number) { out.varint(protocol::as_varint(number)); };
+    if (hello.calibrated) {
+        put(hello.landing_pad);
+        protocol::numbers_of(hello.overheads, put);
     }
     const protocol::EventCosts& costs = hello.event_costs;
     for (const std::uint16_t cost :
          {costs.graph_inside, costs.graph_outside, costs.graph_outside_both, costs.profile_inside,
           costs.profile_outside}) {
-        out.varint(cost);
+        put(cost);
     }
     const protocol::RefusedSites& sites = hello.refused_sites;
-    for (const std::uint32_t count : {sites.misaligned, sites.outside, sites.words})
-        out.varint(count);
-    out.varint(hello.sequences_from);
+    for (const std::uint32_t each :
+         {sites.misaligned, sites.outside, sites.words, hello.sequences_from})
+        put(each);
     return out.size();
 }
 

@@ -2,12 +2,10 @@
 // The libraries and the short names that the tests and their helpers have in common.
 #pragma once
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

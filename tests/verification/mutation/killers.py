@@ -158,9 +158,7 @@ class HostUnits(Units):
         super().__init__(directory, compiler)
         self.host = host
         self.ninja = threading.Lock()  # one at a time in a directory
-        commands = {"COMMAND": "bin/nopscope", "CODEC_BENCH": "bin/nopscope-codec-bench"}
-        self.OPTIONS = ["-O0", "-w", f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED",
-                        *(f'-DNOPSCOPE_{name}="{host / path}"' for name, path in commands.items())]
+        self.OPTIONS = ["-O0", "-w", f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED"]
 
     def make(self, *targets):
         with self.ninja:

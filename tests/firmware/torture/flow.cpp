@@ -150,7 +150,8 @@ int compare_words(const void* a, const void* b) {
 // Leaves the library's qsort from inside, and then continues. The last time it finds a word.
 uint64_t sorting(uint64_t seed) {
     uint64_t volatile digest = seed;
-    for (unsigned volatile round = 0; round < 7; round = round + 1) {
+    unsigned volatile round = 0;
+    while (round < 7) {
         uint64_t words[32];
         for (unsigned n = 0; n < 32; ++n) words[n] = draw(seed, n + round);
         comparisons_left = round < 6 ? round * 9 : ~0u;
@@ -163,6 +164,7 @@ uint64_t sorting(uint64_t seed) {
             TORTURE_EXPECT(found != nullptr && memcmp(found, &wanted, sizeof wanted) == 0);
         }
         digest = plain_call(digest);
+        round = round + 1;
     }
     return digest;
 }

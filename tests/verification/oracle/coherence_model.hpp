@@ -374,7 +374,7 @@ private:
     Address begin_;
     std::vector<std::uint8_t> text_;
     std::vector<Word*> words_;
-    std::deque<Word> made_;  // elements of deques never move
+    std::deque<Word> made_;  // a std::deque moves no element
     std::deque<Site> sites_;
     std::map<Address, Site*> slots_;
     std::unordered_set<std::uint64_t> open_;  // requests

@@ -90,7 +90,7 @@ struct Core {
 };
 
 struct Oracle {
-    std::deque<Site> sites;                            // elements never move, as of all deques here
+    std::deque<Site> sites;                            // a std::deque moves no element
     std::unordered_map<std::uint64_t, Site*> site_at;  // by address of the word
     std::map<std::uint64_t, Site*> function_at;
     std::uint64_t stop = 0;  // address; 0: none

@@ -13,16 +13,11 @@ protected:
         TaskLabels labels(names.tasks());
         BalancedStream stream(sink, known(symbols), "x.nsc", TimeAxis::wall);
         stream.know_tasks(&labels);
-        if (part.whole()) {
-            read(stream);
-        } else {
-            PartStream shown(stream, part, known(symbols), "x.nsc", names.tasks());
-            read(shown);
-        }
+        read_part(target, symbols, part, stream, names.tasks());
         sink.finish();
     }
-    void tell_checker(const Part& part = {}) {
-        target.finish();
+    void tell_checker(const std::string& records, const Part& part = {}) {
+        play(records + " end");
         tell(checker, part);
         EXPECT_THAT(checker.wrong, IsEmpty());
     }
@@ -32,9 +27,8 @@ protected:
 };
 
 TEST_F(LanesTest, ASwitchSaysHowTheCoreLeft) {
-    target.tasks(facts(1, "a"), facts(2, "b"));
-    play("1( c1 p 2( c2 b 2( c0 e 5:)1 c1 7:m3");  // nothing says how it left 0 for 1
-    tell_checker();
+    // In the end, nothing says how it left 0 for 1.
+    tell_checker("n1=a n2=b 1( c1p 2( c2b 2( c0e 5:)1 c1 7:m3");
     EXPECT_THAT(checker.lanes,
                 ElementsAre("core 0: 1010 - -> 0", "core 0: 1020 0 -> 1 preempted",
                             "core 0: 1040 1 -> 2 blocked", "core 0: 1060 2 -> 0 ended",
@@ -45,16 +39,7 @@ TEST_F(LanesTest, ASwitchSaysHowTheCoreLeft) {
 }
 
 TEST_F(LanesTest, ATaskThatComesFromAnotherCoreIsLeftInTheSameWay) {
-    target.tasks(facts(1, "a"));
-    target.entry(1, 10, 0);
-    switch_to(1, protocol::Left::blocked);
-    const auto index = target.leave(0);
-    target.left(protocol::Left::gave_way, 0);
-    target.entry(2, 10, 1);
-    target.arrive(1, 1, 0, index);
-    target.left(protocol::Left::preempted, 1);
-    target.entry(2, 10, 1);
-    tell_checker();
+    tell_checker("n1=a 1( c1b <y 2(@1 >1 p 2(");
     EXPECT_THAT(checker.lanes,
                 testing::IsSupersetOf({"core 0: 1030 1 -> 0 gave way", "core 1: 1040 - -> 2",
                                        "core 1: 1050 2 -> 1 preempted"}));
@@ -62,38 +47,21 @@ TEST_F(LanesTest, ATaskThatComesFromAnotherCoreIsLeftInTheSameWay) {
 }
 
 TEST_F(LanesTest, NothingIsKnownToRunInAGap) {
-    target.tasks(facts(1, "a"));
-    play("1( c1 b | 2( x 30:2(");
-    tell_checker();
+    tell_checker("n1=a 1( c1b | 2( x 30:2(");
     EXPECT_THAT(checker.lanes,
                 ElementsAre("core 0: 1010 - -> 0", "core 0: 1020 0 -> 1 blocked",
                             "core 0: 1020 1 -> -", "core 0: 1060 - -> 1", "core 0: 1060 1 -> -"));
 }
 
 TEST_F(LanesTest, APartHasTheSwitchesInsideIt) {
-    target.tasks(facts(1, "a"), facts(2, "b"));
-    play("1( c1 p 2( c2 b 2( c1 e");
-    Part part;
-    part.time.from = TimePoint{.ns = 15};  // since the first record
-    part.time.to = TimePoint{.ns = 35};
-    tell_checker(part);
+    tell_checker("n1=a n2=b 1( c1p 2( c2b 2( c1e", of_time(15, 35));
     EXPECT_THAT(checker.lanes, ElementsAre("core 0: 1025 - -> 0", "core 0: 1040 0 -> 2 blocked",
                                            "core 0: 1045 2 -> -"));
     EXPECT_THAT(checker.labels, ElementsAre("a", "core 0", "b"));
 }
 
 TEST_F(LanesTest, ATaskIsMadeReadyBeforeItRuns) {
-    target.tasks(facts(1, "a"), facts(2, "b"));
-    target.entry(1);
-    target.task_fact(TaskFact::ready, 2);  // it runs on core 1 later
-    target.task_fact(TaskFact::ready, 1);
-    switch_to(1, protocol::Left::preempted);
-    target.task_fact(TaskFact::ready, 0);
-    target.task_fact(TaskFact::takes, 1);
-    target.entry(2, 10, 1);
-    switch_to(2, protocol::Left::blocked, 1);
-    target.task_fact(TaskFact::ready, 1, 1);
-    tell_checker();
+    tell_checker("n1=a n2=b 1( r2 r1 c1p r0 t1 2(@1 c2b@1 r1@1");  // 2 runs on core 1 later
     EXPECT_THAT(checker.ready,
                 testing::UnorderedElementsAre("0 makes 1 ready 1020", "0 makes 2 ready 1030",
                                               "2 makes 0 ready 1050", "1 makes 2 ready 1090"));
@@ -101,22 +69,13 @@ TEST_F(LanesTest, ATaskIsMadeReadyBeforeItRuns) {
 }
 
 TEST_F(LanesTest, ANumberIsAnotherTaskAfterAReset) {
-    target.tasks(facts(1, "a"), facts(2, "b"));
-    play("c1 1( c2 1(");
-    target.finish();
-    target.reset();
-    target.hello();
-    target.tasks(facts(1, "other"), facts(2, "b"));
-    play("c1 1( c2 1(");
-    tell_checker();
+    tell_checker("n1=a n2=b c1 1( c2 1( end reset hello n1=other n2=b c1 1( c2 1(");
     EXPECT_THAT(checker.labels, ElementsAre("core 0", "a", "b", "other"));
 }
 
 TEST_F(LanesTest, LabelsAreOfOneTaskEach) {
-    target.tasks(facts(1, "a"), facts(2, "pool"), facts(3, "pool"), facts(0, "idle", 1),
-                 facts(0, "idle", 2), facts(4, ""));
+    play("n1=a n2=pool n3=pool n0=idle@1 n0=idle@2 n4= end");
     NamesOfTasks names;
-    target.finish();
     read(names);
     TaskLabels labels(names.tasks());
     ASSERT_TRUE(labels.any());
@@ -205,8 +164,7 @@ protected:
 
 TEST_F(TasksInExports, TracksHaveTheirNamesSpeltForTheFormat) {
     target.tasks(facts(1, "a\"b"), facts(2, "c\n2"));
-    play("c1 1( c2 1(");
-    target.finish();
+    play("c1 1( c2 1( end");
     for (const char* format : {"chrome", "speedscope"}) {
         EXPECT_THAT(exported(format),
                     AllOf(HasSubstr(R"("name":"a\"b")"), HasSubstr(R"("name":"c\n2")")))
@@ -218,8 +176,7 @@ TEST_F(TasksInExports, TracksHaveTheirNamesSpeltForTheFormat) {
 
 TEST_F(TasksInExports, WithoutASwitchThereIsNoScheduler) {
     const auto trace_cmd_and_ctf = [this](const char* calls) {
-        play(calls);
-        target.finish();
+        play(std::string(calls) + " end");
         return std::pair(exported("trace-cmd"), exported("ctf"));
     };
     EXPECT_THAT(trace_cmd_and_ctf("1("),

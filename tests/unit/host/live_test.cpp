@@ -1,36 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of a line while it is being read. The test feeds the source.
 #include "host-tools/live/live.hpp"
+#include "host-tools/target/transport/source.hpp"
+#include "host-tools/views/serve/subjects.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::live_test {
 
-// Each function's "name calls total self", and how many calls are open or cut.
-std::string rows_of(const Report& report) {
-    std::vector<std::string> list;
-    for (const FunctionRow& row : report.functions) {
-        list.push_back(fmt::format("f{} {} {} {}", (row.address - TargetStream::text_base) / 8,
-                                   row.calls, row.total_ns, row.self_ns));
-        if (row.open != 0) list.back() += fmt::format(" open {}", row.open);
-        if (row.cut != 0) list.back() += fmt::format(" cut {}", row.cut);
+// A line that a test feeds, and that it can close.
+struct Wire {
+    std::mutex mutex;
+    Bytes bytes;
+    bool closed = false;
+    bool absent = false;  // it cannot be opened
+    // While it `stays_open`, closing takes time: at most 20 s.
+    std::atomic<bool> is_closing = false, stays_open = false;
+    std::atomic<unsigned> opened = 0;
+
+    void send(const Bytes& more) {
+        const std::lock_guard lock(mutex);
+        bytes.insert(bytes.end(), more.begin(), more.end());
     }
-    std::sort(list.begin(), list.end());
+    void close(bool is_absent) {
+        const std::lock_guard lock(mutex);
+        closed = true;
+        absent = is_absent;
+    }
+    void come_back() {
+        const std::lock_guard lock(mutex);
+        absent = false;
+    }
+};
+
+class WireSource final : public Source {
+public:
+    explicit WireSource(Wire& wire) : wire_(wire) {
+        const std::lock_guard lock(wire_.mutex);
+        if (wire_.absent) throw Error("there is no wire");
+        wire_.closed = false;
+        ++wire_.opened;
+    }
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
+        {
+            const std::lock_guard lock(wire_.mutex);
+            const std::size_t count = std::min(to.size(), wire_.bytes.size());
+            std::copy_n(wire_.bytes.begin(), count, to.begin());
+            wire_.bytes.erase(wire_.bytes.begin(), wire_.bytes.begin() + static_cast<long>(count));
+            if (count != 0 || wire_.closed) return {count, count == 0};
+        }
+        std::this_thread::sleep_for(std::min(timeout, std::chrono::milliseconds(1)));
+        return {};
+    }
+    std::optional<int> close() override {
+        wire_.is_closing = true;
+        for (int n = 0; wire_.stays_open && n < 20'000; ++n) std::this_thread::sleep_for(1ms);
+        return std::nullopt;
+    }
+
+private:
+    Wire& wire_;
+};
+
+std::string sorted_rows(const Report& report) {
+    std::vector<std::string> list = rows_of(report);
+    std::ranges::sort(list);
     return joined(list);
 }
 
 class Looked : public testing::Test {
 protected:
-    void open(bool comes_back = false, bool timeline = false) {
+    Live& open(bool comes_back = false, bool timeline = false) {
         live = std::make_unique<Live>(
             LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}},
                         .timeline = timeline},
-            [this] { return std::make_unique<test::WireSource>(wire); }, comes_back);
+            [this] { return std::make_unique<WireSource>(wire); }, comes_back);
+        return *live;
     }
     // Opens the line of a target that has made these calls.
     void begin(const std::string& calls = "", bool comes_back = false, bool timeline = false) {
         open(comes_back, timeline);
-        target.hello();
-        send(calls);
+        send("hello " + calls);
     }
     void send(const std::string& calls = "") {
         play(calls);
@@ -38,10 +87,6 @@ protected:
         sent += target.bytes.size();
         wire.send(std::exchange(target.bytes, {}));
         wait([this] { return live->status().line.bytes >= sent; });
-    }
-    void restart() {
-        target.reset();
-        target.hello();
     }
     template <typename Condition>
     void wait(Condition condition) {
@@ -53,11 +98,11 @@ protected:
     void wait_for(LineState state) {
         wait([&] { return live->status().state == state; });
     }
-    std::string rows() const { return rows_of(*live->view().report); }
+    std::string rows() const { return sorted_rows(*live->view().report); }
     ControlAnswer ask(const char* word) { return live->ask({.words = {word}}).get(); }
     std::string path(const char* name) { return testing::TempDir() + name; }
 
-    test::Wire wire;
+    Wire wire;
     TargetStream target;
     Play<TargetStream> play{target};
     std::size_t sent = 0;
@@ -68,16 +113,14 @@ TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     open();
     EXPECT_EQ(live->status().state, LineState::waiting);
     EXPECT_FALSE(live->view().report);
-    target.hello();
-    send("1( 100:2( 1000:)");  // main never returns
+    send("hello 1( 100:2( 1000:)");  // main never returns
     EXPECT_EQ(live->status().state, LineState::running);
     EXPECT_EQ(rows(), "f1 1 1100 100 open 1, f2 1 1000 1000");
     send("100:2( 800:)");  // the view has ended no call
     EXPECT_EQ(rows(), "f1 1 2000 200 open 1, f2 2 1800 1800");
     const auto cores = live->view().status.cores;
     ASSERT_EQ(cores.size(), 1u);
-    EXPECT_EQ(cores[0].records, 5u);
-    EXPECT_EQ(cores[0].busy_ticks, 2000u);
+    EXPECT_EQ(std::pair(cores[0].records, cores[0].busy_ticks), std::pair(5ul, 2000ul));
 }
 
 TEST_F(Looked, TheTimelineHasTheNamesThatTheTargetTold) {
@@ -87,17 +130,13 @@ TEST_F(Looked, TheTimelineHasTheNamesThatTheTargetTold) {
     };
     EXPECT_EQ(timeline()["tracks"][1]["name"], "core 0, context 7");
     EXPECT_TRUE(timeline()["scheduler"].is_null());
-    target.tasks(protocol::TaskFacts{.number = 7, .name = TargetStream::task_name("worker")});
-    send("2()");
+    send("n7=worker 2()");
     EXPECT_EQ(timeline()["tracks"][1]["name"], "worker");
     EXPECT_EQ(timeline()["scheduler"]["tasks"], (Json{"core 0, context 0", "worker"}));
 }
 
 TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {
-    begin("1( 100:2()");
-    target.drop(5);
-    target.stats(false);
-    send();
+    begin("1( 100:2() drop5 stats");
     live->start_recording(path("zero.nsc"));
     const LiveView before = live->view();
     EXPECT_EQ(before.status.stream.dropped, 5u);
@@ -109,7 +148,7 @@ TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {
     sent = 0;
     send("51:2( 70:)");
     const LiveView view = live->view();
-    EXPECT_EQ(rows_of(*view.report), "f1 0 120 50 open 1 cut 1, f2 1 70 70");
+    EXPECT_EQ(sorted_rows(*view.report), "f1 0 120 50 open 1 cut 1, f2 1 70 70");
     EXPECT_EQ(view.status.cores[0].records, 2u);
     const double seconds =
         std::chrono::duration<double>(view.status.at - view.status.begin.at).count();
@@ -121,16 +160,10 @@ TEST_F(Looked, AtZeroAllFiguresBeginAgainAndTheRecordingGoesOn) {
 
 TEST_F(Looked, OneCoreIsShownFromNowOnAndThenAllAgain) {
     target.cores = 2;
-    target.entry(2, 10, 1);
-    begin("1( 3()");
-    Part part;
-    part.core = 2;
-    EXPECT_THROW(live->show(part), Error) << "there are two";
-    part.core = 1;
-    live->show(part);
-    play("3()");
-    target.ret(target.entry(4, 101, 1), 30, 1);
-    send();
+    begin("2(@1 1( 3()");
+    EXPECT_THROW(live->show(of_core(2)), Error) << "there are two";
+    live->show(of_core(1));
+    send("3() 101:4(@1 30:)");
     EXPECT_EQ(live->status().part, "core 1");
     EXPECT_EQ(rows(), "f2 0 150 120 open 1 cut 1, f4 1 30 30") << "f2 with its rest";
     EXPECT_GT(live->view().status.cores[0].busy_ticks, 0u) << "the meters show all cores";
@@ -141,22 +174,18 @@ TEST_F(Looked, OneCoreIsShownFromNowOnAndThenAllAgain) {
 
 TEST_F(Looked, OneTaskIsShownFromNowOn) {
     begin("c5 1( c6 2(");
-    Part part;
-    part.task = "5";
-    live->show(part);
+    live->show(of_task("5"));
     send("3() 100:c5 20:4( 30:)");  // task 6 calls f3
     EXPECT_EQ(rows(), "f1 0 169 20 open 1 cut 1, f4 1 30 30");
 }
 
 TEST_F(Looked, AResetIsSaidAndGoesOn) {
     begin("1()");
-    restart();
-    send("1()");
+    send("reset hello 1()");
     EXPECT_EQ(live->status().resets, 1u);
     EXPECT_EQ(live->status().hello->session, target.session);
     EXPECT_EQ(rows(), "f1 2 20 20");
-    target.finish();
-    send();
+    send("end");
     EXPECT_EQ(live->status().state, LineState::finished);
 }
 
@@ -182,8 +211,7 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     // Then another session.
     wire.close(false);
     wait([&] { return live->status().losses == 2 && wire.opened == 3; });
-    restart();
-    send("1()");
+    send("reset hello 1()");
     EXPECT_EQ(live->status().resets, 1u);
     EXPECT_EQ(rows(), "f1 3 30 30");
 }
@@ -195,8 +223,7 @@ TEST_F(Looked, AFrameThatTheLossHasCutDoesNotSpoilTheNext) {
     send();
     wire.close(false);
     wait([&] { return wire.opened == 2; });
-    restart();
-    send();
+    send("reset hello");
     EXPECT_EQ(live->status().resets, 1u);
     EXPECT_EQ(live->status().line.corrupt_frames, 1u);
 }
@@ -226,12 +253,6 @@ TEST_F(Looked, AreAnsweredWhileALineTakesLongToClose) {
     wire.stays_open = false;
     wait_for(LineState::over);
     EXPECT_NE(ask("stats").status, Exit::ok);
-}
-
-TEST_F(Looked, AnInvalidRequestIsAnsweredAtOnce) {
-    open();
-    EXPECT_EQ(ask("fly").status, Exit::usage);
-    EXPECT_THROW(live->stop_recording(), Error);
 }
 
 // The target takes no commands and keeps no profile.
@@ -273,7 +294,7 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
               std::tuple(24u, 24u, 1u));
     EXPECT_EQ(stream.lost + stream.gaps, 0u);
     EXPECT_TRUE(profile.missing().empty());
-    EXPECT_EQ(rows_of(make_report(profile, reader.counters(), nullptr)),
+    EXPECT_EQ(sorted_rows(make_report(profile, reader.counters(), nullptr)),
               "f4 10 100 100, f6 1 10 10");
     EXPECT_EQ(profile.decoder().orphan_returns, 1u) << "of the call that was open at its begin";
     EXPECT_EQ(reader.end()->reason, nsc::EndReason::interrupted);
@@ -289,10 +310,10 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
 
 TEST_F(Looked, ARecordingThatCannotBeWrittenEndsAndTheRestGoesOn) {
     open();
+    EXPECT_THROW(live->stop_recording(), Error);
     for (const char* const file : {"/dev/full", "/nowhere/x.nsc"})
         EXPECT_THROW(live->start_recording(file), Error);
-    target.hello();
-    send("1()");
+    send("hello 1()");
     EXPECT_EQ(rows(), "f1 1 10 10");
     EXPECT_FALSE(live->status().recording.on);
 }
@@ -326,6 +347,74 @@ TEST_F(Looked, LooksGetTheirTurnWhileALineIsFast) {
     }
     stop = true;
     feeder.join();
+}
+
+// What a page receives of a line: a new view if there is one, and its status, for any bytes.
+class ShownLineTest : public Looked {
+protected:
+    // The view is updated once a second.
+    void show(const std::string& calls) {
+        send(calls);
+        std::this_thread::sleep_for(1s);
+    }
+    json status() { return json::parse(shown.status(console)); }
+
+    ShownLine shown{open(false, true), "title", false, nullptr};
+    std::uint64_t console = 0;
+};
+
+TEST_F(ShownLineTest, ThereIsAnotherViewWhenSomethingHasCome) {
+    EXPECT_EQ(shown.view(), nullptr);
+    const auto state = [this] { return json({status()["view"], status()["state"]}); };
+    EXPECT_EQ(state(), json({0, "waiting"}));
+    show("hello 1( 2()");
+    const auto first = shown.view();
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(state(), json({first->number, "running"}));
+    const json view = json::parse(first->json);
+    EXPECT_EQ(view["complaint"], "") << "what runs on does not end early";
+    EXPECT_EQ(view["paths"]["calls"], json({0, 1, 1}));
+    EXPECT_EQ(view["timeline"]["calls"], 2);
+    show("hello");
+    EXPECT_EQ(shown.view(), first) << "a hello changes nothing";
+    show("2()");
+    const auto second = shown.view();
+    EXPECT_NE(second->number, first->number);
+    EXPECT_EQ(json::parse(second->json)["paths"]["calls"], json({0, 1, 2}));
+    EXPECT_EQ(second->gzip.substr(0, 2), "\x1f\x8b");
+    EXPECT_TRUE(status()["rates"].is_object());
+}
+
+TEST_F(ShownLineTest, TheConsoleIsToldOnceAndAsText) {
+    play("hello");
+    target.console("one \x1b[31m<b>\xff\xc3\xbc\n");
+    show("");
+    EXPECT_EQ(status()["console"], "one \\x1b[31m<b>\\xff\xc3\xbc\n");
+    EXPECT_EQ(status()["console"], "");
+    target.console("two");
+    show("");
+    json now = status();
+    EXPECT_EQ(json({now["console"], now["console_begins"]}), json({"two", false}));
+    for (int n = 0; n < 3000; ++n) target.console(std::string(100, 'x'));
+    show("");
+    now = status();
+    EXPECT_EQ(now["console_begins"], true) << "more came than is kept";
+    EXPECT_LE(now["console"].get<std::string>().size(), 2 * Watch::max_console_bytes);
+}
+
+TEST_F(ShownLineTest, AnAnswerIsASentence) {
+    const ControlAnswer answer = shown.ask({.words = {"mark", "x"}});
+    EXPECT_EQ(answer.status, Exit::usage);
+    EXPECT_THAT(answer.text, HasSubstr("expected a number"));
+}
+
+TEST(ShownFileTest, HasItsViewAndNobodyToAsk) {
+    ShownFile shown("a.nsc", "{}");
+    std::uint64_t console = 0;
+    const json status = json::parse(shown.status(console));
+    EXPECT_EQ(json({status["state"], status["commands"], status["view"]}),
+              json({"file", false, shown.view()->number}));
+    EXPECT_EQ(shown.ask({.words = {"mark"}}).status, Exit::usage);
 }
 
 TEST(LiveRates, ArePerSecondOfTheHost) {

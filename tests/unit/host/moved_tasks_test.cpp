@@ -4,38 +4,15 @@
 
 namespace nopscope::host::test::moved_tasks_test {
 
-// The records of the core that the task is on. Words: "<", the task leaves it; "50:~", it is said
-// to leave with the record after the next 50; "100:>1", after 100 ticks core 1 runs the task.
-struct Traveller {
-    std::uint64_t entry(std::uint32_t site, std::uint64_t ticks) {
-        return target.entry(site, ticks, on);
-    }
-    std::uint64_t call(std::uint32_t site, std::uint64_t ticks) {
-        return target.call(site, ticks, on);
-    }
-    std::uint64_t argument(Extended what, std::uint32_t argument, std::uint64_t ticks) {
-        return target.argument(what, argument, ticks, on);
-    }
-    std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks, unsigned, bool unwound) {
-        return target.ret(entry, ticks, on, unwound);
-    }
-
-    TargetStream& target;
-    std::uint8_t on = 0;
-    std::uint64_t after = 0;  // the index of the record with which it left its last core
-};
-void play_word(Traveller& to, char letter, std::uint64_t number, std::uint64_t ticks) {
-    if (letter == '#') return to.target.skip_sequence(Stream::trace, to.on);
-    if (letter == '<') {
-        to.after = to.target.leave(to.on, ticks);
-    } else if (letter == '~') {
-        to.after = to.target.next_index() + ticks;
-    } else if (letter == '>') {
-        const std::uint8_t from = std::exchange(to.on, static_cast<std::uint8_t>(number));
-        to.target.arrive(1, to.on, from, to.after, ticks);
-    } else {
-        play_word(to.target, letter, number, ticks);
-    }
+// Tells the checker of balanced events. Returns how many returns had no call.
+std::uint64_t orphans_of(const TargetStream& target, const Symbols* symbols,
+                         BalancedChecker& checker) {
+    BalancedStream stream(
+        checker, [=] { return symbols; }, "x.nsc");
+    read_line(target, stream);
+    checker.finish();
+    EXPECT_THAT(checker.wrong, IsEmpty());
+    return stream.orphan_returns();
 }
 
 class MovedTasks : public PlayedReport {
@@ -43,8 +20,7 @@ protected:
     MovedTasks() {
         target.cores = 3;
         target.clock = 0;
-        target.hello();
-        target.argument(Extended::context, 1, 10);  // core 0 runs task 1
+        play("hello c1");  // core 0 runs task 1
     }
     // Each function's calls and times. No return is without its call, and no gap has ended a call.
     std::string sums() {
@@ -64,16 +40,10 @@ protected:
     }
     const std::vector<std::string>& told() {
         if (made.sessions == 0) target.finish();
-        BalancedStream stream(checker, known(symbols), "x.nsc");
-        read_line(target, stream);
-        checker.finish();
-        orphan_returns = stream.orphan_returns();
-        EXPECT_THAT(checker.wrong, IsEmpty());
+        orphan_returns = orphans_of(target, &symbols, checker);
         return checker.told;
     }
 
-    Traveller task{target};
-    Play<Traveller> play{task};
     Symbols symbols = symbols_of(target, {"f1", "f2", "f3", "f4", "f5"});
     BalancedChecker checker;
     std::uint64_t orphan_returns = 0;
@@ -140,11 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                "0/1 430 420 0, 1/1 30 30 0"}));
 
 TEST_F(MovedTasks, ACallToldWholeHasItsTimeOnBothCores) {
-    play("1(");
-    target.with_data(Extended::duration, 1, {3, 4});
-    play("< 100:>1");
-    target.with_data(Extended::duration, 1, {2, 10 + 100 + 5}, 1);
-    play("7:)");
+    play("1( duration1=3,4 < 100:>1 duration1=2,115 7:)");
     EXPECT_EQ(sums(), "f1 1 137 18, f3 1 4 4, f2 1 115 15");
 }
 
@@ -152,15 +118,9 @@ TEST_F(MovedTasks, AfterZeroItsCallsAreOpenOnce) {
     play("1( < |");
     profile.feed(std::exchange(target.bytes, {}));
     profile.zero();
-    target.clock += 1000;
-    target.entry(5);  // core 0 goes on first
-    target.flush();
-    target.clock -= 1015;
-    play("5:>1");  // before the sums begin
-    target.clock += 2000;
-    play("7:)");
-    EXPECT_EQ(sums(), "f1 0 2006 2006, f5 1 0 0 open 1");
-    EXPECT_EQ(row(made, 1).cut, 1u);
+    // Core 0 goes on first. Core 1 runs the task before the sums begin.
+    play("1010:5( | -1010:>1 2007:)1");
+    EXPECT_EQ(sums(), "f1 0 2006 2006 cut 1, f5 1 0 0 open 1");
 }
 
 TEST_F(MovedTasks, TheTrackGoesAlong) {
@@ -175,10 +135,7 @@ TEST_F(MovedTasks, TheTrackGoesAlong) {
 }
 
 TEST_F(MovedTasks, ATrackMovesBeforeItsCoreSaysThatItLeft) {
-    play("1( |");
-    for (int n = 0; n < 2; ++n) target.stats(false);
-    play("0:~ 100:>1 7:) |");
-    target.argument(Extended::context, 0, 10);
+    play("1( | stats stats 0:~ 100:>1 7:) | c0@0");
     EXPECT_THAT(told(), ElementsAre("1 +f1 20", "1 +(other context) 20", "1 -(other context) 120",
                                     "1 -f1 127"));
 }
@@ -210,37 +167,29 @@ public:
         profile.read(target.bytes);
     }
 
-    // By site and by path, all that is counted; and of the task on all cores, how long it ran, its
-    // self time and the tracer's.
-    auto sums() const {
-        std::map<std::string, std::vector<std::uint64_t>> all;
-        const auto offset = [&](std::uint32_t n) { return profile.functions().offset(n); };
-        const auto times = profile.times();
-        for (std::uint32_t n = 0; n < times.size(); ++n) {
-            const FunctionTimes& of = times[n];
-            all[fmt::format("{}", offset(n))] = {
-                of.calls,     of.total_ticks, of.self_ticks,
-                of.timed,     of.timed_ticks, static_cast<std::uint64_t>(of.corrected_sum),
-                of.min_ticks, of.max_ticks,   of.open,
-                of.unwound};
-        }
-        const auto& nodes = profile.tree().nodes();
-        std::vector<std::string> names(nodes.size());
-        for (std::uint32_t n = 3; n < nodes.size(); ++n) {
-            names[n] = fmt::format("{}>{}", names[nodes[n].parent], offset(nodes[n].function));
-            auto& path = all[names[n]] = {nodes[n].calls, nodes[n].total_ticks, nodes[n].self_ticks,
-                                          nodes[n].beside};
-            for (const auto& [number, by_node] : profile.call_events().by_number()) {
-                const EventSums of = n < by_node.size() ? by_node[n] : EventSums{};
-                path.insert(path.end(), {of.calls, of.total, of.self});
-            }
-        }
-        auto& task = all["task"] = {0, 0, 0};
+    // Of each function and path, all that is counted; and of the task on all cores, how long it
+    // ran, its self time and the tracer's.
+    std::vector<std::vector<std::uint64_t>> sums() const {
+        std::vector<std::vector<std::uint64_t>> all{{0, 0, 0}};
         for (const ContextTimes& one : profile.contexts()) {
             if (one.context != 1) continue;
-            task[0] += one.ran_ticks;
-            task[1] += one.self_ticks;
-            task[2] += one.tracer_ticks;
+            all[0][0] += one.ran_ticks;
+            all[0][1] += one.self_ticks;
+            all[0][2] += one.tracer_ticks;
+        }
+        for (const FunctionTimes& of : profile.times())
+            all.push_back({of.calls, of.total_ticks, of.self_ticks, of.timed, of.timed_ticks,
+                           static_cast<std::uint64_t>(of.corrected_sum), of.min_ticks, of.max_ticks,
+                           of.open, of.unwound});
+        const auto& nodes = profile.tree().nodes();
+        for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+            const CallTree::Node& of = nodes[n];
+            all.push_back({profile.functions().offset(of.function), of.parent, of.calls,
+                           of.total_ticks, of.self_ticks, of.beside});
+            for (const auto& [number, by_node] : profile.call_events().by_number()) {
+                const EventSums events = n < by_node.size() ? by_node[n] : EventSums{};
+                all.back().insert(all.back().end(), {events.calls, events.total, events.self});
+            }
         }
         return all;
     }
@@ -302,12 +251,7 @@ TEST(WanderingTask, HasTheSumsOfOneThatStaysAndABalancedTrack) {
         ASSERT_EQ(moves.profile.decoder().orphan_returns, 0u);
         BalancedChecker checker;
         checker.quiet = true;
-        BalancedStream stream(
-            checker, [] { return nullptr; }, "x");
-        read_line(moves.target, stream);
-        checker.finish();
-        ASSERT_THAT(checker.wrong, IsEmpty());
-        ASSERT_EQ(stream.orphan_returns(), 0u);
+        ASSERT_EQ(orphans_of(moves.target, nullptr, checker), 0u);
     }
 }
 

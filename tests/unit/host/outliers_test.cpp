@@ -30,11 +30,13 @@ protected:
         sink.on_function(tracer_function, {});
         for (const Track& track : tracks) sink.on_track(track);
     }
-    // Of each call the duration, and of each of its nodes parent, function, calls, total and self.
+    // Of each call the begin, core and duration, and of each of its nodes parent, function, calls,
+    // total and self.
     std::string slowest() {
-        std::string text;
+        std::string text = fmt::format("{} calls ", sink.calls());
         for (const Outlier& call : sink.slowest()) {
-            text += fmt::format("[{}", call.duration());
+            text += fmt::format("[{} core {}: {}{}", call.from, call.track.core, call.duration(),
+                                call.how == Left::unwound ? " unwound" : "");
             for (const OutlierNode& node : call.nodes) {
                 text += fmt::format(", {} {} {} {} {}", node.parent, node.function, node.calls,
                                     node.total, node.self);
@@ -55,35 +57,25 @@ void play_word(Outliers&, char letter, std::uint64_t, std::uint64_t) {
     throw std::invalid_argument(std::string(1, letter));
 }
 
-TEST_F(Outliers, TheSlowestAreKeptTheSlowestFirst) {
-    play("100:1( 5:) 0:1( 30:) 0:1( 7:) 0:1( 20:) 0:1( 30:)");
-    EXPECT_EQ(slowest(), "[30, 0 1 1 30 30][30, 0 1 1 30 30]");
-    EXPECT_EQ(sink.slowest()[0].from, 105u);  // the first of two equal calls
-    EXPECT_EQ(sink.calls(), 5u);
+class OutlierCourse : public Outliers, public testing::WithParamInterface<Course> {};
+TEST_P(OutlierCourse, HasTheseCalls) {
+    play(GetParam().words);
+    EXPECT_EQ(slowest(), GetParam().told);
 }
-
-TEST_F(Outliers, TheTreeHasEachPathOnce) {
-    play("0:2( 10:1( 10:2( 1:3( 3:) 6:) 10:2( 1:3( 3:) 6:) 10:3( 5:) 35:)! 100:)");
-    EXPECT_EQ(slowest(), "[90, 0 1 1 90 65, 0 2 2 20 14, 1 3 2 6 6, 0 3 1 5 5]");
-    EXPECT_EQ(sink.slowest()[0].how, Left::unwound);
-}
-
-TEST_F(Outliers, ACallInsideAnotherBelongsToTheOuterOne) {
-    play("0:1( 10:1( 10:) 10:)");
-    EXPECT_EQ(sink.calls(), 1u);
-    EXPECT_EQ(slowest(), "[30, 0 1 1 30 20, 0 1 1 10 10]");
-}
-
-TEST_F(Outliers, TracerTimeCountsForNoCall) {
-    play("0:1( 10:2( 10:t( 1000:t) 10:) 20:)");
-    EXPECT_EQ(slowest(), "[50, 0 1 1 50 30, 0 2 1 20 20]");
-}
-
-TEST_F(Outliers, TracksAreApart) {
-    play("0:1( c1 5:1( 1:3( c0 4:) c1 90:) 1:)");
-    EXPECT_EQ(slowest(), "[96, 0 1 1 96 2, 0 3 1 94 94][10, 0 1 1 10 10]");
-    EXPECT_EQ(sink.slowest()[0].track.core, 1u);
-}
+constexpr Course courses[] = {
+    {"TheSlowestAreKeptTheSlowestFirst", "100:1( 5:) 0:1( 30:) 0:1( 7:) 0:1( 20:) 0:1( 30:)",
+     "5 calls [105 core 0: 30, 0 1 1 30 30][162 core 0: 30, 0 1 1 30 30]"},
+    {"TheTreeHasEachPathOnce",
+     "0:2( 10:1( 10:2( 1:3( 3:) 6:) 10:2( 1:3( 3:) 6:) 10:3( 5:) 35:)! 100:)",
+     "1 calls [10 core 0: 90 unwound, 0 1 1 90 65, 0 2 2 20 14, 1 3 2 6 6, 0 3 1 5 5]"},
+    {"ACallInsideAnotherBelongsToTheOuterOne", "0:1( 10:1( 10:) 10:)",
+     "1 calls [0 core 0: 30, 0 1 1 30 20, 0 1 1 10 10]"},
+    {"TracerTimeCountsForNoCall", "0:1( 10:2( 10:t( 1000:t) 10:) 20:)",
+     "1 calls [0 core 0: 50, 0 1 1 50 30, 0 2 1 20 20]"},
+    {"TracksAreApart", "0:1( c1 5:1( 1:3( c0 4:) c1 90:) 1:)",
+     "2 calls [5 core 1: 96, 0 1 1 96 2, 0 3 1 94 94][0 core 0: 10, 0 1 1 10 10]"},
+};
+INSTANTIATE_TEST_SUITE_P(, OutlierCourse, testing::ValuesIn(courses), name_of_course);
 
 TEST_F(Outliers, TheTreeIsBounded) {
     entry(1, 0);

@@ -29,7 +29,6 @@ public:
     Parts(const TargetStream& target, const Symbols& symbols)
         : target_(target), symbols_(symbols) {}
 
-    void feed(SessionSink& sink) const { read_line(target_, sink); }
     Sums sums_of(const std::vector<Part>& each) const {
         Sums sums;
         for (const Part& part : each) sums.add(*profile_of(part));
@@ -41,22 +40,14 @@ public:
     }
     std::unique_ptr<Profile> profile_of(const Part& part) const {
         auto profile = std::make_unique<Profile>();
-        const auto named = known(symbols_);
-        profile->know_code(code_of_calls(named));
-        if (part.whole()) {
-            feed(*profile);
-        } else {
-            PartStream stream(*profile, part, named, "trace");
-            feed(stream);
-        }
+        profile->know_code(code_of_calls(known(symbols_)));
+        read_part(target_, symbols_, part, *profile);
         profile->know_code({});
         return profile;
     }
     void events_of(const Part& part, EventSink& sink) const {
-        const auto named = known(symbols_);
-        BalancedStream events(sink, named, "trace", std::nullopt);
-        PartStream stream(events, part, named, "trace");
-        feed(stream);
+        BalancedStream events(sink, known(symbols_), "trace", std::nullopt);
+        read_part(target_, symbols_, part, events);
     }
 
 private:
@@ -69,11 +60,10 @@ std::vector<Part> partition(unsigned seed, std::uint64_t length) {
     std::mt19937 random(seed);
     std::set<std::uint64_t> ends;
     for (unsigned i = random() % 6; i > 0; --i) ends.insert(1 + random() % length);
-    std::vector<Part> parts(1);
-    for (const std::uint64_t end : ends) {
-        parts.back().time.to = TimePoint{.ns = end};
-        parts.emplace_back().time.from = TimePoint{.ns = end};
-    }
+    std::vector<Part> parts;
+    std::optional<std::uint64_t> from;
+    for (const std::uint64_t end : ends) parts.push_back(of_time(std::exchange(from, end), end));
+    parts.push_back(of_time(from));
     return parts;
 }
 
@@ -109,8 +99,7 @@ TEST(Parts, EventsAddUp) {
         const RandomTrace trace(seed);
         const Parts parts(trace.target, trace.symbols);
         Spent whole;
-        BalancedStream all(whole, known(trace.symbols), "trace", std::nullopt);
-        parts.feed(all);
+        parts.events_of({}, whole);
         Spent sum;
         for (const Part& part : partition(seed, trace.report(true).duration_ns))
             parts.events_of(part, sum);
@@ -118,16 +107,6 @@ TEST(Parts, EventsAddUp) {
     }
 }
 
-Part of_core(unsigned core) {
-    Part part;
-    part.core = core;
-    return part;
-}
-Part of_task(const char* task) {
-    Part part;
-    part.task = task;
-    return part;
-}
 Part of_subtree(const char* function, Part part = {}) {
     part.under = function;
     return part;
@@ -183,20 +162,7 @@ TEST(Parts, OfTasksThatMoveAddUp) {
 
 class PartOfTwoCalls : public testing::Test {
 protected:
-    PartOfTwoCalls() {
-        target.hello();
-        Play<TargetStream>{target}("0:1( 100:2( 50:m7 150:) 100:)");
-        target.finish();
-    }
-    Report report(const Part& part) const {
-        return make_report(*parts.profile_of(part), {}, &symbols, true);
-    }
-    static Part between(std::uint64_t from, std::uint64_t to) {
-        return {.time = {TimePoint{.ns = from}, TimePoint{.ns = to}},
-                .core = {},
-                .task = {},
-                .under = {}};
-    }
+    PartOfTwoCalls() { Play<TargetStream>{target}("hello 0:1( 100:2( 50:m7 150:) 100:) end"); }
 
     TargetStream target;
     Symbols symbols = symbols_of(target, {"f0", "f1"});
@@ -206,7 +172,7 @@ protected:
 // Each call counts with the part in which it begins. Min and max are of whole calls.
 TEST_F(PartOfTwoCalls, HasTheCallsThatCrossItsEnds) {
     const auto rows = [this](std::uint64_t from, std::uint64_t to) {
-        const Report report = this->report(between(from, to));
+        const Report report = make_report(*parts.profile_of(of_time(from, to)), {}, &symbols, true);
         std::set<std::string> list;
         for (const FunctionRow& row : report.functions) {
             list.insert(fmt::format("{}: {} calls {} {}, {} cut, {} open, {} timed", row.name,
@@ -225,8 +191,7 @@ TEST_F(PartOfTwoCalls, HasTheCallsThatCrossItsEnds) {
 
 TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
     RecordingBounds bounds;
-    BalancedStream all(bounds, known(symbols), "trace", std::nullopt);
-    parts.feed(all);
+    parts.events_of({}, bounds);
     const TimeRange range = bounds.resolved(read_time_range("@7..-50ns"));
     EXPECT_EQ(range.from->ns, 150u);
     EXPECT_EQ(range.to->ns, 350u);
@@ -262,13 +227,13 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
         Profile profile;
         return test::error_of([&] {
                    PartStream stream(profile, part, known(symbols), "trace");
-                   parts.feed(stream);
+                   read_line(target, stream);
                    stream.check();
                })
             .what();
     };
-    EXPECT_THAT(error_of(between(300, 200)), HasSubstr("not after its begin"));
-    EXPECT_THAT(error_of(between(401, 500)), HasSubstr("ended at 400ns"));
+    EXPECT_THAT(error_of(of_time(300, 200)), HasSubstr("not after its begin"));
+    EXPECT_THAT(error_of(of_time(401, 500)), HasSubstr("ended at 400ns"));
     EXPECT_THAT(error_of(of_core(3)), HasSubstr("only of 0"));
     EXPECT_THAT(error_of(of_subtree("f2")), HasSubstr("is named f2: did you mean"));
     EXPECT_THAT(error_of(of_task("5")), HasSubstr("no task that ran is named 5"));

@@ -79,9 +79,8 @@ TEST(Varint, RoundTripsAndRefusesMoreThan64Bits) {
 TEST(Zigzag, IsSmallForSmallMagnitudes) {
     for (const auto& [value, code] : {std::pair(0, 0u), {-1, 1u}, {1, 2u}})
         EXPECT_EQ(protocol::zigzag(value), code);
-    for (const std::int64_t value : {INT64_MIN, INT64_MAX, std::int64_t{-77}, std::int64_t{0}}) {
+    for (const std::int64_t value : {INT64_MIN, INT64_MAX, std::int64_t{-77}, std::int64_t{0}})
         EXPECT_EQ(protocol::unzigzag(protocol::zigzag(value)), value);
-    }
 }
 
 TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {

@@ -88,21 +88,14 @@ TEST_F(Replayed, TasksByName) {
               "   0.000000040                    0  a worker\\x1b of 16    f3 {\n");
 }
 
-TEST_F(Replayed, ACallWithoutCallsIsOneLine) {
-    EXPECT_THAT(
-        told(0, {}, {enter(1, 10), enter(2, 20), leave(2, 50), leave(1, 1'010, Left::unwound)}),
-        ElementsAre("0.000000010                    0  f1 {",
-                    "0.000000020       0.030 us     0    f2()",
-                    "0.000001010       1.000 us     0  } f1  [unwound]"));
-}
-
-TEST_F(Replayed, TheTracersTimeIsNotACallsTime) {
-    EXPECT_THAT(told(0, {},
-                     {enter(1, 0), enter(tracer_function, 100), leave(tracer_function, 400),
-                      leave(1, 500)}),
-                ElementsAre("0.000000000                    0  f1 {",
-                            "0.000000100       0.300 us     0    (tracer)()",
-                            "0.000000500       0.200 us     0  } f1"));
+TEST_F(Replayed, ACallWithoutCallsIsOneLineAndDeeperOnesThanTheLevelsAreLeftOut) {
+    const std::vector<Event> calls{enter(1, 10), enter(2, 20), leave(2, 50),
+                                   leave(1, 1'010, Left::unwound)};
+    const char* const begin = "0.000000010                    0  f1 {";
+    const char* const end = "0.000001010       1.000 us     0  } f1  [unwound]";
+    EXPECT_THAT(told(0, {}, calls),
+                ElementsAre(begin, "0.000000020       0.030 us     0    f2()", end));
+    EXPECT_THAT(told(1, {}, calls), ElementsAre(begin, end));
 }
 
 TEST_F(Replayed, LinesOfAllCoresAreInOrderOfTime) {
@@ -137,12 +130,6 @@ TEST_F(Replayed, OtherEventsAreComments) {
                     "line, 2 calls dropped",
                     "0.000000007       0.007 us     0  } f1  [gap]",
                     "0.000000009       0.002 us     0    } f2"));
-}
-
-TEST_F(Replayed, DeeperCallsThanTheLevelsAreLeftOut) {
-    EXPECT_THAT(told(1, {}, {enter(1, 0), enter(2, 10), leave(2, 20), leave(1, 30)}),
-                ElementsAre("0.000000000                    0  f1 {",
-                            "0.000000030       0.030 us     0  } f1"));
 }
 
 // The second call of f2 takes 30 ns without the tracer. The time of a point is not known. The last

@@ -2,6 +2,7 @@
 // A target's stream and the report of it.
 #pragma once
 
+#include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/play.hpp"
@@ -40,6 +41,29 @@ inline Symbols symbols_of(const TargetStream& target, const std::vector<std::str
     return symbols;
 }
 
+// The symbols, for whom asks later.
+inline auto known(const Symbols& symbols) {
+    return [&symbols] { return &symbols; };
+}
+
+// Parts of a recording. Times are ns since its first record.
+inline Part of_time(std::optional<std::uint64_t> from, std::optional<std::uint64_t> to = {}) {
+    const auto point = [](std::optional<std::uint64_t> ns) {
+        return ns ? std::optional(TimePoint{.ns = *ns}) : std::nullopt;
+    };
+    return {.time = {point(from), point(to)}, .core = {}, .task = {}, .under = {}};
+}
+inline Part of_core(unsigned core) { return {.time = {}, .core = core, .task = {}, .under = {}}; }
+inline Part of_task(const std::string& task) {
+    return {.time = {}, .core = {}, .task = task, .under = {}};
+}
+// Passes a part on, or all.
+inline void read_part(const TargetStream& target, const Symbols& symbols, const Part& part,
+                      SessionSink& sink, const Tasks& names = {}) {
+    PartStream stream(sink, part, known(symbols), "x.nsc", names);
+    read_line(target, part.whole() ? sink : stream);
+}
+
 class StreamReport : public testing::Test {
 protected:
     // Ends the recording. Without `symbols`, a function's name is its address.
@@ -74,37 +98,41 @@ protected:
         const Symbols names = symbols();
         return StreamReport::report(&names);
     }
+    // Of a session with these records.
+    const Report& report_of(const std::string& records) {
+        play("hello " + records);
+        return report();
+    }
     static const FunctionRow& row(const Report& report, const std::string& name) {
         return named(report.functions, name);
     }
 };
 
+// Of each function "name calls total self", and the numbers of special calls that are not 0. The
+// name is that of its site, f1, or the interrupt's.
+inline std::vector<std::string> rows_of(const Report& report) {
+    std::vector<std::string> list;
+    for (const FunctionRow& row : report.functions) {
+        const std::string name =
+            row.interrupt ? row.name
+                          : fmt::format("f{}", (row.address - TargetStream::text_base) / 8);
+        list.push_back(fmt::format("{} {} {} {}", name, row.calls, row.total_ns, row.self_ns));
+        for (const auto& [what, count] : {std::pair("open", row.open),
+                                          {"cut", row.cut},
+                                          {"unwound", row.unwound},
+                                          {"incomplete", row.incomplete}})
+            if (count != 0) list.back() += fmt::format(" {} {}", what, count);
+    }
+    return list;
+}
+
 // The report of a stream that a test writes as text.
 class PlayedReport : public StreamReport {
 protected:
-    // The function's name by its site, f1, or the interrupt's.
-    static std::string short_name(const FunctionRow& row) {
-        if (row.interrupt) return row.name;
-        return fmt::format("f{}", (row.address - TargetStream::text_base) / 8);
-    }
-    // Each function's "name calls total self", and the numbers of special calls that are not 0.
     std::string rows() {
         if (made.sessions == 0) report();
-        std::vector<std::string> list;
-        for (const FunctionRow& row : made.functions) {
-            list.push_back(
-                fmt::format("{} {} {} {}", short_name(row), row.calls, row.total_ns, row.self_ns));
-            if (row.open != 0) list.back() += fmt::format(" open {}", row.open);
-            if (row.unwound != 0) list.back() += fmt::format(" unwound {}", row.unwound);
-            if (row.incomplete != 0) list.back() += fmt::format(" incomplete {}", row.incomplete);
-        }
-        return joined(list);
+        return joined(rows_of(made));
     }
 };
-
-// The symbols, for whom asks later.
-inline auto known(const Symbols& symbols) {
-    return [&symbols] { return &symbols; };
-}
 
 }  // namespace nopscope::host::test

@@ -14,10 +14,7 @@ std::string text(const FunctionRow& row) {
 
 TEST_F(ReportTest, NumbersAreExact) {
     target.clock_hz = 62'500'000;  // 16 ns a tick
-    target.hello();
-    play("1( 1:2( 5:) 1:2( 3:) 1:2( 9:) 0:t( 1000:t) 10:) 3. 4(");
-    target.extended(Extended::sync, 5);
-    const Report result = report();
+    const Report& result = report_of("1( 1:2( 5:) 1:2( 3:) 1:2( 9:) 0:t( 1000:t) 10:) 3. 4( 5:m0");
     EXPECT_EQ(text(row(result, "f2")), "3 calls, total 272, self 272, min 48, max 144");
     EXPECT_EQ(row(result, "f2").address, TargetStream::text_base + 16);
     EXPECT_EQ(row(result, "f2").line, 12u);
@@ -39,19 +36,11 @@ TEST(Ticks, BecomeNanosecondsWithoutOverflowAndRounded) {
 
 TEST_F(ReportTest, TheLoadBiasIsTakenOff) {
     target.load_bias = 0x100000;
-    target.hello();
-    target.call(5);
-    EXPECT_EQ(report().functions.at(0).name, "f5");
+    EXPECT_EQ(report_of("5.").functions.at(0).name, "f5");
 }
 
 TEST_F(ReportTest, SessionsAddUp) {
-    target.hello();
-    play("1( 7:)");
-    target.finish();
-    target.reset();
-    target.hello();
-    play("1( 7:)");
-    const Report result = report();
+    const Report& result = report_of("1( 7:) end reset hello 1( 7:)");
     EXPECT_EQ(result.sessions, 2u);
     EXPECT_EQ(text(row(result, "f1")), "2 calls, total 14, self 14, min 7, max 7");
     EXPECT_EQ(result.duration_ns, 14u);
@@ -60,21 +49,13 @@ TEST_F(ReportTest, SessionsAddUp) {
 
 TEST_F(ReportTest, AnyCoreMayBeFirstAndLastAndHaveTheShortestCall) {
     target.cores = 3;
-    target.hello();
-    const auto around = target.entry(2, 0, 1);
-    target.ret(target.entry(1, 3, 0), 5, 0);
-    target.ret(target.entry(1, 1, 1), 17, 1);
-    target.ret(target.entry(1, 2, 2), 9, 2);
-    target.ret(around, 4, 1);
-    const Report result = report();
+    const Report& result = report_of("0:2(@1 3:1( 5:) 1:1(@1 17:) 2:1(@2 9:) 4:)");
     EXPECT_EQ(text(row(result, "f1")), "3 calls, total 31, self 31, min 5, max 17");
     EXPECT_EQ(result.duration_ns, 3u + 5 + 1 + 17 + 2 + 9 + 4);
 }
 
 TEST_F(ReportTest, SortAndTop) {
-    target.hello();
-    play("1( 1:) 1( 1:) 1( 1:) 2( 3( 50:) 2:)");
-    auto rows = report().functions;
+    auto rows = report_of("1( 1:) 1( 1:) 1( 1:) 2( 3( 50:) 2:)").functions;
     const auto first = [&](SortKey key) {
         sort_rows(rows, key, 0);
         return rows.front().name;
@@ -90,9 +71,7 @@ TEST_F(ReportTest, SortAndTop) {
 
 TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
     target.image = "\x1b[2J\xff\"quoted\"\n";
-    target.hello();
-    target.call(1);
-    const Report result = report();
+    const Report& result = report_of("1.");
     const std::string text = text_report(result);
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_THAT(text, HasSubstr("\\x1b[2J\\xff\"quoted\"\\x0a"));
@@ -108,10 +87,7 @@ TEST_F(ReportTest, RefusalsAreSentences) {
 }
 
 TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {
-    target.hello();
-    for (const std::uint32_t site : {1u, 2u, 70'000u, 2u}) target.ret(target.entry(site), 5);
-    target.argument(Extended::interrupt, 27);
-    const Report result = report();
+    const Report& result = report_of("1() 2() 70000() 2() i27(");
     EXPECT_EQ(result.integrity.value("unknown_sites"), 1u);
     EXPECT_FALSE(result.integrity.clean);
     EXPECT_THAT(integrity_line(result.integrity), HasSubstr("unknown_sites 1"));
@@ -121,10 +97,7 @@ TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {
 
 TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
     target.site_count = 3;
-    target.hello();
-    play("1( 5:) 2( 5:) 3( 5:)");
-    target.argument(Extended::interrupt, 27);
-    target.flush();
+    play("hello 1() 2() 3() i27( |");
     profile.feed(target.bytes);
     EXPECT_EQ(integrity_of(profile, profile.counters(), nullptr).value("unknown_sites"), 0u);
     target.bytes.clear();
@@ -135,10 +108,7 @@ TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
 }
 
 TEST_F(ReportTest, TheGraphIsTheCallTree) {
-    target.hello();
-    play("1( 2( 30:) 2( 30:) 3. ) 2( 5:)");
-    const Report result = report();
-    EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("    f2\n"));
+    const Report& result = report_of("1( 2( 30:) 2( 30:) 3. ) 2( 5:)");
     const auto nodes = [&](const GraphOptions& options) {
         return json::parse(json_graph(result, profile, options))["nodes"];
     };
@@ -156,9 +126,7 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
 }
 
 TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
-    target.hello();
-    play("1( | 2( x 3( 5:) 5:)1");
-    const Report result = report();
+    const Report& result = report_of("1( | 2( x 3( 5:) 5:)1");
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("(callers lost in a gap)\n"));
     EXPECT_THAT(
         integrity_line(result.integrity),
@@ -168,7 +136,7 @@ TEST_F(ReportTest, CallsAfterAGapHaveNoCaller) {
 TEST_F(ReportTest, APathOfAnyDepthIsPrinted) {
     target.hello();
     for (int i = 0; i < 20000; ++i) target.entry(1, 1);
-    const Report result = report();
+    const Report& result = report();
     EXPECT_GT(text_graph(result, profile, {}).size(), 20000u);
     EXPECT_EQ(json::parse(json_graph(result, profile, {}))["nodes"].size(), 20000u);
 }
@@ -186,10 +154,9 @@ protected:
             play(fmt::format("20:1( 15:2( 5:9. 10:2( 10:) 4:3( {}:)", 100 + round));
             if (round == 1) play("0:t( 5000:t)");
             play(round % 4 == 1 ? "5:)!" : "5:)");
-            if (round == 6) target.drop(4);
+            if (round == 6) play("drop4");
             if (round == 7) play("| 5:4( x #");
-            play("7:)1");
-            if (round == 9) target.stats(false);
+            play(round == 9 ? "7:)1 stats" : "7:)1");
         }
         play("50:5(");
         target.extended(Extended::sync, 25);
@@ -208,17 +175,14 @@ TEST_F(Golden, StreamAndReports) {
 }
 
 TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
-    target.hello();
-    play("1( 2( 2( 5:) | 3( x # )1");  // 2 returns 15 ticks after the outer 2 began
-    const Report result = report();
+    // 2 returns 15 ticks after the outer 2 began
+    const Report& result = report_of("1( 2( 2( 5:) | 3( x # )1");
     EXPECT_EQ(row(result, "f2").lost, 1u);
     EXPECT_THAT(text(row(result, "f2")), HasSubstr(" calls, total 15, self 15"));
 }
 
 TEST_F(ReportTest, EachLackByItselfIsUnclean) {
-    target.hello();
-    target.ret(target.entry(1));
-    report();
+    report_of("1()");
     const Symbols names = symbols();
     ASSERT_TRUE(integrity_of(profile, profile.counters(), &names).clean);
     for (const auto lack :

@@ -32,29 +32,22 @@ protected:
         return joined(all, "\n");
     }
     std::string waits(const std::string& course) {
-        take(course);
+        play(course);
         report();
         return waits(profile);
     }
 };
 
-struct Case {
-    const char* name;
-    const char* course;  // words of TasksTest::take()
-    const char* waits;
-};
-void PrintTo(const Case& of, std::ostream* out) { *out << of.course; }
-class Waits : public SchedulingTest, public testing::WithParamInterface<Case> {};
-TEST_P(Waits, AreThoseOfTheRecords) { EXPECT_EQ(waits(GetParam().course), GetParam().waits); }
-
-constexpr Case cases[] = {
+class Waits : public SchedulingTest, public testing::WithParamInterface<Course> {};
+TEST_P(Waits, AreThoseOfTheRecords) { EXPECT_EQ(waits(GetParam().words), GetParam().told); }
+constexpr Course courses[] = {
     // At 10, the recording's begin, 20, 30 and 40.
-    {"APreemptedTaskIsReady", "c1 c2p c1g c2",
+    {"APreemptedTaskIsReady", "c1 c2p c1y c2",
      "1: 2 runs, ready 10, blocked 0, longest 10 ended at 20 on 0 behind 2\n"
      "2: 2 runs, ready 10, blocked 0, longest 10 ended at 30 on 0 behind 1"},
     // Task 1 is blocked at 30 on object 5, and ready at 50. Task 2 is blocked at 40 on no object,
     // and runs at 70: nobody said that it is ready.
-    {"ABlockedTaskIsReadyWhenSomebodySaysSo", "c1 w5 c2b c3b r1 c4p c2b c1g",
+    {"ABlockedTaskIsReadyWhenSomebodySaysSo", "c1 w5 c2b c3b r1 c4p c2b c1y",
      "1: 2 runs, ready 30, blocked 20, longest 30 ended at 70 on 0 behind 2, object 5: 1 waits 20\n"
      "2: 2 runs, ready 0, blocked 30\n3: 1 runs, ready 0, blocked 0\n"
      "4: 1 runs, ready 0, blocked 0"},
@@ -74,23 +67,17 @@ constexpr Case cases[] = {
     {"WhatAGapMayHideCountsNowhere", "c1 c2p | c3p x c1p c2p c1p",
      "1: 3 runs, ready 10, blocked 0, longest 10 ended at 50 on 0 behind 2\n"
      "2: 2 runs, ready 0, blocked 0\n3: 1 runs, ready 0, blocked 0"},
-    {"SessionsAreApart", "c1 c2p reset c1 c2p c1p",
+    {"SessionsAreApart", "c1 c2p end reset hello c1 c2p c1p",
      "1: 1 runs, ready 0, blocked 0\n2: 1 runs, ready 0, blocked 0\n"
      "again 1: 2 runs, ready 10, blocked 0, longest 10 ended at 1000030 on 0 behind 2\n"
      "again 2: 1 runs, ready 0, blocked 0"},
 };
-INSTANTIATE_TEST_SUITE_P(, Waits, testing::ValuesIn(cases),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, Waits, testing::ValuesIn(courses), name_of_course);
 
 TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
-    take("c1 c2p c1p c2p");
-    target.finish();
-    const Symbols symbols = symbols_of(target, {});
+    play("c1 c2p c1p c2p end");
     Profile shown;
-    Part part;
-    part.time.from = TimePoint{.ns = 12};  // the recording begins at 10
-    PartStream stream(shown, part, known(symbols), "x.nsc");
-    read_line(target, stream);
+    read_part(target, symbols_of(target, {}), of_time(12), shown);  // the recording begins at 10
     // Task 1 began to wait before the part.
     EXPECT_EQ(waits(shown),
               "1: 1 runs, ready 0, blocked 0\n"
@@ -101,7 +88,10 @@ TEST_F(SchedulingTest, APartBeginsWhileATaskRuns) {
 TEST_F(SchedulingTest, ManySwitches) {
     constexpr std::uint64_t rounds = 100'000;
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        for (const std::uint32_t context : {1, 2}) switch_to(context, protocol::Left::preempted);
+        for (const std::uint32_t context : {1, 2}) {
+            target.argument(Extended::context, context);
+            target.left(protocol::Left::preempted);
+        }
     }
     report();
     for (const std::uint32_t context : {1, 2}) {
@@ -138,7 +128,7 @@ protected:
                                    .stack_bytes = 4096,
                                    .stack_used = 64 * number,
                                    .name = name(its_name)});
-        take("o5=mutex c1 w5 c2b c3g r1 c1p c0e c0@1");  // at 10, 20, ...
+        play("o5=mutex c1 w5 c2b c3y r1 c1p c0e c0@1");  // at 10, 20, ...
     }
     TaskTable table(bool each = false) {
         report();
@@ -156,21 +146,18 @@ TEST_F(TaskLines, TasksOfOneNameAreOne) {
                     worker.stack_used, worker.ready_ns, worker.blocked_ns, worker.behind.value()),
         "2 worker: 40 ns, 3 runs, priority 3, stack 128, ready 10, blocked 20, idle");
     ASSERT_EQ(worker.waited_for.size(), 1u);
-    EXPECT_EQ(worker.waited_for[0].name, "mutex");
-    EXPECT_EQ(worker.waited_for[0].blocked_ns, 20u);
-    EXPECT_EQ(made_of.tasks[1].name, "idle");
-    EXPECT_TRUE(made_of.tasks[1].is_idle);
+    const auto& object = worker.waited_for[0];
+    EXPECT_EQ(std::tuple(object.name, object.blocked_ns), std::tuple("mutex", 20u));
+    const TaskLine& idle = made_of.tasks[1];
+    EXPECT_EQ(std::tuple(idle.name, idle.is_idle), std::tuple("idle", true));
     ASSERT_EQ(made_of.cores.size(), 1u);
-    EXPECT_EQ(made_of.cores[0].cpu_ns, 60u);
-    EXPECT_EQ(made_of.cores[0].idle_ns, 20u);
+    EXPECT_EQ(std::tuple(made_of.cores[0].cpu_ns, made_of.cores[0].idle_ns), std::tuple(60u, 20u));
 }
 
 TEST_F(TaskLines, TasksWithoutANameAreOne) {
-    take("c7 c8 c0");
-    const TaskTable made_of = table();
-    const TaskLine& unnamed = named(made_of.tasks, "(tasks without a name)");
-    EXPECT_EQ(unnamed.tasks, 2u);
-    EXPECT_EQ(unnamed.cpu_ns, 20u);
+    play("c7 c8 c0");
+    const TaskLine unnamed = named(table().tasks, "(tasks without a name)");
+    EXPECT_EQ(std::tuple(unnamed.tasks, unnamed.cpu_ns), std::tuple(2u, 20u));
 }
 
 TEST_F(TaskLines, OfEachTask) {

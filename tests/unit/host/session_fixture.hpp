@@ -89,14 +89,10 @@ protected:
         const auto number = static_cast<std::uint32_t>(std::atoll(word.c_str() + digits));
         Bytes& bytes = target.bytes;
         const std::map<std::string, std::function<void()>> words{
-            {"hello", [&] { target.hello(); }},
-            {"end", [&] { target.finish(); }},
             {"calls", [&] { play("0( ) 1( ) 2( ) 3( )"); }},
             {"frame", [&] { frame(); }},
             {"text", [&] { target.console(printed.emplace_back("text\n")); }},
             {"some", [&] { some_frames(); }},
-            {"drop", [&] { target.drop(number); }},
-            {"at", [&] { target.set_next_index(number); }},
             {"untold", [&] { target.skip_sequence(Stream::console); }},
             // The last frame is lost, comes twice, or is damaged.
             {"lost", [&] { lose_last_frame(); }},
@@ -112,8 +108,7 @@ protected:
             {"recovered", [&] { target.recovered = true; }},
             {"fresh", [&] { target.recovered = false; }},
             {"other", [&] { target.build_id = "another"; }},
-            {"reset", [&] { target.reset(); }},            // a new session begins,
-            {"warm", [&] { target.warm_reset(number); }},  // or the session continues
+            {"warm", [&] { target.warm_reset(number); }},  // the session continues
         };
         const auto known = words.find(word.substr(0, digits));
         known != words.end() ? known->second() : static_cast<void>(play(word));

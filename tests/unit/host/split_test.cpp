@@ -20,21 +20,29 @@ Rows rows_of(const Report& report, const std::string& group = "") {
     return rows;
 }
 
+// The outermost calls' total, and all self times.
+std::pair<std::uint64_t, std::uint64_t> sums_of(const PathTree& tree, bool is_split) {
+    std::uint64_t total = 0, self = 0, roots = 0;
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+        const TreeNode& node = tree.nodes[i];
+        const bool is_root = node.parent == 0;
+        self += node.self_ns;
+        if (is_root) roots += node.total_ns;
+        if (is_split ? !is_root && tree.nodes[node.parent].parent == 0 : is_root)
+            total += node.total_ns;
+    }
+    EXPECT_EQ(total, roots);
+    return {total, self};
+}
+
 class SplitReports : public testing::TestWithParam<unsigned> {
 protected:
-    Report whole() { return report_of({}, SplitBy::nothing); }
     Report report_of(const Part& part, SplitBy by, bool on_cpu = false) {
         Profile profile;
         profile.split_by(by, {});
         if (on_cpu) profile.time_on_cpu();
-        const auto named = known(trace.symbols);
-        profile.know_code(code_of_calls(named));
-        if (part.whole()) {
-            read_line(trace.target, profile);
-        } else {
-            PartStream stream(profile, part, named, "trace");
-            read_line(trace.target, stream);
-        }
+        profile.know_code(code_of_calls(known(trace.symbols)));
+        read_part(trace.target, trace.symbols, part, profile);
         tree = path_tree({make_report(profile, {}, &trace.symbols), profile, true});
         return make_report(profile, {}, &trace.symbols);
     }
@@ -43,106 +51,68 @@ protected:
     PathTree tree;
 };
 
+// Each task is a call tree of its own. Its time is that of the tasks' outermost calls.
 TEST_P(SplitReports, AddUpToTheWhole) {
-    const Report all = whole();
-    for (const SplitBy by : {SplitBy::task, SplitBy::core}) {
-        const Report split = report_of({}, by);
-        EXPECT_EQ(rows_of(split), rows_of(all));
-        EXPECT_EQ(split.below_zero_ns, all.below_zero_ns);
-        EXPECT_GT(split.groups.size(), 1u);
+    for (const Part& part : {Part{}, of_time(500, 2500)}) {
+        const Report all = report_of(part, SplitBy::nothing);
+        const auto sums = sums_of(tree, false);
+        for (const SplitBy by : {SplitBy::task, SplitBy::core}) {
+            const Report split = report_of(part, by);
+            EXPECT_EQ(rows_of(split), rows_of(all));
+            EXPECT_EQ(split.below_zero_ns, all.below_zero_ns);
+            EXPECT_GT(split.groups.size(), 1u);
+            EXPECT_EQ(sums_of(tree, true), sums);
+        }
     }
 }
 
 TEST_P(SplitReports, ATasksRowsAreThoseOfItsPart) {
     const Report split = report_of({}, SplitBy::task);
-    for (const char* const number : {"1", "2"}) {
-        Part part;
-        part.task = number;
-        EXPECT_EQ(rows_of(split, std::string("context ") + number),
-                  rows_of(report_of(part, SplitBy::nothing)));
-    }
+    for (const std::string number : {"1", "2"})
+        EXPECT_EQ(rows_of(split, "context " + number),
+                  rows_of(report_of(of_task(number), SplitBy::nothing)));
 }
 
-// Each task is a call tree of its own. Its time is that of the tasks' outermost calls.
-TEST_P(SplitReports, TreesAddUpToTheWhole) {
-    (void)whole();
-    const auto sum_of = [](const PathTree& of, bool is_split) {
-        std::uint64_t total = 0, self = 0, roots = 0;
-        for (std::size_t i = 1; i < of.nodes.size(); ++i) {
-            self += of.nodes[i].self_ns;
-            const bool is_outermost =
-                is_split ? of.nodes[i].parent != 0 && of.nodes[of.nodes[i].parent].parent == 0
-                         : of.nodes[i].parent == 0;
-            if (is_outermost) total += of.nodes[i].total_ns;
-            if (of.nodes[i].parent == 0) roots += of.nodes[i].total_ns;
-        }
-        EXPECT_EQ(total, roots);
-        return std::pair(total, self);
-    };
-    const auto all = sum_of(tree, false);
-    (void)report_of({}, SplitBy::task);
-    EXPECT_EQ(sum_of(tree, true), all);
-    (void)report_of({}, SplitBy::core);
-    EXPECT_EQ(sum_of(tree, true), all);
-}
-
-TEST_P(SplitReports, APartIsSplitToo) {
-    Part part;
-    part.time = {TimePoint{.ns = 500}, TimePoint{.ns = 2500}};
-    const Rows all = rows_of(report_of(part, SplitBy::nothing));
-    EXPECT_EQ(rows_of(report_of(part, SplitBy::task)), all);
-    EXPECT_EQ(rows_of(report_of(part, SplitBy::core)), all);
-}
-
-// The calls of a balanced stream, with the time in which their task ran.
-class CpuTimes final : public EventSink {
-public:
-    // Of the calls that returned their number, sum, least and most; and the sum of all calls of the
-    // function that are the outermost ones on their track.
+// The calls of a balanced stream.
+struct Calls final : CallSink {
+    // Of the times on the CPU: number, sum, least and most of the calls that returned; and the sum
+    // of the function's outermost calls.
     using Times = std::array<std::uint64_t, 5>;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        names_[number] = place.name;
+        names[number] = place.name;
     }
-    void on_track(const Track& track) override { open_.resize(track.number + 1); }
-    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
-        open_[track.number].push_back({function, now, 0});
-    }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
-        auto& calls = open_[track.number];
-        const Open call = calls.back();
-        calls.pop_back();
-        const bool is_own = function == away_function || function == tracer_function;
-        const std::uint64_t beside = is_own ? now - call.from : call.beside;
-        if (!calls.empty()) calls.back().beside += beside;
-        if (is_own) return;
-        auto& [count, sum, least, most, total] =
-            times.try_emplace(names_[function], Times{0, 0, ~std::uint64_t{0}, 0, 0}).first->second;
-        const std::uint64_t ran = now - call.from - beside;
-        const auto is_same = [&](const Open& outer) { return outer.function == function; };
-        if (std::none_of(calls.begin(), calls.end(), is_same)) total += ran;
-        if (how != Left::returned) return;
-        ++count;
-        sum += ran;
-        least = std::min(least, ran);
-        most = std::max(most, ran);
-    }
+    void ended(const Track&, const EndedCall& call) override { calls[call.number] = call; }
     void finish() override {}
+    bool is_inside_its_own(const EndedCall& call) const {
+        std::uint64_t outer = call.parent;
+        while (outer != 0 && calls.at(outer).function != call.function)
+            outer = calls.at(outer).parent;
+        return outer != 0;
+    }
+    std::map<std::string, Times> times() const {
+        std::map<std::string, Times> all;
+        for (const auto& [number, call] : calls) {
+            if (call.function >= first_own_function) continue;
+            const auto of =
+                all.try_emplace(names.at(call.function), Times{0, 0, ~0ull, 0, 0}).first;
+            auto& [count, sum, least, most, total] = of->second;
+            if (!is_inside_its_own(call)) total += call.cpu;
+            if (call.how != Left::returned) continue;
+            ++count;
+            sum += call.cpu;
+            least = std::min(least, call.cpu);
+            most = std::max(most, call.cpu);
+        }
+        return all;
+    }
 
-    std::map<std::string, Times> times;
-
-private:
-    struct Open {
-        std::uint32_t function;
-        Nanoseconds from;
-        Nanoseconds beside;
-    };
-    std::map<std::uint32_t, std::string> names_;
-    std::vector<std::vector<Open>> open_;
+    std::map<std::uint32_t, std::string> names;
+    std::map<std::uint64_t, EndedCall> calls;  // by number
 };
 
 TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
-    CpuTimes events;
+    Calls events;
     BalancedStream stream(events, known(trace.symbols), "trace", TimeAxis::wall);
     read_line(trace.target, stream);
     Profile profile;
@@ -151,19 +121,19 @@ TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     const std::vector<FunctionTimes> times = profile.times();
     const Report report = make_report(profile, {}, &trace.symbols);
     ASSERT_TRUE(report.on_cpu);
-    std::map<std::string, CpuTimes::Times> found;
+    std::map<std::string, Calls::Times> found;
     for (std::uint32_t number = 1; number < times.size(); ++number) {
         const FunctionRow& row = report.by_number[number];
         found[row.name] = {times[number].timed, times[number].timed_ticks, times[number].min_ticks,
                            times[number].max_ticks, row.cpu_ns};
         EXPECT_EQ(row.total_ns, row.cpu_ns);
     }
-    EXPECT_EQ(found, events.times);
+    EXPECT_EQ(found, events.times());
 }
 
 TEST_P(SplitReports, TotalsHaveTheTimesOnTheCpuBesideThem) {
     const Report on_cpu = report_of({}, SplitBy::task, true);
-    Rows all = rows_of(whole());
+    Rows all = rows_of(report_of({}, SplitBy::nothing));
     std::uint64_t away = 0;
     for (const auto& [name, row] : rows_of(on_cpu)) {
         const std::uint64_t total = all[name][1], self = all[name][2], cpu = all[name][3];
@@ -180,12 +150,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SplitReports, testing::Range(0u, 60u));
 // Tasks of one name are one, also in several sessions, where numbers stand for other tasks.
 class NamedGroups : public StreamReport {
 protected:
-    void run(std::uint32_t context) {
-        target.argument(Extended::context, context, 10);
-        target.ret(target.entry(1, 10), 10);
-    }
-    std::map<std::string, std::uint64_t> calls_by_task() {
-        target.finish();
+    // Each task of a name called function 1 so often.
+    std::map<std::string, std::uint64_t> calls_by_task(const std::string& records) {
+        play(records + " end");
         NamesOfTasks names;
         read_line(target, names);
         Profile profile;
@@ -200,30 +167,23 @@ protected:
 };
 
 TEST_F(NamedGroups, OfOneSession) {
-    target.hello();
-    for (const std::uint32_t context : {1u, 2u, 3u, 4u, 0u, 1u}) run(context);
-    target.tasks(facts(1, "worker"), facts(2, "worker"), facts(3, "idle"));
-    EXPECT_EQ(calls_by_task(), (std::map<std::string, std::uint64_t>{
-                                   {"worker", 3}, {"idle", 1}, {"context 4", 1}, {"(core 0)", 1}}));
+    EXPECT_EQ(calls_by_task("hello c1 1() c2 1() c3 1() c4 1() c0 1() c1 1() n1=worker n2=worker "
+                            "n3=idle"),
+              (std::map<std::string, std::uint64_t>{
+                  {"worker", 3}, {"idle", 1}, {"context 4", 1}, {"(core 0)", 1}}));
 }
 
 TEST_F(NamedGroups, OfTwoSessions) {
-    target.hello();
-    for (const std::uint32_t context : {1u, 2u}) run(context);
-    target.tasks(facts(1, "first"), facts(2, "both"));
-    target.reset();
-    target.hello();
-    for (const std::uint32_t context : {1u, 2u, 1u}) run(context);
-    target.tasks(facts(2, "second"), facts(1, "both"));
-    EXPECT_EQ(calls_by_task(),
+    EXPECT_EQ(calls_by_task("hello c1 1() c2 1() n1=first n2=both reset hello c1 1() c2 1() c1 1() "
+                            "n2=second n1=both"),
               (std::map<std::string, std::uint64_t>{{"first", 1}, {"both", 3}, {"second", 1}}));
 }
 
 TEST_F(NamedGroups, MoreThanTheMost) {
-    target.hello();
     constexpr std::uint32_t tasks = CallTree::max_groups + 100;
-    for (std::uint32_t context = 1; context <= tasks; ++context) run(context);
-    const auto calls = calls_by_task();
+    std::string records = "hello";
+    for (std::uint32_t task = 1; task <= tasks; ++task) records += fmt::format(" c{} 1()", task);
+    const auto calls = calls_by_task(records);
     // One group is that of no task, and one the core's own, which called nothing.
     EXPECT_EQ(calls.size(), CallTree::max_groups - 2);
     EXPECT_EQ(calls.at(PathGroups::others_name), tasks - (CallTree::max_groups - 3));

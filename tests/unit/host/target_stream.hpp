@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +43,8 @@ public:
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
     std::uint64_t clock = 1000;
+    std::uint8_t on = 0;        // the core of records that are not of another one
+    std::uint64_t left_at = 0;  // the index of the record with which a task left its core
 
     Bytes bytes;
     std::vector<std::size_t> frame_ends;  // offsets in `bytes` after each delimiter
@@ -119,6 +120,7 @@ public:
     }
     void with_data(Extended what, std::uint32_t argument, const std::vector<std::uint64_t>& data,
                    std::uint8_t core = 0) {
+        if (core == 0) core = on;
         clock += 10;
         cores_[core].records.push_back({protocol::make_extended(what, argument, clock), clock});
         this->data(data, core);
@@ -258,6 +260,7 @@ private:
     }
     std::uint64_t record(Kind kind, std::uint32_t payload, std::uint64_t ticks,
                          std::uint8_t number) {
+        if (number == 0) number = on;
         clock += ticks;
         Core& core = cores_[number];
         core.records.push_back({protocol::make_record(kind, payload, clock), clock});
@@ -295,20 +298,5 @@ private:
     std::map<std::uint8_t, Core> cores_;
     std::map<unsigned, std::uint32_t> sequences_;
 };
-
-// The payload of a key frame whose only record is invalid. The function finds it by trying.
-inline Bytes no_record() {
-    const auto decoder = std::make_unique<protocol::TraceDecoder>();
-    std::mt19937 random(5);
-    for (;;) {
-        Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
-        if (decoder->open(payload.data(), payload.size()) ==
-                protocol::TraceDecoder::Opened::ready &&
-            !decoder->read([](Record, std::uint64_t) {})) {
-            return payload;
-        }
-    }
-}
 
 }  // namespace nopscope::host::test

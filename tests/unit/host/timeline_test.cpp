@@ -58,24 +58,19 @@ TEST_F(TimelineTest, WhichTaskEachCoreRan) {
         const TaskOfTrack idle{.label = "idle", .priority = 0, .runs_interrupts = false};
         const Track one{.number = 0, .core = 0, .context = 5, .task = &worker};
         const Track two{.number = 1, .core = 1, .context = 0, .task = &idle};
-        const auto run = [&](std::uint32_t core, std::optional<Track> from, std::optional<Track> to,
-                             Nanoseconds at) {
-            named.on_switch({.core = core, .from = from, .to = to, .at = at, .how = {}});
-        };
         named.on_named_tasks();
         named.on_track(one);
         named.on_track(two);
         named.entry(one, 1, 1000);
-        run(0, {}, one, 1100);
-        run(1, {}, two, 1150);
-        run(0, one, two, 1300);
-        run(0, two, {}, 1350);
+        named.on_switch({.core = 0, .from = {}, .to = one, .at = 1100, .how = {}});
+        named.on_switch({.core = 1, .from = {}, .to = two, .at = 1150, .how = {}});
+        named.on_switch({.core = 0, .from = one, .to = two, .at = 1300, .how = {}});
+        named.on_switch({.core = 0, .from = two, .to = {}, .at = 1350, .how = {}});
         named.leave(one, 1, 1400, Left::returned);
     }  // the names do not stay
     const Json shown = named.json(by_address);
-    EXPECT_EQ(shown["tracks"][0]["name"], "worker");
-    EXPECT_EQ(shown["calls"], 1);
-    EXPECT_EQ(shown["drawn"], 1);
+    EXPECT_EQ(Json({shown["tracks"][0]["name"], shown["calls"], shown["drawn"]}),
+              Json({"worker", 1, 1}));
     const Json& scheduler = shown["scheduler"];
     EXPECT_EQ(scheduler["tasks"], (Json{"worker", "idle"}));
     EXPECT_EQ(scheduler["since"], 100);
@@ -147,9 +142,7 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     EXPECT_EQ(shown["bands"], Json::parse(R"({
         "core": [0, 1], "kind": ["gap", "dropped"], "from": [310, 10], "to": [410, 410],
         "what": ["7 records lost, 2 records overwritten", "1,234 calls and records dropped"]})"));
-    EXPECT_EQ(shown["calls"], 6);
-    EXPECT_EQ(shown["drawn"], 6);
-    EXPECT_EQ(shown["duration"], 310);
+    EXPECT_EQ(Json({shown["calls"], shown["drawn"], shown["duration"]}), Json({6, 6, 310}));
 }
 
 TEST_F(TimelineTest, OpenCallsAreShownUpToNowAndLaterWhole) {
@@ -201,18 +194,11 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
     std::sort(durations.rbegin(), durations.rend());
     const std::int64_t sure = durations[Timeline::most_longest / 2];  // ties may be missing
     struct Slot {
-        std::int64_t calls = 0, drawn = 0, longest = 0, longest_drawn = 0, busy = 0, said = 0;
+        std::int64_t calls = 0, longest = 0, busy = 0;
     };
-    for (std::size_t depth = 0; depth < most_depth; ++depth) {
-        const Json& row = shown["tracks"][0]["rows"][depth];
-        const Calls drawn = calls(shown["tracks"][0], depth);
-        const std::set<Told> happened(all[depth].begin(), all[depth].end());
-        const std::set<Told> kept(drawn.begin(), drawn.end());
-        EXPECT_EQ(kept.size(), drawn.size()) << "twice";
+    const auto slots_of = [&](const Calls& of) {
         std::map<std::int64_t, Slot> slots;
-        for (const auto& each : all[depth]) {
-            const auto [from, duration, function] = each;
-            EXPECT_TRUE(duration <= sure || kept.contains(each)) << duration;
+        for (const auto& [from, duration, function] : of) {
             Slot& begins = slots[from / slot_ns];
             ++begins.calls;
             begins.longest = std::max(begins.longest, duration);
@@ -222,24 +208,31 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
                 at = end;
             }
         }
-        for (const Told& each : drawn) {
-            EXPECT_TRUE(happened.contains(each));
-            Slot& begins = slots[std::get<0>(each) / slot_ns];
-            ++begins.drawn;
-            begins.longest_drawn = std::max(begins.longest_drawn, std::get<1>(each));
-        }
+        return slots;
+    };
+    for (std::size_t depth = 0; depth < most_depth; ++depth) {
+        const Json& row = shown["tracks"][0]["rows"][depth];
+        const Calls drawn = calls(shown["tracks"][0], depth);
+        const std::set<Told> happened(all[depth].begin(), all[depth].end());
+        const std::set<Told> kept(drawn.begin(), drawn.end());
+        EXPECT_EQ(kept.size(), drawn.size()) << "twice";
+        EXPECT_TRUE(std::ranges::includes(happened, kept));
+        for (const Told& each : happened)
+            EXPECT_TRUE(std::get<1>(each) <= sure || kept.contains(each)) << std::get<1>(each);
+        auto slots = slots_of(all[depth]), slots_drawn = slots_of(drawn);
+        std::map<std::int64_t, std::int64_t> said;
         std::int64_t number = 0;
         for (std::size_t at = 0; at < row["slot"].size(); ++at) {
             number += row["slot"][at].get<std::int64_t>();
-            Slot& slot = slots[number];
-            slot.said = row["calls"][at];
-            EXPECT_NEAR(row["busy"][at].get<double>(),
-                        100.0 * static_cast<double>(slot.busy) / static_cast<double>(slot_ns),
-                        0.51);
+            said[number] = row["calls"][at];
+            EXPECT_NEAR(
+                row["busy"][at].get<double>(),
+                100.0 * static_cast<double>(slots[number].busy) / static_cast<double>(slot_ns),
+                0.51);
         }
         for (const auto& [at, slot] : slots) {
-            EXPECT_EQ(slot.longest_drawn, slot.longest) << "the longest of slot " << at;
-            EXPECT_EQ(slot.said, slot.calls > slot.drawn ? slot.calls : 0) << at;
+            EXPECT_EQ(slots_drawn[at].longest, slot.longest) << "the longest of slot " << at;
+            EXPECT_EQ(said[at], slot.calls > slots_drawn[at].calls ? slot.calls : 0) << at;
         }
     }
 }

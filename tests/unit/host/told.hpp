@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "host-tools/target/stream/session.hpp"
+#include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
 
@@ -17,7 +13,7 @@ struct Told : SessionSink {
 
     void on_session(const HelloInfo& hello) override {
         ++session;
-        rest.push_back("session " + std::to_string(hello.session) + " " + hello.payload);
+        rest.push_back(fmt::format("session {} {}", hello.session, hello.payload));
     }
     void on_session_end() override { rest.push_back("end"); }
     void on_trace(unsigned core, const TraceBatch& batch) override {
@@ -30,9 +26,8 @@ struct Told : SessionSink {
         }
     }
     void on_missing(unsigned core, const MissingPart& part) override {
-        std::string text = "missing " + std::to_string(core);
-        for (const auto field : missing_fields) text += " " + std::to_string(part.*field);
-        rest.push_back(text);
+        rest.push_back(fmt::format("missing {}", core));
+        for (const auto field : missing_fields) rest.back() += fmt::format(" {}", part.*field);
         lost += part.lost;
     }
     void on_stats(unsigned core, const protocol::Stats& stats) override {
@@ -41,38 +36,34 @@ struct Told : SessionSink {
     }
     void on_clock_pair(const ClockPair& pair) override {
         pairs.push_back(pair);
-        rest.push_back("pair " + std::to_string(pair.clock) + " " + std::to_string(pair.utc_ns) +
-                       " " + std::to_string(pair.error_ns) + (pair.exchanged ? " exchanged" : ""));
+        rest.push_back(fmt::format("pair {} {} {}{}", pair.clock, pair.utc_ns, pair.error_ns,
+                                   pair.exchanged ? " exchanged" : ""));
     }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t size) override {
-        item("profile", {payload, size}, core);
-        return true;
+        return item("profile", {payload, size}, core);
     }
     bool on_moved(const std::uint8_t* payload, std::size_t size) override {
-        item("moved", {payload, size}, 0);
-        return true;
+        return item("moved", {payload, size});
     }
     bool on_tasks(const std::uint8_t* payload, std::size_t size) override {
-        item("tasks", {payload, size}, 0);
-        return true;
+        return item("tasks", {payload, size});
     }
     void on_reply(const protocol::Reply& reply) override {
-        item("reply " + std::to_string(reply.number) + " " +
-                 std::to_string(static_cast<unsigned>(reply.what)) + " " +
-                 std::to_string(static_cast<unsigned>(reply.answer)),
-             {reply.result, reply.result_bytes}, 0);
+        item(fmt::format("reply {} {:d} {:d}", reply.number, fmt::underlying(reply.what),
+                         fmt::underlying(reply.answer)),
+             {reply.result, reply.result_bytes});
     }
     void on_console(std::string_view text) override {
-        rest.push_back("console " + std::string(text));
+        rest.push_back(fmt::format("console {}", text));
     }
     void on_raw_text(std::string_view text) override {
-        rest.push_back("text " + std::string(text));
+        rest.push_back(fmt::format("text {}", text));
     }
-    void on_corrupt(std::span<const std::uint8_t> chunk) override { item("corrupt", chunk, 0); }
+    void on_corrupt(std::span<const std::uint8_t> chunk) override { item("corrupt", chunk); }
     void on_unused(const protocol::FrameHeader& header,
                    std::span<const std::uint8_t> payload) override {
-        item("unused " + std::to_string(static_cast<unsigned>(header.stream)) + " " +
-                 std::to_string(header.session) + " " + std::to_string(header.sequence),
+        item(fmt::format("unused {:d} {} {}", fmt::underlying(header.stream), header.session,
+                         header.sequence),
              payload, header.core);
     }
 
@@ -86,9 +77,10 @@ struct Told : SessionSink {
     std::vector<std::string> rest;
 
 private:
-    void item(const std::string& what, std::span<const std::uint8_t> bytes, unsigned core) {
-        rest.push_back(what + " " + std::to_string(core) + " " +
-                       std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    // Returns true.
+    bool item(const std::string& what, std::span<const std::uint8_t> bytes, unsigned core = 0) {
+        rest.push_back(fmt::format("{} {} ", what, core) + std::string(bytes.begin(), bytes.end()));
+        return true;
     }
 };
 

@@ -56,8 +56,7 @@ protected:
     Top() { target.hello(); }
     // main calls work, and idle waits.
     void run(int rounds) {
-        for (int n = 0; n < rounds; ++n) play("100:2( 50:3( 200:) 50:) 10:4( 590:)");
-        target.flush();
+        for (int n = 0; n < rounds; ++n) play("100:2( 50:3( 200:) 50:) 10:4( 590:) |");
     }
     // The view of what the target has sent.
     LiveView view(std::uint64_t seconds) const {
@@ -126,13 +125,8 @@ void expect_in(const std::string& text, const std::vector<std::string>& parts) {
 
 TEST_F(Top, FunctionsHaveTheReportsNumbersAndRates) {
     see();
-    ASSERT_EQ(lines.functions.size(), 4u);
-    const FunctionLine& idle = lines.functions[0];
-    EXPECT_EQ(idle.name, "idle");
-    EXPECT_EQ(idle.calls, 40u);
-    EXPECT_DOUBLE_EQ(idle.calls_per_second, 30);
+    const FunctionLine& idle = lines.functions.at(0);
     EXPECT_EQ(idle.self_ns, 40u * 590);
-    EXPECT_NEAR(idle.now, 0.59, 1e-9);
     EXPECT_GE(*idle.p50_ns, 590u);
     EXPECT_LE(*idle.p50_ns, 590u * 5 / 4);
     const FunctionLine& main = named(lines.functions, "main");
@@ -197,17 +191,10 @@ TEST_F(Top, TheTasks) {
     worker.stack_bytes = 4096;
     worker.stack_used = 1024;
     target.tasks(worker, facts(2, "idle"));
-    const auto view_at = [&](std::uint64_t seconds,
-                             std::initializer_list<std::pair<std::uint32_t, unsigned>> all) {
-        for (const auto& [to, after] : all) {
-            target.argument(Extended::context, to, after);
-            target.left(protocol::Left::preempted);
-        }
-        target.flush();
-        return view(seconds);
-    };
-    const LiveView earlier = view_at(1, {{1, 10}, {2, 300}, {1, 100}});
-    now = view_at(2, {{2, 600}, {1, 1400}});
+    play("10:c1p 300:c2p 100:c1p |");
+    const LiveView earlier = view(1);
+    play("600:c2p 1400:c1p |");
+    now = view(2);
     rates = rates_between(earlier, now);
     lines.tasks = task_rows(now, rates);
     ui.view = View::tasks;
@@ -360,14 +347,12 @@ TEST_F(Top, OnceAsTextAndAsJson) {
         return json::parse(json_once(lines.functions, now, rates, most));
     };
     const json all = once(0);
-    EXPECT_EQ(all["state"], "running");
-    EXPECT_EQ(all["image"]["name"], "demo");
+    EXPECT_EQ(json({all["state"], all["image"]["name"]}), json({"running", "demo"}));
     ASSERT_EQ(all["functions"].size(), 4u);
     const json& idle = all["functions"][0];
     EXPECT_EQ(json({idle["name"], idle["calls"], idle["calls_per_second"]}),
               json({"idle", 40, 30}));
-    EXPECT_EQ(all["cores"][0]["records"], 241);
-    EXPECT_EQ(all["integrity"]["delivered"], 241);
+    EXPECT_EQ(json({all["cores"][0]["records"], all["integrity"]["delivered"]}), json({241, 241}));
     EXPECT_EQ(once(1)["functions"].size(), 1u);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile that is set to zero equals the part of the recording from there to the end.
+// Profiles of a part of a line: set to zero, they equal the part of the recording from there to the
+// end; and copies.
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::zero_test {
@@ -42,12 +43,11 @@ std::string shown(const Profile& profile, const Symbols& symbols) {
 
 template <typename Trace>
 void expect_zero_equals_part(const Trace& trace, unsigned seed) {
-    const auto symbols = known(trace.symbols);
     Told told;
     read_line(trace.target, told);
     Origin sink;
     sink.quiet = true;
-    BalancedStream events(sink, symbols, "trace", std::nullopt);
+    BalancedStream events(sink, known(trace.symbols), "trace", std::nullopt);
     read_line(trace.target, events);
     std::mt19937 random(seed);
     for (unsigned n = 0; n < 4; ++n) {
@@ -56,12 +56,10 @@ void expect_zero_equals_part(const Trace& trace, unsigned seed) {
         ZeroAfter zeroed(records);
         zeroed.count_durations();
         read_line(trace.target, zeroed);
-        Part part;
-        part.time.from = TimePoint{.ns = zeroed.zeroed_at.value() - sink.origin};
         Profile of_part;
         of_part.count_durations();
-        PartStream stream(of_part, part, symbols, "trace");
-        read_line(trace.target, stream);
+        read_part(trace.target, trace.symbols, of_time(zeroed.zeroed_at.value() - sink.origin),
+                  of_part);
         EXPECT_EQ(shown(zeroed, trace.symbols), shown(of_part, trace.symbols));
     }
 }
@@ -83,11 +81,10 @@ TEST(Zero, AppliesToEachCoreAtTheSameClockAndToTasksThatMove) {
 
 class ZeroOfALine : public testing::Test {
 protected:
-    // Feeds the profile what the target has made since.
-    void send() {
-        target.flush();
-        profile.feed(target.bytes);
-        target.bytes.clear();
+    // The profile is fed these records.
+    void send(const std::string& records) {
+        play(records + " |");
+        profile.feed(std::exchange(target.bytes, {}));
     }
     Profile ended() const {
         Profile view(profile);
@@ -110,44 +107,30 @@ protected:
 
 TEST_F(ZeroOfALine, TwiceAndBeforeACoreSendsMore) {
     target.cores = 2;
-    target.hello();
-    target.entry(1, 10, 1);
-    target.entry(2, 10, 0);
-    send();
+    send("hello 1(@1 2(");
     profile.zero();
-    target.ret(target.entry(3, 10, 0), 10, 0);
-    send();
+    send("3()");
     EXPECT_EQ(profile.context_of(1), 0u);
     profile.zero();
-    target.ret(0, 101, 1);
-    send();
+    send("101:)1");
     EXPECT_EQ(times_of(1).total_ticks, 100u) << "from the second zero on";
     EXPECT_EQ(times_of(3).calls, 0u);
 }
 
 TEST_F(ZeroOfALine, RecordsOfBeforeTheGivenClockDoNotCount) {
-    target.hello();
-    play("1()");
-    send();
+    send("hello 1()");
     profile.zero(target.clock + 500);
-    play("1()");  // was still in the ring
-    send();
+    send("1()");  // was still in the ring
     EXPECT_EQ(times_of(1).calls, 0u);
-    play("600:2()");
-    send();
+    send("600:2()");
     EXPECT_EQ(times_of(2).calls, 1u);
 }
 
 TEST_F(ZeroOfALine, AResetBeginsANewSession) {
-    target.hello();
-    play("1()");
-    send();
+    send("hello 1()");
     profile.zero();
-    target.reset();
     target.clock = 5;
-    target.hello();
-    play("1()");
-    send();
+    send("reset hello 1()");
     EXPECT_EQ(times_of(1).calls, 1u);
 }
 
@@ -163,18 +146,16 @@ TEST_F(ZeroOfALine, TheTargetsOwnSumsAreTakenOff) {
     };
     target.hello();
     read_out(1, 1);
-    send();
+    send("");
     profile.zero();
     const auto sums = [&] { return ended().on_target().functions(); };
     EXPECT_TRUE(sums().empty());
     read_out(2, 3);
-    send();
+    send("");
     const ProfiledTimes of = sums().at(8);
-    EXPECT_EQ(std::tuple(of.calls, of.total_ticks, of.self_ticks), std::tuple(2u, 200u, 180));
+    EXPECT_EQ(std::tuple(of.calls, of.total_ticks, of.self_ticks, of.max_ticks, of.bins[3]),
+              std::tuple(2u, 200u, 180, 100u, 0u));
     EXPECT_EQ(of.min_ticks, 64u) << "the bin's end: the least of all calls was before";
-    EXPECT_EQ(of.max_ticks, 100u);
-    EXPECT_EQ(of.bins[3], 0u);
-    EXPECT_EQ(of.bins[7], 2u);
 }
 
 TEST(Zero, TheTargetsEventsAreTakenOff) {
@@ -197,5 +178,64 @@ TEST(Zero, TheTargetsEventsAreTakenOff) {
     const EventSums sums = events.functions().at(8).at(0x11);
     EXPECT_EQ(std::tuple(sums.calls, sums.total, sums.self), std::tuple(2u, 20u, 8u));
 }
+
+// A copy of a profile that is ended equals that of a session that ends there.
+struct Read {
+    Profile profile;
+    SessionReader reader{profile};
+
+    Read() { profile.count_durations(); }
+};
+
+// Every text that shows a profile.
+std::string shown(const Profile& profile, const StreamCounters& stream, const LineCounters& line) {
+    if (!profile.hello()) return {};
+    const Report report =
+        make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true);
+    return json_report(report) + json_graph(report, profile, {}) + view_json(report, profile, "t");
+}
+
+std::string of_copy(const Read& from) {
+    Profile copy(from.profile);
+    copy.on_session_end();
+    return shown(copy, from.reader.counters(), from.reader.line());
+}
+
+// Without the records that a reader reports missing at the end of a session.
+std::string of_prefix(std::span<const std::uint8_t> bytes) {
+    Read read;
+    read.reader.feed(bytes);
+    const StreamCounters stream = read.reader.counters();
+    const LineCounters line = read.reader.line();
+    if (read.reader.has_session()) read.profile.on_session_end();
+    return shown(read.profile, stream, line);
+}
+
+void expect_copies_of(const Bytes& bytes, std::size_t step) {
+    Read read;
+    for (std::size_t at = 0; at < bytes.size(); at += step) {
+        const std::size_t end = std::min(bytes.size(), at + step);
+        read.reader.feed({bytes.data() + at, end - at});
+        if (!read.reader.has_session()) continue;
+        ASSERT_EQ(of_copy(read), of_prefix({bytes.data(), end})) << "after " << end << " bytes";
+    }
+    Read undisturbed;
+    undisturbed.reader.feed(bytes);
+    undisturbed.reader.finish();
+    read.reader.finish();
+    EXPECT_EQ(shown(read.profile, read.reader.counters(), read.reader.line()),
+              shown(undisturbed.profile, undisturbed.reader.counters(), undisturbed.reader.line()));
+}
+
+TEST(ProfileCopy, OfAGoldenLineAtAnyTime) {
+    for (const char* name : {"stream.bin", "contexts.bin", "profile.bin", "captured.bin"}) {
+        SCOPED_TRACE(name);
+        const Bytes bytes = read_whole_file(std::string(NOPSCOPE_GOLDEN "/") + name);
+        expect_copies_of(bytes, std::max<std::size_t>(bytes.size() / 25, 1));
+    }
+}
+
+// Nested calls in several contexts and cores, gaps, the tracer's time, and duration records.
+TEST(ProfileCopy, OfAnyOpenCalls) { expect_copies_of(busy_target(300).bytes, 1999); }
 
 }  // namespace nopscope::host::test::zero_test

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a pull reads from the rings in a target's memory.
-#include <gmock/gmock.h>
-
-#include <random>
-#include <tuple>
-
 #include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/prelude.hpp"
 #include "tests/unit/host/told.hpp"
 #include "tests/unit/memory/fake_target.hpp"
 
-namespace nopscope::host::pull_test {
-
-using protocol::Kind;
-using test::ElfBuilder, test::note_at, test::rings_at;
+namespace nopscope::host::test::pull_test {
 
 constexpr unsigned log2 = 13;
 constexpr std::uint64_t bytes = 1 << log2, slots = bytes / 8;
 
-struct Pull : ::testing::Test, test::FakeTarget {
+struct Pull : ::testing::Test, FakeTarget {
     Pull() { seen(); }
     // The pump has seen all records so far.
     void seen() {
@@ -42,7 +35,7 @@ struct Pull : ::testing::Test, test::FakeTarget {
             leave(position);
         }
     }
-    void extended(protocol::Extended what, std::uint32_t argument) {
+    void extended(Extended what, std::uint32_t argument) {
         record(Kind::extended, argument << 4 | unsigned(what));
     }
 
@@ -52,7 +45,7 @@ struct Pull : ::testing::Test, test::FakeTarget {
         return pull_rings(memory, *elf);
     }
     std::string refusal() {
-        return test::error_of([&] { (void)pull(); }).what();
+        return error_of([&] { (void)pull(); }).what();
     }
     StreamCounters read(const Pulled& pulled) {
         told = {};
@@ -65,7 +58,7 @@ struct Pull : ::testing::Test, test::FakeTarget {
 
     std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(slots);
     std::uint64_t now = 5'000'000'000;  // more than 32 bits
-    test::Told told;
+    Told told;
 };
 
 TEST_F(Pull, ReadsAllThatTheRingHolds) {
@@ -97,8 +90,8 @@ TEST_F(Pull, ReadsAllThatTheRingHolds) {
 
 TEST_F(Pull, WordsThatCannotBeRecordsAreLeftOutAndCounted) {
     calls(100);
-    entry(site + 8);                      // no site is there
-    extended(protocol::Extended(14), 7);  // no such kind
+    entry(site + 8);            // no site is there
+    extended(Extended(14), 7);  // no such kind
     const std::uint64_t hole = core.cursor;
     calls(1);
     ring[hole / 8 % slots] = 0;  // claimed, but not stored
@@ -111,8 +104,8 @@ TEST_F(Pull, WordsThatCannotBeRecordsAreLeftOutAndCounted) {
 TEST_F(Pull, TheContextThatItBeginsIn) {
     for (const std::uint32_t next : {5u, 6u}) {
         calls(300);
-        extended(protocol::Extended::context, next - 1);
-        extended(protocol::Extended::context, next);
+        extended(Extended::context, next - 1);
+        extended(Extended::context, next);
     }
     calls(300);
     core.last_context_recorded = 6;
@@ -145,7 +138,6 @@ TEST_F(Pull, ATargetOfFormat2IsPulledIntoALineOfThisFormat) {
 }
 
 TEST_F(Pull, MemoryThatCannotBeReadIsSaid) {
-    using ::testing::HasSubstr;
     calls(10);
     const auto said = [&](auto& field, std::uint64_t bad, const char* sentence) {
         const auto good = std::exchange(field, static_cast<std::decay_t<decltype(field)>>(bad));
@@ -182,8 +174,8 @@ TEST_F(Pull, OneWrongBit) {
             descriptor = good;
             static_cast<std::uint8_t*>(what)[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
             // The pull is refused, or the session's sums hold.
-            const auto pulled = [&] { EXPECT_TRUE(test::adds_up(read(pull()))); };
-            sessions += test::error_of(pulled).code() == Exit::ok;
+            const auto pulled = [&] { EXPECT_TRUE(adds_up(read(pull()))); };
+            sessions += error_of(pulled).code() == Exit::ok;
         }
     };
     flip_each(&core, sizeof core);
@@ -206,4 +198,4 @@ TEST_F(Pull, RingsLargerThanTheLimit) {
     EXPECT_EQ(read(pulled).overwritten, 8 * most / 8);
 }
 
-}  // namespace nopscope::host::pull_test
+}  // namespace nopscope::host::test::pull_test

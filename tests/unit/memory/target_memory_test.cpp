@@ -2,19 +2,9 @@
 // A stub of gdb's protocol, correct or faulty, and what a reader of memory makes of its answers.
 #include "host-tools/target/memory/target_memory.hpp"
 #include "tests/unit/host/error_of.hpp"
+#include "tests/unit/host/prelude.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <random>
-
-namespace nopscope::host::target_memory_test {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
+namespace nopscope::host::test::target_memory_test {
 
 std::string packet(const std::string& data) {
     unsigned sum = 0;
@@ -67,10 +57,8 @@ std::string read_memory(const std::string& request) {
 std::string good(const std::string& request) {
     if (request.starts_with("qSupported")) return "+" + packet("swbreak+;PacketSize=100;x+");
     if (request == "?") return "+" + packet("T05thread:01;");
-    if (request.starts_with("qRcmd")) return "+" + packet("");
     if (request == "D") return "+" + packet("OK");
-    if (request[0] == 'm') return "+" + packet(read_memory(request));
-    return "+" + packet("");
+    return "+" + packet(request[0] == 'm' ? read_memory(request) : "");
 }
 
 struct Gdb : ::testing::Test {
@@ -82,7 +70,7 @@ struct Gdb : ::testing::Test {
         return to;
     }
     std::string refusal(std::uint64_t address = 0x1000, std::size_t count = 64) {
-        return test::error_of([&] { bytes(address, count); }).what();
+        return error_of([&] { bytes(address, count); }).what();
     }
     // Requests that begin so are answered with `text`.
     void answer(const std::string& request, const std::string& text) {
@@ -144,12 +132,9 @@ TEST_F(Gdb, RunLengthsNoiseAndDamage) {
     EXPECT_THAT(bytes(0x1000, 3), ::testing::ElementsAre(0xab, 0, 0));
     unsigned times = 0;
     stub.answer = [&](const std::string& request) {
-        std::string text = good(request);
-        if (request[0] == 'm' && times++ == 0) {
-            // The line damages the first answer. Asked again, the stub repeats it correctly.
-            return "$00#ff" + text.substr(1);
-        }
-        return text;
+        // The line damages the first answer. Asked again, the stub repeats it correctly.
+        const bool is_first = request[0] == 'm' && times++ == 0;
+        return is_first ? "$00#ff" + good(request).substr(1) : good(request);
     };
     expect_true(bytes(0x1000, 100), 0x1000);
     EXPECT_EQ(stub.naks, 1u);
@@ -186,8 +171,6 @@ TEST_F(Gdb, HostileStub) {
     for (int round = 0; round < 100; ++round) (void)refusal(0x1000, 200);
 }
 
-using Bytes = std::vector<std::uint8_t>;
-
 struct Load {
     std::uint64_t virtual_address, physical_address, file_bytes, bytes;
 };
@@ -221,7 +204,7 @@ struct MemoryFile : ::testing::Test {
     std::string read(std::uint64_t address, std::size_t count,
                      std::optional<std::uint64_t> base = {}) {
         got.assign(count, 0xee);
-        return test::error_of([&] { open_memory_file(path, base)->read(address, got); }).what();
+        return error_of([&] { open_memory_file(path, base)->read(address, got); }).what();
     }
     std::string path = ::testing::TempDir() + "memory_file_test";
     Bytes got;
@@ -265,4 +248,4 @@ TEST_F(MemoryFile, CutOrSpoiled) {
     }
 }
 
-}  // namespace nopscope::host::target_memory_test
+}  // namespace nopscope::host::test::target_memory_test

@@ -259,11 +259,16 @@ TEST_F(PumpStream, APanicWithinTheEncoderBeginsAGroup) {
     for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
     Byte payload[protocol::max_payload_bytes];
     encoders[0].begin(payload, {.index = record_index(core.tail), .clock = core.pumped_clock});
-    encoders[0].fill(50, [&](Record& record, std::uint64_t& clock) {
-        record = make_record(Kind::call, 0x7000 >> 3, 0);
-        clock = core.pumped_clock;
-        return true;
-    });
+    int coded = 0;
+    try {
+        encoders[0].fill(100, [&](Record& record, std::uint64_t& clock) {
+            if (coded++ == 50) throw 0;
+            record = make_record(Kind::call, 0x7000 >> 3, 0);
+            clock = core.pumped_clock;
+            return true;
+        });
+    } catch (int) {
+    }
     pump.enter_panic();
     EXPECT_EQ(without_own(receive().events).size(), 100u);
 }

@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--part", action="append", default=[], metavar="PART")
     parser.add_argument("--mutants", type=pathlib.Path, default=HERE / "mutants", help="the lists' directory")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutation")
-    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--cxx", default="clang++-19")
     parser.add_argument("--host", type=pathlib.Path, default=ROOT / "build/host", help="the host build")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()

@@ -83,6 +83,13 @@ constexpr Case cases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(, ContextsOf, testing::ValuesIn(cases), name_of_course);
 
+TEST_F(Contexts, AFunctionsTimesAddUp) {
+    play("1( 5:) c1 1( 7:)");
+    report();
+    EXPECT_EQ(profile.times().at(1).self_ticks, 12u);  // the first entry belongs to no function
+    EXPECT_EQ(profile.times().at(1).total_ticks, 12u);
+}
+
 // Calls stay open in a context that does not run again. The time afterwards is neither their self
 // time nor that of the other calls.
 TEST_F(Contexts, AfterAGapACallHasNoTimeInWhichItDidNotRun) {

@@ -5,32 +5,25 @@
 
 namespace nopscope::host::test::export_sums_test {
 
+// Random paths: some that differ in the caller alone meet in the hash table.
 TEST(CallTree, KeepsAllPathsWhenItGrows) {
     CallTree tree;
     MemoryBudget budget;
-    constexpr std::uint32_t functions = 40;
-    const auto path = [&](std::uint32_t n) {
-        return tree.child(tree.child(CallTree::root, n / functions, budget), n % functions, budget);
-    };
-    std::vector<std::uint32_t> nodes;
-    for (std::uint32_t n = 0; n < functions * functions; ++n) nodes.push_back(path(n));
-    const std::size_t count = tree.nodes().size();
-    EXPECT_EQ(count, 3 + functions + functions * functions);
-    for (std::uint32_t n = 0; n < functions * functions; ++n) {
-        EXPECT_EQ(path(n), nodes[n]);
-        EXPECT_EQ(tree.nodes()[nodes[n]].function, n % functions);
+    std::mt19937 random(1);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    std::vector<std::uint32_t> nodes{CallTree::root};
+    for (int i = 0; i < 5000; ++i) {
+        const std::uint32_t parent = nodes[random() % nodes.size()], function = random() % 40;
+        const std::uint32_t node = tree.child(parent, function, budget);
+        if (known.try_emplace({parent, function}, node).second) nodes.push_back(node);
     }
-    EXPECT_EQ(tree.nodes().size(), count);
-}
-
-// Paths with this many parents have the same first bucket.
-TEST(CallTree, PathsOfOneFunctionStayApart) {
-    CallTree tree;
-    MemoryBudget budget;
-    constexpr std::uint32_t buckets = 1024;
-    for (std::uint32_t site = 1; site < 2 * buckets; ++site)
-        (void)tree.child(CallTree::root, site, budget);
-    EXPECT_NE(tree.child(5, 7, budget), tree.child(5 + buckets, 7, budget));
+    EXPECT_EQ(tree.nodes().size(), 3 + known.size());
+    for (const auto& [path, node] : known) {
+        EXPECT_EQ(tree.child(path.first, path.second, budget), node);
+        EXPECT_EQ(tree.nodes()[node].parent, path.first);
+        EXPECT_EQ(tree.nodes()[node].function, path.second);
+    }
+    EXPECT_EQ(tree.nodes().size(), 3 + known.size());
 }
 
 class ExportSums : public test::PlayedReport {

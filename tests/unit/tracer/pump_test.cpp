@@ -129,7 +129,7 @@ TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
     open(Mode::stream, 1'000'000);
     before_byte = [this](std::uint8_t) { machine.now += 10; };
     std::string said;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 250; ++i) {
         const std::string words = "line " + std::to_string(i) + "\n";
         pump.console(words.data(), words.size());
         said += words;

@@ -126,7 +126,8 @@ std::string demangled(std::string_view name) {
     }
     int status = 0;
     char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
-    // GCC 12's library does not know generic lambdas.
+    // GCC 12's library cannot read variadic generic lambdas. LLVM's alone would not do: it writes
+    // other names than GDB for lambdas and clones.
     if (status != 0) text = llvm::itaniumDemangle(terminated.c_str(), nullptr, nullptr, &status);
     const bool is_good =
         status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;

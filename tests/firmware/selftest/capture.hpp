@@ -17,8 +17,8 @@ namespace nopscope::selftest {
 bool tracer_is_up();
 
 inline bool is_ok(Status status) { return status == Status::ok; }
-// The tracer is up and traces nothing. False: it is not up, or refuses. From the first call on, the
-// runner checks after each test that nothing is left.
+// The tracer is up and traces nothing. False: it is not up, or refuses. After the first call, the
+// runner calls nothing_left() behind each test.
 bool nothing_traced();
 // The same, but one recorder traces these functions.
 bool only_traced(Recorder recorder, const Sites& sites);

@@ -46,7 +46,8 @@ TEST_F(ControlTest, DoesACommandAndAnswers) {
     EXPECT_EQ(tuple(target.done[0].what, target.done[0].value), tuple(Command::mark, 133u));
 }
 
-// Too long, an echo of the target's own frame, and commands that are cut.
+// None of these is a command: a frame that is too long, the target's own frame that comes back, and
+// a command that is cut.
 TEST_F(ControlTest, WhatIsNoCommandIsRefusedAndTheNextOneIsNot) {
     std::vector<Bytes> none{Bytes(5000, 0x55), command_frame(1, Command::start, {}, target_session,
                                                              protocol::Stream::reply)};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the lines that the sanitized build's unit tests execute, by directory. Coverage must not fall.
+"""Counts the lines that the unit tests execute, by directory. Coverage must not fall.
 
     coverage.py BUILD
 

@@ -102,7 +102,7 @@ def ctest(preset, is_chosen, *options, jobs=None):
         (BUILD / name).mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(suffix=".xml") as results:
         subprocess.run(["ctest", "--test-dir", BUILD / preset, "--output-on-failure", "--output-junit", results.name,
-                        "-j", str(jobs or os.cpu_count()), "-I", ",".join(["0,0,0", *map(str, numbers)]), *options],
+                        "--test-output-size-passed", "65536", "-j", str(jobs or os.cpu_count()), "-I", ",".join(["0,0,0", *map(str, numbers)]), *options],
                        cwd=ROOT, env=os.environ | COMPILER_CACHE, check=False)
         root = xml.etree.ElementTree.parse(results.name).getroot()
     tests = []

@@ -105,6 +105,16 @@ void fill_ring() {
     while (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) < core.limit) mark(1);
 }
 
+bool popped_frames_are_free() {
+#ifndef NOPSCOPE_DEFERS
+    const Core& core = core_states[hal::this_core()];
+    for (auto* frame = reinterpret_cast<const ShadowFrame*>(core.top);
+         frame < reinterpret_cast<const ShadowFrame*>(core.frames_end); ++frame)
+        if (frame->sp != free_frame_sp) return false;
+#endif
+    return true;
+}
+
 bool tracer_is_up() {
     static const Status status =
         init({.image = "selftest",

@@ -81,6 +81,8 @@ void on_line_byte(void (*run)());
 void shut_line(bool shut);
 // Fills this core's ring with marks.
 void fill_ring();
+// No shadow frame above this core's top has an SP: an interrupt that just pushes one would see it.
+bool popped_frames_are_free();
 
 inline bool is(const protocol::Event& event, protocol::Extended what) {
     return event.kind == protocol::Kind::extended && event.extended == what;

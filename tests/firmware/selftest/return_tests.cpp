@@ -96,6 +96,7 @@ SELFTEST("returns.several_nest_with_the_recorder") {
     REQUIRE(begin(Sites::of(both), {&one, &two}, Recorder::graph));
     const Recording recording = record([] { result = calls_leaf(1); });
     REQUIRE(result == 3 && recording.reads("calls_leaf(leaf())") && seen_count == 8);
+    REQUIRE(popped_frames_are_free());
     const ReturnOps* const order[] = {&one, &two, &one, &two, &two, &one, &two, &one};
     for (unsigned i = 0; i < 8; ++i) {
         REQUIRE(seen[i].ops == order[i] && seen[i].is_exit == (i >= 4));

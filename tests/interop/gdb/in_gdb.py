@@ -11,7 +11,7 @@ for setting in ("pagination off", "confirm off", "width 0", "print address off",
     gdb.execute("set " + setting)
 CALLS = pathlib.Path(__file__).resolve().parents[3] / "tests/firmware/backtraces/calls.cpp"
 OWN = ("nopscope", "std::")  # prefixes of the tracer's functions and of those that it inlines
-CALLBACKS = ("(anonymous namespace)::on_entry", "(anonymous namespace)::on_begin", "(anonymous namespace)::on_end")
+CALLBACKS = ("(anonymous namespace)::on_entry", "image::count_begin", "image::count_end")
 
 
 def told(value):

@@ -16,8 +16,8 @@ storm() {
     while [ "$finished" -lt "$operations" ]; do
         now=$((operations - finished < storm_at_once ? operations - finished : storm_at_once))
         # tests/firmware/storm/main.cpp explains "steady".
-        storm_run "$((2 * finished))" 64 -accel tcg,thread=multi
-        storm_run "$((2 * finished + now))" 32 -icount shift=0
+        storm_run "$((2 * finished))" 64 "-accel tcg,thread=multi"
+        storm_run "$((2 * finished + now))" 32 "-icount shift=0"
         finished=$((finished + now))
         seed=$((seed + 1))
         [ "$finished" = "$operations" ] ||
@@ -28,13 +28,13 @@ storm() {
 
 minutes() { printf '%d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
 
-# storm_run BEFORE STEADY QEMU_ARGUMENT...: runs `now` operations, after BEFORE of both kinds.
+# storm_run BEFORE STEADY CLOCK: runs `now` operations, after BEFORE of both kinds. CLOCK: QEMU's arguments.
 storm_run() {
-    local before=$1 steady=$2 total=$((2 * operations)) line behind
-    shift 2
-    say "storm: $now operations, seed $seed, $*"
-    # shellcheck disable=SC2046  # words
-    $(qemu_command virt storm) -smp 4 "$@" </dev/null \
+    local before=$1 steady=$2 clock=$3 total=$((2 * operations)) line behind command
+    say "storm: $now operations, seed $seed, $clock"
+    command=$(qemu_command virt storm)
+    # shellcheck disable=SC2086  # words
+    ${command/-icount shift=0,sleep=off/$clock} </dev/null \
             -append "storm operations=$now seed=$seed steady=$steady calls=$calls" |
         while read -r line; do
             if [[ $line =~ ^storm:\ ([0-9]+)\ operations ]]; then

@@ -311,12 +311,15 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     to.recording->end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
     const StreamCounters stream = to.reader().counters();
-    say(
-        fmt::format("{}, from {} bytes of the line; {} events in {} session{}; dropped {}, "
+    say(fmt::format("{}, from {} bytes of the line; {} events in {} session{}; dropped {}, "
                     "lost {}, corrupt_frames {}, gaps {}",
                     to.written(), with_commas(line.bytes), with_commas(stream.delivered),
                     stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
-                    with_commas(stream.lost), line.corrupt_frames, stream.gaps));
+                    with_commas(stream.lost), line.corrupt_frames, stream.gaps) +
+        (stream.shadow_stack_full == 0
+             ? ""
+             : fmt::format("; {} are missing: build the firmware with more NOPSCOPE_SHADOW_FRAMES",
+                           beyond_shadow_stack(stream.shadow_stack_full))));
     const bool is_empty = stream.sessions == 0;
     if (is_empty && stream.refused_version == 0) say("nothing was recorded: " + why_silent);
     if (status.value_or(0) != 0) {

@@ -31,16 +31,12 @@ function(nopscope_install)
     install(FILES cmake/nopscope-config.cmake cmake/nopscope_instrument.cmake cmake/nopscope_name_table.cmake
             DESTINATION ${package})
     install(PROGRAMS cmake/link_with_names.sh DESTINATION ${package})
-    install(PROGRAMS cmake/gcc_sites/as DESTINATION ${package}/gcc_sites)
     # Below 1.0 a new minor version may break users of the old one (semver.org).
     write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake"
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake" DESTINATION ${package})
 
     list(JOIN NOPSCOPE_INSTRUMENT_FLAGS " " NOPSCOPE_INSTRUMENT)
-    if(NOPSCOPE_SITES_FLAG)
-        string(APPEND NOPSCOPE_INSTRUMENT " -B\${pcfiledir}/../cmake/nopscope/gcc_sites")
-    endif()
     if(NOPSCOPE_DEFER_INTERRUPTS)
         set(NOPSCOPE_DEFERS " -DNOPSCOPE_DEFERS")
     else()

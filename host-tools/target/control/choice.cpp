@@ -57,6 +57,18 @@ bool names_function(std::string_view glob, const Function& function) {
            (!function.linkage_name.empty() && glob_matches(glob, function.linkage_name));
 }
 
+std::vector<Problem> not_allowed(std::vector<Problem> broken,
+                                 const std::vector<std::string>& allowed) {
+    std::erase_if(broken, [&](const Problem& one) {
+        return std::ranges::any_of(allowed, [&](const std::string& glob) {
+            Function function;
+            function.name = one.function;
+            return names_function(glob, function);
+        });
+    });
+    return broken;
+}
+
 std::vector<bool> choose(const Symbols& symbols, const Choice& choice) {
     for (const auto* globs : {&choice.filter, &choice.notrace}) {
         for (const std::string& glob : *globs) {

@@ -18,6 +18,10 @@ bool glob_matches(std::string_view glob, std::string_view text);
 // True if `glob` matches the function's name, demangled or not, or a C++ name without parameters.
 bool names_function(std::string_view glob, const Function& function);
 
+// The sites that a traced call breaks (Symbols::broken_by_tracing), less those of `allowed` globs.
+std::vector<Problem> not_allowed(std::vector<Problem> broken,
+                                 const std::vector<std::string>& allowed);
+
 // An empty `filter` chooses all functions, an empty `notrace` removes none.
 struct Choice {
     std::vector<std::string> filter;

@@ -14,7 +14,6 @@ function(nopscope_page variable)
         OUTPUT "${build}/page.html"
         COMMAND "${CMAKE_COMMAND}" -E copy_directory "${web}/src" "${build}/src"
         COMMAND "${CMAKE_COMMAND}" -E copy "${web}/build.mjs" "${web}/tsconfig.json" "${build}"
-        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NODE}" node_modules/typescript/bin/tsc
         COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NODE}" build.mjs page.html
         DEPENDS "${build}/packages.stamp" ${source_files}
         COMMENT "Building the report page"

@@ -160,7 +160,8 @@ public:
 
 protected:
     void ended(const Track& track, const EndedCall& call) override {
-        const Nullable parent = call.parent != 0 ? Nullable{call.parent} : Nullable{};
+        Nullable parent;
+        if (call.parent != 0) parent = call.parent;
         insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from,
                call.to, call.duration, call.self, call.cpu, Text(left_text(call.how)));
     }

@@ -444,9 +444,9 @@ private:
                                                    std::int64_t corrected) {
         if (function >= durations_.size()) durations_.resize(function + 1);
         constexpr Ticks most = ~Ticks{0} / protocol::overhead_unit;
-        durations_[function].raw.add(std::min(ticks, most) * protocol::overhead_unit);
-        durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected)
-                                                         : 0);
+        DurationsOf& of = durations_[function];
+        of.raw.add(std::min(ticks, most) * protocol::overhead_unit);
+        of.corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected) : 0);
     }
     // `overhead`: in the call's time, in 1/256 ticks. Modulo 2^64: outside data may have any clock.
     bool is_short(Ticks ticks, std::uint64_t overhead) const {

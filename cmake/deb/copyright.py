@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Library, and the Debian packages that may have its copyright file.
 LINKED = {"CLI11": "libcli11-dev", "nlohmann-json": "nlohmann-json3-dev", "cpp-httplib": "libcpp-httplib-dev",
-          "fmt": "libfmt-dev", "boost-math": "libboost1.74-dev libboost*-dev", "llvm": "llvm-14-dev llvm-*-dev"}
+          "fmt": "libfmt-dev", "llvm": "llvm-14-dev llvm-*-dev"}
 APACHE = " On Debian systems the full text of the Apache License, Version 2.0, is in\n /usr/share/common-licenses/Apache-2.0."
 
 

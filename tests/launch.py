@@ -5,7 +5,8 @@
     launch.py BUILD NAME COMMAND...
 
 The command's temporary files (TMPDIR) and its output are in BUILD/failed/NAME afterwards if it failed, and gone if it passed.
-BUILD/cpu/NAME has its CPU seconds, its children's included. A COMMAND that is a Python script runs in this process.
+A test of exports leaves the recordings that it read there, too. BUILD/cpu/NAME has its CPU seconds, its children's included.
+A COMMAND that is a Python script runs in this process.
 """
 
 import os
@@ -76,6 +77,8 @@ def main():
         shutil.rmtree(work, ignore_errors=True)
     else:
         shutil.move(work, kept)
+        if read := os.environ.get("NOPSCOPE_RECORDINGS"):
+            shutil.copytree(read, kept / "recordings")
     return status
 
 

@@ -145,7 +145,8 @@ bool detach_all(std::uint32_t site) {
     do {
         left = nullptr;
         for_each_ops(
-            site, [](Ops& ops, void* last) { *static_cast<Ops**>(last) = &ops; }, &left);
+            site, [](Ops& ops, void* last) { *static_cast<Ops**>(last) = &ops; },
+            static_cast<void*>(&left));
     } while (left != nullptr && is_ok(detach(*left)));
     return left == nullptr;
 }

@@ -15,7 +15,7 @@ import re
 import shutil
 import sys
 
-from suite import BOARDS, BUDGET, BUILD, MOVED, ROOT, build, ctest, is_proof, measured, say
+from suite import BOARDS, BUDGET, BUILD, MOVED, ROOT, build, ctest, is_proof, reference, say
 
 # A second run excuses none of these: they do not come by chance.
 NEVER_EXCUSED = {
@@ -26,13 +26,6 @@ NEVER_EXCUSED = {
 # Their tests have the same input each time.
 SAME_EACH_TIME = {"unit", "rules", "conformance"}
 QUICK = r"^rules\.(?!image|errata|newlib|deferral)|^e2e\.oracle\.demo\.graph\.virt-max"
-
-
-def reference():
-    """CPU seconds of a fixed compilation: the unit of the budget."""
-    source = ROOT / "tests/budget/reference.cpp"
-    best = min(measured(["c++", "-std=c++20", "-O2", "-c", source, "-o", "/dev/null"])[1] for _ in range(2))
-    return best
 
 
 def never_excused(test):

@@ -7,7 +7,8 @@
     proof.py --table           the table for CONTRIBUTING.md
     proof.py budget            ./dev demo and ./dev test in a fresh clone with empty caches: their CPU seconds beside tests/budget.toml
 
-Builds all images first. The page is build/proof.txt, too. Exit status 1: something is not as it must be.
+Builds all images first. The page is build/proof.txt, too. A unit is the compilation of tests/budget/reference.cpp.
+Exit status 1: something is not as it must be.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from suite import BOARDS, BUILD, COMPILER_CACHE, PARTS, ROOT, build, ctest, cpu_of_children, measured, pattern_of, say
+from suite import BOARDS, BUILD, COMPILER_CACHE, PARTS, ROOT, build, ctest, cpu_of_children, measured, pattern_of, reference, say
 
 ORACLES = BUILD / "host/tests/verification/oracle"
 ENVIRONMENT = os.environ | COMPILER_CACHE | {
@@ -127,14 +128,18 @@ def main():
         for board in BOARDS:
             build(board, "all", "all_images")
         build("host")  # its tests look for the images when they are configured
+    units = 0
     for part in parts:
-        began, before = time.monotonic(), cpu_of_children()
+        unit, began, before = reference(), time.monotonic(), cpu_of_children()
         passed, lines = budget() if part == "budget" else run_part(part)
+        seconds = cpu_of_children() - before
+        took = seconds * 2 / (unit + reference())
+        units += took
         good &= passed
-        page += [f"{part}: {'passed' if passed else 'NOT PASSED'} ({cpu_of_children() - before:.0f} CPU s, "
+        page += [f"{part}: {'passed' if passed else 'NOT PASSED'} ({seconds:.0f} CPU s, {took:.0f} units of the budget, "
                  f"{time.monotonic() - began:.0f} s)", *("  " + line for line in lines), ""]
-        (BUILD / "proof.txt").write_text("\n".join(page))
-    say("\n".join(page))
+        (BUILD / "proof.txt").write_text("\n".join([*page, f"all: {units:.0f} units"]))
+    say("\n".join([*page, f"all: {units:.0f} units"]))
     return 0 if good else 1
 
 

@@ -57,6 +57,12 @@ def measured(command, **options):
     return status, cpu_of_children() - before
 
 
+def reference():
+    """CPU seconds of a fixed compilation, now: the unit of tests/budget.toml. A machine's speed may change within minutes."""
+    source = ROOT / "tests/budget/reference.cpp"
+    return min(measured(["c++", "-std=c++20", "-O2", "-c", source, "-o", "/dev/null"])[1] for _ in range(2))
+
+
 def build(preset, *targets):
     """Returns CPU seconds."""
     status, seconds = measured(["./dev", "build", preset, *targets])

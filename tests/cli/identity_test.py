@@ -14,8 +14,8 @@ import command_lines
 MAIN = 1
 # Its own name, and others by which a user may ask for it.
 NAMES = {"Default_Handler": ("ADC_IRQHandler", "ADC_*"), "parse.constprop.0": ("parse", "pars?"), "checksum_v2": ("checksum",),
-         "lua::call(int)": ("lua::call", "_ZN3lua4callEi"), "ns::get(char)[clone.isra.0]": ("ns::get(char)", "_ZN2ns3getEc")}
-LINKED = {"lua::call(int)": "_ZN3lua4callEi", "ns::get(char)[clone.isra.0]": "_ZN2ns3getEc.isra.0",
+         "lua::call(int)": ("lua::call", "_ZN3lua4callEi"), "ns::get(char)": ("ns::get", "_ZN2ns3getEc")}
+LINKED = {"lua::call(int)": "_ZN3lua4callEi", "ns::get(char)": "_ZN2ns3getEc.isra.0",
           "Default_Handler": "ADC_IRQHandler", "checksum_v2": "checksum"}
 SOURCE = """
 static void __attribute__((used, noipa)) default_handler(void) { __asm__ volatile(""); }

@@ -86,7 +86,7 @@ class Messages(cli.Case):
         asked = 0
         for command in cli.commands():
             said = cli.nopscope(command, status=None, cwd=self.directory, env=ENVIRONMENT, stdin=cli.subprocess.DEVNULL).stderr
-            if "Usage: nopscope" in said or ": give " not in said:
+            if f": {command}: give " not in said:
                 continue
             asked += 1
             example, = re.findall(rf"\Anopscope: {command}: give (?:(?:a|an|two) [a-zA-Z]+|--[a-z]+|, | and )+, for example `(nopscope {command} .*)`\n\Z", said)

@@ -19,8 +19,8 @@ TEST(Diff, WelchGivesTheFiguresOfRsManual) {
 }
 
 TEST(Diff, WelchOfTwoRunsIsThatOfCauchysDistribution) {
-    EXPECT_NEAR(welch({3, 3}, {0, 2}), 0.2951672353008666,
-                1e-12);  // t = 2 and one degree of freedom
+    // t = 2, one degree of freedom
+    EXPECT_NEAR(welch({3, 3}, {0, 2}), 0.2951672353008666, 1e-12);
     EXPECT_NEAR(welch({1e200, 1e200}, {0, 2}), 0, 1e-12);
     EXPECT_EQ(welch({1, 1}, {1, 1}), 1);
 }

@@ -185,23 +185,20 @@ TEST_F(Followed, AnEmulatedPortLosesNoFrameBehindTheAnnouncement) {
 
 TEST_F(Followed, ATargetThatRunsAlreadyIsFound) {
     std::size_t heard_frames = 0;
-    std::size_t first_frames =
-        0;  // of these, sent when the port had just changed: it may forget them
     run([&] {
         board.set_baud(3'000'000);
         for (int n = 0; n < 60; ++n) {
             const std::size_t before = board.garbled_bytes;
             send_some(20, n % 10 == 0);
-            if (board.garbled_bytes != before) continue;
-            if (heard_frames == 0) first_frames = target.frame_ends.size();
-            heard_frames += target.frame_ends.size();
+            if (board.garbled_bytes == before) heard_frames += target.frame_ends.size();
         }
     });
     expect_no_damage();
     EXPECT_EQ(source->baud(), 3'000'000u);
     EXPECT_GT(heard_frames, 10u);
+    // What came at the last wrong rate may be read at the right one, and run into the first frame.
     EXPECT_LE(of_line().frames, heard_frames);
-    EXPECT_GE(of_line().frames, heard_frames - first_frames);
+    EXPECT_GE(of_line().frames, heard_frames - 1);
 }
 
 TEST_F(Followed, AResetInTheMiddleIsNoDamage) {

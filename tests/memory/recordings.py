@@ -11,7 +11,7 @@ import struct
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / part) for part in ("cli", "interop/export")]
+sys.path += [str(HERE.parent / part) for part in (".", "cli", "interop/export")]
 import hostile_names  # noqa: E402  (puts tests/conformance on the path)
 import trace2  # noqa: E402
 from hostile_names import varint  # noqa: E402

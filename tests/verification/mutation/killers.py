@@ -73,7 +73,8 @@ class Units:
 
     TESTS = "tests/unit/tracer"
     LIBRARIES = ("gtest/gtest.h",)  # their headers cost more than our code, so they are compiled once
-    OPTIONS = ["-O0", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+    COMMON = ["-std=c++20", "-O0", "-w", "-fpch-instantiate-templates"]
+    OPTIONS = ["-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
 
     def __init__(self, directory, compiler):
         self.directory = directory
@@ -87,7 +88,7 @@ class Units:
         def made():
             overlay.mkdir(parents=True, exist_ok=True)
             to = overlay / f"{source.stem}.o"
-            build([self.compiler, "-std=c++20", "-include", str(self.once("headers", self.headers)), *self.includes(overlay),
+            build([self.compiler, *self.COMMON, "-include", str(self.once("headers", self.headers)), *self.includes(overlay),
                    *self.includes(ROOT), *self.OPTIONS, "-c", str(source), "-o", str(to)])
             return to
         return self.once((source, overlay), made)
@@ -95,7 +96,7 @@ class Units:
     def headers(self):
         header = self.directory / "libraries.hpp"
         header.write_text("".join(f"#include <{name}>\n" for name in self.LIBRARIES))
-        build([self.compiler, "-std=c++20", *self.OPTIONS, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
+        build([self.compiler, *self.COMMON, *self.OPTIONS, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
         return header
 
     @staticmethod
@@ -166,7 +167,7 @@ class HostUnits(Units):
         super().__init__(directory, compiler)
         self.host = host
         self.ninja = threading.Lock()  # one at a time in a directory
-        self.OPTIONS = ["-O0", "-w", f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED"]
+        self.OPTIONS = [f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED"]
 
     def make(self, *targets):
         with self.ninja:

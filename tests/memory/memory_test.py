@@ -24,8 +24,8 @@ from suite import reference
 NOPSCOPE = os.environ["NOPSCOPE"]
 LIMIT_BYTES = 300_000_000
 # CPU time in compilations of tests/budget/reference.cpp, so that a slow machine does not change it.
-MOST = 2
-MOST_OF_CALLS = 5  # for `paths`, which holds 3.4 million valid calls
+MOST_UNITS = 1.5
+MOST_UNITS_OF_CALLS = 3.5  # for `paths`, which holds 3.4 million valid calls
 HANG_SECONDS = 60
 # Those of one recording that end by themselves; not what goes to standard output instead of a file, which is the same work.
 COMMANDS = [line for lines in command_lines.TABLE.values() for line in lines
@@ -118,7 +118,7 @@ def main():
             recording = directory / "recording"
             recording.write_bytes(make())
             for command in COMMANDS:
-                seconds = unit * (MOST_OF_CALLS if make is recordings.paths else MOST)
+                seconds = unit * (MOST_UNITS_OF_CALLS if make is recordings.paths else MOST_UNITS)
                 with tempfile.TemporaryDirectory(dir=directory) as fresh:
                     done = run(directory, command_lines.words_of(command, {"nsc": recording, "out": f"{fresh}/out"}))
                 wrong += faults(name, [command], done, most_bytes, seconds)
@@ -128,8 +128,8 @@ def main():
             (directory / "line.nsc").unlink(missing_ok=True)
             for command in LIVE:
                 done = run(directory, [word.replace("{}", str(line)) for word in command])
-                wrong += faults("line of " + name, command, done, most_bytes, unit * MOST)
-            wrong += faults("line of " + name, ["serve"], serve(directory, line), most_bytes, unit * MOST)
+                wrong += faults("line of " + name, command, done, most_bytes, unit * MOST_UNITS)
+            wrong += faults("line of " + name, ["serve"], serve(directory, line), most_bytes, unit * MOST_UNITS)
         wrong += large(directory, most_bytes)
     print("\n".join(wrong))
     return 1 if wrong else 0

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
 const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
@@ -56,6 +57,14 @@ export async function open(url) {
     await page.goto("about:blank");
     await page.goto(url.startsWith("/") ? `file://${url}` : url);
     await settled();
+}
+// The page forbids eval(), which Playwright's waitForFunction() needs.
+export async function until(what, condition, seconds = 60) {
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(100)) {
+        const value = await condition();
+        if (value) return value;
+    }
+    assert.fail(`not within ${seconds} s: ${what}`);
 }
 export const text = (selector) => page.textContent(selector);
 export const numberOf = (said) => Number(said.replaceAll(",", ""));

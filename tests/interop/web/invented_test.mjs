@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { directory, frame, frames, nopscope, open, page, record, rowsOf, settled, suite, text } from "./browser.mjs";
+import { directory, frame, frames, nopscope, open, page, record, rowsOf, settled, suite, text, until } from "./browser.mjs";
 
 // One call of main with these calls inside: [function, ns].
 function recording(name, calls) {
@@ -84,11 +84,10 @@ test("a click on a frame zooms into that one", async () => {
     const [narrow, wide] = [...widths].sort((a, b) => a - b);
     assert.ok(wide > 1.5 * narrow && narrow > 100, `${narrow} and ${wide}`);
     await page.locator("#flame g.frame[name='init']").nth(widths.indexOf(narrow)).click();
-    await page.waitForFunction(() => location.hash !== "");
+    await until("a link to it", () => hash() !== "");
     const link = hash();
     for (const how of ["clicked", "by the link"]) {
-        await page.waitForFunction((width) => [...document.querySelectorAll("#flame g.frame[name='init']")]
-            .some((g) => Number(g.querySelector("rect").getAttribute("width")) > width), root * 0.99);
+        await until("the zoom", async () => (await frames()).some(({ name, width }) => name === "init" && width > root * 0.99));
         const labels = (await frames()).filter(({ width }) => width > 1).map(({ name }) => name);
         assert.ok(!labels.includes("helper"), `${how}: ${labels}`);
         await openNames(link);

@@ -10,19 +10,12 @@ import http from "node:http";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { directory, frame, frames, functions, jsonOf, numberOf, open as openUrl, page, suite, text, wrong } from "./browser.mjs";
+import { directory, frame, frames, functions, jsonOf, numberOf, open as openUrl, page, suite, text, until, wrong } from "./browser.mjs";
 
 const { PART, NOPSCOPE, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE } = process.env;
 const [views, tables, order, requests, losses] = ["views", "tables", "order", "requests", "losses"].map((part) => (part === PART ? test : () => {}));
 let side, target, served, follower; // served: the server of the target
 
-async function until(what, condition, seconds = 60) {
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(100)) {
-        const value = await condition();
-        if (value) return value;
-    }
-    assert.fail(`not within ${seconds} s: ${what}`);
-}
 const shows = (selector, pattern, what = `${pattern} in ${selector}`) => until(what, async () => pattern.test(await text(selector)));
 
 async function startTarget() {

@@ -73,12 +73,11 @@ class Units:
 
     TESTS = "tests/unit/tracer"
     LIBRARIES = ("gtest/gtest.h",)  # their headers cost more than our code, so they are compiled once
-    COMMON = ["-std=c++20", "-O0", "-w", "-fpch-instantiate-templates"]
+    COMPILER = ["clang++-19", "-std=c++20", "-O0", "-w", "-fpch-instantiate-templates"]
     OPTIONS = ["-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
 
-    def __init__(self, directory, compiler):
+    def __init__(self, directory):
         self.directory = directory
-        self.compiler = compiler
         self.directory.mkdir(parents=True, exist_ok=True)
         self.programs = {}  # without a mutant
         self.locks = {}     # a lock for each program and for each shared file, by name
@@ -88,7 +87,7 @@ class Units:
         def made():
             overlay.mkdir(parents=True, exist_ok=True)
             to = overlay / f"{source.stem}.o"
-            build([self.compiler, *self.COMMON, "-include", str(self.once("headers", self.headers)), *self.includes(overlay),
+            build([*self.COMPILER, "-include", str(self.once("headers", self.headers)), *self.includes(overlay),
                    *self.includes(ROOT), *self.OPTIONS, "-c", str(source), "-o", str(to)])
             return to
         return self.once((source, overlay), made)
@@ -96,7 +95,7 @@ class Units:
     def headers(self):
         header = self.directory / "libraries.hpp"
         header.write_text("".join(f"#include <{name}>\n" for name in self.LIBRARIES))
-        build([self.compiler, *self.COMMON, *self.OPTIONS, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
+        build([*self.COMPILER, *self.OPTIONS, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
         return header
 
     @staticmethod
@@ -116,7 +115,7 @@ class Units:
         return self.compile(self.test_source(name), self.directory / "unmutated")
 
     def link(self, name, objects, directory):
-        build([self.compiler, "-o", str(directory / name), *map(str, objects), "-lgtest_main", "-lgtest", "-pthread"])
+        build([*self.COMPILER, "-o", str(directory / name), *map(str, objects), "-lgtest_main", "-lgtest", "-pthread"])
         return directory / name
 
     def unmutated(self, name):
@@ -163,8 +162,8 @@ class HostUnits(Units):
     TESTS = "tests/unit/host"
     LIBRARIES = ("gmock/gmock.h", "fmt/format.h", "nlohmann/json.hpp")
 
-    def __init__(self, directory, compiler, host):
-        super().__init__(directory, compiler)
+    def __init__(self, directory, host):
+        super().__init__(directory)
         self.host = host
         self.ninja = threading.Lock()  # one at a time in a directory
         self.OPTIONS = [f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED"]
@@ -192,7 +191,7 @@ class HostUnits(Units):
         return self.host / f"tests/verification/mutation/lib{target}.a"
 
     def link(self, name, objects, directory):
-        build([self.compiler, "-o", str(directory / name), *map(str, objects), *self.libraries(), "-pthread",
+        build([*self.COMPILER, "-o", str(directory / name), *map(str, objects), *self.libraries(), "-pthread",
                "-Wl,--allow-multiple-definition"])
         return directory / name
 
@@ -286,8 +285,8 @@ def first_complaint(output, status):
 
 
 class Killers:
-    def __init__(self, directory, compiler, host, jobs):
-        self.units = {"unit": Units(directory / "unit", compiler), "host": HostUnits(directory / "host", compiler, host)}
+    def __init__(self, directory, host, jobs):
+        self.units = {"unit": Units(directory / "unit"), "host": HostUnits(directory / "host", host)}
         self.images = Images(directory / "firmware", host, jobs)
 
     @staticmethod

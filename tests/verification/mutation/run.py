@@ -8,7 +8,7 @@ number of the host wrong. The script builds each mutant separately, and some tes
     run.py --table     prints the table for docs/proof.md
 
 Exit status 1: a mutant survived. 2: a mutant could not be tried (its text is missing, it does not
-compile, or a killer fails without any mutant); one sentence says which. Needs a C++ compiler and
+compile, or a killer fails without any mutant); one sentence says which. Needs clang 19 and
 GoogleTest. The images need the tools that ./dev setup installs, and the host build.
 """
 
@@ -102,7 +102,6 @@ def main():
     parser.add_argument("--part", action="append", default=[], metavar="PART")
     parser.add_argument("--mutants", type=pathlib.Path, default=HERE / "mutants", help="the lists' directory")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutation")
-    parser.add_argument("--cxx", default="clang++-19")
     parser.add_argument("--host", type=pathlib.Path, default=ROOT / "build/host", help="the host build")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
@@ -111,7 +110,7 @@ def main():
         if arguments.table or arguments.list:
             print(table(mutants) if arguments.table else listed(mutants))
             return 0
-        killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.host.resolve(), arguments.jobs)
+        killers = Killers(arguments.build.resolve(), arguments.host.resolve(), arguments.jobs)
         survived = try_all(killers, mutants, arguments.jobs)
     except (Wrong, CannotBuild) as error:
         print(f"mutation: {error}", file=sys.stderr)

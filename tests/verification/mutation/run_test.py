@@ -3,7 +3,6 @@
 """Tests the runner: it reports a wrong list in a sentence, and an undetected mutant as a survivor.
 A mutant that does not compile and a killer that fails without a mutant are errors."""
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -27,8 +26,7 @@ def run(content, *arguments):
         lists = pathlib.Path(directory) / "lists"
         lists.mkdir()
         (lists / "part.toml").write_text(content, encoding="utf-8")
-        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--mutants", lists, "--build", directory,
-                               "--cxx", os.environ.get("CXX", "c++"), *arguments],
+        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--mutants", lists, "--build", directory, *arguments],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 

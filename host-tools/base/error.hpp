@@ -29,4 +29,10 @@ private:
     Exit code_;
 };
 
+// The reader of standard output has gone, as in `| head`: it has all that it wanted. The command
+// ends without a sentence.
+struct ReaderGone : Error {
+    using Error::Error;
+};
+
 }  // namespace nopscope::host

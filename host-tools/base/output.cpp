@@ -57,6 +57,12 @@ int write_all(int file, std::string_view bytes) {
     return 0;
 }
 
+[[noreturn]] void fail_to_write(const std::string& name, int error) {
+    const std::string sentence = fmt::format("cannot write {}: {}", name, system_error(error));
+    if (error == EPIPE && name == "standard output") throw ReaderGone(sentence);
+    throw Error(sentence);
+}
+
 // The size as text for a sentence.
 std::string size_text(std::uint64_t bytes) {
     if (bytes < 1000) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
@@ -125,9 +131,7 @@ void FileWriter::gzip() {
     gzip_ = std::make_unique<Gzip>([this](std::string_view bytes) { send(bytes); });
 }
 
-void FileWriter::fail(int error) const {
-    throw Error(fmt::format("cannot write {}: {}", name_, system_error(error)));
-}
+void FileWriter::fail(int error) const { fail_to_write(name_, error); }
 
 void FileWriter::expect(std::uint64_t bytes) const {
     const std::uint64_t all = offset() + bytes;
@@ -199,8 +203,7 @@ void finish_standard_output() {
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && (copy < 0 || ::close(copy) == 0))
         return;
-    throw Error(
-        fmt::format("cannot write standard output: {}", system_error(errno != 0 ? errno : EIO)));
+    fail_to_write("standard output", errno != 0 ? errno : EIO);
 }
 
 void print(std::string_view text) { standard_output().write(text); }

@@ -55,6 +55,8 @@ int run_main(const char* program, int (*run)(int argc, char** argv), int argc, c
         const int code = run(argc, argv);
         finish_standard_output();
         return code;
+    } catch (const ReaderGone& gone) {
+        return static_cast<int>(gone.code());
     } catch (const Error& error) {
         return complain(error, error.code());
     } catch (const std::exception& error) {

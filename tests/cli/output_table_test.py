@@ -27,7 +27,7 @@ REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
 FAULTS = {  # of standard output: the sentence
     "full": "cannot write standard output: No space left on device",
-    "pipe": "cannot write standard output: Broken pipe",
+    "pipe": None,  # as of `| head`, which has all that it wants
     "closed": "cannot write standard output: Bad file descriptor",
     "disk": "cannot write (standard output|the temporary database|{temporary}/nopscope-.*): ",
 }
@@ -78,8 +78,9 @@ class Table(cli.Case):
             said = [each for each in said if not re.match(r"nopscope: \S+: [\d,]+ bytes, from ", each)]
         with self.subTest(line=line, out=out):
             self.assertEqual(done.returncode, status, done.stderr)
-            self.assertEqual(len(said), 1, done.stderr)
-            self.assertRegex(said[0], "^nopscope: .*" + sentence.replace("{temporary}", str(self.directory)))
+            self.assertEqual(len(said), 1 if sentence else 0, done.stderr)
+            if sentence:
+                self.assertRegex(said[0], "^nopscope: .*" + sentence.replace("{temporary}", str(self.directory)))
             self.assertEqual({name: self.files[name].read_bytes() for name in self.inputs}, self.inputs, "inputs are as before")
             left = set(os.listdir(self.directory)) - self.there
             self.assertLessEqual(left, {"new"})
@@ -88,7 +89,8 @@ class Table(cli.Case):
     def check_stdout(self, line, fault):
         with open({"full": "/dev/full", "disk": self.directory / "events"}.get(fault, os.devnull), "ab") as file:
             before = {"closed": lambda: os.close(1), "disk": no_room}.get(fault)
-            self.check(line, 3, FAULTS[fault], stdout=self.closed_pipe() if fault == "pipe" else file, preexec_fn=before)
+            sentence = "cannot write standard output: Broken pipe; the rec" if fault == "pipe" and line.startswith("record") else FAULTS[fault]
+            self.check(line, 3, sentence, stdout=self.closed_pipe() if fault == "pipe" else file, preexec_fn=before)
 
     def test_each_command_has_a_row(self):
         self.assertLessEqual(set(cli.commands()), set(command_lines.TABLE))

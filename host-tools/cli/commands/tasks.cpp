@@ -50,6 +50,14 @@ std::string text_of(const WaitedFor& object) {
                        human_ns(object.blocked_ns));
 }
 
+// The time of the calls' recording, which is in the tasks' times, and not in the functions'.
+std::uint64_t overhead_ns(const Report& report) {
+    std::uint64_t ns = 0;
+    for (const FunctionRow& row : report.functions)
+        ns += not_negative(row.self_ns - row.corrected_self_ns);
+    return ns;
+}
+
 std::string text(const Report& report, const TaskTable& table_of_tasks) {
     std::vector<Line> lines{{"CPU", "share", "runs", "preempted", "blocked", "gave way",
                              "ready for", "longest", "behind", "blocked for", "stack", "prio",
@@ -75,7 +83,14 @@ std::string text(const Report& report, const TaskTable& table_of_tasks) {
              for_cell(line.name) + (line.tasks > 1 ? fmt::format(" ({})", line.tasks) : ""),
              waited_for});
     }
-    std::string out = recorded_text(report) + "\n\n" + table(lines) + "\n";
+    std::string out = recorded_text(report) + "\n";
+    if (const std::uint64_t overhead = overhead_ns(report); overhead != 0) {
+        out += fmt::format(
+            "times are as recorded: {} of them took the recording of calls, which "
+            "`nopscope report` takes off\n",
+            human_ns(overhead));
+    }
+    out += "\n" + table(lines) + "\n";
     for (const CoreLine& core : table_of_tasks.cores) {
         out += fmt::format("core {}: {:.1f} % idle of {}\n", core.core,
                            core.cpu_ns == 0 ? 0.0
@@ -89,6 +104,7 @@ std::string text(const Report& report, const TaskTable& table_of_tasks) {
 Json json(const Report& report, const TaskTable& table_of_tasks) {
     Json json = json_tasks(table_of_tasks);
     json["duration_ns"] = report.duration_ns;
+    json["overhead_ns"] = overhead_ns(report);
     json["integrity"] = json_integrity(report.integrity);
     return json;
 }

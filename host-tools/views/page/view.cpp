@@ -214,9 +214,11 @@ std::string complaint(const Report& report) {
 
 Json facts(const Report& report) {
     Json list = Json::array();
-    const auto add = [&](const char* name, const std::string& value, bool spoils = false) {
+    // A text has one line, which may end with a newline, or several.
+    const auto add = [&](const char* name, std::string value, bool spoils = false) {
+        while (value.ends_with('\n')) value.pop_back();
         if (!value.empty())
-            list.push_back({{"name", name}, {"value", for_cell(value)}, {"spoils", spoils}});
+            list.push_back({{"name", name}, {"value", for_terminal(value)}, {"spoils", spoils}});
     };
     add("others", others_line(report));
     add("missing", loss_line(report), true);

@@ -100,7 +100,7 @@ class Output(exports.Case):
             with subprocess.Popen([exports.NOPSCOPE, *command, "--yes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 self.assertEqual(process.stdout.read(10), b"f" * 10)
                 process.stdout.close()
-                self.assertRegex(process.stderr.read().decode(), "^nopscope: cannot write standard output: Broken pipe\n$")
+                self.assertEqual(process.stderr.read(), b"")
                 self.assertEqual(process.wait(), 3)
         # This format stores names as numbers. So it is small, and nopscope does not ask.
         exports.nopscope("export", deep, "--format", "pprof", "-o", self.directory / "pprof")

@@ -171,6 +171,9 @@ timelines("interrupts are calls of a colour of their own", async () => {
     const box = await page.locator("#timeline canvas").boundingBox();
     const there = await page.$eval("#timeline canvas", (canvas, [x, y]) => [...canvas.getContext("2d").getImageData(x, y, 1, 1).data.slice(0, 3)], [x - box.x, y - scrolled - box.y].map(Math.round));
     assert.deepEqual(there, [10, 91, 211]); // --accent
+    await page.keyboard.press("0");
+    await settled();
+    assert.deepEqual(await tip(), [], "another range, the same place");
 });
 
 timelines("what is dropped, and kinds that are not known, are bands on a core", async () => {

@@ -110,6 +110,15 @@ test("what the recording says of itself is there", async () => {
         assert.ok(said.includes(part), `${part} in ${said}`);
     }
     assert.equal((await text("#state")) === "complete", report.integrity.clean);
+    assert.ok(!said.includes("\\x0a"), said);
+});
+
+test("in a narrow window a function's name is in view, and its row is low", async () => {
+    await page.setViewportSize({ width: 800, height: 600 });
+    await open("#view=functions");
+    const cells = await page.$$eval("#functions tbody td.name", (all) => all.map((cell) => cell.getBoundingClientRect().toJSON()));
+    for (const { right, width, height } of cells) assert.ok(right <= 800 && width > 150 && height < 90, `${right} ${width} ${height}`);
+    await page.setViewportSize({ width: 1400, height: 900 });
 });
 
 test("a name is text, whatever it says", async () => {

@@ -88,6 +88,7 @@ export class Timeline {
             this.scene = { ...this.scene, tracks: tracksOf(this.data), isInterrupt: (fn) => interrupts.has(fn) };
             this.notes.textContent = said(this.data);
         }
+        this.tip.hidden ||= !this.canvas.matches(":hover");
         const timeline = view.timeline;
         this.scene.name = (fn) => (isTask(fn) ? taskOf(timeline, fn) : nameOf(view, fn));
         const search = state.search;
@@ -135,7 +136,6 @@ export class Timeline {
         this.range = { from: Math.max(0, from), to: Math.min(all, from + all / k) };
         this.whole = k <= 1;
         if (event.sourceEvent.type === "mousemove") this.scroll.scrollTop -= event.sourceEvent.movementY;
-        this.tip.hidden = true;
         this.redraw();
     }
 
@@ -234,6 +234,7 @@ export class Timeline {
     }
 
     private redraw(): void {
+        this.tip.hidden = true; // it is of what was at that place
         this.pending ||= requestAnimationFrame(() => {
             this.pending = 0;
             if (this.data && !this.host.hidden) this.draw();

@@ -129,9 +129,11 @@ void Listening::take_found() {
                   fmt::format("frames come at {} baud, and not at {}", *baud, baud_),
                   fmt::format("give ?baud={}", *baud)};
     } else {
-        found_ = {Diagnosis::noise,
-                  fmt::format("bytes came, and no frame at {} baud or another common rate", baud_),
-                  "is this a nopscope target's line?"};
+        const bool is_known = !changed_.what.empty();
+        found_ = {is_known ? Diagnosis::changed : Diagnosis::noise,
+                  fmt::format("bytes came, and no frame at {} baud or another common rate{}{}",
+                              baud_, is_known ? ": " : "", changed_.what),
+                  is_known ? changed_.fix : "is this a nopscope target's line?"};
     }
     search_.reset();
 }
@@ -154,6 +156,11 @@ void Listening::take(std::span<const std::uint8_t> bytes, const SessionReader& r
     first_bytes_.insert(first_bytes_.end(), bytes.begin(),
                         bytes.begin() + static_cast<long>(std::min(
                                             bytes.size(), most_bytes - first_bytes_.size())));
+    // It takes some 10 ms: not at each read.
+    if (!is_heard_ && first_bytes_.size() > std::max<std::size_t>(64, 2 * judged_bytes_)) {
+        judged_bytes_ = first_bytes_.size();
+        changed_ = change_of(first_bytes_);
+    }
     begin_search(reader, now);
 }
 
@@ -163,18 +170,26 @@ void Listening::begin_search(const SessionReader& reader, Clock::time_point now)
     const bool is_first = line_.may_try_rates() && !is_heard_;
     if (now - begin_ < (is_first ? patience_to_follow : patience)) return;
     if (first_bytes_.size() < (is_first ? fewest_bytes_to_follow : fewest_bytes_to_search)) return;
-    const Diagnosis::Kind what = line_.may_try_rates() ? kind() : diagnosis(reader, now).kind;
+    // At a wrong rate bytes may look as if they were changed.
+    const ByteChange changed = changed_.is_proven ? changed_ : ByteChange();
+    const Diagnosis::Kind what =
+        line_.may_try_rates() ? kind(changed) : judge(reader, now, changed).kind;
     if (what != Diagnosis::noise && what != Diagnosis::zeros) return;
     has_searched_ = true;
     search_ = std::make_unique<BaudSearch>(line_, known_bauds());
 }
 
 // Classifies the bytes since the last frame.
-Diagnosis::Kind Listening::kind() const {
+Diagnosis::Kind Listening::kind(const ByteChange& changed) const {
     LineCounters line{.bytes = first_bytes_.size()};
     line.stray_zeros = static_cast<std::uint64_t>(
         std::count(first_bytes_.begin(), first_bytes_.end(), std::uint8_t{0}));
-    return diagnose({.bytes = first_bytes_, .line = line, .stream = {}, .baud = baud_}).kind;
+    return diagnose({.bytes = first_bytes_,
+                     .line = line,
+                     .stream = {},
+                     .baud = baud_,
+                     .changed = changed})
+        .kind;
 }
 
 // The rates that a search tries first.
@@ -191,16 +206,29 @@ std::vector<std::uint32_t> Listening::known_bauds() const {
 void Listening::restart(Clock::time_point now) {
     begin_ = now;
     first_bytes_.clear();
+    judged_bytes_ = 0;
+    changed_ = {};
     if (line_.may_try_rates()) has_searched_ = false;
 }
 
 Diagnosis Listening::diagnosis(const SessionReader& reader, Clock::time_point now) const {
+    Diagnosis said = judge(reader, now, change_of(first_bytes_));
+    const bool may_be_taken = said.kind == Diagnosis::silence || said.kind == Diagnosis::noise ||
+                              said.kind == Diagnosis::zeros || said.kind == Diagnosis::frames;
+    if (const std::string others = may_be_taken ? line_.others() : ""; !others.empty())
+        said.fix += " " + others_sentence(others);
+    return said;
+}
+
+Diagnosis Listening::judge(const SessionReader& reader, Clock::time_point now,
+                           ByteChange changed) const {
     if (found_ && reader.line().frames == 0) return *found_;
     return diagnose({.bytes = first_bytes_,
                      .line = reader.line(),
                      .stream = reader.counters(),
                      .baud = baud_,
-                     .seconds = std::chrono::duration<double>(now - begin_).count()});
+                     .seconds = std::chrono::duration<double>(now - begin_).count(),
+                     .changed = std::move(changed)});
 }
 
 std::optional<std::string> Listening::complaint(const SessionReader& reader,
@@ -209,12 +237,12 @@ std::optional<std::string> Listening::complaint(const SessionReader& reader,
     // The search will soon set the right rate, or `found_` will say why not.
     const bool may_help_itself = line_.may_try_rates() && search_ != nullptr;
     if (may_help_itself || (!found_ && now - begin_ < patience)) return std::nullopt;
-    const Diagnosis said = diagnosis(reader, now);
-    const bool is_news = told_ != said.kind || (found_ && !found_is_told_);
+    const Diagnosis::Kind kind = judge(reader, now, changed_).kind;
+    const bool is_news = told_ != kind || (found_ && !found_is_told_);
     if (!is_news) return std::nullopt;
-    told_ = said.kind;
+    told_ = kind;
     found_is_told_ = found_.has_value();
-    return said.sentence();
+    return diagnosis(reader, now).sentence();
 }
 
 }  // namespace nopscope::host

@@ -96,11 +96,14 @@ private:
     void begin_search(const SessionReader& reader, Clock::time_point now);
     std::vector<std::uint32_t> known_bauds() const;
     void take_found();
-    Diagnosis::Kind kind() const;
+    Diagnosis::Kind kind(const ByteChange& changed) const;
+    Diagnosis judge(const SessionReader& reader, Clock::time_point now, ByteChange changed) const;
 
     Source& line_;
     Clock::time_point begin_ = Clock::now();
     std::vector<std::uint8_t> first_bytes_;  // since the last frame, if the port may try rates
+    std::size_t judged_bytes_ = 0;           // of these, when `changed_` was looked for
+    ByteChange changed_;                     // of these
     std::uint64_t frames_ = 0;
     BootLines boot_;
     const std::uint32_t first_baud_;

@@ -24,6 +24,7 @@ public:
     void set_baud(std::uint32_t baud) override;
     void follow_baud(std::uint32_t baud) override;
     bool may_try_rates() const override { return source_ != nullptr && source_->may_try_rates(); }
+    std::string others() const override { return source_ ? source_->others() : std::string(); }
     std::uint32_t baud() const override { return source_ ? source_->baud() : baud_; }
     std::optional<int> close() override { return source_ ? source_->close() : std::nullopt; }
 

@@ -150,7 +150,7 @@ void Reader::read_line(const Input& input, SessionSink& sink) {
 }
 
 void Reader::read_chunks(const Input& input, SessionSink& sink) {
-    Replay replay(sink);
+    Replay replay(sink, only_first_);
     FileCounters& file = counters_.file;
     bool is_begin = true;  // a chunk must begin here, because the one before ended here
     while (fill(input, chunk_header_bytes)) {

@@ -47,6 +47,8 @@ public:
     // Passes no trace on, which takes nearly all of the time; a raw capture's all the same. Call it
     // before read().
     void leave_out_records() { has_records_ = false; }
+    // Passes only sessions and each core's first records on; of a raw capture, all the same.
+    void only_first_records() { only_first_ = true; }
     // Calls `sink` as the SessionReader called the recorder's sink. Throws Error only for an
     // unknown version of the file format.
     void read(const Input& input, SessionSink& sink);
@@ -77,6 +79,7 @@ private:
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0;
     bool has_records_ = true;
+    bool only_first_ = false;
     Counters counters_;
     std::optional<About> about_;
     std::optional<Symbols> symbols_;

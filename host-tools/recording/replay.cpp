@@ -26,6 +26,7 @@ void read_list(protocol::Reader& in, std::size_t known, Take take) {
 
 bool Replay::chunk(Type type, Bytes payload) {
     if (type == Type::session) return session({payload.data(), payload.size()});
+    if (only_first_ && (type != Type::trace || started_ == hello_cores_)) return true;
     if (type == Type::counters) return counters({payload.data(), payload.size()});
     const auto body = decompress_(payload);
     if (!body) return false;
@@ -52,6 +53,7 @@ void Replay::end_session() {
     if (open_) sink_.on_session_end();
     open_ = false;
     cores_ = {};
+    started_ = 0;
 }
 
 bool Replay::trace(Bytes body) {
@@ -61,6 +63,7 @@ bool Replay::trace(Bytes body) {
     if (!open_ || header.session != session_) return true;
     if (header.core >= hello_cores_) return false;
     Core& core = cores_[header.core];
+    if (only_first_ && core.next_index != 0) return true;
     // How many records came before the block, and how many should have come.
     const std::uint64_t before = core.next_index - core.missing;
     const std::uint64_t wanted = header.first_index - header.missing;
@@ -73,6 +76,7 @@ bool Replay::trace(Bytes body) {
     }
     const bool gap = header.first_index != core.next_index;
     bool first = true;
+    started_ += core.next_index == 0 ? 1 : 0;
     for (TraceBatch batch = block_.next(); !batch.records.empty(); batch = block_.next()) {
         if (first && gap) {
             batch.gap = true;
@@ -86,6 +90,7 @@ bool Replay::trace(Bytes body) {
         core.next_index = block_.next_index();
         core.clock = batch.records.back().clock;
         sink_.on_trace(header.core, batch);
+        if (only_first_) break;
     }
     return block_.ok();
 }

@@ -13,7 +13,9 @@ namespace nopscope::host::nsc {
 
 class Replay {
 public:
-    explicit Replay(SessionSink& sink) : sink_(sink) {}
+    // `only_first`: the sink gets sessions and each core's first records, and nothing else.
+    explicit Replay(SessionSink& sink, bool only_first = false)
+        : sink_(sink), only_first_(only_first) {}
 
     // Takes a chunk's payload; its CRC is right. False: malformed; the sink got the readable part.
     bool chunk(Type type, std::span<const std::uint8_t> payload);
@@ -34,6 +36,7 @@ private:
     void end_session();
 
     SessionSink& sink_;
+    const bool only_first_;
     Decompressor decompress_;
     BlockReader block_;
     bool open_ = false;
@@ -45,6 +48,7 @@ private:
         std::uint64_t clock = 0;    // of the last record
     };
     std::array<Core, 256> cores_{};
+    unsigned started_ = 0;       // cores of the session that have a record
     std::uint64_t records_ = 0;  // records that the sink got
     std::uint64_t gaps_ = 0;     // missing blocks
     std::uint64_t sessions_ = 0;

@@ -3,6 +3,7 @@
 """Lines without a target: the messages, their times, and the exit code."""
 
 import ctypes
+import fcntl
 import grp
 import os
 import pty
@@ -146,6 +147,70 @@ class Refused(cli.Case):
                             preexec_fn=without_root_s_rights)
         group = grp.getgrgid(os.fstat(slave).st_gid).gr_name
         self.assertIn(f"Permission denied: sudo usermod -aG {group} $USER, and log in again", done.stderr)
+
+
+class Damaged(cli.Case):
+    """What the host says of each change is in tests/unit/host/damage_test.cpp."""
+    CHANGES = [  # of a line; what record, report and doctor say
+        (lambda line: line, None),
+        (lambda line: line.replace(b"\r", b"\n"), "CR (0x0d) came as LF (0x0a)"),
+        (lambda line: line.replace(b"\n", b"\r\n"), "LF (0x0a) came as CR LF"),
+        (lambda line: line.replace(b"\xff", b"\xff\xff").replace(b"\r", b"\r\0"), "a telnet server does that"),
+        (lambda line: bytes(byte & 0x7F for byte in line), "bit 7 is lost"),
+        (lambda line: line.replace(b"\x11", b"").replace(b"\x13", b""), "XON and XOFF (0x11, 0x13) are missing"),
+        (lambda line: line[:1000] + line[2000:3000] + line[3500:], "is another program reading this line"),
+    ]
+
+    def test_record_report_and_doctor_name_the_cause(self):
+        line = (GOLDEN / "tasks.bin").read_bytes()
+        path, nsc = self.directory / "line", self.directory / "line.nsc"
+        for change, cause in self.CHANGES:
+            path.write_bytes(change(line))
+            record = cli.nopscope("record", "-q", "--from", f"file:{path}", "-o", nsc, status=None)
+            doctor = cli.nopscope("doctor", "--from", f"file:{path}", status=None)
+            said = [record.stderr, doctor.stdout, *(done.stdout + done.stderr for done in (
+                cli.nopscope("report", of, status=None) for of in (path, nsc) if of.exists()))]
+            for one in said:
+                if cause is None:
+                    self.assertNotIn("damaged", one)
+                else:
+                    self.assertIn(cause, one)
+            if cause is not None:
+                self.assertEqual(doctor.returncode, 1, doctor.stdout)
+                self.assertRegex(doctor.stdout, f"problem *file:{path}")
+            nsc.unlink(missing_ok=True)
+
+    def test_another_program_has_the_port(self):
+        _, slave = self.terminal()
+        port = os.ttyname(slave)
+        with subprocess.Popen(["cat", port], stdout=subprocess.DEVNULL) as cat:
+            self.addCleanup(cat.kill)
+            self.wait_until(lambda: any(os.path.realpath(f"/proc/{cat.pid}/fd/{n}") == port for n in range(10)))
+            record = ("record", "-q", "--from", f"serial:{port}", "-o", self.directory / "line.nsc", "--duration", "0.3")
+            self.assertIn(f"cat ({cat.pid}) has the port open, too", cli.nopscope(*record, status=5).stderr)
+            fcntl.flock(slave, fcntl.LOCK_EX)
+            self.assertIn(f"another program uses it, cat ({cat.pid}): end that", cli.nopscope(*record, status=3).stderr)
+            cat.kill()
+        self.assertIn("another program uses it (sudo fuser -v", cli.nopscope(*record, status=3).stderr)
+        fcntl.flock(slave, fcntl.LOCK_UN)
+        recorder = self.start(*record[:-1], "60")
+        self.wait_until(lambda: self.is_exclusive(slave))
+        doctor = cli.nopscope("doctor", "--from", f"serial:{port}", "--duration", "0.1", status=1).stdout
+        self.assertIn(f"another program uses it, nopscope ({recorder.pid})", doctor)
+        recorder.kill()
+        recorder.wait()
+        cli.nopscope(*record, status=5)
+        self.assertFalse(self.is_exclusive(slave))
+
+    def is_exclusive(self, port):
+        tiocgexcl = 0x80045440
+        return struct.unpack("i", fcntl.ioctl(port, tiocgexcl, bytes(4)))[0] != 0
+
+    def test_a_target_that_does_not_answer(self):
+        for name in ("stream.bin", "tasks.bin"):
+            done = cli.nopscope("record", "-q", "--from", f"exec:cat {GOLDEN / name}", "-o", self.directory / "line.nsc",
+                                "--mode", "flight", status=3)
+            self.assertIn("the target was not set as the options ask, so it recorded as its firmware chose: ", done.stderr)
 
 
 class Control(cli.Case):

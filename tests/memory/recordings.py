@@ -59,11 +59,11 @@ class Recording:
         self.next = {}
         self.out += hostile_names.chunk(SESSION, varint(1) + varint(1) + hello(**claims))
 
-    def block(self, core, words, tokens, rare=b"", delta=10, context=0):
+    def block(self, core, words, tokens, rare=b"", delta=10, context=0, base=None):
         """`words`: the dictionary. `tokens`: a byte a record; FIRST + n is the dictionary's word n."""
         index = self.next.get(core, 0)
         self.next[core] = index + len(tokens)
-        head = b"".join(map(varint, (1, core, index, 0, context, 1000 + delta * index, len(tokens), 0, 0, 2 * delta, len(words))))
+        head = b"".join(map(varint, (1, core, index, 0, context, 1000 + delta * index if base is None else base - delta, len(tokens), 0, 0, 2 * delta, len(words))))
         body = head + b"".join(map(varint, words)) + varint(len(rare)) + rare + tokens + bytes(len(tokens))
         self.out += hostile_names.chunk(TRACE, zstd(body))
 

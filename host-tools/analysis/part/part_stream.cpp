@@ -128,6 +128,12 @@ void PartStream::on_session(const HelloInfo& hello) {
     }
 }
 
+void PartStream::on_part(PartMark mark, unsigned core, std::uint64_t clock) {
+    follower_.on_part(mark, core, clock);
+    inner_.on_part(mark, core, clock);
+    has_origin_ = true;
+}
+
 void PartStream::on_session_end() {
     for (const auto& core : cores_) {
         if (!core) continue;
@@ -187,15 +193,14 @@ bool PartStream::on_profile_events(unsigned core, const std::uint8_t* payload, s
 
 // The clock of the core at `time`, which is not after its record of `clock`, which it has reached.
 std::uint64_t PartStream::clock_at(const Core& core, Nanoseconds time, std::uint64_t clock) const {
-    const Nanoseconds now = follower_.now(core.number) - origin_;
-    const std::uint64_t ticks = ns_to_ticks(now - std::min(now, time), clock_hz_);
+    const Nanoseconds now = not_negative(follower_.now(core.number) - origin_);
+    const std::uint64_t ticks = ns_to_ticks(not_negative(now - time), clock_hz_);
     if (!core.clock) return clock;
     return clock - std::min(ticks, not_negative(clock - *core.clock));
 }
 
 void PartStream::cross(Core& core, std::uint64_t clock) {
-    const Nanoseconds now = follower_.now(core.number);
-    const Nanoseconds at = now - std::min(now, origin_);
+    const Nanoseconds at = not_negative(follower_.now(core.number) - origin_);
     reached_ = std::max(reached_, at);
     std::optional<std::uint64_t> begin;
     std::optional<std::uint64_t> end;
@@ -237,7 +242,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         }
     };
     if (!batch.records.empty() && !std::exchange(has_origin_, true))
-        inner_.on_part(PartMark::origin, number, batch.records.front().clock);
+        on_part(PartMark::origin, number, batch.records.front().clock);
     for (std::size_t i = 0; i < batch.records.size(); ++i) {
         const protocol::StampedRecord& record = batch.records[i];
         const std::size_t under_before = under(number);
@@ -248,7 +253,7 @@ void PartStream::on_trace(unsigned number, const TraceBatch& batch) {
         if (core.is_wanted && core.phase != Phase::after) {
             const Phase before = core.phase;
             const bool is_at_end =
-                part_.time.to && follower_.now(number) - origin_ >= part_.time.to->ns;
+                part_.time.to && not_negative(follower_.now(number) - origin_) >= part_.time.to->ns;
             if (before == Phase::before || is_at_end || !core.missing.empty()) {
                 pass_on(i);
                 from = i;

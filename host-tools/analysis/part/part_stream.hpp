@@ -6,9 +6,9 @@
 // Records before the time range are passed on, because they tell which calls are open when it
 // begins: SessionSink::on_part() tells the sink where it begins and ends on each core.
 //
-// Times are those that reports and timelines show: since the recording's first record, and without
-// the tracer's time where BalancedStream cuts it out. So a BalancedStream follows the records one
-// by one, and also tells which context runs and which calls are open.
+// Times are those that reports and timelines show: since the recording's earliest record, and
+// without the tracer's time where BalancedStream cuts it out. So a BalancedStream follows the
+// records one by one, and also tells which context runs and which calls are open.
 #pragma once
 
 #include <array>
@@ -88,6 +88,8 @@ public:
     // The stream begins in the middle of a session: the core runs this context at `clock`.
     void begin_within(unsigned core, std::uint32_t context, std::uint64_t clock);
 
+    // The session's origin, before its first record (OriginsAhead).
+    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override;
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;

@@ -118,6 +118,7 @@ std::string json_report(const Report& report) {
     json["clock_hz"] = report.clock_hz;
     json["cores"] = report.cores;
     if (!report.part.empty()) json["part"] = to_utf8(report.part);
+    if (!report.damage.empty()) json["damage"] = report.damage;
     json["on_cpu"] = report.on_cpu;
     json["duration_ns"] = report.duration_ns;
     json["tracer_ns"] = report.tracer_ns;

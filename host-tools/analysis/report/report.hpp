@@ -249,8 +249,9 @@ struct Others {
 };
 
 struct Report {
-    std::string part;  // of the recording that is shown; empty: all of it
-    std::string kept;  // a glob: the rows that keep_functions() kept; empty: all
+    std::string part;    // of the recording that is shown; empty: all of it
+    std::string damage;  // of the line (DamagedChunks::sentence()); empty: none
+    std::string kept;    // a glob: the rows that keep_functions() kept; empty: all
     Others others;
     std::string build_id;  // hexadecimal
     std::string image;

@@ -21,6 +21,7 @@
 #include "host-tools/image/check.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/target/doctor/board.hpp"
+#include "host-tools/target/stream/damage.hpp"
 #include "host-tools/target/transport/ports.hpp"
 #include "host-tools/target/transport/source.hpp"
 
@@ -103,7 +104,10 @@ void look_at_compilers(Findings& findings) {
 }
 
 void look_at_port(Findings& findings, const std::string& path) {
-    if (access(path.c_str(), R_OK | W_OK) == 0) {
+    if (const std::string users = users_of(path); !users.empty()) {
+        findings.push_back(
+            {Finding::note, path, users + " has it open", "end it before you record"});
+    } else if (access(path.c_str(), R_OK | W_OK) == 0) {
         findings.push_back({Finding::good, path, "may be read and written", ""});
     } else {
         findings.push_back(
@@ -133,7 +137,7 @@ public:
             say(fmt::format("listening for {:g} s: press the board's reset, or switch it on",
                             seconds_));
         }
-        LineReader line(*source, nothing_);
+        LineReader line(*source, damaged_);
         end_ = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_));
         for (bool is_closed = false; !is_closed && goes_on(line);) {
@@ -143,7 +147,7 @@ public:
             // The session begins after the last boot line, and its hello comes within a second.
             if (boot_.take_baud()) end_ = std::max(end_, Clock::now() + std::chrono::seconds(3));
         }
-        tell(line);
+        tell(line, source->others());
     }
 
 private:
@@ -155,10 +159,12 @@ private:
     bool has_booted() const { return !boot_.words().empty(); }
     // With a serial port it also waits for boot lines: a person may press reset.
     bool goes_on(const LineReader& line) const {
-        if (line.reader().has_session() && (has_booted() || !has_rate_)) return false;
+        const LineCounters& heard = line.reader().line();
+        const bool is_enough = heard.frames >= enough_frames && heard.corrupt_frames == 0;
+        if (line.reader().has_session() && is_enough && (has_booted() || !has_rate_)) return false;
         return Clock::now() < end_ || line.searches();
     }
-    void tell(const LineReader& line) {
+    void tell(const LineReader& line, const std::string& others) {
         if (has_booted()) {
             const Findings board = judge_board(boot_.words());
             findings_.insert(findings_.end(), board.begin(), board.end());
@@ -170,11 +176,13 @@ private:
         }
         const LineCounters& counters = line.reader().line();
         if (line.reader().has_session()) {
+            const std::string damage =
+                damaged_.sentence(counters, line.reader().counters(), others);
             findings_.push_back(
-                {Finding::good, from_,
+                {damage.empty() ? Finding::good : Finding::problem, from_,
                  fmt::format("a target speaks: {} frames, {} of them corrupt",
                              counters.frames + counters.corrupt_frames, counters.corrupt_frames),
-                 ""});
+                 damage});
             return;
         }
         const Diagnosis said = line.diagnosis();
@@ -185,12 +193,15 @@ private:
                                      said.fix});
             return;
         }
-        const bool may_come = said.kind == Diagnosis::silence || said.kind == Diagnosis::frames;
+        const bool may_come = (said.kind == Diagnosis::silence || said.kind == Diagnosis::frames) &&
+                              counters.corrupt_frames == 0;
         findings_.push_back(
             {may_come ? Finding::note : Finding::problem, from_, said.what, said.fix});
     }
 
-    SessionSink nothing_;
+    static constexpr std::uint64_t enough_frames = 200;  // to see what becomes of bytes
+
+    DamagedChunks damaged_;
     Findings& findings_;
     const std::string from_;
     const double seconds_;

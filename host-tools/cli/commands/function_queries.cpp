@@ -171,7 +171,7 @@ void for_each_longest(const OutlierSink& longest, const FunctionRow& of, Visit v
 std::string longest_calls_text(const OutlierSink& longest, const FunctionRow& of) {
     std::vector<Line> lines{{"took", "from", "core", "task", "", ""}};
     for_each_longest(longest, of, [&](const Outlier& call) {
-        lines.push_back({human_ns(call.duration()), exact_ns(call.from - longest.origin()),
+        lines.push_back({human_ns(call.duration()), exact_ns(longest.begin(call)),
                          std::to_string(call.track.core),
                          longest.task(call).empty() ? std::to_string(call.track.context)
                                                     : for_cell(longest.task(call)),
@@ -202,7 +202,7 @@ Exit latency(const FunctionQueryOptions& options) {
             for_each_longest(longest, loaded.report.by_number[function], [&](const Outlier& call) {
                 calls.push_back(
                     {{"duration_ns", call.duration()},
-                     {"at_ns", call.from - longest.origin()},
+                     {"at_ns", longest.begin(call)},
                      {"core", call.track.core},
                      {"context", call.track.context},
                      {"task", longest.task(call).empty() ? Json(nullptr)

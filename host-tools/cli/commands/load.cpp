@@ -14,6 +14,7 @@
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/moves_in_order.hpp"
+#include "host-tools/target/stream/origins.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
@@ -43,11 +44,20 @@ void check_found(const SelectedCalls& selected, const CallSelection& selection) 
 
 }  // namespace
 
-void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
+void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink,
+                        DamagedChunks* damaged) {
     Progress progress("reading " + for_terminal(path));
+    const auto told = [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); };
+    FirstClocks first;
+    if (!is_read_once(path)) {
+        nsc::Reader ahead;
+        ahead.only_first_records();
+        ahead.read_file(path, first, told);
+    }
     MovesInOrder in_order(sink);
-    reader.read_file(path, in_order,
-                     [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
+    OriginsAhead origins(in_order, std::move(first));
+    if (damaged != nullptr) origins.add(*damaged);
+    reader.read_file(path, origins, told);
 }
 
 NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(options.part) {
@@ -55,7 +65,7 @@ NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(
 }
 
 void NamedFile::read(SessionSink& sink) {
-    if (part_.whole()) return read_with_progress(file_, path_, sink);
+    if (part_.whole()) return read_with_progress(file_, path_, sink, &damaged_);
     const auto named = [this] { return symbols(); };
     if (part_.time.needs_bounds()) {
         if (is_read_once(path_)) {
@@ -71,7 +81,7 @@ void NamedFile::read(SessionSink& sink) {
         part_.time = bounds.resolved(part_.time);
     }
     PartStream part(sink, part_, named, path_, names_of_tasks());
-    read_with_progress(file_, path_, part);
+    read_with_progress(file_, path_, part, &damaged_);
     part.check();
 }
 
@@ -89,7 +99,7 @@ const Tasks& NamedFile::tasks(const std::string& option) const {
     NamesOfTasks names;
     nsc::Reader first;
     first.leave_out_records();
-    read_with_progress(first, path_, names);
+    first.read_file(path_, names);
     if (const auto left_out = names.tasks().left_out(); left_out != 0) {
         say(
             fmt::format("{}: {} facts of tasks and objects have no room, so tasks may lack their "
@@ -101,6 +111,13 @@ const Tasks& NamedFile::tasks(const std::string& option) const {
 
 const Symbols* NamedFile::symbols() const {
     return image_ ? &*image_ : file_.symbols() ? &*file_.symbols() : nullptr;
+}
+
+std::string NamedFile::no_report(const std::string& why) const {
+    const ByteChange change = counters().stream.sessions == 0
+                                  ? damaged_.change(counters().line.frames != 0)
+                                  : ByteChange();
+    return path_ + ": " + why + (change.what.empty() ? "" : ": " + change.sentence());
 }
 
 void NamedFile::say_what_is_amiss() const {
@@ -139,9 +156,10 @@ Loaded load(const ReportOptions& options, bool durations,
     try {
         loaded.report = make_report(*loaded.profile, file.counters(), file.symbols(), options.raw);
     } catch (const Error& error) {
-        throw Error(options.file + ": " + error.what(), error.code());
+        throw Error(file.no_report(error.what()), error.code());
     }
     loaded.report.part = shown_text(options);
+    loaded.report.damage = file.damage();
     if (!options.calls.function.empty()) keep_functions(loaded.report, options.calls.function);
     file.say_what_is_amiss();
     return loaded;
@@ -193,8 +211,7 @@ void stream_into(EventSink& to, const ReportOptions& options, std::optional<Time
         sink, [&file] { return file.symbols(); }, options.file, axis);
     stream.know_tasks(&labels);
     file.read(stream);
-    if (stream.sessions() == 0)
-        throw Error(options.file + ": " + no_report_sentence(file.counters()));
+    if (stream.sessions() == 0) throw Error(file.no_report(no_report_sentence(file.counters())));
     sink.finish();
     check_found(selected, options.calls);
     file.say_what_is_amiss();

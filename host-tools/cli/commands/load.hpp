@@ -8,10 +8,13 @@
 
 #include "host-tools/analysis/part/selected_calls.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/target/stream/damage.hpp"
 
 namespace nopscope::host {
 
-void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink);
+// `damaged` gets the line's damaged chunks, whatever part `sink` wants.
+void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink,
+                        DamagedChunks* damaged = nullptr);
 
 // A recording's file and its symbols: from --image, else from the recording, after read().
 class NamedFile {
@@ -25,6 +28,10 @@ public:
     const Tasks& tasks(const std::string& option) const;
     const Symbols* symbols() const;  // null: no symbols are known
     nsc::Counters counters() const { return file_.counters(); }
+    // What happened to the line's bytes, one sentence. Empty: none is damaged.
+    std::string damage() const { return damaged_.sentence(counters().line, counters().stream); }
+    // Why a report cannot be made, with what may explain it.
+    std::string no_report(const std::string& why) const;
     // Prints warnings about the recording on stderr. Call it after read().
     void say_what_is_amiss() const;
 
@@ -35,6 +42,7 @@ private:
     Part part_;
     std::optional<Symbols> image_;
     nsc::Reader file_;
+    DamagedChunks damaged_;
     mutable std::optional<Tasks> tasks_;  // once they were read
 };
 

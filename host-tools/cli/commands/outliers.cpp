@@ -56,15 +56,14 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Outliers
         where += ", " + for_cell(sink.task(call));
     else if (call.track.context != 0)
         where += fmt::format(", context {}", call.track.context);
-    std::string out =
-        fmt::format("{}  {} at {} ({}){}{}{}\n", human_ns(call.duration()),
-                    for_cell(name_of(sink, call.nodes.front().function)),
-                    exact_ns(call.from - sink.origin()), where,
-                    call.away == 0 ? ""
-                                   : fmt::format(", {} of other tasks {}", human_ns(call.away),
-                                                 options.report.on_cpu ? "beside it" : "in it"),
-                    call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
-                    call.cut ? "; it has more paths than are shown" : "");
+    std::string out = fmt::format(
+        "{}  {} at {} ({}){}{}{}\n", human_ns(call.duration()),
+        for_cell(name_of(sink, call.nodes.front().function)), exact_ns(sink.begin(call)), where,
+        call.away == 0 ? ""
+                       : fmt::format(", {} of other tasks {}", human_ns(call.away),
+                                     options.report.on_cpu ? "beside it" : "in it"),
+        call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
+        call.cut ? "; it has more paths than are shown" : "");
     out += fmt::format("{:>12}  {:>8}  {:>8}  function\n", "calls", "total", "self");
     constexpr unsigned deepest_indent = 60;
     visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
@@ -80,7 +79,7 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions
     Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
               {"duration_ns", call.duration()},
               {"away_ns", call.away},
-              {"at_ns", call.from - sink.origin()},
+              {"at_ns", sink.begin(call)},
               {"core", call.track.core},
               {"context", call.track.context},
               {"task", sink.task(call).empty() ? Json(nullptr) : Json(to_utf8(sink.task(call)))},

@@ -20,6 +20,7 @@
 #include "host-tools/live/screen.hpp"
 #include "host-tools/live/series.hpp"
 #include "host-tools/target/control/ending.hpp"
+#include "host-tools/target/stream/damage.hpp"
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
@@ -124,6 +125,7 @@ struct Destination {
     std::uint64_t files_before = 0;  // complete files of the series
     std::uint64_t bytes_before = 0;  // bytes of these files
     Monitor monitor;
+    DamagedChunks damaged;
     Ending ending;
     Tee tee;
     std::optional<LineReader> line;  // once it is open
@@ -138,6 +140,7 @@ struct Destination {
           monitor(screen, symbols),
           tee(recording->sink(), monitor) {
         tee.add(ending);
+        tee.add(damaged);
     }
     // Throws Error.
     std::unique_ptr<LiveRecording> next_recording() const {
@@ -301,12 +304,18 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
             if (steers) steering->serve(to.reader().counters().gaps);
         });
         all_came = end_recording(to, recording, steering ? &*steering : nullptr, options, say);
+        if (const std::string why = steering ? steering->unserved() : ""; !why.empty()) {
+            say(why);
+            all_came = false;
+        }
     } catch (const Error&) {
         to.recording->flush(to.reader());
         throw;
     }
+    const std::string others = source->others();
+    const bool is_empty = to.reader().counters().sessions == 0;
+    const std::string why_silent = is_empty ? to.line->diagnosis().sentence() : "";
     const std::optional<int> status = source->close();
-    const std::string why_silent = to.line->diagnosis().sentence();
     to.line->finish();
     to.recording->end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
@@ -317,7 +326,9 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
                     to.written(), with_commas(line.bytes), with_commas(stream.delivered),
                     stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
                     with_commas(stream.lost), line.corrupt_frames, stream.gaps));
-    const bool is_empty = stream.sessions == 0;
+    if (const std::string sentence = to.damaged.sentence(line, stream, others);
+        !is_empty && !sentence.empty())
+        say("the line: " + sentence);
     if (is_empty && stream.refused_version == 0) say("nothing was recorded: " + why_silent);
     if (status.value_or(0) != 0) {
         say(fmt::format("the command ended with exit status {}", *status));

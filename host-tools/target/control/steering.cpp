@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/target/control/steering.hpp"
 
+#include <fmt/format.h>
+
 #include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
@@ -29,6 +31,7 @@ void Steering::on_session(const HelloInfo& hello) {
 
 void Steering::begin_session() {
     session_waits_ = false;
+    refusal_.clear();
     const bool first = sessions_ == 1;
     try {
         for (const ControlRequest& request : options_.at_start) {
@@ -38,9 +41,19 @@ void Steering::begin_session() {
             if (done.late) say_(done.text);
         }
     } catch (const Error& error) {
+        refusal_ = error.what();
         if (first) throw;
         say_(std::string("after the target's reset: ") + error.what());
     }
+}
+
+std::string Steering::unserved() const {
+    if (options_.at_start.empty() || sessions_ == 0) return {};
+    if (!session_waits_ && refusal_.empty()) return {};
+    return fmt::format(
+        "the target was not set as the options ask, so it recorded as its firmware "
+        "chose: {}",
+        session_waits_ ? "its line ended before it could be asked" : refusal_);
 }
 
 ControlAnswer Steering::answer(const ControlRequest& request) {

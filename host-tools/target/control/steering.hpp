@@ -38,6 +38,9 @@ public:
     // the first session refuses a request of the start. In a later session it says so, and
     // continues. `gaps`: of the line so far. After a new one it asks for what a reader needs.
     void serve(std::uint64_t gaps);
+    // After the line's end: why the target was not set as the start's requests ask, one sentence.
+    // Empty: it was, or no session was heard.
+    std::string unserved() const;
     // Carries out the request, between two turns. The answer holds an error as a sentence.
     ControlAnswer answer(const ControlRequest& request);
     CommandClient& client() { return client_; }
@@ -53,6 +56,7 @@ private:
     std::unique_ptr<ControlSocket> socket_;
     HelloInfo hello_;
     bool session_waits_ = false;
+    std::string refusal_;  // of the session's requests; empty: none
     unsigned sessions_ = 0;
     std::uint64_t gaps_ = 0;
     std::chrono::steady_clock::time_point asked_{};

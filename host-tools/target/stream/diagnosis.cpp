@@ -53,6 +53,12 @@ Diagnosis diagnose(const LineSample& sample) {
         return {Diagnosis::refused_version, refused_version_sentence(sample.stream.refused_version),
                 "use a nopscope of the same version as the target's tracer"};
     }
+    const Diagnosis changed{
+        Diagnosis::changed,
+        fmt::format("{} bytes came, and {} among them: {}", with_commas(line.bytes),
+                    line.frames == 0 ? "not one frame" : "no hello", sample.changed.what),
+        sample.changed.fix};
+    if (sample.changed.is_proven) return changed;
     if (line.frames != 0) {
         return {Diagnosis::frames,
                 fmt::format("{} frames came, and no hello among them", with_commas(line.frames)),
@@ -79,7 +85,8 @@ Diagnosis diagnose(const LineSample& sample) {
                 fmt::format("{} bytes of text came, and not one frame", with_commas(line.bytes)),
                 "does this firmware contain the tracer, and does it call init() and pump()?"};
     }
-    return noise(sample);
+    const bool is_rate = sample.baud != 0 && !likely_bauds(sample.bytes, sample.baud).empty();
+    return sample.changed.what.empty() || is_rate ? noise(sample) : changed;
 }
 
 std::string refused_version_sentence(std::uint16_t version) {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/target/stream/damage.hpp"
 
 namespace nopscope::host {
 
@@ -17,10 +17,19 @@ struct LineSample {
     StreamCounters stream;
     std::uint32_t baud = 0;  // of the port; 0: the line has no rate here
     double seconds = 0;      // time of listening
+    ByteChange changed;      // change_of() all bytes so far
 };
 
 struct Diagnosis {
-    enum Kind : std::uint8_t { silence, zeros, text, noise, frames, refused_version } kind{};
+    enum Kind : std::uint8_t {
+        silence,
+        zeros,
+        text,
+        noise,
+        frames,
+        refused_version,
+        changed
+    } kind{};
     std::string what;  // "no byte came in 3 s"
     std::string fix;   // what to check
 

@@ -89,7 +89,8 @@ std::uint64_t utc_now_ns();
 // A command shows a part of a recording (analysis/part/part_stream.hpp). `ahead` comes once, before
 // the first session, with core and clock 0. Until a core's `begin`, its records only tell which
 // calls are open when the part begins. After its `end` it has no records.
-// `origin` is the clock of a session's first record, which may be left out.
+// `origin` is the clock of a session's earliest record, which may be left out. It comes before all
+// records if the recording can be read twice (origins.hpp); else the first record is the origin.
 enum class PartMark : std::uint8_t { ahead, origin, begin, end };
 
 class SessionSink {

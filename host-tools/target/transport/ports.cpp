@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -53,11 +57,42 @@ std::string permission_fix(const std::string& port) {
                : fmt::format("sudo chmod a+rw {}, or a udev rule", port);
 }
 
+std::string users_of(const std::string& port) {
+    const auto device_of = [](const std::string& path) -> std::uint64_t {
+        struct stat about {};
+        return stat(path.c_str(), &about) == 0 && S_ISCHR(about.st_mode) ? about.st_rdev : 0;
+    };
+    const std::uint64_t device = device_of(port);
+    const std::uint64_t other_side = makedev(5, 2);  // /dev/ptmx: what emulates this port has both
+    std::vector<std::string> users;
+    for (const std::string& process : device != 0 ? entries("/proc") : std::vector<std::string>()) {
+        const std::string id = process.substr(process.rfind('/') + 1);
+        if (id.find_first_not_of("0123456789") != std::string::npos ||
+            id == std::to_string(getpid()))
+            continue;
+        bool has = false, emulates = false;
+        for (const std::string& file : entries(process + "/fd")) {
+            const std::uint64_t opened = device_of(file);
+            has |= opened == device;
+            emulates |= opened == other_side;
+        }
+        std::string name;
+        if (has && !emulates && std::getline(std::ifstream(process + "/comm"), name))
+            users.push_back(fmt::format("{} ({})", for_cell(name), id));
+    }
+    return fmt::format("{}", fmt::join(users, " and "));
+}
+
 std::string open_failure(const std::string& port, int error) {
     const std::string what =
         fmt::format("cannot open serial port {}: {}", port, system_error(error));
     if (error == EACCES || error == EPERM) return what + ": " + permission_fix(port);
-    if (error == EBUSY) return what + ": end the program that uses it";
+    if (error == EBUSY) {
+        const std::string users = users_of(port);
+        return fmt::format(
+            "{}: another program uses it{}: end that", what,
+            users.empty() ? fmt::format(" (sudo fuser -v {} names it)", port) : ", " + users);
+    }
     if (error != ENOENT && error != ENXIO && error != ENODEV) return what;
     const std::vector<std::string> ports = serial_ports();
     if (ports.empty()) return what + ": no serial port is connected";

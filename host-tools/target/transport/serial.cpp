@@ -5,7 +5,9 @@
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -48,6 +50,13 @@ public:
         set_raw(descriptor_, name_, baud);
         baud_ = baud;
     }
+    // The port stays exclusive until all have closed it, unless this is undone.
+    std::optional<int> close() override {
+        if (descriptor_ >= 0) ioctl(descriptor_, TIOCNXCL);
+        return DescriptorSource::close();
+    }
+    ~SerialSource() override { SerialSource::close(); }
+    std::string others() const override { return users_of(name_); }
     bool may_try_rates() const override { return !is_asked_; }
     std::uint32_t baud() const override { return baud_; }
 
@@ -62,6 +71,13 @@ std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud,
     // Non-blocking, because open() would wait on a port without carrier.
     const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (port < 0) throw Error(open_failure(path, errno));
+    // Two programs that read a port share its bytes. TIOCEXCL keeps out all later ones, but for
+    // root's; the lock keeps out each one that asks for it, as another nopscope.
+    if (flock(port, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        ::close(port);
+        throw Error(open_failure(path, EBUSY));
+    }
+    ioctl(port, TIOCEXCL);
     auto source = std::make_unique<SerialSource>(port, path, baud, is_asked);
     set_raw(port, path, baud);
     ioctl(port, TCFLSH, TCIFLUSH);

@@ -36,6 +36,8 @@ public:
     virtual void follow_baud(std::uint32_t baud) { set_baud(baud); }
     // True if no person named the rate, so that others may be tried.
     virtual bool may_try_rates() const { return false; }
+    // Other programs that have the line open, if this user may see them: "cat (4711)".
+    virtual std::string others() const { return {}; }
     // The text that the command behind exec: has written to its standard error since the last call,
     // with Errors::kept; else empty. These bytes come from outside.
     virtual std::string take_errors() { return {}; }

@@ -168,6 +168,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
     if (!report.part.empty()) lines.push_back({"part", report.part, false});
+    if (!report.damage.empty()) lines.push_back({"the line", report.damage, true});
     if (report.on_cpu)
         lines.push_back({"times of calls", "on the CPU, only while their tasks ran", false});
     if (std::string text = refused_text(target.refused, target.sites); !text.empty())

@@ -12,7 +12,8 @@ namespace nopscope::host {
 namespace {
 
 // Appends `value` with `decimals` digits behind a point, right-aligned in `width`.
-void append_decimal(std::string& text, std::uint64_t value, unsigned decimals, std::size_t width) {
+void append_decimal(std::string& text, std::uint64_t value, unsigned decimals, std::size_t width,
+                    bool is_negative = false) {
     char digits[24];
     char* at = digits + sizeof digits;
     for (unsigned n = 0; n < decimals || value != 0 || n == decimals; ++n) {
@@ -20,6 +21,7 @@ void append_decimal(std::string& text, std::uint64_t value, unsigned decimals, s
         *--at = static_cast<char>('0' + value % 10);
         value /= 10;
     }
+    if (is_negative) *--at = '-';
     const auto length = static_cast<std::size_t>(digits + sizeof digits - at);
     if (length < width) text.append(width - length, ' ');
     text.append(at, length);
@@ -68,7 +70,9 @@ std::string& ReplayText::begin_line(Core& core, const Track& track, Nanoseconds 
     ++waiting_;
     std::string& text = line.text;
     text.reserve(96);
-    append_decimal(text, at - std::min(at, origin_), 9, time_width);
+    // A line or a pipe is read once: its first record need not be the earliest.
+    const bool is_before = at < origin_;
+    append_decimal(text, is_before ? origin_ - at : at - origin_, 9, time_width, is_before);
     if (took != nullptr) {
         text += ' ';  // also before a time that is wider than its column
         append_decimal(text, *took, 3, duration_width - 1);
@@ -193,6 +197,7 @@ void ReplayText::sample(const Track& track, std::span<const std::uint32_t> path,
 }
 
 void ReplayText::console(std::string_view bytes, Nanoseconds now) {
+    now = std::max(now, origin_);  // 0: core 0 has no record yet
     while (!bytes.empty()) {
         const std::size_t end = std::min(bytes.find('\n'), bytes.size());
         comment({.number = ~0u, .core = 0, .context = 0}, now,

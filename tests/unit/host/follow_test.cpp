@@ -87,6 +87,8 @@ class Followed : public testing::Test {
 protected:
     // Reads until `life` of the board has ended and all its bytes are read.
     void run(const std::function<void()>& life, bool is_asked = false) {
+        line.reset();
+        source.reset();  // a port has one reader
         source = open_serial(board.port(), first_baud, is_asked);
         line.emplace(*source, told);
         std::atomic<bool> is_over = false;

@@ -159,7 +159,12 @@ TEST(Diagnoses, SayWhatCameAndWhatToDo) {
         line.bytes = bytes.size();
         StreamCounters stream;
         stream.refused_version = version;
-        return diagnose({.bytes = bytes, .line = line, .stream = stream, .baud = 0, .seconds = 3})
+        return diagnose({.bytes = bytes,
+                         .line = line,
+                         .stream = stream,
+                         .baud = 0,
+                         .seconds = 3,
+                         .changed = {}})
             .sentence();
     };
     EXPECT_EQ(said({}, {}), "no byte came in 3.0 s: is the target on, and is this its line?");

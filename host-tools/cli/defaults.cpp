@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -77,11 +78,74 @@ void check(const CLI::App& app, const Items& items, const std::string& file) {
     }
 }
 
+// What editors and web pages put in place of another character. Many look like what is meant.
+constexpr struct {
+    std::string_view typed, code, meant;
+} typographic[] = {
+    {"\u201c", "U+201C", "\""},         {"\u201d", "U+201D", "\""},
+    {"\u201e", "U+201E", "\""},         {"\u201f", "U+201F", "\""},
+    {"\u00ab", "U+00AB", "\""},         {"\u00bb", "U+00BB", "\""},
+    {"\u2018", "U+2018", "'"},          {"\u2019", "U+2019", "'"},
+    {"\u201a", "U+201A", "'"},          {"\u00b4", "U+00B4", "'"},
+    {"\u2010", "U+2010", "-"},          {"\u2011", "U+2011", "-"},
+    {"\u2013", "U+2013", "-"},          {"\u2014", "U+2014", "-"},
+    {"\u2212", "U+2212", "-"},          {"\uff1d", "U+FF1D", "="},
+    {"\u00a0", "U+00A0", "a space"},    {"\u202f", "U+202F", "a space"},
+    {"\u2009", "U+2009", "a space"},    {"\u3000", "U+3000", "a space"},
+    {"\u2028", "U+2028", "a new line"}, {"\u200b", "U+200B", "nothing"},
+    {"\u2060", "U+2060", "nothing"},    {"\ufeff", "U+FEFF", "nothing"},
+};
+
+// The line without its comment and without what is in quotes.
+std::string syntax_of(std::string_view line, bool with_strings = false) {
+    std::string syntax;
+    char quote = 0;
+    for (std::size_t at = 0; at < line.size() && (quote != 0 || line[at] != '#'); ++at) {
+        const char byte = line[at];
+        if (quote != 0 ? byte == quote : byte == '"' || byte == '\'') quote = quote != 0 ? 0 : byte;
+        if (quote == 0 || with_strings) syntax += byte;
+        if (quote == '"' && byte == '\\') ++at;
+    }
+    return syntax;
+}
+
+// Refuses a line that an editor has saved in another encoding, or with other characters.
+void check_line(std::string_view line, std::size_t number, const std::string& file) {
+    const std::string text = syntax_of(line, true), syntax = syntax_of(line);
+    if (to_utf8(text) != text) {
+        refuse(fmt::format("{}: line {} is not UTF-8: {}: save the file as UTF-8", file, number,
+                           for_cell(text)));
+    }
+    for (const auto& [typed, code, meant] : typographic) {
+        if (syntax.find(typed) == syntax.npos) continue;
+        refuse(fmt::format("{}: line {} has the character {} where {} is meant: {}", file, number,
+                           code, meant, for_cell(text)));
+    }
+}
+
+// Reads what any editor writes: with or without a byte order mark, and all line ends. Refuses
+// UTF-16.
+std::string text_of(std::istream& in, const std::string& file) {
+    std::string text(std::istreambuf_iterator<char>(in), {}), lines;
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
+        text.find('\0') != text.npos) {
+        refuse(file + " is not UTF-8, but UTF-16 or no text: save it as UTF-8");
+    }
+    if (text.starts_with("\ufeff")) text.erase(0, 3);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] != '\r') lines += text[at];
+        if (text[at] == '\r' && !text.substr(at + 1, 1).starts_with('\n')) lines += '\n';
+    }
+    return lines;
+}
+
 Items items_of(std::istream& in, const std::string& file) {
     try {
         // ConfigBase would take "[board]  # comment" for an option.
-        std::stringstream text;
-        for (std::string line; std::getline(in, line); text << line << '\n') {
+        std::stringstream from(text_of(in, file)), text;
+        std::size_t number = 0;
+        for (std::string line; std::getline(from, line); text << line << '\n') {
+            check_line(line, ++number, file);
             if (CLI::detail::trim(line).starts_with('['))
                 line.resize(std::min(line.find('#'), line.size()));
         }

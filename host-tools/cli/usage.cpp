@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
+#include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/old_spellings.hpp"
 
 namespace nopscope::host {
@@ -57,10 +60,20 @@ std::string unknown_option(const CLI::App& app, const CLI::App* command, const s
     return fmt::format("{}{}: it is an option of {}", what, for_cell(name), listed(others));
 }
 
+// An argument or an option as a person would name it.
+std::string as_said(const CLI::Option& option) {
+    if (!option.get_positional()) return option.get_name();
+    const std::string name = option.get_name();
+    static const std::map<std::string, std::string> words{
+        {"before", "two recordings"}, {"image", "an ELF"}, {"sql", "a statement"}};
+    if (const auto known = words.find(name); known != words.end()) return known->second;
+    return option.get_type_name() == kind::recording ? "a recording" : "a " + name;
+}
+
 std::string positionals(const CLI::App& command) {
     Words names;
     for (const CLI::Option* const option : shown_options(command)) {
-        if (option->get_positional()) names.push_back(option->get_name(true));
+        if (option->get_positional()) names.push_back(as_said(*option));
     }
     return names.empty() ? "no arguments" : listed(names);
 }
@@ -74,10 +87,15 @@ std::string without_command(const CLI::App& app, const Words& words) {
 std::string missing(const CLI::App& command) {
     Words names;
     for (const CLI::Option* const option : shown_options(command)) {
-        if (option->get_required() && option->count() == 0) names.push_back(option->get_name());
+        if (option->get_required() && option->count() == 0) names.push_back(as_said(*option));
     }
-    return fmt::format("{} needs {}: see `nopscope help {}`", command.get_name(), listed(names),
-                       command.get_name());
+    // The first example of the help's last lines (add_command).
+    std::istringstream help(command.get_footer());
+    std::string example;
+    while (example.find(" nopscope ") == example.npos && std::getline(help, example)) {
+    }
+    return fmt::format("{}: give {}, for example `{}`", command.get_name(), listed(names),
+                       CLI::detail::trim(example));
 }
 
 // The option that CLI11's error is about. Null: its text does not begin with an option's name.
@@ -96,7 +114,7 @@ std::string excluded(const CLI::App& command) {
         for (const CLI::Option* const other : option->get_excludes()) {
             if (option->count() != 0 && other->count() != 0) {
                 return fmt::format("{}: give {} or {}, not both", command.get_name(),
-                                   option->get_name(), other->get_name());
+                                   as_said(*option), as_said(*other));
             }
         }
     }
@@ -157,7 +175,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     // CLI11 puts the option's name before the sentence of a check in values.hpp.
     if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return what;
     if (const CLI::Option* const option = option_of(command, what)) {
-        return takes_value(*option) ? fmt::format("{} needs a value: {}", option->get_name(),
+        return takes_value(*option) ? fmt::format("{} needs a value: {}", as_said(*option),
                                                   option->get_description())
                                     : fmt::format("{} takes no value", option->get_name());
     }

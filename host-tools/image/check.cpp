@@ -11,6 +11,7 @@
 #include "host-tools/image/arch/elf.hpp"
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
+#include "host-tools/image/function_names.hpp"
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/image/symbols.hpp"
@@ -21,19 +22,13 @@ namespace {
 
 using Addresses = std::unordered_set<std::uint64_t>;
 
-// One function symbol for each address, ascending: preferably with a size, then a global one.
+// One function symbol for each address, ascending.
 std::vector<const ElfSymbol*> functions(const ElfFile& elf) {
     std::vector<const ElfSymbol*> result;
-    const auto rank = [](const ElfSymbol& s) {
-        return (s.size != 0 ? 2 : 0) + (s.is_local ? 0 : 1);
-    };
     for (const ElfSymbol& symbol : elf.symbols()) {
-        if (!symbol.is_function() || symbol.name.empty()) continue;
-        if (!result.empty() && result.back()->address == symbol.address) {
-            if (rank(symbol) > rank(*result.back())) result.back() = &symbol;
-        } else {
-            result.push_back(&symbol);
-        }
+        if (!symbol.is_function() || symbol.name.empty() || symbol.is_mapping()) continue;
+        if (result.empty() || result.back()->address != symbol.address)
+            result.push_back(symbol_at(elf, symbol.address));
     }
     return result;
 }
@@ -171,8 +166,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         if (has_pad) continue;
         if (labels.contains(taken.target) || is_tracer_entry(function->second->name)) continue;
         const std::string name = demangled(function->second->name);
-        const auto& allowed = allowed_without_pad;
-        if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
+        if (std::ranges::any_of(allowed_without_pad, [&](const std::string& glob) {
+                return names_function(glob, name, names_at(elf, taken.target, budget));
+            }))
+            continue;
         std::string what = fmt::format(
             "has its address taken at 0x{:x} but begins with no landing pad", taken.where);
         if (result.pads_are_enforced) {

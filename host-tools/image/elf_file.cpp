@@ -147,6 +147,7 @@ void ElfFile::read_symbols() {
             symbol.name = string_at(table.link, at<std::uint32_t>(entry, 0));
             symbol.type = entry[4] & 15;
             symbol.is_local = (entry[4] >> 4) == 0;
+            symbol.is_weak = (entry[4] >> 4) == 2;
             symbol.section = at<std::uint16_t>(entry, 6);
             symbol.address = at<std::uint64_t>(entry, 8);
             symbol.size = at<std::uint64_t>(entry, 16);

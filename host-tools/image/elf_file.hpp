@@ -37,6 +37,7 @@ struct ElfSymbol {
     std::uint64_t size = 0;
     std::uint8_t type = 0;  // STT_*
     bool is_local = false;
+    bool is_weak = false;
     std::uint16_t section = 0;
 
     bool is_function() const { return type == 2 && section != 0; }

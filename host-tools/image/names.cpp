@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/image/function_names.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "tracer/protocol/names.hpp"
 
@@ -30,19 +32,31 @@ std::vector<std::uint8_t> name_table(const ElfFile& elf) {
     std::vector<std::uint8_t> blocks;
     std::vector<std::uint8_t> names;
     std::string_view before;
+    const auto add = [&](std::string_view name) {
+        name = name.substr(0, protocol::max_name_bytes);
+        const std::size_t shared =
+            std::min<std::size_t>(shared_bytes(before, name), protocol::alias_mark - 1);
+        names.push_back(static_cast<std::uint8_t>(shared));
+        names.push_back(static_cast<std::uint8_t>(name.size() - shared));
+        names.insert(names.end(), name.begin() + static_cast<std::ptrdiff_t>(shared), name.end());
+        before = name;
+    };
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         if (i % protocol::names_per_block == 0) {
             append(blocks, static_cast<std::uint32_t>(names.size()));
             before = {};
         }
         const ElfSymbol* symbol = symbol_at(elf, addresses[i]);
-        std::string_view name;
-        if (symbol != nullptr) name = symbol->name.substr(0, protocol::max_name_bytes);
-        const std::size_t shared = shared_bytes(before, name);
-        names.push_back(static_cast<std::uint8_t>(shared));
-        names.push_back(static_cast<std::uint8_t>(name.size() - shared));
-        names.insert(names.end(), name.begin() + static_cast<std::ptrdiff_t>(shared), name.end());
-        before = name;
+        const std::string_view first = symbol != nullptr ? symbol->name : std::string_view();
+        add(first);
+        std::set<std::string_view> aliases;
+        for (const ElfSymbol* const other : symbols_at(elf, addresses[i]))
+            aliases.insert({other->name, clone_name(other->name).origin});
+        aliases.erase(first);
+        for (const std::string_view alias : aliases) {
+            names.push_back(protocol::alias_mark);
+            add(alias);
+        }
     }
     std::vector<std::uint8_t> table;
     append(table, protocol::names_magic);

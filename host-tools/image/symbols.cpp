@@ -13,6 +13,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/function_names.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
@@ -42,18 +43,40 @@ double demangled_bytes(std::string_view name) {
     return static_cast<double>(name.size()) * std::pow(3, references / 3);
 }
 
-Function function_of(const ElfSymbol& symbol, const SourceLines& lines, NameBudget& budget) {
+// Higher counts more. The suffixes of .localalias and others make another name of what has one.
+unsigned rank(const ElfSymbol& symbol) {
+    return (symbol.is_function() ? 16u : 0u) +
+           (clone_name(symbol.name).origin == symbol.name ? 8u : 0u) +
+           (symbol.size != 0 ? 4u : 0u) +
+           (symbol.is_weak    ? 0u
+            : symbol.is_local ? 1u
+                              : 2u);
+}
+
+Function function_at(const ElfFile& elf, std::uint64_t address, const SourceLines& lines,
+                     NameBudget& budget) {
     Function function;
-    function.address = symbol.address;
-    function.size = symbol.size;
-    function.name = demangled(symbol.name);
-    if (function.name != symbol.name) function.linkage_name = symbol.name;
-    const SourcePlace place = lines.at(symbol.address);
+    function.address = address;
+    const ElfSymbol* const symbol = symbol_at(elf, address);
+    function.name = symbol != nullptr ? demangled(symbol->name) : hex_address(address);
+    if (symbol != nullptr) function.size = symbol->size;
+    const SourcePlace place = lines.at(address);
     function.file = place.file;
     function.line = place.line;
-    budget.take(bytes_of_function + function.name.size() + function.linkage_name.size() +
-                function.file.size());
+    budget.take(bytes_of_function + function.name.size() + function.file.size());
+    function.aliases = names_at(elf, address, budget);
+    std::erase(function.aliases, function.name);
     return function;
+}
+
+bool is_name(const ElfSymbol& symbol) {
+    return symbol.section != 0 && !symbol.name.empty() && !symbol.is_mapping();
+}
+
+std::span<const ElfSymbol> range_at(const ElfFile& elf, std::uint64_t address) {
+    const auto [first, last] =
+        std::ranges::equal_range(elf.symbols(), address, {}, &ElfSymbol::address);
+    return {first, last};
 }
 
 // Names for the text outside `sites`. An assembler's label without a size extends to the next
@@ -77,7 +100,7 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
         if (!section.is_code() || address < section.address ||
             address - section.address >= section.size)
             continue;
-        Function function = function_of(*symbol, lines, budget);
+        Function function = function_at(elf, address, lines, budget);
         if (function.size == 0) {
             std::uint64_t end = section.address + section.size;
             for (std::size_t next = i; next < symbols.size(); ++next) {
@@ -104,18 +127,33 @@ void NameBudget::take(std::size_t bytes) {
 }
 
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
-    const auto& symbols = elf.symbols();
-    auto at = std::lower_bound(symbols.begin(), symbols.end(), address,
-                               [](const ElfSymbol& s, std::uint64_t a) { return s.address < a; });
     const ElfSymbol* best = nullptr;
-    const auto rank = [](const ElfSymbol& s) {
-        return (s.is_function() ? 4 : 0) + (s.is_local ? 0 : 2) + (s.size != 0 ? 1 : 0);
-    };
-    for (; at != symbols.end() && at->address == address; ++at) {
-        if (at->section == 0 || at->name.empty() || at->is_mapping()) continue;
-        if (best == nullptr || rank(*at) > rank(*best)) best = &*at;
+    for (const ElfSymbol& one : range_at(elf, address)) {
+        if (is_name(one) && (best == nullptr || rank(one) > rank(*best))) best = &one;
     }
     return best;
+}
+
+std::vector<const ElfSymbol*> symbols_at(const ElfFile& elf, std::uint64_t address) {
+    std::vector<const ElfSymbol*> all;
+    const ElfSymbol* const best = symbol_at(elf, address);
+    for (const ElfSymbol& one : range_at(elf, address)) {
+        if (is_name(one) && one.is_function() == best->is_function()) all.push_back(&one);
+    }
+    return all;
+}
+
+std::vector<std::string> names_at(const ElfFile& elf, std::uint64_t address, NameBudget& budget) {
+    std::vector<std::string> names;
+    for (const ElfSymbol* const symbol : symbols_at(elf, address)) {
+        for (std::string name : {demangled(symbol->name), std::string(symbol->name)}) {
+            budget.take(sizeof name + name.size());
+            names.push_back(std::move(name));
+        }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
 }
 
 std::string demangled(std::string_view name) {
@@ -208,11 +246,7 @@ Symbols read_symbols(const ElfFile& elf) {
     const SourceLines lines(elf);
     NameBudget budget(elf);
     for (const std::uint64_t address : addresses) {
-        const std::string hex = hex_address(address);
-        const ElfSymbol* const symbol = symbol_at(elf, address);
-        Function function =
-            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address},
-                        lines, budget);
+        Function function = function_at(elf, address, lines, budget);
         function.landing_pad = arch::is_site_landing_pad(elf.word_at(address).value_or(0));
         symbols.sites.push_back(std::move(function));
     }

@@ -32,8 +32,10 @@ struct Function {
     std::string name;  // demangled
     std::string file;  // of its definition; empty: unknown
     std::uint32_t line = 0;
-    std::string linkage_name = {};  // from an ELF, if it differs from `name`
-    bool landing_pad = true;        // it begins with one
+    bool landing_pad = true;  // it begins with one
+    // Its other names, sorted: as it is linked, if that differs from `name`, and those of other
+    // symbols at its address.
+    std::vector<std::string> aliases = {};
 };
 
 struct Symbols {
@@ -64,9 +66,14 @@ std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
 // Throws Error if the names exceed a NameBudget.
 Symbols read_symbols(const ElfFile& elf);
 
-// The symbol for `address`, or null. A function precedes a label, a global symbol a local one, and
-// a symbol with a size one without; then the first one counts.
+// The symbol for `address`, or null. A function precedes a label, a name in the source that of a
+// compiler's clone, and a symbol with a size one without; then a global symbol precedes a local
+// one, and that a weak one, which the linker takes for want of another; then the first one counts.
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
+// All symbols for `address` of its kind (function or label), the first of them included.
+std::vector<const ElfSymbol*> symbols_at(const ElfFile& elf, std::uint64_t address);
+// Their names, demangled and not, sorted. Throws Error as `budget` does.
+std::vector<std::string> names_at(const ElfFile& elf, std::uint64_t address, NameBudget& budget);
 
 // `name` itself if it is not a C++ function's, or if the result would exceed 4096 bytes.
 std::string demangled(std::string_view name);

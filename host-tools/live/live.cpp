@@ -10,6 +10,7 @@
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/function_names.hpp"
 #include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
@@ -38,9 +39,8 @@ std::future<ControlAnswer> answered(const ControlAnswer& answer) {
 void add_busy_ticks(LiveView& view, const std::vector<std::string>& idle) {
     std::vector<bool> is_idle;
     for (const FunctionRow& row : view.report->by_number) {
-        is_idle.push_back(std::any_of(idle.begin(), idle.end(), [&](const auto& glob) {
-            return glob_matches(glob, row.name);
-        }));
+        is_idle.push_back(std::any_of(idle.begin(), idle.end(),
+                                      [&](const auto& glob) { return names_function(glob, row); }));
     }
     for (CoreStatus& core : view.status.cores)
         core.busy_ticks = view.profile->self_ticks_of(core.number, is_idle);

@@ -253,6 +253,15 @@ bool Reader::read_tails(protocol::Reader& in, Symbols& symbols) {
     return in.ok();
 }
 
+void Reader::read_aliases(protocol::Reader& in, Symbols& symbols) {
+    for (std::vector<Function>* list : {&symbols.sites, &symbols.code}) {
+        for (Function& function : *list) {
+            for (std::uint64_t left = in.varint(); left != 0 && in.ok(); --left)
+                function.aliases.push_back(read_text(in));
+        }
+    }
+}
+
 bool Reader::read_symbols(protocol::Reader in) {
     Symbols symbols;
     symbols.origin = read_text(in);
@@ -262,6 +271,7 @@ bool Reader::read_symbols(protocol::Reader in) {
     // Older recordings end here.
     if (in.left() != 0 && !read_functions(in, symbols.code)) return false;
     if (in.left() != 0 && !read_tails(in, symbols)) return false;
+    if (in.left() != 0) read_aliases(in, symbols);
     if (in.ok()) symbols_ = std::move(symbols);
     return in.ok();
 }

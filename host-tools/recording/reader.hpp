@@ -74,6 +74,7 @@ private:
     static bool read_functions(protocol::Reader& in, std::vector<Function>& functions);
     bool read_symbols(protocol::Reader in);
     bool read_tails(protocol::Reader& in, Symbols& symbols);
+    static void read_aliases(protocol::Reader& in, Symbols& symbols);
     bool read_end(protocol::Reader in);
 
     std::vector<std::uint8_t> buffer_;

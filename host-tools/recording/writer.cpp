@@ -43,6 +43,12 @@ void Writer::symbols(const Symbols& symbols) {
             before = site;
         }
     }
+    for (const std::vector<Function>* list : {&symbols.sites, &symbols.code}) {
+        for (const Function& function : *list) {
+            payload.varint(function.aliases.size());
+            for (const std::string& alias : function.aliases) payload.text(alias);
+        }
+    }
     chunk(Type::symbols, payload.bytes());
     check();
 }

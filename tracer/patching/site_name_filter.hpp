@@ -98,8 +98,11 @@ private:
     bool has(Part& part, std::uint32_t index) const {
         if (part.sites.bits != nullptr && !part.sites.bits->has(index)) return false;
         if (part.sites.pattern != nullptr) {
-            return part.cursor.seek(index) &&
-                   glob_matches(part.sites.pattern, part.cursor.data(), part.cursor.size());
+            protocol::NameCursor& name = part.cursor;
+            for (bool has_name = name.seek(index); has_name; has_name = name.seek_alias()) {
+                if (glob_matches(part.sites.pattern, name.data(), name.size())) return true;
+            }
+            return false;
         }
         if (!part.sites.listed) {
             return index >= part.sites.first && index - part.sites.first < part.sites.count;

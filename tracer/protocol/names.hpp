@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name table: the linkage name of each patch site, in the image's section .nopscope.names.
+// The name table: the linkage names of each patch site, in the image's section .nopscope.names.
 // `nopscope names` writes it if the build uses nopscope_name_table(TARGET). The target reads it.
 //
-//     u32 magic          "NSN" and the version, 1
+//     u32 magic          "NSN" and the version, 2
 //     u32 site_count
 //     u32 site_table_crc as in hello; the target refuses a table of another image
 //     u32 name_bytes     size of `names`
 //     u32 block[n]       where each block of 16 names begins, n = ceil(site_count / 16)
-//     names              by site index: u8 shared, u8 rest, rest bytes
+//     names              by site index: u8 shared, u8 rest, rest bytes;
+//                        then for each of the site's aliases: u8 255, and the same
 //
 // A name is the first `shared` bytes of the name before it (0 at the start of a block), and `rest`
-// more. Names are cut to 255 bytes. A site without a symbol has an empty name.
+// more; `shared` is below 255. Names are cut to 255 bytes. A site without a symbol has an empty
+// name. An alias is another symbol at the site, or what a compiler's clone is called in the source.
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::protocol {
 
-inline constexpr std::uint32_t names_magic = 0x014e534e;
+inline constexpr std::uint32_t names_magic = 0x024e534e;
 inline constexpr std::uint32_t names_per_block = 16;
 inline constexpr std::size_t names_header_bytes = 16;
 inline constexpr std::size_t max_name_bytes = 255;
+inline constexpr Byte alias_mark = 255;
 
 class NameTable {
 public:
@@ -63,10 +66,18 @@ public:
     bool seek(std::uint32_t index) {
         if (index >= table_.size_) return false;
         const std::uint32_t block = index / names_per_block;
-        const bool is_ahead =
-            next_ != 0 && index >= next_ - 1 && block == (next_ - 1) / names_per_block;
+        const bool is_ahead = next_ != 0 && index >= next_ - (is_alias_ ? 0 : 1) &&
+                              block == (next_ - 1) / names_per_block;
         if (!is_ahead) start_block(block);
         while (next_ <= index) step();
+        return size_ != 0;
+    }
+    // After seek(): makes data() the next alias of that site; false: it has no more.
+    bool seek_alias() {
+        if (at_ >= table_.name_bytes_ || table_.names_[at_] != alias_mark) return false;
+        ++at_;
+        is_alias_ = true;
+        read();
         return size_ != 0;
     }
     const char* data() const { return name_; }  // size() bytes, no terminator
@@ -79,9 +90,16 @@ private:
         at_ = in.fixed<std::uint32_t>();
         next_ = block * names_per_block;
         size_ = 0;
+        is_alias_ = false;
     }
     void step() {
+        while (seek_alias()) {
+        }
         ++next_;
+        is_alias_ = false;
+        read();
+    }
+    void read() {
         const std::uint32_t left = at_ < table_.name_bytes_ ? table_.name_bytes_ - at_ : 0;
         Reader in(table_.names_ + (table_.name_bytes_ - left), left);
         const auto shared = in.fixed<Byte>();
@@ -101,6 +119,7 @@ private:
     std::uint32_t next_ = 0;  // index of the current name, plus 1
     std::uint32_t at_ = 0;
     std::size_t size_ = 0;
+    bool is_alias_ = false;  // data() is an alias
     char name_[max_name_bytes];
 };
 

@@ -4,55 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "host-tools/image/function_names.hpp"
+
 namespace nopscope::host {
 namespace {
-
-constexpr std::string_view suffixes[] = {"part",     "constprop", "isra",      "cold",
-                                         "lto_priv", "llvm",      "localalias"};
-
-bool is_number(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-void trim(std::string_view& name) {
-    while (name.ends_with(' ')) name.remove_suffix(1);
-}
-
-// Removes ".part.0" from the end. False: there is no such suffix, or nothing before it.
-bool take_suffix(std::string_view& name, bool& is_piece) {
-    std::string_view rest = name;
-    std::size_t dot = rest.rfind('.');
-    if (dot == std::string_view::npos) return false;
-    std::string_view word = rest.substr(dot + 1);
-    if (is_number(word)) {
-        rest = rest.substr(0, dot);
-        dot = rest.rfind('.');
-        if (dot == std::string_view::npos) return false;
-        word = rest.substr(dot + 1);
-    }
-    if (dot == 0 || std::find(std::begin(suffixes), std::end(suffixes), word) == std::end(suffixes))
-        return false;
-    is_piece |= word == "part" || word == "cold";
-    name = rest.substr(0, dot);
-    return true;
-}
-
-// Removes " [clone .part.0]" from the end. False: the brackets have anything but suffixes.
-bool take_brackets(std::string_view& name, bool& is_piece) {
-    constexpr std::string_view begin = " [clone ";
-    const std::size_t at = name.rfind(begin);
-    if (!name.ends_with(']') || at == std::string_view::npos || at == 0) return false;
-    // Includes one character before the suffixes, because take_suffix() needs one.
-    std::string_view inside =
-        name.substr(at + begin.size() - 1, name.size() - 1 - (at + begin.size() - 1));
-    bool piece = false;
-    while (take_suffix(inside, piece)) {
-    }
-    trim(inside);
-    if (!inside.empty()) return false;
-    is_piece |= piece;
-    name = name.substr(0, at);
-    return true;
-}
 
 struct Member {
     std::uint32_t family = 0;  // function number in the new names
@@ -85,6 +40,7 @@ std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& b
             FunctionPlace place = names.place(number);
             const CloneName name = clone_name(place.name);
             if (folds) place.name = std::string(name.origin);
+            if (folds) place.aliases.push_back(names.place(number).name);
             members[number] = {folded.function(place), folds && name.is_piece};
             if (folds) folded.add_clone(members[number].family, names.place(number).name);
         }
@@ -153,14 +109,6 @@ RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& 
 }
 
 }  // namespace
-
-CloneName clone_name(std::string_view name) {
-    CloneName found{name};
-    while (take_suffix(found.origin, found.is_piece) ||
-           take_brackets(found.origin, found.is_piece)) {
-    }
-    return found;
-}
 
 Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<RunSums>& after) {
     Names folded;

@@ -13,19 +13,11 @@
 //     paths   a piece that a member calls is part of the member's path
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "host-tools/analysis/diff/diff.hpp"
 
 namespace nopscope::host {
-
-struct CloneName {
-    std::string_view origin;  // points into `name`
-    bool is_piece = false;    // a part of the origin's body, not another version of it
-};
-// Also of the demanglers' form, "f(int) [clone .part.0]". Without such a suffix: `name` itself.
-CloneName clone_name(std::string_view name);
 
 // Joins each family whose members differ between the sides. Returns the runs' new names.
 Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<RunSums>& after);

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "host-tools/analysis/profile/nanoseconds.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -168,11 +169,32 @@ void add(Amounts& to, std::uint64_t calls, std::uint64_t self_ns, std::uint64_t 
 
 }  // namespace
 
-std::uint32_t Names::function(const FunctionPlace& place) {
+std::uint32_t Names::function(FunctionPlace place) {
     const auto number = static_cast<std::uint32_t>(places_.size());
-    const auto [at, is_new] = numbers_.try_emplace({place.name, place.file}, number);
-    if (is_new) places_.push_back(place);
+    Builds::Id id = builds_.id_of(place.name, place.file);
+    const auto [at, is_new] = numbers_.try_emplace(id, number);
+    if (place.name != id.first) place.aliases.push_back(place.name);
+    std::tie(place.name, place.file) = std::move(id);
+    if (is_new) {
+        places_.push_back(std::move(place));
+    } else {
+        std::vector<std::string>& known = places_[at->second].aliases;
+        for (std::string& alias : place.aliases)
+            if (std::find(known.begin(), known.end(), alias) == known.end())
+                known.push_back(std::move(alias));
+    }
     return at->second;
+}
+
+std::string Names::label(std::uint32_t function) const {
+    const auto& [name, file] = std::pair(places_[function].name, places_[function].file);
+    std::vector<std::string> others;
+    for (auto at = numbers_.lower_bound({name, {}});
+         at != numbers_.end() && at->first.first == name; ++at) {
+        if (at->second != function) others.push_back(at->first.second);
+    }
+    const std::string end = others.empty() ? std::string() : telling_end(file, others);
+    return end.empty() ? name : fmt::format("{} ({})", name, end);
 }
 
 std::uint32_t Names::path(std::uint32_t caller, std::uint32_t function) {
@@ -242,7 +264,7 @@ RunSums sums_of_tasks(Names& names, const Report& report) {
 
 void keep_functions(RunSums& run, const Names& names, const std::string& glob) {
     const auto is_named = [&](std::uint32_t function) {
-        return names_function(glob, Function{.name = names.place(function).name, .file = {}});
+        return names_function(glob, names.place(function));
     };
     std::erase_if(run.functions, [&](const auto& one) { return !is_named(one.first); });
     std::erase_if(run.paths, [&](const auto& one) { return !is_named(names.last(one.first)); });

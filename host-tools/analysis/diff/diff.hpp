@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares recordings before a change with those after it, by function and by call path.
 //
-// Functions match by name and file, clones by their origin (clones.hpp), paths by their functions'
-// names. Times are means over the runs of each side. With two runs or more on each side, a
-// difference is significant if Welch's test says so at a false discovery rate of 5 % over all
-// comparisons (Benjamini, Hochberg 1995). With fewer runs there is no test.
+// Functions match by name and by what tells their file (builds.hpp), clones by their origin
+// (clones.hpp), paths by their functions. Times are means over the runs of each side. With two runs
+// or more on each side, a difference is significant if Welch's test says so at a false discovery
+// rate of 5 % over all comparisons (Benjamini, Hochberg 1995). With fewer runs there is no test.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "host-tools/analysis/diff/builds.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 
@@ -23,11 +24,16 @@ class Names {
 public:
     static constexpr std::uint32_t root = 0;  // of paths
 
-    std::uint32_t function(const FunctionPlace& place);
+    // The next places are functions of this build.
+    void add_build(const Symbols& symbols) { builds_.add(symbols); }
+    std::uint32_t function(FunctionPlace place);
     std::uint32_t path(std::uint32_t caller, std::uint32_t function);
 
     // The place in the first recording that has the function.
     const FunctionPlace& place(std::uint32_t function) const { return places_[function]; }
+    // The name; if several functions have it, with the part of the path that tells this one from
+    // them: "init (x/init.c)".
+    std::string label(std::uint32_t function) const;
     std::size_t path_count() const { return paths_.size(); }  // callers have lower numbers
     std::uint32_t caller(std::uint32_t path) const { return paths_[path].first; }
     std::uint32_t last(std::uint32_t path) const { return paths_[path].second; }
@@ -45,7 +51,8 @@ public:
     }
 
 private:
-    std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // by name and file
+    Builds builds_;
+    std::map<Builds::Id, std::uint32_t> numbers_;
     std::vector<FunctionPlace> places_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> path_numbers_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> paths_{{root, 0}};  // caller, function

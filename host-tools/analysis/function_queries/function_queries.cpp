@@ -9,7 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -47,13 +47,12 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
     for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size();
          ++number) {
         const FunctionRow& row = report.by_number[number];
-        if (row.calls != 0 && names_function(glob, Function{.name = row.name, .file = {}}))
-            found.push_back(number);
+        if (row.calls != 0 && names_function(glob, row)) found.push_back(number);
     }
     if (!found.empty()) return found;
     std::vector<std::string> names;
     names.reserve(report.functions.size());
-    for (const FunctionRow& row : report.functions) names.push_back(row.name);
+    for (const FunctionRow& row : report.functions) add_names(names, row);
     throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob),
                             did_you_mean(glob, names)),
                 Exit::usage);

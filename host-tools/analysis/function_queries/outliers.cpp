@@ -6,7 +6,7 @@
 namespace nopscope::host {
 
 void OutlierSink::on_function(std::uint32_t number, const FunctionPlace& place) {
-    places_[number] = {place, number < first_own_function && wanted_(place.name)};
+    places_[number] = {place, number < first_own_function && wanted_(place)};
 }
 
 std::uint32_t OutlierSink::child(Watched& on, std::uint32_t parent, std::uint32_t function) {

@@ -37,7 +37,7 @@ public:
     static constexpr std::size_t max_nodes = 10'000;
 
     // `on_cpu`: all times are without those in which the task did not run.
-    OutlierSink(std::function<bool(const std::string& name)> wanted, std::size_t most,
+    OutlierSink(std::function<bool(const FunctionPlace&)> wanted, std::size_t most,
                 bool on_cpu = false)
         : wanted_(std::move(wanted)), most_(most), on_cpu_(on_cpu) {}
 
@@ -88,7 +88,7 @@ private:
     static std::uint32_t child(Watched& on, std::uint32_t parent, std::uint32_t function);
     void keep(Outlier&& call);
 
-    std::function<bool(const std::string&)> wanted_;
+    std::function<bool(const FunctionPlace&)> wanted_;
     std::size_t most_;
     bool on_cpu_;
     std::unordered_map<std::uint32_t, Known> places_;

@@ -9,7 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -380,9 +380,9 @@ void PartStream::tell_switch(Core& core, std::uint64_t index, std::uint64_t cloc
 void PartStream::on_function(std::uint32_t number, const FunctionPlace& place) {
     if (part_.under.empty() || number >= first_own_function) return;
     if (number >= is_under_.size()) is_under_.resize(number + 1);
-    is_under_[number] = names_function(part_.under, {.name = place.name, .file = {}});
+    is_under_[number] = names_function(part_.under, place);
     found_function_ |= is_under_[number];
-    names_.push_back(place.name);
+    add_names(names_, place);
 }
 
 void PartStream::entry(const Track& track, std::uint32_t function, Nanoseconds) {

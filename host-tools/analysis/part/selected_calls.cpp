@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 
@@ -27,7 +27,7 @@ SelectedCalls::Core& SelectedCalls::core_of(std::uint32_t core) {
 void SelectedCalls::on_function(std::uint32_t number, const FunctionPlace& place) {
     if (number < first_own_function) {
         if (number >= named_.size()) named_.resize(number + 1);
-        named_[number] = names_function(selection_.function, {.name = place.name, .file = {}});
+        named_[number] = names_function(selection_.function, place);
         found_function_ |= named_[number];
     }
     inner_.on_function(number, place);

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "host-tools/analysis/profile/prices.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -6,13 +6,12 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 
 bool keeps(const Report& report, const FunctionPlace& place) {
-    return report.kept.empty() ||
-           names_function(report.kept, Function{.name = place.name, .file = {}});
+    return report.kept.empty() || names_function(report.kept, place);
 }
 
 void keep_functions(Report& report, const std::string& glob) {
@@ -20,7 +19,7 @@ void keep_functions(Report& report, const std::string& glob) {
     std::vector<std::string> names;
     bool any = false;
     const auto keep = [&](auto& rows) {
-        for (const FunctionPlace& row : rows) names.push_back(row.name);
+        for (const FunctionPlace& row : rows) add_names(names, row);
         std::erase_if(rows, [&](const FunctionPlace& row) { return !keeps(report, row); });
         any |= !rows.empty();
     };

@@ -260,7 +260,7 @@ FunctionPlace interrupt_place(std::uint32_t offset) {
 FunctionPlace place_of(std::uint64_t address, const Function* function) {
     if (function == nullptr)
         return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
-    return {function->name, function->file, function->line, address};
+    return {function->name, function->file, function->line, address, {}, function->aliases};
 }
 
 std::string name_of_node(const Report& report, const CallTree::Node& node) {

@@ -33,6 +33,7 @@ struct FunctionPlace {
     std::uint64_t address = 0;  // link time
     // Set for an interrupt, which has no file and no address.
     std::optional<std::uint32_t> interrupt = std::nullopt;
+    std::vector<std::string> aliases = {};  // as Function's
 };
 
 // A key that is unique among functions and interrupts, and the same in every report of an image. A

@@ -28,22 +28,24 @@ struct Options {
     std::uint64_t tick_hz = 54'000'000;
 };
 
-// Reads lines of "id address name". A function id without a name has no symbol.
+// Reads lines of "id address name [file [alias...]]". A function id without a name has no symbol.
 Symbols read_names(const std::string& path) {
     Symbols symbols;
     symbols.origin = path;
     std::ifstream file(path);
-    std::map<std::uint32_t, std::string> names;
+    std::map<std::uint32_t, Function> functions;
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
         std::uint32_t id = 0;
         std::string address;
-        std::string name;
-        if (words >> id >> address >> name) names[id] = name;
+        Function function{.size = 8, .name = {}, .file = {}};
+        if (!(words >> id >> address >> function.name)) continue;
+        words >> function.file;
+        for (std::string alias; words >> alias;) function.aliases.push_back(alias);
+        function.address = text_base + std::uint64_t{id} * 8;
+        functions[id] = std::move(function);
     }
-    for (const auto& [id, name] : names) {
-        symbols.sites.push_back({text_base + std::uint64_t{id} * 8, 8, name, "", 0});
-    }
+    for (auto& [id, function] : functions) symbols.sites.push_back(std::move(function));
     return symbols;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "host-tools/analysis/report/json.hpp"
@@ -67,6 +68,11 @@ class Comparison {
 public:
     explicit Comparison(const DiffOptions& options) : options_(options) {
         std::vector<RunSums> before = runs(options.before), after = runs(options.after);
+        if (nameless_ && builds_.size() > 1 && !options.by_task) {
+            throw Error(
+                "diff: the recordings are of several builds, and not all have symbols, so nothing "
+                "tells which functions are the same: record with --image ELF");
+        }
         if (!options.by_task) names_ = fold_clones(names_, before, after);
         if (!options.report.calls.function.empty()) keep(before, after);
         difference_ = compare(std::move(before), std::move(after), options.per);
@@ -136,6 +142,7 @@ public:
         for (const Compared* const row : failures())
             json["failed"].push_back(to_utf8(names_.place(row->number).name));
         json["whole_failed"] = whole_failed();
+        json["compared"] = compared(true);
         return json;
     }
 
@@ -144,7 +151,7 @@ public:
     void folded(FileWriter& to) const {
         std::vector<std::string> frames;
         for (std::uint32_t function = 0; function < names_.function_count(); ++function) {
-            std::string frame = for_cell(names_.place(function).name);
+            std::string frame = for_cell(names_.label(function));
             std::replace(frame.begin(), frame.end(), ';', ':');
             frames.push_back(std::move(frame));
         }
@@ -180,7 +187,10 @@ public:
                         change_text(difference_.before_ns, difference_.after_ns)));
     }
 
-    bool failed() const { return whole_failed() || !failures().empty(); }
+    bool failed() const {
+        return options_.fail_above &&
+               (whole_failed() || !failures().empty() || compared(true) == 0);
+    }
 
 private:
     std::vector<RunSums> runs(const std::vector<std::string>& files) {
@@ -189,7 +199,11 @@ private:
             ReportOptions options = options_.report;
             options.file = file;
             options.calls.function.clear();  // it may be in one side only: keep()
-            const Loaded loaded = load(options);
+            const Loaded loaded = load(options, false, {}, [&](const Symbols* symbols) {
+                if (symbols != nullptr) names_.add_build(*symbols);
+                nameless_ |= symbols == nullptr;
+            });
+            builds_.insert(loaded.report.build_id);
             if (!loaded.report.integrity.clean)
                 say(file + ": " + integrity_line(loaded.report.integrity));
             list.push_back(options_.by_task ? sums_of_tasks(names_, loaded.report)
@@ -228,6 +242,13 @@ private:
         return grew(difference_.before_ns, difference_.after_ns) &&
                (!difference_.tested || difference_.p <= significant_rate);
     }
+    // How many rows are in both sides, or in one only.
+    std::ptrdiff_t compared(bool in_both) const {
+        return std::ranges::count_if(difference_.functions, [&](const Compared& row) {
+            const bool in_one = row.verdict == Verdict::fresh || row.verdict == Verdict::gone;
+            return is_large(row) && in_one != in_both;
+        });
+    }
     std::vector<const Compared*> failures() const {
         std::vector<const Compared*> list;
         for (const Compared& row : difference_.functions) {
@@ -246,11 +267,17 @@ private:
                            *options_.fail_above);
         for (const Compared* const row : failures()) {
             fmt::format_to(to, "failed: {} is more than {} % slower\n",
-                           for_cell(names_.place(row->number).name), *options_.fail_above);
+                           for_cell(names_.label(row->number)), *options_.fail_above);
         }
-        return failed()
-                   ? out
-                   : out + fmt::format("nothing is more than {} % slower\n", *options_.fail_above);
+        if (compared(true) == 0)
+            fmt::format_to(to,
+                           "failed: nothing could be compared: no {} of at least {} % of the time "
+                           "is in recordings of both sides\n",
+                           options_.by_task ? "task" : "function", options_.min_percent);
+        if (!failed())
+            fmt::format_to(to, "nothing is more than {} % slower ({} compared, {} new or gone)\n",
+                           *options_.fail_above, compared(true), compared(false));
+        return out;
     }
 
     static std::string count(const std::vector<std::string>& files) {
@@ -265,7 +292,7 @@ private:
                                        : "");
     }
     std::string name_text(std::uint32_t function) const {
-        std::string text = for_cell(names_.place(function).name), list;
+        std::string text = for_cell(names_.label(function)), list;
         for (const std::string& name : names_.clones(function))
             list += (list.empty() ? "" : ", ") + for_cell(name);
         return list.empty() ? text : fmt::format("{} (sum of {})", text, list);
@@ -320,8 +347,7 @@ private:
         std::string text = functions.size() > shown ? "... > " : "";
         for (std::size_t n = functions.size() > shown ? functions.size() - shown : 0;
              n < functions.size(); ++n) {
-            text +=
-                for_cell(names_.place(functions[n]).name) + (n + 1 < functions.size() ? " > " : "");
+            text += for_cell(names_.label(functions[n])) + (n + 1 < functions.size() ? " > " : "");
         }
         return text;
     }
@@ -338,6 +364,8 @@ private:
     }
 
     const DiffOptions& options_;
+    bool nameless_ = false;         // a recording has no symbols
+    std::set<std::string> builds_;  // build-ids
     Names names_;
     Difference difference_;
 };

@@ -14,7 +14,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -182,9 +182,7 @@ std::string longest_calls_text(const OutlierSink& longest, const FunctionRow& of
 
 Exit latency(const FunctionQueryOptions& options) {
     OutlierSink longest(
-        [&](const std::string& name) {
-            return names_function(options.function, Function{.name = name, .file = {}});
-        },
+        [&](const FunctionPlace& place) { return names_function(options.function, place); },
         options.longest);
     const bool lists = options.longest != 0;
     const Loaded loaded = lists ? load_with_events(longest, options.report, std::nullopt, true)

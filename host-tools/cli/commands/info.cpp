@@ -32,9 +32,12 @@ Json site_json(const ElfFile& elf, const Symbols& symbols) {
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
         const Function& site = symbols.sites[i];
         const auto words = site_words(elf, site.address);
+        Json aliases = Json::array();
+        for (const std::string& alias : site.aliases) aliases.push_back(to_utf8(alias));
         list.push_back({{"index", i},
                         {"address", hex_address(site.address)},
                         {"name", to_utf8(site.name)},
+                        {"aliases", std::move(aliases)},
                         {"file", to_utf8(site.file)},
                         {"line", site.line},
                         {"word", words ? Json(hex_address(words->word_address)) : Json(nullptr)}});
@@ -103,8 +106,11 @@ Exit elf_info(const InfoOptions& options) {
     if (!options.sites) return Exit::ok;
     print("sites\n");
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
-        print("  {:>6} {} {}\n", i, hex_address(symbols.sites[i].address),
-              for_cell(symbols.sites[i].name));
+        const Function& site = symbols.sites[i];
+        std::string names = for_cell(site.name);
+        for (const std::string& alias : site.aliases)
+            if (demangled(alias) != site.name) names += " = " + for_cell(alias);
+        print("  {:>6} {} {}\n", i, hex_address(site.address), names);
     }
     return Exit::ok;
 }

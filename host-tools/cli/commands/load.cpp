@@ -133,7 +133,8 @@ void NamedFile::say_what_is_amiss() const {
 }
 
 Loaded load(const ReportOptions& options, bool durations,
-            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also) {
+            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also,
+            const std::function<void(const Symbols*)>& named) {
     Loaded loaded;
     if (also) loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
     if (durations) loaded.profile->count_durations();
@@ -162,6 +163,7 @@ Loaded load(const ReportOptions& options, bool durations,
     loaded.report.damage = file.damage();
     if (!options.calls.function.empty()) keep_functions(loaded.report, options.calls.function);
     file.say_what_is_amiss();
+    if (named) named(file.symbols());
     return loaded;
 }
 

@@ -52,9 +52,10 @@ struct Loaded {
 };
 
 // `durations`: the profile gets durations(), too. `also` makes a second sink for the same contents;
-// it may ask the file for symbols.
+// it may ask the file for symbols. `named` gets them in the end; null: none are known.
 Loaded load(const ReportOptions& options, bool durations = false,
-            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
+            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {},
+            const std::function<void(const Symbols*)>& named = {});
 
 // The same, and passes the calls that the options choose, and the sums, to `sink`. `axis`: as
 // BalancedStream's.

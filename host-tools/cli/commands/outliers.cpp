@@ -12,7 +12,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -98,9 +98,7 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions
 
 Exit outliers(const OutliersOptions& options) {
     OutlierSink sink(
-        [&](const std::string& name) {
-            return names_function(options.function, Function{.name = name, .file = {}});
-        },
+        [&](const FunctionPlace& place) { return names_function(options.function, place); },
         options.count, options.report.on_cpu);
     const Loaded loaded = load_with_events(sink, options.report, std::nullopt);
     (void)functions_named(loaded.report, options.function);  // throws if no function matches

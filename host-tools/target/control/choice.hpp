@@ -5,18 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "host-tools/image/symbols.hpp"
 
 namespace nopscope::host {
-
-// True if the whole text matches: `*` is any characters, `?` is one character.
-bool glob_matches(std::string_view glob, std::string_view text);
-
-// True if `glob` matches the function's name, demangled or not, or a C++ name without parameters.
-bool names_function(std::string_view glob, const Function& function);
 
 // An empty `filter` chooses all functions, an empty `notrace` removes none.
 struct Choice {

@@ -35,7 +35,7 @@ Json functions_of(const Names& names, const Difference& difference) {
         const Amounts after = row != nullptr ? row->after : Amounts{};
         const std::string note = row != nullptr ? note_of(*row) : std::string();
         list.push_back(
-            {{"name", for_cell(place.name)},
+            {{"name", for_cell(names.label(number))},
              {"file", for_cell(place.file)},
              {"line", place.line},
              {"address", fmt::format("{}", number)},  // names are not unique
@@ -104,7 +104,7 @@ Json facts_of(const Names& names, const Difference& difference) {
         if (list.size() > 200) break;
         if (row.verdict == Verdict::gone)
             add("gone",
-                fmt::format("{} ({})", names.place(row.number).name, human_ns(row.before.self_ns)));
+                fmt::format("{} ({})", names.label(row.number), human_ns(row.before.self_ns)));
     }
     return list;
 }

@@ -179,7 +179,7 @@ TEST_F(OneHost, ARateThatDoesNotWorkIsGivenUpByBoth) {
 }
 
 Function function(const char* name, const char* linkage = "", std::uint64_t size = 8) {
-    return {0, size, name, "", 0, linkage};
+    return {0, size, name, "", 0, true, std::vector<std::string>(*linkage != 0, linkage)};
 }
 Symbols symbols() {
     Symbols all;
@@ -199,6 +199,21 @@ TEST(Choice, AGlobIsOfAnyOfAFunctionsNames) {
     for (const char* glob : {"lua", "lua::call(", "call", "lua::call?", ""})
         EXPECT_FALSE(names_function(glob, call)) << glob;
     EXPECT_TRUE(names_function("(anonymous namespace)::helper(int)*", symbols().sites[4]));
+}
+
+TEST(Choice, ACloneIsFoundByItsNameInTheSource) {
+    for (const auto& [glob, name, linkage] : {
+             std::tuple{"parse", "parse.constprop.0", ""},
+             {"parse", "parse.part.0.isra.1", ""},
+             {"parse.constprop.0", "parse.constprop.0", ""},
+             {"parse", "parse.llvm.123", ""},
+             {"ns::parse", "ns::parse(int) [clone .constprop.0]", "_ZN2ns5parseEi.constprop.0"},
+             {"ns::parse(int)", "ns::parse(int) [clone .isra.0]", "_ZN2ns5parseEi.isra.0"},
+             {"_ZN2ns5parseEi", "ns::parse(int) [clone .isra.0]", "_ZN2ns5parseEi.isra.0"},
+         })
+        EXPECT_TRUE(names_function(glob, function(name, linkage))) << glob << " " << name;
+    for (const char* other : {"parse.c", "parser", "parse.0", "xparse.constprop.0"})
+        EXPECT_FALSE(names_function("parse", function(other))) << other;
 }
 
 TEST(Choice, FiltersLessNotraceLessSmallOnes) {

@@ -41,10 +41,13 @@ public:
         return address;
     }
     void symbol(const std::string& name, std::uint64_t address, std::uint8_t type,
-                std::uint64_t size = 0, bool is_local = false) {
+                std::uint64_t size = 0, bool is_local = false, bool is_weak = false) {
         append(symbols_, add_name(names_, name),
-               static_cast<std::uint8_t>((is_local ? 0 : 0x10) | type), std::uint8_t{0},
-               std::uint16_t{1}, address, size);
+               static_cast<std::uint8_t>((is_weak    ? 0x20
+                                          : is_local ? 0
+                                                     : 0x10) |
+                                         type),
+               std::uint8_t{0}, std::uint16_t{1}, address, size);
     }
     std::uint64_t data_word(std::uint64_t value) {
         data.push_back(value);

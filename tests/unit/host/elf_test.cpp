@@ -42,6 +42,41 @@ TEST_F(Elf, SymbolsSitesAndBuildId) {
     EXPECT_EQ(site_words(elf, b)->word_address, b + 4);
 }
 
+// A symbol: its name, then f for a function, s for a size, l or w for a local or a weak one. The
+// first symbol of each row is to name the address, whatever their order in the image.
+TEST(Symbols, AStrongNameWinsOverItsAliases) {
+    using Row = std::vector<std::pair<std::string, std::string>>;
+    for (Row row : std::initializer_list<Row>{
+             {{"Default_Handler", "fs"}, {"ADC_IRQHandler", "fsw"}, {"WWDG_IRQHandler", "fsw"}},
+             {{"default_handler", "fsl"}, {"ADC_IRQHandler", "fsw"}},
+             {{"inlined", "fsw"}, {"inlined.localalias", "fsl"}},
+             {{"f", "fs"}, {"f.constprop.0", "fs"}},
+             {{"weak_only", "fsw"}, {"by_the_linker_script", "f"}},
+             {{"global", "fs"}, {"local", "fsl"}},
+             {{"label", "s"}, {"bare", ""}},
+         }) {
+        const std::string best = row[0].first;
+        std::vector<std::string> others;
+        for (const auto& [name, kind] : row) others.push_back(name);
+        others.erase(others.begin());
+        std::sort(others.begin(), others.end());
+        std::sort(row.begin(), row.end());
+        do {
+            ElfBuilder image;
+            const auto address = image.function("");
+            for (const auto& [name, kind] : row) {
+                const auto has = [&of = kind](char c) { return of.find(c) != of.npos; };
+                image.symbol(name, address, has('f') ? 2 : 0, has('s') ? 8 : 0, has('l'), has('w'));
+            }
+            image.symbol("__text_start", address, 0);
+            const ElfFile elf(image.build(), "image.elf");
+            const Function site = read_symbols(elf).sites.at(0);
+            EXPECT_EQ(site.name, best);
+            if (row[0].second[0] == 'f') EXPECT_EQ(site.aliases, others);
+        } while (std::next_permutation(row.begin(), row.end()));
+    }
+}
+
 TEST(Demangled, AGenericLambdaWithAPackToo) {
     EXPECT_THAT(demangled("_ZZ1fvENKUlT_DpT0_E_clIiJEEEDaS_S1_"),
                 AllOf(HasSubstr("f()::"), HasSubstr("lambda")));

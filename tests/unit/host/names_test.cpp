@@ -29,13 +29,46 @@ TEST(Names, TheTargetReadsEverySitesLinkageName) {
     EXPECT_FALSE(cursor.seek(sites));
 }
 
+TEST(Names, TheTargetReadsAliasesAndTheNamesOfClonesInTheSource) {
+    ElfBuilder builder;
+    for (int n = 0; n < 40; ++n) {
+        const auto address = builder.function(fmt::format("handler{}", n));
+        for (const char* const alias : {"_IRQHandler", "_Handler"})
+            builder.symbol(fmt::format("x{}{}", n, alias), address, 2, 8, false, true);
+        builder.function(fmt::format("parse{}.isra.0", n));
+    }
+    const ElfFile elf(builder.build(), "image.elf");
+    const auto bytes = name_table(elf);
+    const protocol::NameTable table(bytes.data(), bytes.size(), 80,
+                                    site_table_crc(site_addresses(elf)));
+    protocol::NameCursor cursor(table);
+    std::mt19937 random(1);
+    for (unsigned read = 0; read < 1000; ++read) {
+        const unsigned n = random() % 40, only = random() % 4;  // aliases that are read
+        std::vector<std::string> names;
+        const auto take = [&] { names.emplace_back(cursor.data(), cursor.size()); };
+        ASSERT_TRUE(cursor.seek(2 * n));
+        take();
+        for (unsigned more = 0; more < only && cursor.seek_alias(); ++more) take();
+        std::vector<std::string> wanted{fmt::format("handler{}", n), fmt::format("x{}_Handler", n),
+                                        fmt::format("x{}_IRQHandler", n)};
+        wanted.resize(std::min(only + 1, 3u));
+        EXPECT_EQ(names, wanted);
+        ASSERT_TRUE(cursor.seek(2 * n + 1));
+        EXPECT_EQ(std::string(cursor.data(), cursor.size()), fmt::format("parse{}.isra.0", n));
+        ASSERT_TRUE(cursor.seek_alias());
+        EXPECT_EQ(std::string(cursor.data(), cursor.size()), fmt::format("parse{}", n));
+        EXPECT_FALSE(cursor.seek_alias());
+    }
+}
+
 TEST(Names, SourceHoldsTheTable) {
     ElfBuilder builder;
     builder.function("alpha");
     const ElfFile elf(builder.build(), "image.elf");
     const std::string source = name_table_source(elf);
     EXPECT_THAT(source, HasSubstr(".section .nopscope.names, \"a\""));
-    EXPECT_THAT(source, HasSubstr("    .byte 78,83,78,1,1,0,0,0,"));
+    EXPECT_THAT(source, HasSubstr("    .byte 78,83,78,2,1,0,0,0,"));
     EXPECT_THAT(source, EndsWith(",0,5,97,108,112,104,97\n"));
 }
 

@@ -48,7 +48,7 @@ protected:
 
     std::vector<Track> tracks{{.number = 0, .core = 0, .context = 0},
                               {.number = 1, .core = 1, .context = 0}};
-    OutlierSink sink{[](const std::string& name) { return name == "f1"; }, 2};
+    OutlierSink sink{[](const FunctionPlace& place) { return place.name == "f1"; }, 2};
     std::uint32_t on = 0;  // a track
     Nanoseconds now = 0;
     Play<Outliers> play{*this};

@@ -120,6 +120,11 @@ struct Made {
         names.push_back(static_cast<std::uint8_t>(rest.size()));
         names.insert(names.end(), rest.begin(), rest.end());
     }
+    void add_alias(const std::string& name) {  // of the last site
+        names.insert(names.end(),
+                     {protocol::alias_mark, 0, static_cast<std::uint8_t>(name.size())});
+        names.insert(names.end(), name.begin(), name.end());
+    }
     Bytes bytes() const {
         Bytes all;
         for (const std::size_t word : {std::size_t{protocol::names_magic}, std::size_t{sites},
@@ -137,6 +142,9 @@ Made numbered(unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         const bool first = i % protocol::names_per_block == 0;
         made.add(first ? 0 : 3, (first ? "fn_" : "") + std::to_string(i));
+        if (i % 3 != 0) continue;
+        for (const char* const of : {"fn_alias_", "fn_other_"})
+            made.add_alias(of + std::to_string(i));
     }
     return made;
 }
@@ -291,6 +299,11 @@ TEST_F(SelectionTest, VisitsWhatThePatternMatches) {
     EXPECT_EQ(chosen(Sites::named("fn_1?")), (Indexes{10, 11, 12, 13, 14, 16, 17, 18, 19}));
     EXPECT_EQ(chosen(Sites::named("*9")), (Indexes{9, 19}));
     EXPECT_EQ(chosen(Sites::named("*")).size(), 19u);
+    for (const char* const alias : {"fn_alias_12", "*other_12", "*_12"})
+        EXPECT_EQ(chosen(Sites::named(alias)), (Indexes{12})) << alias;
+    EXPECT_EQ(chosen(Sites::named("fn_alias_*")), (Indexes{0, 3, 6, 9, 12, 18}));
+    EXPECT_EQ(chosen(Sites::named("fn_1?").without(Sites::named("fn_other_*"))),
+              (Indexes{10, 11, 13, 14, 16, 17, 19}));
 }
 
 TEST_F(SelectionTest, LessThoseOfAnother) {

@@ -91,8 +91,9 @@ struct Sites {
     static constexpr Sites of(std::span<const void* const> functions) {
         return {.functions = functions, .listed = true};
     }
-    /// The sites whose linkage name, as `nm` shows it, matches a pattern. `*` stands for any
-    /// characters, `?` for one. The image needs a name table (`nopscope_name_table(TARGET)`), else
+    /// The sites with a linkage name, as `nm` shows it, that matches a pattern. An alias is a name,
+    /// too, and so is `f` of a compiler's clone `f.isra.0`. `*` stands for any characters, `?` for
+    /// one. The image needs a name table (`nopscope_name_table(TARGET)`), else
     /// the request returns Status::no_names. Matching takes several times as long as patching. The
     /// pattern must outlive the request.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }

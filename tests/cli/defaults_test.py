@@ -35,6 +35,9 @@ class Defaults(cli.Case):
         path.write_text(text)
         return path
 
+    def write_bytes(self, data):
+        (self.directory / "nopscope.toml").write_bytes(data if isinstance(data, bytes) else data.encode())
+
     def nopscope(self, *arguments, status=0, **more):
         return cli.nopscope(*arguments, status=status, cwd=self.directory, env=self.environment | more)
 
@@ -76,7 +79,7 @@ class Defaults(cli.Case):
         for line in ("report -- none.nsc", "serve none.nsc", "diff none.nsc b -- c d", "diff none.nsc -- c", "html none.nsc",
                      "irq none.nsc", "graph -- none.nsc"):
             self.assertIn("cannot open none.nsc: No such file or directory", self.said(3, "--board", "b", *line.split()), line)
-        for status, line, said in ((2, "ctl", "ctl needs request"), (2, "serve --from x none.nsc", "give file or --from, not both"),
+        for status, line, said in ((2, "ctl", "ctl: give a request"), (2, "serve --from x none.nsc", "give a recording or --from, not both"),
                                    (2, "record", "give --image ELF"),  # its --trace is the file's
                                    (3, "record --image none.elf", "cannot open none.elf")):
             self.assertIn(said, self.said(status, *line.split()))
@@ -139,6 +142,28 @@ class Defaults(cli.Case):
                            ("board = 'c'\n[b]\nimage = 'x'\n", "there is no section [c]")):
             self.write(text)
             self.assert_sentence(self.nopscope("events", status=2), said)
+    def test_a_file_of_any_editor_is_read_or_refused_in_words(self):
+        good = FILE.format(image=cli.DEMO)
+        for what, data in (("a byte order mark", "\ufeff" + good), ("lines of Windows", good.replace("\n", "\r\n")),
+                           ("lines of old Macs", good.replace("\n", "\r")), ("both", "\ufeff" + good.replace("\n", "\r\n")),
+                           ("no last line end", good.rstrip()), ("text in quotes", good + "# “a”\n[x]\ntitle = '“\u00a0”'\n"),
+                           ("tabs", good.replace(" = ", "\t=\t")), ("Latin 1 in a comment", (good + "# Größe\n").encode("latin-1"))):
+            self.write_bytes(data)
+            self.assertTrue(self.is_json("info"), what)
+        encoded = {name: good.encode(name) for name in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")}
+        for said, data in (*(("is not UTF-8", text) for text in encoded.values()),
+                           ("line 1 is not UTF-8", "board = \x93here\x94\n[here]\n".encode("latin-1")),
+                           ("line 3 is not UTF-8", "[here]\n\nimage = 'Größe.elf'\n".encode("latin-1")),
+                           ('line 1 has the character U+201C where " is meant', "board = “here”\n[here]\n"),
+                           ("line 2 has the character U+2018 where ' is meant", "[here]\nimage = ‘x’\n"),
+                           ('line 1 has the character U+00AB', "board = «here»\n[here]\n"),
+                           ("line 2 has the character U+00A0 where a space is meant", "[here]\nimage\u00a0= 'x'\n"),
+                           ("line 2 has the character U+2013 where - is meant", "[here]\nmin–share = 1\n"),
+                           ("line 3 has the character U+200B where nothing is meant", "[here]\n\nimage\u200b = 'x'\n")):
+            self.write_bytes(data)
+            self.assert_sentence(self.nopscope("info", cli.DEMO, status=2), f"nopscope.toml: {said}" if "line" in said else said)
+
+    def test_without_a_file_there_is_no_board(self):
         (self.directory / "nopscope.toml").unlink()
         self.assertIn("there is no nopscope.toml", self.said(2, "--board", "b", "events"))
 

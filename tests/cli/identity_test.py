@@ -13,9 +13,9 @@ import command_lines
 
 MAIN = 1
 # Its own name, and others by which a user may ask for it.
-NAMES = {"Default_Handler": ("ADC_IRQHandler", "ADC_*"), "parse.constprop.0": ("parse", "pars?"), "checksum_v2": ("checksum",),
-         "lua::call(int)": ("lua::call", "_ZN3lua4callEi"), "ns::get(char)[clone.isra.0]": ("ns::get(char)", "_ZN2ns3getEc")}
-LINKED = {"lua::call(int)": "_ZN3lua4callEi", "ns::get(char)[clone.isra.0]": "_ZN2ns3getEc.isra.0",
+NAMES = {"Default_Handler": ("ADC_IRQHandler", "ADC_*"), "unpack_it.constprop.0": ("unpack_it", "unpack_i?"), "checksum_v2": ("checksum",),
+         "lua::call(int)": ("lua::call", "_ZN3lua4callEi"), "ns::get(char)": ("ns::get", "_ZN2ns3getEc")}
+LINKED = {"lua::call(int)": "_ZN3lua4callEi", "ns::get(char)": "_ZN2ns3getEc.isra.0",
           "Default_Handler": "ADC_IRQHandler", "checksum_v2": "checksum"}
 SOURCE = """
 static void __attribute__((used, noipa)) default_handler(void) { __asm__ volatile(""); }
@@ -66,7 +66,8 @@ class Identity(cli.Case):
                         files["out"].unlink(missing_ok=True)
                         done = cli.nopscope(*call).stdout
                         written = files["out"].read_text(errors="replace") if files["out"].exists() else ""
-                        answers.append((done + written).replace(asked, name))
+                        whole = rf"(?<!\w)({re.escape(name)}|{re.escape(asked)})(?![\w.])"
+                        answers.append(re.sub(whole, "NAME", done + written))
                     self.assertEqual(answers, answers[:1] * len(answers), f"{call} {name}")
                     tried.add((command, *option))
         self.assertGreater(len(tried), 15, tried)
@@ -90,7 +91,7 @@ class Identity(cli.Case):
             for name in ("default_handler", "ADC_IRQHandler", "WWDG_IRQHandler", "linker_name", "checksum_v2", "parse", clone, "WWDG*"):
                 said = cli.nopscope(*line, name, status=None).stderr
                 self.assertNotIn("is called", said, f"{what} {name}")
-                self.assertIn("nothing came", said, f"{what} {name}")
+                self.assertIn("no byte came", said, f"{what} {name}")
             self.assertIn("no traceable function", cli.nopscope(*line, "pars", status=2).stderr, what)
         near = cli.nopscope(*lines["ctl"], "ADC_IRQHandlr", status=2).stderr
         self.assertIn("did you mean ADC_IRQHandler", near)

@@ -30,13 +30,16 @@ MEANT = {
     "record --fromat x": "record has no option --fromat: did you mean --from or --rotate?",
     "report run.nsc --duration 3": "report has no option --duration: it is an option of record and doctor",
     "report --zzzzzzzzz": "report has no option --zzzzzzzzz: `nopscope help report` lists them",
-    "report": "report needs file: see `nopscope help report`", "record": "record needs --from and --output: see `nopscope help record`",
-    "report a b": "report: b is one argument too many: it takes file",
+    "report": "report: give a recording, for example `nopscope report run.nsc --top 20`",
+    "outliers x": "outliers: give a function, for example `nopscope outliers run.nsc on_packet --top 5`",
+    "export": "export: give a recording, --format and --output, for example `nopscope export run.nsc --format perfetto -o run.perfetto-trace`",
+    "report a b": "report: b is one argument too many: it takes a recording",
+    "latency a b c": "latency: c is one argument too many: it takes a recording and a function",
     "report x --sort selff": "--sort: expected one of calls, max, self, total, not selff: did you mean self?",
     "report x --top -1": "--top: expected a whole number from 1 to 1000000, not -1",
     "graph x --min-share 200": "--min-share: expected a number of percent from 0 to 100, not 200",
     "report x --top": "--top needs a value: Only the first so many functions", "report x --raw=x": "--raw takes no value",
-    "ctl --from a --via b stats": "ctl: give --from or --via, not both", "serve --from a b": "serve: give file or --from, not both"}
+    "ctl --from a --via b stats": "ctl: give --from or --via, not both", "serve --from a b": "serve: give a recording or --from, not both"}
 
 
 def cases():
@@ -78,6 +81,17 @@ class Messages(cli.Case):
     def test_the_sentence_says_what_was_meant(self):
         for line, sentence in MEANT.items():
             self.assertEqual(self.wrong(*line.split()).stderr, f"nopscope: {sentence}\n", line)
+
+    def test_what_is_missing_is_named_as_a_person_would_with_an_example(self):
+        asked = 0
+        for command in cli.commands():
+            said = cli.nopscope(command, status=None, cwd=self.directory, env=ENVIRONMENT, stdin=cli.subprocess.DEVNULL).stderr
+            if f": {command}: give " not in said:
+                continue
+            asked += 1
+            example, = re.findall(rf"\Anopscope: {command}: give (?:(?:a|an|two) [a-zA-Z]+|--[a-z]+|, | and )+, for example `(nopscope {command} .*)`\n\Z", said)
+            self.assertIn(f"  {example}\n", cli.nopscope("help", command).stdout)
+        self.assertGreater(asked, 18)
 
     def test_options_stand_before_and_behind_the_command_and_its_arguments(self):
         none = "cannot open {}: No such file or directory"

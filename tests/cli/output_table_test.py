@@ -74,8 +74,8 @@ class Table(cli.Case):
         done = subprocess.run([cli.NOPSCOPE, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True,
                               timeout=cli.HANG_SECONDS, check=False, env=os.environ | {"TMPDIR": str(self.directory)}, **options)
         said = done.stderr.splitlines()
-        if words[0] == "record":  # its last line describes the recording
-            said = [each for each in said if not re.match(r"nopscope: \S+: [\d,]+ bytes, from ", each)]
+        if words[0] == "record":  # its last lines describe the recording and its line
+            said = [each for each in said if not re.match(r"nopscope: (\S+: [\d,]+ bytes, from |the line: )", each)]
         with self.subTest(line=line, out=out):
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertEqual(len(said), 1 if sentence else 0, done.stderr)

@@ -26,7 +26,7 @@ bool names_function(std::string_view glob, std::string_view name,
                     const std::vector<std::string>& aliases = {});
 // The same of a Function or a FunctionPlace.
 template <typename Named>
-    requires requires(const Named& function) { function.aliases; }
+requires requires(const Named& function) { function.aliases; }
 bool names_function(std::string_view glob, const Named& function) {
     return names_function(glob, function.name, function.aliases);
 }

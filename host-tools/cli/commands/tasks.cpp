@@ -86,7 +86,7 @@ std::string text(const Report& report, const TaskTable& table_of_tasks) {
     std::string out = recorded_text(report) + "\n";
     if (const std::uint64_t overhead = overhead_ns(report); overhead != 0) {
         out += fmt::format(
-            "times are as recorded: {} of them took the recording of calls, which "
+            "times are as recorded: recording the calls took {} of them, which "
             "`nopscope report` takes off\n",
             human_ns(overhead));
     }

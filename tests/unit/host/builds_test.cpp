@@ -27,9 +27,7 @@ struct Case {
 
 TEST(SameFunctions, InBuildsOfOtherDirectories) {
     for (const Case& of : std::initializer_list<Case>{
-             {"one name, one file",
-              {{{"read", "/a/src/drv.c"}}, {{"read", "/b/src/drv.c"}}},
-              {0}},
+             {"one name, one file", {{{"read", "/a/src/drv.c"}}, {{"read", "/b/src/drv.c"}}}, {0}},
              {"static functions of two files",
               {{{"init", "/ci/1/uart.c"}, {"init", "/ci/1/spi.c"}},
                {{"init", "/ci/2/spi.c"}, {"init", "/ci/2/uart.c"}}},
@@ -43,8 +41,14 @@ TEST(SameFunctions, InBuildsOfOtherDirectories) {
                {{"init", "/b/init.c"}, {"init", "/b/lib/init.c"}}},
               {0, 1}},
              {"other directories for other parts",
-              {{{"f", "/a/fw/x.c"}, {"f", "/a/sdk/x.c"}, {"main", "/a/fw/m.c"}, {"s", "/a/sdk/s.c"}},
-               {{"f", "/opt/sdk-2/x.c"}, {"f", "/b/x.c"}, {"main", "/b/m.c"}, {"s", "/opt/sdk-2/s.c"}}},
+              {{{"f", "/a/fw/x.c"},
+                {"f", "/a/sdk/x.c"},
+                {"main", "/a/fw/m.c"},
+                {"s", "/a/sdk/s.c"}},
+               {{"f", "/opt/sdk-2/x.c"},
+                {"f", "/b/x.c"},
+                {"main", "/b/m.c"},
+                {"s", "/opt/sdk-2/s.c"}}},
               {1, 0, 2, 3}},
              {"spelt otherwise",
               {{{"f", "/a/x.c"}, {"f", "/a/y.c"}, {"f", "/a/d/x.c"}},

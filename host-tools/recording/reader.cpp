@@ -166,6 +166,11 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
         }
         at_ += chunk_header_bytes;
         if (!fill(input, header.payload_bytes)) break;
+        if (!replay.needs(header.type)) {
+            at_ += header.payload_bytes;
+            is_begin = true;
+            continue;
+        }
         const std::span<std::uint8_t> bytes = std::span(buffer_).subspan(at_, header.payload_bytes);
         const bool intact = protocol::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
         const bool known =

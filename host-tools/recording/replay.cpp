@@ -26,7 +26,6 @@ void read_list(protocol::Reader& in, std::size_t known, Take take) {
 
 bool Replay::chunk(Type type, Bytes payload) {
     if (type == Type::session) return session({payload.data(), payload.size()});
-    if (only_first_ && (type != Type::trace || started_ == hello_cores_)) return true;
     if (type == Type::counters) return counters({payload.data(), payload.size()});
     const auto body = decompress_(payload);
     if (!body) return false;

@@ -17,6 +17,11 @@ public:
     explicit Replay(SessionSink& sink, bool only_first = false)
         : sink_(sink), only_first_(only_first) {}
 
+    // False: the sink gets nothing of such a chunk, so its payload need not be looked at.
+    bool needs(Type type) const {
+        return !only_first_ || type == Type::session ||
+               (type == Type::trace && started_ != hello_cores_);
+    }
     // Takes a chunk's payload; its CRC is right. False: malformed; the sink got the readable part.
     bool chunk(Type type, std::span<const std::uint8_t> payload);
     // The file is over. Call it once, last.

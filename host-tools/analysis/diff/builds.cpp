@@ -42,9 +42,12 @@ std::vector<Pair> pairs_of(const std::vector<std::string>& files,
                            const std::vector<std::string>& known) {
     std::vector<Pair> pairs;
     if (files.size() * known.size() > most_pairs) return pairs;
+    std::vector<std::string> others;
+    for (const std::string& file : known) others.push_back(normal(file));
     for (std::size_t n = 0; n < files.size(); ++n) {
-        for (std::size_t k = 0; k < known.size(); ++k) {
-            const std::string file = normal(files[n]), other = normal(known[k]);
+        const std::string file = normal(files[n]);
+        for (std::size_t k = 0; k < others.size(); ++k) {
+            const std::string& other = others[k];
             const std::size_t end = common_end(file, other);
             if (end == 0) continue;
             pairs.push_back({file.substr(0, file.size() - end), other.substr(0, other.size() - end),

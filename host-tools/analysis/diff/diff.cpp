@@ -187,14 +187,14 @@ std::uint32_t Names::function(FunctionPlace place) {
 }
 
 std::string Names::label(std::uint32_t function) const {
-    const auto& [name, file] = std::pair(places_[function].name, places_[function].file);
+    const FunctionPlace& place = places_[function];
     std::vector<std::string> others;
-    for (auto at = numbers_.lower_bound({name, {}});
-         at != numbers_.end() && at->first.first == name; ++at) {
+    for (auto at = numbers_.lower_bound({place.name, {}});
+         at != numbers_.end() && at->first.first == place.name; ++at) {
         if (at->second != function) others.push_back(at->first.second);
     }
-    const std::string end = others.empty() ? std::string() : telling_end(file, others);
-    return end.empty() ? name : fmt::format("{} ({})", name, end);
+    const std::string end = others.empty() ? std::string() : telling_end(place.file, others);
+    return end.empty() ? place.name : fmt::format("{} ({})", place.name, end);
 }
 
 std::uint32_t Names::path(std::uint32_t caller, std::uint32_t function) {

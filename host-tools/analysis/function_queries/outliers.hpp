@@ -58,8 +58,8 @@ public:
     // Of the call's task: outside text. Empty: the target names no task.
     const std::string& task(const Outlier& call) const { return tasks_[call.track.number]; }
     std::uint64_t calls() const { return calls_; }  // compared calls
-    // When the call began, since the recording did. 0: or earlier, of a recording that is read
-    // once.
+    // From the recording's earliest record to the call's entry. Of a recording that can be read
+    // only once, the first record counts, and a call that began before it has 0.
     Nanoseconds begin(const Outlier& call) const { return not_negative(call.from - origin_); }
     const FunctionPlace& place(std::uint32_t function) const { return places_.at(function).place; }
 

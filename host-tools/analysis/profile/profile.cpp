@@ -442,7 +442,8 @@ void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks,
     taken += both;
     of.last_end = decoder.time();
     if (of.time(timed, corrected)) of.max_end = core_.axis_clock(of.last_end);
-    if (counts_durations) profile_.add_duration(function, timed, corrected);
+    if (counts_durations) [[unlikely]]
+        profile_.add_duration(function, timed, corrected);
 }
 
 std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offset,

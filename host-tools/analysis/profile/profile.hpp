@@ -440,8 +440,8 @@ private:
         ++left_out_;
         return false;
     }
-    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks,
-                                                   std::int64_t corrected) {
+    [[gnu::noinline]] void add_duration(std::uint32_t function, Ticks ticks,
+                                        std::int64_t corrected) {
         if (function >= durations_.size()) durations_.resize(function + 1);
         constexpr Ticks most = ~Ticks{0} / protocol::overhead_unit;
         DurationsOf& of = durations_[function];

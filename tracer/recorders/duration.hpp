@@ -19,8 +19,9 @@ constexpr std::uint64_t duration_of(const ShadowFrame& frame, std::uint64_t now)
 // Records a call that ends now, with interrupts masked. Its frame is the top or was just popped.
 // False: there is no room.
 template <MachineConcept M>
-bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t limit) {
-    const std::optional<Claim> claim = ring_claim(machine, core, duration_bytes, limit);
+bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t limit,
+                  Moment* ended = nullptr) {
+    const std::optional<Claim> claim = ring_claim(machine, core, duration_bytes, limit, ended);
     if (!claim) return false;
     const auto depth = static_cast<std::uint32_t>(
         (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));
@@ -31,15 +32,17 @@ bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_
     return true;
 }
 
-// Ends a call that longjmp ended. Interrupts are masked; the context's lock may be held.
+// Ends a call without its hook, now or when it `ended`. Interrupts are masked; the context's lock
+// may be held. False: there is no record.
 template <MachineConcept M>
-void duration_unwound(M& machine, Core& core, const ShadowFrame& frame) {
-    if (duration_of(frame, machine.clock()) < core.min_duration) {
-        add_one(core.filtered);
-    } else if (core.context_record_pending != 0 ||
-               !put_duration(machine, core, frame, entry_limit(core))) {
-        add_one(core.dropped);
-    }
+bool duration_unwound(M& machine, Core& core, const ShadowFrame& frame, Moment* ended = nullptr) {
+    const std::uint64_t now = ended != nullptr ? ended->clock : machine.clock();
+    const bool is_short = duration_of(frame, now) < core.min_duration;
+    if (!is_short && core.context_record_pending == 0 &&
+        put_duration(machine, core, frame, entry_limit(core), ended))
+        return true;
+    add_one(is_short ? core.filtered : core.dropped);
+    return false;
 }
 
 }  // namespace nopscope

@@ -21,6 +21,21 @@ void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops);
 void forget_ops_of_contexts(ReturnOps& ops);
 void forget_ops_of_cores(ReturnOps& ops);
 
+// When a recorder found a jump: on which core, Core::profiled, and then the clock.
+struct Jump {
+    const Core* on = nullptr;
+    Moment began;
+    std::uint64_t profiled = 0;
+};
+// At the entry of a function, with its SP and return address; `ops` or else a recorder comes to
+// push a frame. If it was reached by a jump from a function that was itself reached by one, ends
+// that one's call (tail_calls.hpp) and returns its return address. Else returns the same.
+// Interrupts may be on.
+std::uint64_t end_jumper(const Jump& jump, std::uint64_t sp, std::uint64_t return_address,
+                         std::uint64_t function, const ReturnOps* ops);
+// Calls the exit of the top frame's ReturnOps at such a jump, and pops the frame.
+void end_callbacks_call(ShadowFrame& frame);
+
 }  // namespace nopscope
 
 // Unwinds to the open call with this SP, for its `hook`, whose work `began` after `before` of its

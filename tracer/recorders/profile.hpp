@@ -73,19 +73,23 @@ inline ProfileCell& cell_of(const ShadowFrame& frame) {
     return *reinterpret_cast<ProfileCell*>(cell_address(frame.position) - cell_total);
 }
 
-// Ends a call that longjmp ended, as nopscope_profile_hook does. Interrupts are masked.
+// Ends a call without its hook, now or at this clock, as nopscope_profile_hook does. Interrupts are
+// masked. What comes after `ended` is the tracer's time, and about as much on its way back as
+// recording a call takes.
 template <MachineConcept M>
-void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
+void profile_unwound(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t ended = 0) {
     const std::uint64_t begin = frame.rest[0], before = frame.rest[1];
-    const auto duration = [&](const ProfileInstant& at) { return at.clock - begin; };
-    const auto after = [&](const ProfileInstant& at) {
-        return before + (duration(at) << profiled_shift) + core.profile_cost;
+    const auto after = [&](std::uint64_t clock) {
+        return before + ((clock - begin) << profiled_shift) + core.profile_cost;
     };
-    const ProfileInstant end = profile_instant(machine, core, after);
+    const std::uint64_t way_back = ended != 0 ? core.profile_cost : 0;
+    const ProfileInstant end = profile_instant(
+        machine, core, [&](const ProfileInstant& at) { return after(at.clock) + way_back; });
+    if (ended == 0) ended = end.clock;
     ProfileCell& cell = cell_of(frame);
-    const std::uint64_t ticks = duration(end);
+    const std::uint64_t ticks = ended - begin;
     cell.total += ticks;
-    cell.self += after(end) - end.profiled;
+    cell.self += after(ended) - end.profiled;
     if (ticks < cell.min) cell.min = ticks;
     if (ticks > cell.max) cell.max = ticks;
     ++cell.bins[ProfileCell::bin_of(ticks)];

@@ -10,7 +10,7 @@
 #include "tracer/core/guard.hpp"
 #include "tracer/core/here.hpp"
 #include "tracer/recorders/open_calls.hpp"
-#include "tracer/recorders/shadow_stack.hpp"
+#include "tracer/recorders/tail_calls.hpp"
 
 #include <optional>
 
@@ -48,6 +48,17 @@ bool has_frame_left(Core& core) {
     if ((sp < core.lowest_sp || sp >= core.stack_high) && !is_on_stack(core, sp)) return false;
     return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address)
                                      : has_frame_left(core);
+}
+// After a jump, the call that ends may have an exit function, so interrupts are as they were.
+void end_jumper_of(Regs& regs, std::uint64_t ip, const ReturnOps& ops) {
+    std::uint64_t& return_address = arch::return_address(regs);
+    if (hook_of(return_address) == Hook::none) return;
+    Jump jump;
+    {
+        const Here here;
+        jump = {&here.core(), moment(machine, here.core()), here.core().profiled};
+    }
+    return_address = end_jumper(jump, regs.sp, return_address, ip, &ops);
 }
 
 // The caller of a call that is about to be hooked. If others have hooked this call, their frames
@@ -90,6 +101,7 @@ std::uint64_t pop(ShadowFrame& frame) {
 
 void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     auto& self = *static_cast<ReturnOps*>(ops);
+    end_jumper_of(*regs, ip, self);
     CallData data{};
     if (self.entry != nullptr) {
         const auto caller = caller_if_place(*regs);
@@ -99,11 +111,12 @@ void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     Core& core = here.core();
     // Also again: a longjmp in `entry` may have left frames behind.
     if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
+    const bool jumped = is_reached_by_jump(core, regs->sp, arch::return_address(*regs), ip, &self);
     auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
     core.top = reinterpret_cast<std::uintptr_t>(frame + 1);
     frame->return_address = arch::return_address(*regs);
     frame->hook = arch::return_address(*regs) = hook_address(Hook::callback);
-    frame->position = ip;
+    frame->position = ip | (jumped ? reached_by_jump : 0);
     for (unsigned i = 0; i < 3; ++i) frame->rest[1 + i] = data.words[i];
     __atomic_store_n(&frame->rest[0], reinterpret_cast<std::uintptr_t>(&self), __ATOMIC_RELAXED);
     frame->sp = regs->sp;
@@ -126,17 +139,29 @@ void forget_ops_of_cores(ReturnOps& ops) {
     for (CoreMemory& core : core_memory) forget_ops(core.shadow, ops);
 }
 
-extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
-    const auto [frame, stray] = returning(regs->sp);
-    if (frame == nullptr) return stray;
+namespace {
+// Calls the exit function, unless the ops is detached, and pops the frame.
+std::uint64_t call_exit(ShadowFrame& frame, ReturnRegs* regs) {
     // If an outer callback has taken the guard already, that keeps `ops` alive, too.
     const Guard guard;
-    auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame->rest[0], __ATOMIC_RELAXED));
+    auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame.rest[0], __ATOMIC_RELAXED));
     if (ops != nullptr) {
-        auto* data = reinterpret_cast<CallData*>(&frame->rest[1]);
-        ops->exit(frame->position, caller_of(*frame), ops, regs, data);
+        auto* data = reinterpret_cast<CallData*>(&frame.rest[1]);
+        ops->exit(function_of(frame), caller_of(frame), ops, regs, data);
     }
-    return pop(*frame);
+    return pop(frame);
+}
+}  // namespace
+
+extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
+    const auto [frame, stray] = returning(regs->sp);
+    return frame == nullptr ? stray : call_exit(*frame, regs);
+}
+void end_callbacks_call(ShadowFrame& frame) {
+    ReturnRegs regs;
+    for (std::uint64_t& x : regs.x) __atomic_store_n(&x, 0, __ATOMIC_RELAXED);
+    regs.sp = frame.sp;
+    (void)call_exit(frame, &regs);
 }
 
 }  // namespace nopscope

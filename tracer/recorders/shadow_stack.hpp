@@ -26,7 +26,7 @@ inline void set_shadow_end(Core& core) {
 inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t count,
                                std::uint64_t stack_high) {
     for (std::size_t i = 0; i < count; ++i) frames[i].sp = free_frame_sp;
-    frames[0].return_address = 0;
+    frames[0].return_address = frames[0].hook = 0;
     frames[0].sp = core.stack_high = stack_high;
     core.top = core.shadow_base = reinterpret_cast<std::uintptr_t>(frames + 1);
     core.frames_end = reinterpret_cast<std::uintptr_t>(frames + count);
@@ -88,10 +88,10 @@ private:
     bool told_ = false;
 };
 
-// As nopscope_graph_events_hook, after longjmp. Interrupts are masked. False: events are not known.
+// As nopscope_graph_events_hook. Interrupts are masked. False: events are not known.
 template <MachineConcept M>
-bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret,
-                             Moment& ended) {
+bool put_return_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret,
+                            Moment& ended) {
     const EventSet set{frame.rest[1]};
     if (!set.any() || set.word != core.events) return false;
     const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &ended);
@@ -103,26 +103,26 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, p
                     {data, set.count()});
     return true;
 }
+// The return of a graph recorder's call. Interrupts are masked.
+template <MachineConcept M>
+void put_return(M& machine, Core& core, const ShadowFrame& frame, bool unwound, Moment& ended) {
+    const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
+    const protocol::Record ret =
+        protocol::make_record(protocol::Kind::ret, entry << 1 | (unwound ? 1u : 0u), 0);
+    const bool counts = hook_of(frame.hook) == Hook::graph_events;
+    if (counts && put_return_with_events(machine, core, frame, ret, ended)) return;
+    (void)ring_put(machine, core, ret, no_limit, &ended);
+}
 
 // Ends a call that longjmp ended, in the way of the recorder that owns the frame.
 template <MachineConcept M>
 void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M>& unwinding) {
     switch (hook_of(frame.hook)) {
     case Hook::graph:
-    case Hook::graph_events: {
-        constexpr std::uint32_t unwound = 1;
-        const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
-        const protocol::Record ret =
-            protocol::make_record(protocol::Kind::ret, entry << 1 | unwound, 0);
-        const bool counts = hook_of(frame.hook) == Hook::graph_events;
-        Moment& ended = unwinding.ended();
-        if (counts && put_unwound_with_events(machine, core, frame, ret, ended)) break;
-        (void)ring_put(machine, core, ret, no_limit, &ended);
-        break;
-    }
+    case Hook::graph_events: put_return(machine, core, frame, true, unwinding.ended()); break;
     case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
     case Hook::profile: profile_unwound(machine, core, frame); break;
-    case Hook::duration: duration_unwound(machine, core, frame); break;
+    case Hook::duration: (void)duration_unwound(machine, core, frame); break;
     case Hook::callback:  // its exit is not called, so trace_only_below() counts here
         if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.subtree_depth == 0) {
             stop_core(core, stopped_outside);

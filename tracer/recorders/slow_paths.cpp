@@ -5,7 +5,7 @@
 #include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/recorders/open_calls.hpp"
-#include "tracer/recorders/shadow_stack.hpp"
+#include "tracer/recorders/tail_calls.hpp"
 #include "tracer/stream/board_pump.hpp"
 
 namespace nopscope {
@@ -66,6 +66,36 @@ bool has_open_here(std::uint64_t sp) {
 
 }  // namespace
 
+std::uint64_t end_jumper(const Jump& jump, std::uint64_t sp, std::uint64_t return_address,
+                         std::uint64_t function, const ReturnOps* ops) {
+    if (durations_used) make_room_for_durations(sp, true);
+    for (const ShadowFrame* first = nullptr;;) {
+        ShadowFrame* frame = nullptr;
+        bool calls_exit = false;
+        {
+            const Here here;
+            Core& core = here.core();
+            if (first == nullptr) {
+                if (!is_reached_by_jump(core, sp, return_address, function, ops))
+                    return return_address;
+                first = first_of_jumper(core);
+                if (first == nullptr) return return_address;
+                return_address = first->return_address;
+            }
+            frame = top_frame(core);
+            calls_exit = is_callback(*frame);
+            if (!calls_exit) {
+                frame->sp = free_frame_sp;
+                core.top = reinterpret_cast<std::uintptr_t>(frame);
+                end_at_jump(machine, core, *frame, began_here(core, jump.on, jump.began),
+                            jump.profiled);
+            }
+        }
+        if (calls_exit) end_callbacks_call(*frame);
+        if (frame == first) return return_address;
+    }
+}
+
 extern "C" {
 
 // At a call's return, if the ring is full or recording is stopped: records the duration if it can.
@@ -88,10 +118,16 @@ void nopscope_duration_without_room() {
     }
 }
 
-// At a function's entry, with its SP and return address.
-void nopscope_unwind_at_entry(const Core* began_on, std::uint64_t sp, Moment began,
-                              std::uint32_t before, std::uint64_t return_address) {
-    unwind_here(sp, hook_of(return_address) == Hook::none, began_on, began, before);
+// At a function's entry, with its SP and return address. Returns the latter; after a jump that
+// ended a call, that call's.
+std::uint64_t nopscope_unwind_at_entry(const Core* began_on, std::uint64_t sp, Moment began,
+                                       std::uint32_t before, std::uint64_t return_address,
+                                       std::uint64_t body, std::uint64_t profiled) {
+    const bool is_hook = hook_of(return_address) != Hook::none;
+    unwind_here(sp, !is_hook, began_on, began, before);
+    if (!is_hook) return return_address;
+    return end_jumper({began_on, began, profiled}, sp, return_address, function_of_body(body),
+                      nullptr);
 }
 
 std::uint64_t nopscope_unwind_at_return(const Core* began_on, std::uint64_t sp, Moment began,

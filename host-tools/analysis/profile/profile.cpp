@@ -147,6 +147,17 @@ void Profile::on_missing(unsigned core, const MissingPart& whole) {
         missing_.push_back({.part = part, .core = core, .session = 0});
 }
 
+// A call beyond the shadow stack is not hooked, as one that was dropped.
+void Profile::on_stats(unsigned number, const protocol::Stats& stats) {
+    state_.on_stats(number, stats);
+    const auto& core = cores_[number & 0xff];
+    if (!core) return;
+    const std::uint64_t before = std::exchange(core->unhooked, stats.shadow_stack_full);
+    std::uint64_t from = std::exchange(core->unhooked_at, stats.now);
+    if (zero_clock_ && not_negative(*zero_clock_ - from) != 0) from = *zero_clock_;
+    if (stats.shadow_stack_full > before) core->on_dropped(from, stats.shadow_stack_full - before);
+}
+
 void Profile::begin_axis(std::uint64_t clock) {
     const std::uint64_t now = time_(clock);
     if (!origin_) origin_ = now;
@@ -323,6 +334,7 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
 // Open calls of a context end with the session, not when the context last ran.
 void Profile::Core::finish() {
     last_context = left_by_return = protocol::several_contexts;
+    unhooked = unhooked_at = 0;
     stop_running(last_clock);
     bring_to(last_clock);
     const auto axis_ns = [this](std::uint64_t clock) { return profile_.time_(clock); };

@@ -217,9 +217,7 @@ public:
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
-    void on_stats(unsigned core, const protocol::Stats& stats) override {
-        state_.on_stats(core, stats);
-    }
+    void on_stats(unsigned core, const protocol::Stats& stats) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         state_.on_profile(core, payload, count);
         return least_ns_ != 0 || on_target_.on_frame(core, payload, count, budget_);
@@ -412,6 +410,8 @@ private:
 
         Profile& profile_;
         unsigned number;
+        std::uint64_t unhooked = 0;     // calls beyond the shadow stack: as its last stats say
+        std::uint64_t unhooked_at = 0;  // the clock then
         std::vector<std::unique_ptr<Context>> contexts;
         std::unordered_map<std::uint32_t, Context*> by_number;
         Context* current = nullptr;

@@ -193,6 +193,7 @@ std::string json_report(const Report& report) {
                     {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
                     {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
                     {"share", row.share},
+                    {"doubtful", row.doubtful},
                     {"bins", std::move(bins)}});
         json_call(one, row);
         json["profile"]["functions"].push_back(std::move(one));

@@ -27,6 +27,7 @@ Loss loss_of(const Report& report) {
     Loss loss{.events = report.integrity.value("generated"),
               .dropped = report.integrity.value("dropped"),
               .lost = report.integrity.value("lost"),
+              .unhooked = report.integrity.value("shadow_stack_full"),
               .helps = {}};
     if (loss.dropped != 0) {
         if (!report.adaptive) loss.helps.emplace_back("--mode adaptive");
@@ -35,21 +36,31 @@ Loss loss_of(const Report& report) {
         if (!report.lossless) loss.helps.emplace_back("--mode lossless");
     }
     if (loss.lost != 0) loss.helps.emplace_back("a line with fewer errors");
+    if (loss.unhooked != 0) loss.helps.emplace_back("a firmware with more NOPSCOPE_SHADOW_FRAMES");
     return loss;
+}
+
+std::string beyond_shadow_stack(std::uint64_t calls) {
+    return fmt::format("{} call{} deeper than the shadow stack", with_commas(calls),
+                       calls == 1 ? "" : "s");
 }
 
 std::string loss_line(const Report& report) {
     const Loss loss = loss_of(report);
-    if (loss.dropped + loss.lost == 0) return {};
+    if (!loss.any()) return {};
     std::vector<std::string> how;
     if (loss.dropped != 0) how.push_back(with_commas(loss.dropped) + " dropped by the target");
     if (loss.lost != 0) how.push_back(with_commas(loss.lost) + " lost on the line");
     const double percent = 100 * loss.share();
-    std::string line =
-        fmt::format("missing: {} of {} records ({}{})",
-                    percent < 0.1 ? "less than 0.1 %" : fmt::format("{:.1f} %", percent),
-                    with_commas(loss.events), how.front(), how.size() > 1 ? ", " + how.back() : "");
-    if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful)) {
+    std::string line = "missing: ";
+    if (!how.empty())
+        line += fmt::format("{} of {} records ({})",
+                            percent < 0.1 ? "less than 0.1 %" : fmt::format("{:.1f} %", percent),
+                            with_commas(loss.events), fmt::join(how, ", "));
+    if (loss.unhooked != 0)
+        line += (how.empty() ? "" : ", and ") + beyond_shadow_stack(loss.unhooked);
+    if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful) ||
+        (loss.unhooked != 0 && !report.profile.empty())) {
         line += "; self times marked ~ may contain calls that are missing";
     }
     return line + "; what helps: " + listed(loss.helps) + "\n";
@@ -82,11 +93,8 @@ Json json_others(const Report& report) {
 
 Json json_loss(const Report& report) {
     const Loss loss = loss_of(report);
-    return {{"records", loss.events},
-            {"dropped", loss.dropped},
-            {"lost", loss.lost},
-            {"share", loss.share()},
-            {"helps", loss.helps}};
+    return {{"records", loss.events},    {"dropped", loss.dropped}, {"lost", loss.lost},
+            {"unhooked", loss.unhooked}, {"share", loss.share()},   {"helps", loss.helps}};
 }
 
 }  // namespace nopscope::host

@@ -135,6 +135,7 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         report.below_zero_ns += corrected.below_zero_ns;
         report.subtracted_ns += subtracted_of(row);
         row.bins = times.bins;
+        row.doubtful = report.integrity.value("shadow_stack_full") != 0;
         row.taken = static_cast<std::uint64_t>(corrected.each);
         const auto less = [&](std::uint64_t ticks, SignedFixedTicks taken) {
             return SignedFixedTicks{ticks} * protocol::overhead_unit - taken;

@@ -94,6 +94,7 @@ struct ProfileRow : TimedRow {
     std::array<std::uint64_t, 2> corrected_percentiles_ns{};
     std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks: subtract it from bins' ends
     std::array<std::uint64_t, protocol::profile_bins> bins{};
+    bool doubtful = false;  // calls are missing: those beyond the shadow stack
 };
 
 // Numbers of samples.
@@ -191,8 +192,10 @@ struct Loss {
     std::uint64_t events = 0;        // records that the target generated
     std::uint64_t dropped = 0;       // the ring was full: the line is too slow
     std::uint64_t lost = 0;          // on the line
+    std::uint64_t unhooked = 0;      // calls beyond the shadow stack: they have no record
     std::vector<std::string> helps;  // options of `record`, and advice
 
+    bool any() const { return (dropped | lost | unhooked) != 0; }
     double share() const {
         return events == 0 ? 0 : static_cast<double>(dropped + lost) / static_cast<double>(events);
     }
@@ -432,9 +435,10 @@ std::string csv_events(const EventTable& table, std::uint64_t address);
 std::string text_events(const Report& report);
 
 // Missing records (loss.cpp). A row's self time is doubtful if a gap lies in its calls, or if its
-// core dropped records while one of them was open. The tracer does not hook a call that it drops,
-// so the call's time is in its caller's self time.
+// core dropped records while one of them was open, or had calls beyond the shadow stack. The tracer
+// does not hook such a call, so the call's time is in its caller's self time.
 Loss loss_of(const Report& report);
+std::string beyond_shadow_stack(std::uint64_t calls);
 std::string loss_line(const Report& report);    // empty: nothing is missing
 std::string others_line(const Report& report);  // empty: all items had room
 inline bool has_gaps(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }

@@ -142,7 +142,8 @@ Json json_function(const FunctionRow& row, bool raw) {
     note(row.unwound, "left by longjmp or an exception");
     note(row.lost, "ended in a gap");
     note(row.incomplete, "with a gap inside");
-    note(row.dropped, "records dropped while it was open: its self time may contain them");
+    note(row.dropped,
+         "calls and records missing while it was open: its self time may contain them");
     note(row.profiled, "in the target's profile");
     const std::optional<CallTimes> call = call_of(row, raw);
     return {{"name", for_cell(row.name)},
@@ -186,7 +187,8 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         if (traced.contains(row.address)) continue;
         FunctionRow function;
         static_cast<TimedRow&>(function) = row;
-        put(function)["bins"] = json_bins(row, report.raw, report.clock_hz);
+        put(function).update(
+            {{"bins", json_bins(row, report.raw, report.clock_hz)}, {"doubtful", row.doubtful}});
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
         const auto found = at.find(key_of(report.by_number[n]));

@@ -95,7 +95,7 @@ std::string profile_table(const Report& report) {
         const std::optional<CallTimes> call = call_of(row, report.raw);
         const auto [p50, p99] = percentiles_of(row, report.raw);
         lines.push_back({with_commas(row.calls), human_ns(total_of(row, report.raw)),
-                         human_ns(self_of(row, report.raw)),
+                         (row.doubtful ? "~" : "") + human_ns(self_of(row, report.raw)),
                          fmt::format("{:.1f} %", row.share * 100),
                          cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::mean_ns),
                          human_ns(p50), human_ns(p99), cell_of(call, &CallTimes::max_ns),

@@ -162,7 +162,9 @@ std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rate
         traced.insert(key_of(row));
     }
     for (const ProfileRow& row : report.profile) {
-        if (!traced.contains(key_of(row))) lines.push_back(line_of(row, report.raw, rates));
+        if (traced.contains(key_of(row))) continue;
+        lines.push_back(line_of(row, report.raw, rates));
+        lines.back().doubtful = row.doubtful;
     }
     add_durations(lines, report, *view.profile);
     return lines;

@@ -148,10 +148,13 @@
 // reads the core again and says what an interrupt does from there on. With \moment it calls
 // name(core, SP, Moment (ring.hpp), \before, return address): \before counts the recorder's
 // instructions before it, and 14 more (special_call) if this is a tail call, which returns to the
-// hook \tail. \in: entry or hook (unwind.h).
-.macro call_cxx name, moment=0, before=0, tail, in=entry
+// hook \tail. With \body it also gets x30 and Core::profiled. \in: entry or hook (unwind.h).
+.macro call_cxx name, moment=0, before=0, tail, in=entry, body=0
 .if \moment
     ldr     x11, [x10]
+.if \body
+    ldr     x13, [x10, #CORE_PROFILED]
+.endif
     read_clock x12
 .endif
     interrupted 0
@@ -178,6 +181,10 @@
     csel    w4, w5, w4, eq
 .endif
     mov     x5, x9
+.if \body
+    mov     x6, x30
+    mov     x7, x13
+.endif
 .else
     mov     x2, x9
     mov     x3, x30
@@ -217,25 +224,34 @@
 
 // Handles a call that check_call sent here: SP (x12) is outside the stack or below all before, no
 // frame is free, or the top frame's SP (x13) is not above ours. An SP below all before becomes the
-// lowest, and \entry begins again. If both SPs are equal and the return address is this
-// hook, this is a tail call, and those nest. Else longjmp has skipped calls, or the interrupted
-// code is just writing the frame.
-// In: as check_call leaves it, and x9 return address. Out: the same x9, x10, x12; x17 the free
-// frame to push. Counts the call and goes to the body if SP is outside the stack, no frame is free,
-// or (without \at_any_depth) as many calls are open as may be.
+// lowest, and \entry begins again. If both SPs are equal and the return address is this hook, this
+// is a tail call. Its frame nests in that of the function that jumped, unless that one was reached
+// by a jump, too: then its return address is the hook of the frame below, and its call ends here
+// (tail_calls.hpp). Else longjmp has skipped calls, the jump is between two recorders, or the
+// interrupted code is just writing the frame.
+// In: as check_call leaves it, and x9 return address. Out: x9 return address, the same x10, x12;
+// x17 the free frame to push. Counts the call and goes to the body if SP is outside the stack, no
+// frame is free, or (without \at_any_depth) as many calls are open as may be.
 .macro special_call entry, hook, at_any_depth=0
     interrupted RESTARTS, \entry
-    ldr     x14, [x10, #CORE_STACK_HIGH]
+    cmp     x12, x13
+    b.ne    8f
+    adr     x14, \hook
+    cmp     x9, x14
+    b.ne    8f
+    ldr     x14, [x17, #-SHADOW_BYTES]
+    ldr     x13, [x17, #SHADOW_HOOK - 2 * SHADOW_BYTES]
+    cmp     x14, x13
+    b.eq    1f
+    b       2f                          // 14 more instructions than for another call
+8:  ldr     x14, [x10, #CORE_STACK_HIGH]
     cmp     x12, x16
     ccmp    x12, x14, #CARRY, hs
     b.hs    4f
     cmp     x12, x13
     b.lo    2f
-    b.ne    1f
-    adr     x14, \hook
-    cmp     x9, x14
-    b.eq    2f
-1:  call_cxx nopscope_unwind_at_entry, moment=1, before=21
+1:  call_cxx nopscope_unwind_at_entry, moment=1, before=23, body=1
+    mov     x9, x11
     interrupted RESTARTS, \entry
     mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp

@@ -5,6 +5,7 @@
     images_test.py MACHINE CLASS
 """
 
+import collections
 import re
 import sys
 import unittest
@@ -47,6 +48,54 @@ class Limits(machines.Case):
             self.assertGreater(integrity[key], 0, key)
         for key in refused:
             self.assertRegex(run.console, rf"{key} {integrity[key]}\b")
+
+
+class Flow(machines.Case):
+    """Functions that end by a jump to the next, tens of thousands of times, and calls beyond the shadow stack. Whatever records
+    them, each function's calls are those that the oracle counts."""
+
+    def flow(self, *words, clean=True):
+        """Returns the run, its report, and the calls by address, as told and as executed."""
+        run, report = self.ran(MACHINE, "flow", *words, oracle=True, clean=clean)
+        told = collections.Counter()
+        for function in (*report["functions"], *report.get("profile", {}).get("functions", ())):
+            told[function["address"]] += function["calls"]
+        seen = {function["address"]: function["calls"] for function in run.oracle["functions"] if function["calls"]}
+        return run, report, dict(told), seen
+
+    def test_chains_of_jumps(self):
+        for words in ("recorder=graph", "recorder=graph events=1", "recorder=profile long", "recorder=profile events=1", "recorder=duration",
+                      "recorder=sampled", "recorder=graph ops=return", "recorder=graph mixed", "recorder=graph mixed ops=return"):
+            with self.subTest(words):
+                run, report, told, seen = self.flow(*words.split())
+                self.assertGreater(max(seen.values()), 10_000)
+                self.assertEqual(told, seen)
+                if "ops=return" in words:
+                    executed = sum(seen.values())
+                    self.assertIn(f"callbacks {executed} {executed}\n", run.console)
+
+    def test_a_chain_costs_its_functions_nothing(self):
+        """The self time of the function that was called, whose call is open all along, has nothing of what recording the others takes."""
+        _, report, *_ = self.flow("recorder=graph")
+        chain, = (f for f in report["functions"] if f["name"].endswith("state_add(unsigned long, unsigned long)"))
+        self.assertLess(chain["corrected_self_ns"] / chain["calls"], 20, chain)
+
+    def test_calls_beyond_the_shadow_stack(self):
+        """They are missing, and everything says so."""
+        for words in ("recorder=graph", "recorder=profile", "recorder=duration", "recorder=sampled"):
+            with self.subTest(words):
+                run, report, told, seen = self.flow(words, "deep", clean=False)
+                missing = report["loss"]["unhooked"]
+                self.assertGreater(missing, 1000)
+                self.assertEqual(sum(told.values()) + missing, sum(seen.values()))
+                self.assertEqual(report["integrity"]["shadow_stack_full"], missing)
+                self.assertFalse(report["integrity"]["clean"])
+                rows = (report["profile"] if "profile" in words else report)["functions"]
+                self.assertTrue(all(row["doubtful"] for row in rows), rows)
+                second = machines.nopscope("report", run.recording).stdout.splitlines()[1]
+                deeper = rf"{missing:,} calls deeper than the shadow stack"
+                self.assertRegex(second, rf"^missing: {deeper}; .*~.*NOPSCOPE_SHADOW_FRAMES")
+                self.assertRegex(run.errors, rf"; {deeper} are missing: .*NOPSCOPE_SHADOW_FRAMES")
 
 
 class Reset(machines.Case):

@@ -44,7 +44,9 @@ struct ReturnOps : Ops {
     using Entry = bool (*)(std::uint64_t ip, std::uint64_t parent_ip, ReturnOps* ops, Regs* regs,
                            CallData* data);
     /// A callback when the call returns to `return_address`, under the rules of ::Callback. The
-    /// tracer does not call it for a call that longjmp ends, nor after detach().
+    /// tracer does not call it for a call that longjmp ends, nor after detach(). If a function that
+    /// was reached by a tail call ends by one, it is called at that jump: there is no result yet,
+    /// so `regs->x` is 0, and changes of it mean nothing.
     using Exit = void (*)(std::uint64_t ip, std::uint64_t return_address, ReturnOps* ops,
                           ReturnRegs* regs, CallData* data);
 

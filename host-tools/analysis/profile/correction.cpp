@@ -25,7 +25,8 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         case Tail::never: break;
         case Tail::maybe:
             return std::min(Signed{node.handed} * handed.weight, Signed{node.calls} * Handed::one);
-        case Tail::always: return Signed{node.calls - node.points - node.whole} * Handed::one;
+        case Tail::always:
+            return Signed{node.calls - node.points - node.whole - node.chained} * Handed::one;
         }
         return 0;
     };

@@ -309,6 +309,16 @@ private:
                 profile_.tree_[node].beside += instructions;
             }
             taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
+            if (instructions == 0) note_chain(node);
+        }
+        // The tracer begins to work. If a call just ended, it was at a jump in a chain of tail calls
+        // (tracer/recorders/tail_calls.hpp). Only one tail call of a chain takes its caller longer.
+        void note_chain(std::uint32_t node) {
+            CallTree::Node& last = profile_.tree_[last_node];
+            if (last.parent != node || last.tail != Tail::always || last_end != decoder.time())
+                return;
+            ++last.chained;
+            taken -= static_cast<std::uint64_t>(profile_.costs_.tail);
         }
         // True if the call, which has left the stack, is too short to count.
         bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);

@@ -93,6 +93,15 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
     EXPECT_EQ(self(2), 2 * 79u);
 }
 
+// f1 jumps to f2, and that to itself. Its first call ends at its jump.
+TEST_F(CorrectionOfPaths, OnlyOneTailCallOfAChainTakesItsCallerLonger) {
+    symbols.tails[0].direct = {{1, Tail::always}};
+    played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t)61 100:2( 100:) 100:)");
+    EXPECT_EQ(self(1), 300u - 21 - 2 * 31 - 61 - 14);
+    EXPECT_EQ(self(2), 200u - 2 * 21 - 15);
+    EXPECT_EQ(total(1), self(1) + self(2));
+}
+
 TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     symbols.tails[0].direct = {{1, Tail::maybe}};
     played(

@@ -311,8 +311,9 @@ private:
             taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
             if (instructions == 0) note_chain(node);
         }
-        // The tracer begins to work. If a call just ended, it was at a jump in a chain of tail calls
-        // (tracer/recorders/tail_calls.hpp). Only one tail call of a chain takes its caller longer.
+        // The tracer begins to work. If a call just ended, it was at a jump in a chain of tail
+        // calls (tracer/recorders/tail_calls.hpp). Only one tail call of a chain takes its caller
+        // longer.
         void note_chain(std::uint32_t node) {
             CallTree::Node& last = profile_.tree_[last_node];
             if (last.parent != node || last.tail != Tail::always || last_end != decoder.time())

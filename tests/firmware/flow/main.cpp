@@ -29,6 +29,8 @@ NOPSCOPE_NOTRACE int main() {
         (void)run_interpreter(jumps);
         (void)run_coroutines(jumps / 10);
     }
+    if (!is_given("deep") && nopscope::counters().shadow_stack_full != 0)
+        hal::panic("flow: jumps have filled the shadow stack");
     nopscope::stop();
     must(nopscope::disable(Sites::all()));
     const std::uint64_t begun = image::begun, ended = image::ended;

@@ -130,6 +130,10 @@ traced torture_tail             // a tail call, by B, to the layout without a la
     b       torture_no_landing
     .size   torture_tail, . - torture_tail
 
+traced torture_chain            // jumps to one that jumps on
+    b       torture_tail
+    .size   torture_chain, . - torture_chain
+
 traced torture_no_landing, 0   // without a landing pad
     capture torture_arrived
     load_call_registers torture_results

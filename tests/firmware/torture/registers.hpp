@@ -32,6 +32,7 @@ extern "C" {
 // Instrumented; each stores what arrived and returns other patterns.
 void torture_landing();  // layout with bti c
 void torture_tail();     // tail-calls one without
+void torture_chain();    // tail-calls torture_tail, which ends at its jump
 void torture_nested();   // calls one without
 void torture_leaping();  // calls one that jumps back into it instead of returning
 void torture_call_registers(void (*function)(), uint64_t from_sp);

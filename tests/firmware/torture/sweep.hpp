@@ -56,10 +56,8 @@ struct Callee {
 };
 // For recorders that trace all of these.
 inline constexpr Callee register_callees[] = {
-    {"landing", torture_landing, 1},
-    {"tail", torture_tail, 2},
-    {"nested", torture_nested, 2},
-    {"leaping", torture_leaping, 3},
+    {"landing", torture_landing, 1}, {"tail", torture_tail, 2},   {"nested", torture_nested, 2},
+    {"leaping", torture_leaping, 3}, {"chain", torture_chain, 3},
 };
 
 // A call after a call that returned, or after one that longjmp abandoned.

@@ -28,9 +28,13 @@ Path paths[] = {
     SWEEP_PATH(callback_unguarded),
 };
 constexpr Callee callees[] = {
-    {"landing", torture_landing, 1}, {"tail", torture_tail, 2},
-    {"nested", torture_nested, 2},   {"leaping", torture_leaping, 3},
-    {"far", torture_far, 1},         {"far without a direct entry", torture_far_bare, 1},
+    {"landing", torture_landing, 1},
+    {"tail", torture_tail, 2},
+    {"chain", torture_chain, 3},
+    {"nested", torture_nested, 2},
+    {"leaping", torture_leaping, 3},
+    {"far", torture_far, 1},
+    {"far without a direct entry", torture_far_bare, 1},
 };
 
 // What the ops saw.
@@ -84,9 +88,9 @@ const void* pointer(F* function) {
 }
 // The functions that only callbacks trace if `hooked` is false.
 const void* const called[] = {pointer(torture_landing), pointer(torture_no_landing),
-                              pointer(torture_tail),    pointer(torture_nested),
-                              pointer(torture_leaping), pointer(torture_leaper),
-                              pointer(torture_leaf)};
+                              pointer(torture_tail),    pointer(torture_chain),
+                              pointer(torture_nested),  pointer(torture_leaping),
+                              pointer(torture_leaper),  pointer(torture_leaf)};
 
 struct Way {
     const char* name;

@@ -94,7 +94,8 @@ void fill_the_ring() {
 
 int run() {
     must(nopscope::init(silent_config("sweep-filters")));
-    start_sweep({paths, register_callees, start, finish});
+    // In a chain of jumps the tracer's own records come between those of calls.
+    start_sweep({paths, std::span(register_callees).first<4>(), start, finish});
     for (const Way& one : ways) sweep_one_way(one);
     nopscope::set_min_duration(0);
     fill_the_ring();

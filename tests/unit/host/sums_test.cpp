@@ -84,8 +84,7 @@ TEST_P(SumsOfATrace, AllRemovedOverheadIsWhatRecordingTook) {
         taken += calls * (graph.outside - pad) - left * number(costs.hook_outside) +
                  number(node.points) * (function.outside - pad);
         const double passed = number(node.handed) * number(handed.weight) / Handed::one;
-        if (node.tail == Tail::always)
-            taken += (calls - number(node.chained)) * number(costs.tail);
+        if (node.tail == Tail::always) taken += (calls - number(node.chained)) * number(costs.tail);
         if (node.tail == Tail::maybe)
             taken += std::min(passed, number(node.calls)) * number(costs.tail);
     }

@@ -35,8 +35,8 @@ typedef bool (*nopscope_return_ops_entry)(uint64_t ip, uint64_t parent_ip,
                                           struct nopscope_return_ops* ops,
                                           struct nopscope_regs* regs,
                                           struct nopscope_call_data* data);
-/// A callback when the call returns to `return_address`, or ends by a jump in a chain of tail calls:
-/// nopscope::ReturnOps::Exit.
+/// A callback when the call returns to `return_address`, or ends by a jump in a chain of tail
+/// calls: nopscope::ReturnOps::Exit.
 typedef void (*nopscope_return_ops_exit)(uint64_t ip, uint64_t return_address,
                                          struct nopscope_return_ops* ops,
                                          struct nopscope_return_regs* regs,

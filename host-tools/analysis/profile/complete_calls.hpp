@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 #include "host-tools/analysis/profile/call.hpp"
 
@@ -26,14 +28,13 @@ struct DurationRecord {
     }
 };
 
-// The sums of ticks that the clock of calls has stood still, after each of the last stops.
+// The sums of ticks that the clock of calls has stood still, after each stop. If there are too
+// many, it forgets the shortest of the older ones. So a call with thousands of short stops inside,
+// as a chain of tail calls has, keeps those right before its begin, unless they are as short.
 class Stops {
 public:
     void remember(std::uint64_t clock, Ticks sum) {
-        if (last_.size() == max_stops) {
-            forgotten_ = last_.front().sum;
-            last_.pop_front();
-        }
+        if (last_.size() == max_stops) forget_one();
         last_.push_back({clock, sum});
     }
     Ticks before(std::uint64_t clock) const {
@@ -53,6 +54,18 @@ public:
 
 private:
     static constexpr std::size_t max_stops = 256;
+    void forget_one() {
+        std::size_t shortest = 0;
+        Ticks least = ~Ticks{0}, before = forgotten_;
+        for (std::size_t at = 0; at < max_stops / 2; ++at) {
+            const Ticks length = last_[at].sum - std::exchange(before, last_[at].sum);
+            if (length < least) {
+                least = length;
+                shortest = at;
+            }
+        }
+        last_.erase(last_.begin() + static_cast<std::ptrdiff_t>(shortest));
+    }
     struct Stop {
         std::uint64_t clock;
         Ticks sum;

@@ -138,6 +138,21 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
               "2 2 75 45 5 70 2; 3 1 30 30 30 30 1; 4 1 10 10 10 10 1; ");
 }
 
+// As many as a chain of tail calls has.
+TEST(Durations, HaveNothingOfTheTracersThousandsOfWorks) {
+    constexpr std::uint64_t begin = 1100, works = 4000, end = begin + 20 * works + 50;
+    Told told;
+    const auto work = [&](std::uint64_t from, std::uint64_t to) {
+        told.extended(Extended::tracer_begin, 0, from);
+        told.extended(Extended::tracer_end, 0, to);
+    };
+    work(500, 1000);
+    for (std::uint64_t n = 0; n < works; ++n) work(begin + 20 * n + 5, begin + 20 * n + 15);
+    told.duration(0, 2, begin, end);
+    const std::uint64_t ticks = 10 * works + 50;
+    EXPECT_THAT(figures(told.profile()), StartsWith(fmt::format("/2 1 {} {}; ", ticks, ticks)));
+}
+
 // The call of a duration record has no self time in a gap. If the call began in the gap, its self
 // time begins behind it.
 TEST(Durations, AGapCountsForNoCall) {

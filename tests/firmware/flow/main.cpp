@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // flow.elf: chains of tail calls, and calls beyond the shadow stack. Words: those of
 // trace_as_given(); `mixed`: the profile, the duration recorder and the graph recorder trace
-// functions that jump to each other; `deep`: deep calls instead of jumps; `long`: ten times as many
-// jumps. The test counts the calls by the oracle.
+// functions that jump to each other; `deep`: deep calls instead of jumps; `long`: fifty times as
+// many jumps. The test counts the calls by the oracle.
 #include "tests/firmware/flow/programs.hpp"
 #include "tests/firmware/image.hpp"
 
@@ -21,13 +21,13 @@ NOPSCOPE_NOTRACE int main() {
         must(nopscope::enable(Recorder::profile, Sites::of(for_profile)));
         must(nopscope::enable(Recorder::duration, Sites::of(for_duration)));
     }
-    const std::uint64_t jumps = is_given("long") ? 300'000 : 30'000;
+    const std::uint64_t jumps = is_given("long") ? 300'000 : 6'000;
     if (is_given("deep")) {
         for (unsigned n = 0; n < 3; ++n) (void)run_deep(2'000);
     } else {
         (void)run_states(jumps);
         (void)run_interpreter(jumps);
-        (void)run_coroutines(jumps / 10);
+        (void)run_coroutines(jumps / 2);
     }
     if (!is_given("deep") && nopscope::counters().shadow_stack_full != 0)
         hal::panic("flow: jumps have filled the shadow stack");

@@ -95,6 +95,16 @@ TEST_F(Shadow, TailCallsEndTogether) {
     EXPECT_EQ(shadow.unexplained, 0u);
 }
 
+TEST_F(Shadow, AFunctionThatWasReachedByAJumpEndsWhereItJumpsOn) {
+    enter(0, 0x2000, 10, Branch::jump);
+    enter(1, hook, 7, Branch::jump);
+    enter(2, hook, 5, Branch::ret);
+    leave(0x2000, 1, 2);
+    EXPECT_THAT(numbers(functions[0].inclusive, functions[1].inclusive, functions[2].inclusive),
+                ElementsAre(22, 7, 5));
+    EXPECT_EQ(paths.paths()[paths.paths().back().around].function, 0u);
+}
+
 TEST_F(Shadow, LongjmpLeavesTheCallsBelow) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;

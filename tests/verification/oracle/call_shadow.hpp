@@ -11,7 +11,8 @@
 //   return     Execution reaches the return address of the call, with the call's stack pointer. If
 //              a return address is in the tracer, the shadow uses the one that it replaced.
 //   tail       The caller passed on its own return address: x30 is the tracer's replacement of it,
-//              and the stack pointer is the caller's. Such calls end together.
+//              and the stack pointer is the caller's. Such calls end together; but a function that
+//              was reached by a jump ends where it jumps on.
 //   longjmp    A RET that no call expects, or a new call, at a stack pointer above open calls:
 //              longjmp left these. If longjmp() is known and the tracer is told of it, they end at
 //              its first instruction. From there on it works for the function that it goes to.
@@ -265,8 +266,9 @@ public:
         if (!tail) unwind(sp, !hooked, begin);
         tail = is_tail(sp, lr, hooked);
         if (hooked && !tail) ++unexplained;
-        if (has_function()) ++functions_[frames_.back().function].made;
         if (tail) note(&Reasons::jumps);
+        if (tail && frames_.back().tail) close(begin, false);
+        if (has_function()) ++functions_[frames_.back().function].made;
         if (!frames_.empty() && sp < lowest_sp_) note(&Reasons::lowest);
         lowest_sp_ = std::min(lowest_sp_, sp);
         state_.readings.clear();

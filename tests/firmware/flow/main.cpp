@@ -33,6 +33,7 @@ NOPSCOPE_NOTRACE int main() {
         hal::panic("flow: jumps have filled the shadow stack");
     nopscope::stop();
     must(nopscope::disable(Sites::all()));
+    if (is_given("ops=return")) must(nopscope::detach(image::counting_calls));
     const std::uint64_t begun = image::begun, ended = image::ended;
     char line[80];
     (void)std::snprintf(line, sizeof line, "callbacks %lu %lu\n", begun, ended);

@@ -13,7 +13,7 @@ using image::is_given, image::must, nopscope::Recorder, nopscope::Sites;
 
 NOPSCOPE_NOTRACE int main() {
     nopscope::Config config = image::config_given("flow");
-    const bool mixed = is_given("mixed");
+    const bool mixed = is_given("mixed"), deep = is_given("deep"), calls_back = is_given("ops=");
     if (mixed) config.profile_memory = image::profile_memory(config.cores);
     image::start_tracer(config);
     image::trace_as_given(Sites::all());
@@ -22,18 +22,18 @@ NOPSCOPE_NOTRACE int main() {
         must(nopscope::enable(Recorder::duration, Sites::of(for_duration)));
     }
     const std::uint64_t jumps = is_given("long") ? 300'000 : 6'000;
-    if (is_given("deep")) {
+    if (deep) {
         for (unsigned n = 0; n < 3; ++n) (void)run_deep(2'000);
     } else {
         (void)run_states(jumps);
         (void)run_interpreter(jumps);
         (void)run_coroutines(jumps / 2);
     }
-    if (!is_given("deep") && nopscope::counters().shadow_stack_full != 0)
+    if (!deep && nopscope::counters().shadow_stack_full != 0)
         hal::panic("flow: jumps have filled the shadow stack");
-    nopscope::stop();
+    nopscope::stop();  // from here on calls would be executed and not recorded
     must(nopscope::disable(Sites::all()));
-    if (is_given("ops=return")) must(nopscope::detach(image::counting_calls));
+    if (calls_back) must(nopscope::detach(image::counting_calls));
     const std::uint64_t begun = image::begun, ended = image::ended;
     char line[80];
     (void)std::snprintf(line, sizeof line, "callbacks %lu %lu\n", begun, ended);

@@ -26,7 +26,10 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         case Tail::maybe:
             return std::min(Signed{node.handed} * handed.weight, Signed{node.calls} * Handed::one);
         case Tail::always:
-            return Signed{node.calls - node.points - node.whole - node.chained} * Handed::one;
+            // A call that was open when the sums began is not in `calls`, but may be in `chained`.
+            return std::max<Signed>(Signed{node.calls} - node.points - node.whole - node.chained,
+                                    0) *
+                   Handed::one;
         }
         return 0;
     };

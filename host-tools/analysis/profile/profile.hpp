@@ -319,6 +319,7 @@ private:
             if (last.parent != node || last.tail != Tail::always || last_end != decoder.time())
                 return;
             ++last.chained;
+            last_end = 0;  // it counts once
             taken -= static_cast<std::uint64_t>(profile_.costs_.tail);
         }
         // True if the call, which has left the stack, is too short to count.

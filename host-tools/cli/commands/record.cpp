@@ -324,11 +324,11 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
                     "lost {}, corrupt_frames {}, gaps {}",
                     to.written(), with_commas(line.bytes), with_commas(stream.delivered),
                     stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
-                     with_commas(stream.lost), line.corrupt_frames, stream.gaps) +
-         (stream.shadow_stack_full == 0
-              ? ""
-              : fmt::format("; {} are missing: build the firmware with more NOPSCOPE_SHADOW_FRAMES",
-                            beyond_shadow_stack(stream.shadow_stack_full))));
+                    with_commas(stream.lost), line.corrupt_frames, stream.gaps) +
+        (stream.shadow_stack_full == 0
+             ? ""
+             : fmt::format("; {} are missing: build the firmware with more NOPSCOPE_SHADOW_FRAMES",
+                           beyond_shadow_stack(stream.shadow_stack_full))));
     if (const std::string sentence = to.damaged.sentence(line, stream, others);
         !is_empty && !sentence.empty())
         say("the line: " + sentence);

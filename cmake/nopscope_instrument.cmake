@@ -11,8 +11,12 @@ include(CheckCCompilerFlag)
 
 option(NOPSCOPE_ENABLED "build nopscope into the firmware; OFF: not a byte of it" ON)
 
-# -falign-functions leaves functions in .text.unlikely, and at -Os all functions, at 4 bytes. GCC 14
-# has an option that aligns all.
+set(_nopscope_sites -fpatchable-function-entry=4,2 -ffunction-sections -mbranch-protection=standard)
+# clang aligns each function, and its callers count on no register that a call may change.
+set(NOPSCOPE_CLANG_FLAGS ${_nopscope_sites} -falign-functions=8 CACHE INTERNAL "")
+
+# GCC's -falign-functions leaves functions in .text.unlikely, and at -Os all functions, at 4 bytes.
+# GCC 14 has an option that aligns all.
 check_c_compiler_flag(-fmin-function-alignment=8 NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
 if(NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
     set(_nopscope_alignment -fmin-function-alignment=8)
@@ -22,10 +26,10 @@ endif()
 
 # Use the option, never the attribute: only the option disables -fipa-ra, and only for functions
 # that the compiler knows to have sites. Hence -fno-ipa-ra, too.
-set(NOPSCOPE_INSTRUMENT_FLAGS
-    -fpatchable-function-entry=4,2 -fno-ipa-ra -ffunction-sections ${_nopscope_alignment}
-    -mbranch-protection=standard
-    CACHE INTERNAL "")
+set(NOPSCOPE_INSTRUMENT_FLAGS ${_nopscope_sites} -fno-ipa-ra ${_nopscope_alignment} CACHE INTERNAL "")
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    set(NOPSCOPE_INSTRUMENT_FLAGS ${NOPSCOPE_CLANG_FLAGS} CACHE INTERNAL "")
+endif()
 
 function(nopscope_instrument target)
     if(NOT NOPSCOPE_ENABLED)

@@ -37,6 +37,7 @@ function(nopscope_install)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake" DESTINATION ${package})
 
     list(JOIN NOPSCOPE_INSTRUMENT_FLAGS " " NOPSCOPE_INSTRUMENT)
+    list(JOIN NOPSCOPE_CLANG_FLAGS " " NOPSCOPE_INSTRUMENT_CLANG)
     if(NOPSCOPE_DEFER_INTERRUPTS)
         set(NOPSCOPE_DEFERS " -DNOPSCOPE_DEFERS")
     else()

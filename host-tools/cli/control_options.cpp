@@ -65,6 +65,11 @@ void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder
     add_word(command, "--recorder", recorder, recorder_names(), "What of each call is recorded");
 }
 
+void add_allow_convention(CLI::App* command, std::vector<std::string>& globs) {
+    add_value(command, "--allow-convention", globs, kind::glob,
+              "Functions whose calling convention forbids tracing may be traced; may be repeated");
+}
+
 CLI::Option* add_from(CLI::App* command, std::string& from) {
     return add_value(command, "--from", from, kind::uri,
                      "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
@@ -80,6 +85,7 @@ void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
     command->add_flag(
         "--keep-tracing", options.keep_tracing,
         "Read out what the target has counted at the end of the recording, but do not stop it");
+    add_allow_convention(command, options.allow_convention);
     command->add_flag("--resume", options.memory.resume,
                       "gdb: let the target run on when it has been read");
 }

@@ -11,6 +11,7 @@
 #include "host-tools/image/arch/elf.hpp"
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
+#include "host-tools/image/conventions.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/source_lines.hpp"
@@ -115,10 +116,13 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     result.functions = all.size();
 
     NameBudget budget(elf);
-    const auto problem = [&](std::uint64_t address, std::string what) {
+    const auto add = [&](std::vector<Problem>& to, std::uint64_t address, std::string what) {
         const Problem& one =
-            result.problems.emplace_back(address, name_at(by_address, address), std::move(what));
+            to.emplace_back(address, name_at(by_address, address), std::move(what));
         budget.take(sizeof one + one.function.size() + one.what.size());
+    };
+    const auto problem = [&](std::uint64_t address, std::string what) {
+        add(result.problems, address, std::move(what));
     };
     for (const std::uint64_t site : sites) {
         if (site % 8 != 0) problem(site, "has a site but is not aligned to 8 bytes");
@@ -136,6 +140,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const std::string& file = *files_with_sites.insert(lines.at(site).file).first;
         const auto words = site_words(elf, site);
         if (words && words->has_landing_pad && !file.empty()) files_with_pads.insert(file);
+        if (std::string why = broken_by_tracing(elf, lines, site); !why.empty())
+            add(result.broken_by_tracing, site, std::move(why));
     }
     // A compiler leaves out the pad of a local function only if no pointer to it is made. Then a
     // number in the data equals its address by chance.

@@ -8,21 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/image/elf_file.hpp"
+#include "host-tools/image/symbols.hpp"
 
 namespace nopscope::host {
-
-struct Problem {
-    std::uint64_t address = 0;
-    std::string function;  // demangled
-    std::string what;      // a phrase: "is instrumented but has no site"
-};
 
 struct CheckResult {
     std::size_t sites = 0;
     std::size_t functions = 0;                // FUNC symbols, one for each address
     std::size_t address_taken = 0;            // functions whose address the image takes
     std::vector<Problem> problems;            // by address
+    std::vector<Problem> broken_by_tracing;   // sites, by address; problems unless allowed
     std::vector<std::string> uninstrumented;  // demangled; except the HAL's and the tracer's
     std::vector<std::string> prebuilt;  // of these: the source file has no site, or is unknown
     std::vector<Problem> without_pad;   // would be problems if pads were enforced

@@ -3,6 +3,11 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "host-tools/image/arch/conventions.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/dwarf_file.hpp"
 
@@ -13,6 +18,56 @@ namespace {
 constexpr int deepest = 64;
 // A hostile sibling attribute may lead to an earlier entry.
 constexpr std::size_t most_entries = std::size_t{1} << 24;
+
+constexpr Dwarf_Word most_bytes_of_argument = 16;  // a larger one is passed by its address
+
+// GCC turns -fipa-ra off for -fpatchable-function-entry, but not for the attribute of this name.
+// Its DW_AT_producer has the options of the unit.
+bool fits_callers(Dwarf_Die* unit) {
+    Dwarf_Attribute attribute;
+    const char* const text = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
+    const std::string_view producer = text == nullptr ? "" : text;
+    const auto has = [&](const char* option) { return producer.find(option) != producer.npos; };
+    return producer.starts_with("GNU C") && has(" -O") && !has(" -O0") && !has(" -fno-ipa-ra") &&
+           !has(" -fpatchable-function-entry");
+}
+
+// Where a function may begin in DWARF. GCC's begins after its patch site.
+std::array<std::uint64_t, 3> begins(std::uint64_t address) {
+    const auto behind_site = arch::body_distances();
+    return {address, address + behind_site[0], address + behind_site[1]};
+}
+
+// How many 8-byte words the function's arguments take at most.
+Dwarf_Word words_of_arguments(Dwarf_Die* function) {
+    Dwarf_Word words = 0;
+    Dwarf_Die one, type;
+    if (dwarf_child(function, &one) != 0) return 0;
+    do {
+        if (dwarf_tag(&one) != DW_TAG_formal_parameter) continue;
+        Dwarf_Attribute attribute;
+        Dwarf_Word bytes = 0;
+        if (dwarf_formref_die(dwarf_attr_integrate(&one, DW_AT_type, &attribute), &type) ==
+                nullptr ||
+            dwarf_aggregate_size(&type, &bytes) != 0 || bytes == 0)
+            bytes = 8;
+        words += (std::min(bytes, most_bytes_of_argument) + 7) / 8;
+    } while (dwarf_siblingof(&one, &one) == 0);
+    return words;
+}
+
+// Of a compiler's extensions; else `usual`. It is at the declaration or the abstract origin, too.
+unsigned convention_of(Dwarf_Die* function, unsigned usual) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_formudata(dwarf_attr_integrate(function, DW_AT_calling_convention, &attribute),
+                        &value) != 0 ||
+        value < DW_CC_lo_user || value > DW_CC_hi_user)
+        return usual;
+    const auto convention = static_cast<unsigned>(value);
+    const unsigned harmless = arch::harmless_words(convention);
+    return harmless != 0 && words_of_arguments(function) <= harmless ? usual : convention;
+}
 
 }  // namespace
 
@@ -30,6 +85,9 @@ void SourceLines::add_function(Dwarf_Die* function) {
     if (dwarf_decl_line(function, &line) != 0 || line < 0) line = 0;
     if (const char* file = dwarf_decl_file(function))
         add(low, file, static_cast<std::uint32_t>(line));
+    const unsigned convention = convention_of(function, convention_of_unit_);
+    if (convention != 0 && conventions_.size() != most_places)
+        conventions_.emplace(low, static_cast<std::uint8_t>(convention));
 }
 
 void SourceLines::walk(Dwarf_Die* parent, int depth) {
@@ -51,7 +109,10 @@ void SourceLines::walk(Dwarf_Die* parent, int depth) {
 
 SourceLines::SourceLines(const ElfFile& elf) {
     DwarfFile dwarf(elf);
-    dwarf.each_unit([&](Dwarf_Die* unit) { walk(unit, 0); });
+    dwarf.each_unit([&](Dwarf_Die* unit) {
+        convention_of_unit_ = fits_callers(unit) ? convention_by_callers : 0;
+        walk(unit, 0);
+    });
     // An assembly function has no DIE, but it has lines.
     dwarf.each_unit([&](Dwarf_Die* unit) {
         DwarfFile::each_line(unit,
@@ -62,13 +123,19 @@ SourceLines::SourceLines(const ElfFile& elf) {
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {
-    // In GCC's DWARF, a function begins after its patch site.
-    const auto behind_site = arch::body_distances();
-    for (const std::uint64_t behind : {std::uint64_t{0}, behind_site[0], behind_site[1]}) {
-        const auto found = places_.find(address + behind);
+    for (const std::uint64_t begin : begins(address)) {
+        const auto found = places_.find(begin);
         if (found != places_.end()) return {files_.names()[found->second.file], found->second.line};
     }
     return {};
+}
+
+unsigned SourceLines::convention(std::uint64_t address) const {
+    for (const std::uint64_t begin : begins(address)) {
+        const auto found = conventions_.find(begin);
+        if (found != conventions_.end()) return found->second;
+    }
+    return 0;
 }
 
 }  // namespace nopscope::host

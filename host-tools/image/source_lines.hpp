@@ -22,6 +22,11 @@ public:
 
     // The place of the function that begins at this link-time address.
     SourcePlace at(std::uint64_t address) const;
+    // The function's DW_AT_calling_convention, convention_by_callers, or 0: the usual one.
+    unsigned convention(std::uint64_t address) const;
+    // A value that is no compiler's extension: GCC may have fitted the function's callers to the
+    // registers that it changes (-fipa-ra).
+    static constexpr unsigned convention_by_callers = 1;
 
 private:
     struct Place {
@@ -35,8 +40,10 @@ private:
     void walk(Dwarf_Die* parent, int depth);
 
     std::unordered_map<std::uint64_t, Place> places_;
+    std::unordered_map<std::uint64_t, std::uint8_t> conventions_;  // other than the usual one
     SourceFiles files_;
     std::size_t entries_ = 0;  // number of visited DWARF entries
+    unsigned convention_of_unit_ = 0;
 };
 
 }  // namespace nopscope::host

@@ -13,6 +13,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/conventions.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "tracer/protocol/bytes.hpp"
@@ -117,6 +118,11 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
 }
 
 }  // namespace
+
+std::string problem_text(const std::string& image, const Problem& problem) {
+    return fmt::format("{}: {} at {} {}", for_terminal(image), for_cell(problem.function),
+                       hex_address(problem.address), problem.what);
+}
 
 void NameBudget::take(std::size_t bytes) {
     bytes_ += bytes;
@@ -248,6 +254,10 @@ Symbols read_symbols(const ElfFile& elf) {
     for (const std::uint64_t address : addresses) {
         Function function = function_at(elf, address, lines, budget);
         function.landing_pad = arch::is_site_landing_pad(elf.word_at(address).value_or(0));
+        if (std::string why = broken_by_tracing(elf, lines, address); !why.empty()) {
+            budget.take(sizeof(Problem) + function.name.size() + why.size());
+            symbols.broken_by_tracing.push_back({address, function.name, std::move(why)});
+        }
         symbols.sites.push_back(std::move(function));
     }
     symbols.code = code_without_sites(elf, symbols.sites, lines, budget);

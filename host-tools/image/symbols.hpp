@@ -38,6 +38,14 @@ struct Function {
     std::vector<std::string> aliases = {};
 };
 
+struct Problem {
+    std::uint64_t address = 0;
+    std::string function;  // demangled
+    std::string what;      // a phrase: "is instrumented but has no site"
+};
+// One sentence, safe for a terminal.
+std::string problem_text(const std::string& image, const Problem& problem);
+
 struct Symbols {
     std::string origin;    // the path of the image
     std::string build_id;  // bytes; empty: the image has none, see without_build_id
@@ -45,7 +53,8 @@ struct Symbols {
     std::vector<Function> sites;  // ascending address, no duplicates
     // Functions and labels of the text without a site; ascending, without duplicates, sizes not 0.
     std::vector<Function> code;
-    std::vector<TailCalls> tails;  // of each site; empty: not known
+    std::vector<TailCalls> tails;            // of each site; empty: not known
+    std::vector<Problem> broken_by_tracing;  // sites; only from an ELF (conventions.hpp)
 
     // The function whose site is at this link-time address.
     const Function* find(std::uint64_t address) const;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/live/line.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope::host {
@@ -20,6 +23,19 @@ constexpr std::size_t few_bytes = 512;
 constexpr std::chrono::milliseconds gathering{1};
 
 }  // namespace
+
+std::optional<Symbols> symbols_of(const LineOptions& options) {
+    if (options.image.empty()) return std::nullopt;
+    Symbols symbols = read_symbols(ElfFile::open(options.image));
+    const auto broken = not_allowed(symbols.broken_by_tracing, options.allow_convention);
+    if (broken.empty()) return symbols;
+    throw Error(fmt::format(
+        "{}; --allow-convention GLOB lets it be traced all the same{}",
+        problem_text(options.image, broken.front()),
+        broken.size() == 1
+            ? ""
+            : fmt::format(" (one of {}: nopscope check names all)", with_commas(broken.size()))));
+}
 
 bool goes_one_way(const LineOptions& options) {
     return options.from == "-" || options.from.starts_with("file:") ||

@@ -23,8 +23,13 @@ struct LineOptions {
     std::string image;  // of the firmware that runs on the target; empty: unknown
     MemoryOptions memory;
     SteeringOptions steering;
-    bool keep_tracing = false;  // the end of a recording does not stop the target
+    bool keep_tracing = false;                  // the end of a recording does not stop the target
+    std::vector<std::string> allow_convention;  // globs: functions that may break, see symbols_of()
 };
+
+// The image's symbols; nothing: no image is known. Throws Error, also if the image has a patch site
+// in a function that a traced call breaks (image/conventions.hpp).
+std::optional<Symbols> symbols_of(const LineOptions& options);
 
 // True if nothing can be sent to the line: a file, standard input, a target's memory.
 bool goes_one_way(const LineOptions& options);

@@ -71,9 +71,7 @@ std::string clock_text(const FiguresBegin& begin) {
 
 Live::Live(LiveOptions options)
     : options_(std::move(options)),
-      symbols_(options_.line.image.empty()
-                   ? std::nullopt
-                   : std::optional(read_symbols(ElfFile::open(options_.line.image)))),
+      symbols_(symbols_of(options_.line)),
       events_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(symbols()),

@@ -10,7 +10,9 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -18,7 +20,8 @@ namespace {
 struct CheckOptions {
     std::string image;
     std::vector<std::string> allow;  // functions whose address may be taken without a landing pad
-    std::optional<bool> pads_are_enforced;  // by the CPU; nothing: the image decides
+    std::vector<std::string> allow_convention;  // globs: functions that tracing may break
+    std::optional<bool> pads_are_enforced;      // by the CPU; nothing: the image decides
     bool verbose = false;
     Format format = Format::text;
 };
@@ -79,7 +82,9 @@ void print_notes(const std::string& image, const CheckResult& result) {
 
 Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
-    const CheckResult result = check_image(elf, options.allow, options.pads_are_enforced);
+    CheckResult result = check_image(elf, options.allow, options.pads_are_enforced);
+    for (Problem& one : not_allowed(result.broken_by_tracing, options.allow_convention))
+        result.problems.push_back(std::move(one));
     if (result.sites == 0 && !result.has_tracer) {
         throw Error(options.image +
                         " has no patch sites and no tracer: it was built without nopscope, or "
@@ -100,8 +105,7 @@ Exit check(const CheckOptions& options) {
         return verdict;
     }
     for (const Problem& problem : result.problems) {
-        print("{}: {} at {} {}\n", for_terminal(options.image), for_cell(problem.function),
-              hex_address(problem.address), problem.what);
+        print(problem_text(options.image, problem) + "\n");
     }
     if (options.verbose) {
         for (const auto& name : result.uninstrumented) {
@@ -134,6 +138,7 @@ Action add_check(CLI::App& app, CLI::App*& command) {
         ->add_option("--allow", options->allow,
                      "A function whose address may be taken without a landing pad")
         ->type_name("FUNCTION");
+    add_allow_convention(command, options->allow_convention);
     auto bti = std::make_shared<bool>(false), no_bti = std::make_shared<bool>(false);
     CLI::Option* const enforced = command->add_flag(
         "--bti", *bti,

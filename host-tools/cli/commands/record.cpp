@@ -347,8 +347,7 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
 }
 
 Exit record(const RecordOptions& options) {
-    std::optional<Symbols> symbols;
-    if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
+    const std::optional<Symbols> symbols = symbols_of(options.line);
     options.line.steering.check_names(symbols ? &*symbols : nullptr);
     catch_interrupts();
     Screen screen(options.quiet);

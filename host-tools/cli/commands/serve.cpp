@@ -128,8 +128,8 @@ Action add_serve(CLI::App& app, CLI::App*& command) {
     add_raw(command, options->page.report.raw);
     add_on_cpu(command, options->page.report.on_cpu);
     const auto read_steering = add_steering(command, options->line);
-    for (const char* const name :
-         {"--from", "--output", "--memory-base", "--keep-tracing", "--resume"}) {
+    for (const char* const name : {"--from", "--output", "--memory-base", "--keep-tracing",
+                                   "--resume", "--allow-convention"}) {
         file->excludes(command->get_option(name));
     }
     for (CLI::App* const steering : command->get_subcommands({})) {

@@ -27,6 +27,11 @@ bool is_site_landing_pad(std::uint32_t word);
 // Whether this word is the instruction that debuggers write for a breakpoint.
 bool is_breakpoint(std::uint32_t word);
 
+// Whether the function whose body begins here uses, before its first call or jump, a register as
+// its caller left it that a traced call changes. It keeps the register for its caller, or has an
+// argument there, or the register is reserved for a global variable. No usual function does.
+bool takes_register_of_caller(const ElfFile& elf, std::uint64_t body);
+
 // Finds the addresses that instructions compute. Pass it the words in ascending order. It tracks
 // the registers in that order and ignores branches. So it also finds an address that one path
 // begins and another completes, because compilers place these two paths in order.

@@ -21,6 +21,15 @@ bool any_names(const std::vector<std::string>& globs, const Function& function) 
 
 }  // namespace
 
+std::vector<Problem> not_allowed(std::vector<Problem> broken,
+                                 const std::vector<std::string>& allowed) {
+    std::erase_if(broken, [&](const Problem& one) {
+        return std::ranges::any_of(
+            allowed, [&](const std::string& glob) { return names_function(glob, one.function); });
+    });
+    return broken;
+}
+
 std::vector<bool> choose(const Symbols& symbols, const Choice& choice) {
     for (const auto* globs : {&choice.filter, &choice.notrace}) {
         for (const std::string& glob : *globs) {

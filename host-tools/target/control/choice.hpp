@@ -11,6 +11,10 @@
 
 namespace nopscope::host {
 
+// The sites that a traced call breaks (Symbols::broken_by_tracing), less those of `allowed` globs.
+std::vector<Problem> not_allowed(std::vector<Problem> broken,
+                                 const std::vector<std::string>& allowed);
+
 // An empty `filter` chooses all functions, an empty `notrace` removes none.
 struct Choice {
     std::vector<std::string> filter;

@@ -156,6 +156,48 @@ TEST_F(Elf, AMisalignedSiteIsNamed) {
     EXPECT_THAT(problems(), ElementsAre("askew has a site but is not aligned to 8 bytes"));
 }
 
+TEST_F(Elf, AFunctionThatTakesARegisterFromItsCallerIsNamed) {
+    constexpr std::uint32_t stp_x11_x10 = 0xa9bf2beb, str_x9 = 0xf90007e9, ldr_x15 = 0xf94001e0;
+    const std::pair<std::vector<std::uint32_t>, bool> cases[] = {
+        {{stp_x11_x10}, true},                     // stp x11, x10, [sp, #-16]!
+        {{0xf81f0fef}, true},                      // str x15, [sp, #-16]!
+        {{0xd503233f, 0xd10183ff, str_x9}, true},  // paciasp; sub sp, sp, #0x60; str x9, [sp, #8]
+        {{0xb4000060, stp_x11_x10}, true},         // behind cbz x0, at whose target it is kept, too
+        {{ldr_x15}, true},                         // ldr x0, [x15]
+        {{0x3dc00140}, true},                      // ldr q0, [x10]
+        {{0xd2800029, str_x9}, false},             // behind mov x9, #1
+        {{0xa9402be9, str_x9}, false},             // behind ldp x9, x10, [sp]
+        {{0xf94001ef, ldr_x15}, true},             // ldr x15, [x15]
+        {{0xa9bf7bfd}, false},                     // stp x29, x30, [sp, #-16]!
+        {{0xf81f0ff0}, false},                     // str x16, [sp, #-16]!
+        {{0x6d002be9, 0xad002be9}, false},         // stp d9, d10, [sp]; stp q9, q10, [sp]
+        {{0x94000001, str_x9}, false},             // behind bl
+        {{0xd63f0000, str_x9}, false},             // behind blr x0
+        {{0xd4000001, str_x9}, false},             // behind svc
+        {{0x14000001, str_x9}, false},             // behind b
+        {{0x58000009}, false},                     // ldr x9, a literal
+        {{0xd65f03c0, str_x9}, false},             // behind ret
+    };
+    for (const auto& [words, is_broken] : cases) {
+        ElfBuilder copy = builder;
+        const auto site = copy.function("odd", true, true, words);
+        const ElfFile elf(copy.build(), "image.elf");
+        const auto found = check_image(elf, {}).broken_by_tracing;
+        ASSERT_EQ(found.size(), is_broken ? 1u : 0u) << std::hex << words.back();
+        const auto known = read_symbols(elf).broken_by_tracing;
+        ASSERT_EQ(known.size(), found.size());
+        if (!is_broken) continue;
+        EXPECT_EQ(found[0].address, site);
+        EXPECT_EQ(problem_text("image.elf", known[0]),
+                  fmt::format("image.elf: odd at {} takes a register of x9 to x15 from its caller, "
+                              "so a traced call breaks the program: give it NOPSCOPE_NOTRACE, "
+                              "which is __attribute__((patchable_function_entry(0)))",
+                              hex_address(site)));
+        EXPECT_THAT(not_allowed(known, {"o?d"}), IsEmpty());
+        EXPECT_EQ(not_allowed(known, {"o"}).size(), 1u);
+    }
+}
+
 TEST_F(Elf, APointerInDataNeedsALandingPadIfBtiIsEnforced) {
     builder.data_word(builder.function("bare", true, false));
     EXPECT_THAT(problems(), ElementsAre(ContainsRegex("bare has its address taken at 0x.*no "

@@ -322,12 +322,12 @@
     .globl  \name
 \name:
     .set    unexecuted, UNEXECUTED_AT_BEGIN
-    .set    inside, (\entry\()_end - .Lread_\entry + .Lread_\hook - \hook) / 4 - 3 - unexecuted
-    .set    all, (\entry\()_end - \entry + \hook\()_end - \hook) / 4 - unexecuted
-    .hword  inside
+    .set    .Linside_\name, (\entry\()_end - .Lread_\entry + .Lread_\hook - \hook) / 4 - 3 - unexecuted
+    .set    .Lall_\name, (\entry\()_end - \entry + \hook\()_end - \hook) / 4 - unexecuted
+    .hword  .Linside_\name
 .ifnb \second
-    .hword  all - inside - (\second) / 4
+    .hword  .Lall_\name - .Linside_\name - (\second) / 4
 .endif
-    .hword  all - inside
+    .hword  .Lall_\name - .Linside_\name
     .size   \name, . - \name
 .endm

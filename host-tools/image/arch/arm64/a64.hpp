@@ -64,6 +64,14 @@ constexpr bool writes_rd(std::uint32_t word) {
     const std::uint32_t op = (word >> 25) & 15;
     return (op & 14) == 8 || (op & 7) == 5;
 }
+// Loads and stores, also of vectors. All but loads of a literal have their base in Rn.
+constexpr bool is_memory_access(std::uint32_t word) { return (word & 0x0a000000) == 0x08000000; }
+// str xt, [xn, #offset]; str xt, [xn, #offset]!
+constexpr bool is_store(std::uint32_t word) {
+    return (word & 0xffc00000) == 0xf9000000 || (word & 0xffe00c00) == 0xf8000c00;
+}
+// stp xt, xt2, [xn, #offset]; stp xt, xt2, [xn, #offset]!
+constexpr bool is_pair_store(std::uint32_t word) { return (word & 0xff400000) == 0xa9000000; }
 // A load of one general register, which writes Rt. It ignores pairs and exclusives, because they
 // never come between the two halves of an address.
 constexpr bool is_single_load(std::uint32_t word) {

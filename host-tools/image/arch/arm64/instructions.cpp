@@ -24,6 +24,32 @@ bool is_breakpoint(std::uint32_t word) {
     return (word & ~immediate) == brk;
 }
 
+bool takes_register_of_caller(const ElfFile& elf, std::uint64_t body) {
+    constexpr std::uint32_t x9_to_x15 = 0xfe00;
+    constexpr unsigned most_instructions = 64, sp = 31;
+    const auto bit = [](std::uint32_t number) { return std::uint32_t{1} << (number & 31); };
+    // Registers that an instruction may have written. Each field that may be a register counts.
+    std::uint32_t touched = 0;
+    for (unsigned n = 0; n < most_instructions; ++n) {
+        const std::uint32_t word = elf.word_at(body + 4 * n).value_or(0);
+        const Flow::Kind flow = flow_of(0, word).kind;
+        // BR, BLR, RET and ERET, of all forms; SVC, HVC, SMC and BRK
+        const bool leaves = a64::is_b(word) || flow == Flow::Kind::call || (word >> 25) == 0x6b ||
+                            (word >> 24) == 0xd4;
+        if (word == 0 || leaves) return false;
+        const std::uint32_t second = word >> 10;
+        std::uint32_t taken = 0;
+        if (a64::is_memory_access(word) && !a64::is_any_literal_load(word))
+            taken = bit(a64::rn(word));
+        if (a64::is_store(word) && a64::rn(word) == sp) taken |= bit(a64::rd(word));
+        if (a64::is_pair_store(word) && a64::rn(word) == sp)
+            taken |= bit(a64::rd(word)) | bit(second);
+        if ((taken & ~touched & x9_to_x15) != 0) return true;
+        touched |= bit(word) | bit(word >> 5) | bit(second) | bit(word >> 16);
+    }
+    return false;
+}
+
 // Follows ADR, ADRP with a later ADD to that register, and LDR from a literal.
 std::optional<std::uint64_t> AddressScan::step(std::uint64_t at, std::uint32_t word) {
     constexpr std::uint64_t page_mask = 0xfff;

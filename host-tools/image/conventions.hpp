@@ -11,7 +11,7 @@
 namespace nopscope::host {
 
 // Why tracing breaks the function at this patch site, and the remedy: a phrase behind its name.
-// Empty: it does not, as far as DWARF and the function's first instructions tell.
+// Empty: neither DWARF nor the function's first instructions say that it does.
 std::string broken_by_tracing(const ElfFile& elf, const SourceLines& lines, std::uint64_t site);
 
 }  // namespace nopscope::host

@@ -30,7 +30,7 @@ std::optional<Symbols> symbols_of(const LineOptions& options) {
     const auto broken = not_allowed(symbols.broken_by_tracing, options.allow_convention);
     if (broken.empty()) return symbols;
     throw Error(fmt::format(
-        "{}; --allow-convention GLOB lets it be traced all the same{}",
+        "{}; --allow-convention GLOB accepts such functions{}",
         problem_text(options.image, broken.front()),
         broken.size() == 1
             ? ""

@@ -35,6 +35,14 @@ PACKAGE = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-none-elf.cmake", "-DNOP
 # For a project without a toolchain file.
 PROJECT = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
            f"-DCMAKE_C_COMPILER={CROSS}gcc", f"-DCMAKE_CXX_COMPILER={CROSS}g++", f"-DFOREIGN={FOREIGN}"]
+CLANG = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DFOREIGN={FOREIGN}",
+         "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19",
+         *(f"-DCMAKE_{language}_COMPILER_TARGET=aarch64-linux-gnu" for language in ("C", "CXX", "ASM"))]
+# Functions of conventions.c that `check` names. Without debug information it sees those of KEEPS alone.
+KEEPS = {"most": "must keep x9 to x15 (preserve_most)", "all": "must keep x9 to x15 (preserve_all)",
+         "vector_entry": "takes a register of x9 to x15 from its caller"}
+TAKES = {**dict.fromkeys(("none", "none_many"), "may take arguments in x9 to x15 (preserve_none)"),
+         "async_many": "takes its arguments off the stack (swiftasynccall)"}
 machines.HANG_SECONDS = HANG_SECONDS = 120  # the longest test takes twenty
 QEMU = ["qemu-system-aarch64", "-M", "virt", "-nic", "none", "-display", "none", "-monitor", "none", "-icount", "shift=0"]
 STDIO = ["-serial", "stdio"]
@@ -138,6 +146,52 @@ class Integration(machines.Case):
         build = self.directory / "found"
         cmake(HERE / "project", build, *PROJECT, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.assert_profiled(build / "foreign.elf")
+
+    def with_clang(self, name, *flags, link="", **how):
+        instrument = run("pkg-config", "--variable=instrument_clang", "nopscope", PKG_CONFIG_PATH=str(self.prefix / "lib/pkgconfig"))
+        return make(self.directory / name, self.prefix, "CC=clang-19 --target=aarch64-linux-gnu", f"MORE_LDFLAGS={link}",
+                    f"TRACED={instrument.strip()} {shlex.join(flags)}", *(f"{key}={value}" for key, value in how.items()))
+
+    def test_clang(self):
+        for name, how in (("found", f"-DCMAKE_PREFIX_PATH={self.prefix}"), ("added", f"-DNOPSCOPE_SOURCE={ROOT}")):
+            build = self.directory / f"clang-{name}"
+            cmake(HERE / "project", build, *CLANG, how, "-DNOPSCOPE_CORES=1", "-DCMAKE_BUILD_TYPE=RelWithDebInfo")
+            machines.nopscope("check", build / "foreign.elf")
+            self.assert_profiled(build / "foreign.elf")
+        for linker in ("bfd", "lld"):
+            for more in ("", " -Wl,--gc-sections"):
+                elf = self.with_clang(f"clang-{linker}{len(more)}", link=f"-fuse-ld={linker}{more}")
+                machines.nopscope("check", elf)
+                self.assert_profiled(elf)
+
+    def conventions(self, name, *flags):
+        return self.with_clang(name, *flags, PROGRAM=HERE / "conventions.c")
+
+    def refused(self, elf):
+        """Returns the functions that `check` names with what it says of them. `record`, `top` and `serve` refuse the image, too."""
+        said = machines.nopscope("check", elf, status=1).stdout
+        for verb in (("record", "-o", elf.parent / "x.nsc"), ("top", "--once"), ("serve",)):
+            self.assertIn(said.splitlines()[0] + "; --allow-convention",
+                          machines.nopscope(*verb, "--from", "exec:false", "--image", elf, status=3).stderr)
+        return dict(re.findall(r": (\w+) at 0x\w+ (.*), so a traced call breaks the program: give it NOPSCOPE_NOTRACE, "
+                               r"which is __attribute__\(\(patchable_function_entry\(0\)\)\)$", said, re.M))
+
+    def test_calling_conventions(self):
+        self.assertEqual(self.refused(self.conventions("all-traced")), KEEPS | TAKES)
+        self.assertEqual(self.refused(self.conventions("without-debug", "-g0")), {**KEEPS, **dict.fromkeys(("most", "all"), KEEPS["vector_entry"])})
+        kept = "-DASYNC_BROKEN=NOPSCOPE_NOTRACE"
+        mended = self.conventions("mended", kept, "-DBROKEN=NOPSCOPE_NOTRACE")
+        machines.nopscope("check", mended)
+        console, calls = self.profile(mended, "-cpu", "max")
+        self.assertEqual(set(re.findall(r"\d+$", console, re.M)), {"0"}, console)
+        self.assertLessEqual({"usual", "swift", "vector", "sve", "windows", "async", "naked", "usual_many", "swift_many"}, set(calls))
+        # What it was refused for.
+        broken = self.conventions("broken", kept)
+        machines.nopscope("check", broken, "--allow-convention", "*")
+        command = shlex.join([*QEMU, *STDIO, "-cpu", "max", "-kernel", str(broken)])
+        console = machines.nopscope("record", "--from", f"exec:{command}", "--image", broken, "-o", broken.parent / "line.nsc",
+                                    "--allow-convention", "most", "--allow-convention", "*").stdout
+        self.assertEqual(set(re.findall(r"(\w+) [1-9]$", console, re.M)), {"most", "all", "none_many"}, console)
 
     def version(self):
         """Returns (file, whole, major, minor) of the installed package."""

@@ -32,16 +32,23 @@ static void start_tracing(void) {
 
 /* ---- the firmware itself ---- */
 
-__attribute__((noipa)) unsigned fibonacci(unsigned n) {
+/* The calls stay as they are written. */
+#ifdef __clang__
+#define AS_WRITTEN __attribute__((noinline))
+#else
+#define AS_WRITTEN __attribute__((noipa))
+#endif
+
+AS_WRITTEN unsigned fibonacci(unsigned n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
-__attribute__((noipa)) unsigned next(unsigned n) { return n % 2 == 0 ? n / 2 : 3 * n + 1; }
-__attribute__((noipa)) unsigned steps_to_one(unsigned n) {
+AS_WRITTEN unsigned next(unsigned n) { return n % 2 == 0 ? n / 2 : 3 * n + 1; }
+AS_WRITTEN unsigned steps_to_one(unsigned n) {
     unsigned steps = 0;
     for (; n != 1; n = next(n)) ++steps;
     return steps;
 }
-__attribute__((cold, noipa)) void say(bool right) {
+__attribute__((cold)) AS_WRITTEN void say(bool right) {
     nopscope_console_write(right ? "right\n" : "wrong\n", 6);
 }
 

@@ -313,12 +313,13 @@ constexpr char source[] =
     "    twice(21);\n"
     "}\n";
 
-std::string image(const std::string& options) {
+std::string image(const std::string& options,
+                  const std::string& sites = "-O0 -fpatchable-function-entry=4,2",
+                  const char* compiled = source) {
     const std::string directory = testing::TempDir();
-    std::ofstream(directory + "dwarf.c") << source;
-    const std::string command =
-        "cd " + directory + " && aarch64-linux-gnu-gcc " + options +
-        " -O0 -nostdlib -static -ffreestanding -fpatchable-function-entry=4,2 -o dwarf.elf dwarf.c";
+    std::ofstream(directory + "dwarf.c") << compiled;
+    const std::string command = "cd " + directory + " && aarch64-linux-gnu-gcc " + options + " " +
+                                sites + " -nostdlib -static -ffreestanding -o dwarf.elf dwarf.c";
     EXPECT_EQ(std::system(command.c_str()), 0);
     return directory + "dwarf.elf";
 }
@@ -341,6 +342,27 @@ TEST(Dwarf, NamesTheLinesOfACompilersImage) {
             ++found;
         }
         EXPECT_EQ(found, 2u);
+    }
+}
+
+// GCC's -fipa-ra: _start keeps values in registers that `twice` does not change.
+TEST(Dwarf, AFunctionWhoseCallersKnowItsRegistersIsBroken) {
+    const std::string attribute =
+        std::string("__attribute__((patchable_function_entry(4, 2), noinline)) ") + source;
+    for (const auto& [flags, broken] : {std::pair("-O2", 1u),
+                                        {"-Os", 1u},
+                                        {"-O0", 0u},
+                                        {"-O2 -fno-ipa-ra", 0u},
+                                        {"-O2 -fpatchable-function-entry=4,2", 0u},
+                                        {"-O2 -gno-record-gcc-switches", 0u}}) {
+        const ElfFile elf = ElfFile::open(image("-g", flags, attribute.c_str()));
+        const auto found = read_symbols(elf).broken_by_tracing;
+        ASSERT_EQ(found.size(), broken) << flags;
+        if (broken == 0) continue;
+        EXPECT_EQ(found[0].function, "twice");
+        EXPECT_EQ(found[0].what,
+                  "has callers that may keep values in x9 to x17 (GCC's -fipa-ra), so a traced "
+                  "call breaks the program: compile its file with -fno-ipa-ra");
     }
 }
 

@@ -13,38 +13,6 @@
 namespace nopscope::host {
 namespace {
 
-// Holds, for each function, the first place that takes its address, by code if there is some.
-class AddressTaken {
-public:
-    explicit AddressTaken(const ElfFile& elf)
-        : sites_begin_(elf.symbol_address("__nopscope_sites_start").value_or(0)),
-          sites_end_(elf.symbol_address("__nopscope_sites_end").value_or(0)) {
-        for (const ElfSymbol& symbol : elf.symbols()) {
-            if (symbol.is_function()) entries_.push_back(symbol.address);
-        }
-    }
-    // Ignores a `where` in the site table: that table takes no addresses.
-    void add(std::uint64_t target, std::uint64_t where, bool is_in_code) {
-        if (where >= sites_begin_ && where < sites_end_) return;
-        if (!std::binary_search(entries_.begin(), entries_.end(), target)) return;
-        const auto [seen, is_new] = places_.try_emplace(target, list_.size());
-        if (is_new) {
-            list_.push_back({target, where, is_in_code});
-        } else if (is_in_code && !list_[seen->second].is_in_code) {
-            list_[seen->second] = {target, where, is_in_code};
-        }
-    }
-    // The addresses of all functions, ascending.
-    const std::vector<std::uint64_t>& entries() const { return entries_; }
-    const std::vector<TakenAddress>& list() const { return list_; }
-
-private:
-    std::uint64_t sites_begin_, sites_end_;
-    std::vector<std::uint64_t> entries_;
-    std::unordered_map<std::uint64_t, std::size_t> places_;  // in list_
-    std::vector<TakenAddress> list_;
-};
-
 // A part of a code section: instructions or data, according to the mapping symbols.
 struct Run {
     std::uint64_t begin = 0;
@@ -70,49 +38,88 @@ std::vector<Run> runs_of(const ElfFile& elf, const ElfSection& section) {
     return runs;
 }
 
-void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, AddressTaken& taken) {
+void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end,
+               const References& visit) {
     const auto bytes = elf.bytes_at(begin, end - begin);
     const std::uint64_t first = (begin + 7) & ~std::uint64_t{7};
     for (std::uint64_t at = first; at + 8 <= begin + bytes.size(); at += 8) {
         protocol::Reader in(bytes.data() + (at - begin), 8);
-        if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.add(value, at, false);
+        if (const auto value = in.fixed<std::uint64_t>(); value != 0)
+            visit.made({value, at, false});
+    }
+}
+
+// The addresses of all functions, ascending.
+std::vector<std::uint64_t> entries_of(const ElfFile& elf) {
+    std::vector<std::uint64_t> entries;
+    for (const ElfSymbol& symbol : elf.symbols()) {
+        if (symbol.is_function()) entries.push_back(symbol.address);
+    }
+    return entries;
+}
+
+void scan_code(const ElfFile& elf, const ElfSection& section, const Run& run,
+               const std::vector<std::uint64_t>& entries, const References& visit) {
+    auto next_entry = std::lower_bound(entries.begin(), entries.end(), run.begin);
+    arch::AddressScan scan(elf);
+    for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end; at += 4) {
+        while (next_entry != entries.end() && *next_entry <= at) {
+            if (*next_entry++ == at) scan.forget();
+        }
+        const auto offset = at - section.address;
+        if (offset + 4 > section.bytes.size()) break;
+        protocol::Reader in(section.bytes.data() + offset, 4);
+        const auto word = in.fixed<std::uint32_t>();
+        if (const auto made = scan.step(at, word)) visit.made({*made, at, true});
+        if (!visit.branches) continue;
+        const arch::Flow flow = arch::flow_of(at, word);
+        if (flow.kind == arch::Flow::Kind::call || flow.kind == arch::Flow::Kind::jump)
+            visit.branches(flow.target, at);
     }
 }
 
 }  // namespace
 
-std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
-    AddressTaken taken(elf);
-    const auto& entries = taken.entries();
+void scan_references(const ElfFile& elf, const References& visit) {
+    const std::vector<std::uint64_t> entries = entries_of(elf);
+    const std::uint64_t sites_begin = elf.symbol_address("__nopscope_sites_start").value_or(0);
+    const std::uint64_t sites_end = elf.symbol_address("__nopscope_sites_end").value_or(0);
+    References outside = visit;
+    outside.made = [&](const TakenAddress& one) {
+        if (one.where < sites_begin || one.where >= sites_end) visit.made(one);
+    };
     for (const ElfSection& section : elf.sections()) {
         if (!section.is_allocated() || section.bytes.empty()) continue;
         if (section.name == "__patchable_function_entries") continue;
         if (section.name == ".nopscope.names") continue;
         if (!section.is_code()) {
-            scan_data(elf, section.address, section.address + section.bytes.size(), taken);
+            scan_data(elf, section.address, section.address + section.bytes.size(), outside);
             continue;
         }
-        auto next_entry = std::lower_bound(entries.begin(), entries.end(), section.address);
         for (const Run& run : runs_of(elf, section)) {
             if (run.is_data) {
-                scan_data(elf, run.begin, run.end, taken);
-                continue;
-            }
-            arch::AddressScan scan(elf);
-            for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end;
-                 at += 4) {
-                while (next_entry != entries.end() && *next_entry <= at) {
-                    if (*next_entry++ == at) scan.forget();
-                }
-                const auto offset = at - section.address;
-                if (offset + 4 > section.bytes.size()) break;
-                protocol::Reader in(section.bytes.data() + offset, 4);
-                if (const auto made = scan.step(at, in.fixed<std::uint32_t>()))
-                    taken.add(*made, at, true);
+                scan_data(elf, run.begin, run.end, outside);
+            } else {
+                scan_code(elf, section, run, entries, outside);
             }
         }
     }
-    return taken.list();
+}
+
+std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
+    const std::vector<std::uint64_t> entries = entries_of(elf);
+    std::unordered_map<std::uint64_t, std::size_t> places;  // in `list`
+    std::vector<TakenAddress> list;
+    scan_references(elf, {.made = [&](const TakenAddress& one) {
+                        if (!std::binary_search(entries.begin(), entries.end(), one.target)) return;
+                        const auto [seen, is_new] = places.try_emplace(one.target, list.size());
+                        if (is_new) {
+                            list.push_back(one);
+                        } else if (one.is_in_code && !list[seen->second].is_in_code) {
+                            list[seen->second] = one;
+                        }
+                    }});
+    return list;
 }
 
 }  // namespace nopscope::host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/image/check.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,14 +92,96 @@ bool has_landing_pads(const ElfFile& elf) {
     });
 }
 
+// The functions that data refers to, or code of used functions. A function without a site to which
+// nothing refers is used, too: the linker kept it for another reason than the site table.
+Addresses used_functions(const ElfFile& elf, const std::vector<const ElfSymbol*>& all,
+                         const Addresses& sites) {
+    std::vector<std::pair<std::size_t, std::size_t>> references;  // from, to: indices in `all`
+    std::vector<bool> is_used(all.size()), is_referred(all.size());
+    std::vector<std::size_t> work;
+    const auto use = [&](std::size_t function) {
+        if (is_used[function]) return;
+        is_used[function] = true;
+        work.push_back(function);
+    };
+    const auto around = [&](std::uint64_t address) {  // the last that begins here or before
+        const auto after = std::ranges::upper_bound(all, address, {},
+                                                    [](const ElfSymbol* s) { return s->address; });
+        return static_cast<std::size_t>(after - all.begin()) - 1;
+    };
+    const auto refer = [&](std::uint64_t target, std::uint64_t where, bool is_in_code) {
+        const std::size_t to = around(target), from = around(where);
+        if (to >= all.size() ||
+            target >= all[to]->address + std::max(all[to]->size, std::uint64_t{1}))
+            return;
+        if (to == from && is_in_code) return;
+        is_referred[to] = true;
+        if (!is_in_code || from >= all.size() ||
+            where >= all[from]->address + std::max(all[from]->size, std::uint64_t{1})) {
+            use(to);
+        } else {
+            references.emplace_back(from, to);
+        }
+    };
+    scan_references(
+        elf,
+        {.made = [&](const TakenAddress& one) { refer(one.target, one.where, one.is_in_code); },
+         .branches = [&](auto target, auto where) { refer(target, where, true); }});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool is_kept = !is_referred[i] && !sites.contains(all[i]->address);
+        if (is_kept || all[i]->address == elf.entry()) use(i);
+    }
+    std::ranges::sort(references);
+    while (!work.empty()) {
+        const std::size_t from = work.back();
+        work.pop_back();
+        auto at = std::ranges::lower_bound(references, std::pair(from, std::size_t{0}));
+        for (; at != references.end() && at->first == from; ++at) use(at->second);
+    }
+    Addresses used;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (is_used[i]) used.insert(all[i]->address);
+    }
+    return used;
+}
+
+// Whether code has the address of relocations or of what leads to them, so that it may apply them.
+bool applies_relocations(const ElfFile& elf) {
+    bool found = false;
+    scan_references(elf, {.made = [&](const TakenAddress& one) {
+                        const ElfSection* const section =
+                            one.is_in_code ? elf.section_at(one.target) : nullptr;
+                        found |= section != nullptr &&
+                                 (section->type == SHT_RELA || section->name == ".dynamic");
+                    }});
+    return found;
+}
+
+// Clang puts a type's hash before the first of a function's NOPs (-fsanitize=kcfi).
+bool has_type_hash(const ElfFile& elf, std::uint64_t function) {
+    constexpr std::uint64_t before = 12;
+    const auto& symbols = elf.symbols();
+    auto at = std::ranges::lower_bound(symbols, function - before, {}, &ElfSymbol::address);
+    for (; at != symbols.end() && at->address == function - before; ++at) {
+        if (at->is_mapping() && at->name[1] == 'd') return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad,
                         std::optional<bool> pads_are_enforced) {
+    if (elf.is_debug_file()) throw Error(no_code_sentence(elf));
     if (std::ranges::none_of(elf.sections(),
                              [](const ElfSection& s) { return s.is_code() && !s.bytes.empty(); })) {
         throw Error(elf.path() +
                     " has no section with code: is it the linked image, with its section headers?");
+    }
+    if (elf.symbols().empty()) {
+        throw Error(elf.path() +
+                    " is stripped, so its functions cannot be checked: give the ELF file before "
+                    "strip, or put its debug file where .gnu_debuglink or .build-id/ finds it");
     }
     CheckResult result;
     result.pads_are_enforced = pads_are_enforced.value_or(has_landing_pads(elf));
@@ -124,8 +207,23 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     const auto problem = [&](std::uint64_t address, std::string what) {
         add(result.problems, address, std::move(what));
     };
+    const auto text_begin = elf.symbol_address("__text_start"),
+               text_end = elf.symbol_address("__text_end");
     for (const std::uint64_t site : sites) {
-        if (site % 8 != 0) problem(site, "has a site but is not aligned to 8 bytes");
+        if (site % 8 != 0 && has_type_hash(elf, site)) {
+            problem(site,
+                    "has a site that a type hash before it misaligns, so the target refuses it: "
+                    "compile without -fsanitize=kcfi");
+        } else if (site % 8 != 0) {
+            problem(site, "has a site but is not aligned to 8 bytes");
+        }
+        if (text_begin && text_end && (site < *text_begin || site >= *text_end)) {
+            const ElfSection* const section = elf.section_at(site);
+            problem(site,
+                    fmt::format("lies in {}, outside of __text_start to __text_end, so the target "
+                                "refuses its site: put it into .text, or mark it NOPSCOPE_NOTRACE",
+                                section == nullptr ? "no section" : section->name));
+        }
         if (!site_words(elf, site)) problem(site, "is in the site table but is no patch site");
         if (!by_address.contains(site)) problem(site, "is a site without a function symbol");
     }
@@ -133,6 +231,24 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     if (names != nullptr && !names->bytes.empty() &&
         !std::ranges::equal(names->bytes, name_table(elf))) {
         problem(names->address, "is a name table made for another image");
+    }
+    for (const std::uint64_t word : elf.relocated()) {
+        if (site_set.contains(elf.quad_at(word).value_or(0) + 8)) ++result.relocated_sites;
+    }
+    if (result.relocated_sites != 0 && !applies_relocations(elf)) {
+        problem(
+            elf.relocated().front(),
+            fmt::format("is the first of {} words that dynamic relocations fill at start-up, {} "
+                        "of them in the site table, and no code refers to these relocations: "
+                        "link without -pie or with -Wl,--apply-dynamic-relocs, or apply them "
+                        "before nopscope's init()",
+                        elf.relocated().size(), result.relocated_sites));
+    }
+    const Addresses used = used_functions(elf, all, site_set);
+    for (const ElfSymbol* function : all) {
+        if (!site_set.contains(function->address) || used.contains(function->address)) continue;
+        result.unused.push_back(demangled(function->name));
+        budget.take(sizeof(std::string) + result.unused.back().size());
     }
     const SourceLines lines(elf);
     std::unordered_set<std::string> files_with_sites, files_with_pads;

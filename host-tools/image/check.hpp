@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks whether an image can be traced. The linker does not report two faults: --gc-sections or a
-// misaligned section removed patch sites, or a function without a landing pad is called through a
-// pointer. A CPU that enforces landing pads faults on that call.
+// Checks whether an image can be traced. The linker does not report these faults: --gc-sections or
+// a misaligned section removed patch sites, a site lies where the target refuses it, or a function
+// without a landing pad is called through a pointer. A CPU that enforces landing pads faults on
+// that call.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +23,8 @@ struct CheckResult {
     std::vector<std::string> uninstrumented;  // demangled; except the HAL's and the tracer's
     std::vector<std::string> prebuilt;  // of these: the source file has no site, or is unknown
     std::vector<Problem> without_pad;   // would be problems if pads were enforced
+    std::vector<std::string> unused;    // demangled: with a site, and nothing refers to them
+    std::size_t relocated_sites = 0;    // entries of the site table that relocations fill
     bool pads_are_enforced = false;
     bool has_build_id = false;
     bool has_tracer = false;  // by its symbols
@@ -40,5 +44,14 @@ struct TakenAddress {
 // Each function whose address the image's data or code makes, once, by code if there is some; calls
 // and branches make none.
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf);
+
+// What an image's words refer to: `to` is any address, and `where` is in code or in data.
+struct References {
+    // Each address that code or data makes, but for the site table.
+    std::function<void(const TakenAddress&)> made;
+    // Each call or jump whose target is in the instruction.
+    std::function<void(std::uint64_t target, std::uint64_t where)> branches = {};
+};
+void scan_references(const ElfFile& elf, const References& visit);
 
 }  // namespace nopscope::host

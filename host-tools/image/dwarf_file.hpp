@@ -31,8 +31,32 @@ private:
     std::size_t bytes_ = 0;
 };
 
-// Limits memory by the sizes that the file states. If the debug sections exceed most_bytes, a
-// message says so, and there are no units. libdw's line data is freed after each most_line_bytes.
+// A file that libdw reads. Sections that zstd compressed are unpacked here, because libelf before
+// 0.189 cannot.
+class OpenDwarf {
+public:
+    OpenDwarf() = default;
+    OpenDwarf(const OpenDwarf&) = delete;
+    OpenDwarf& operator=(const OpenDwarf&) = delete;
+    ~OpenDwarf() { close(); }
+
+    // Returns null if there is no debug information in it that can be read.
+    Dwarf* open(const std::string& path);
+    void close();
+    Dwarf* dwarf() const { return dwarf_; }
+
+private:
+    bool unpack();
+
+    int file_ = -1;
+    Elf* elf_ = nullptr;
+    Dwarf* dwarf_ = nullptr;
+    std::vector<std::vector<std::uint8_t>> unpacked_;
+};
+
+// Limits memory by the sizes that the file states. If the debug sections exceed most_bytes or
+// cannot be read, a message says so, and there are no units. libdw's line data is freed after each
+// most_line_bytes.
 class DwarfFile {
 public:
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
@@ -40,28 +64,33 @@ public:
     static constexpr std::uint64_t most_line_bytes = std::uint64_t{1} << 20;
 
     explicit DwarfFile(const ElfFile& elf);
-    ~DwarfFile() { close_all(); }
+    ~DwarfFile() { main_.close(); }  // before shared_, to which it refers
     DwarfFile(const DwarfFile&) = delete;
     DwarfFile& operator=(const DwarfFile&) = delete;
+
+    // Whether there are line programs that were not refused.
+    bool has_line_programs() const { return line_programs_ != nullptr; }
 
     // visit(Dwarf_Die* unit)
     template <typename Visit>
     void each_unit(Visit visit) {
         Dwarf_Off next = 0;
-        while (dwarf_ != nullptr) {
+        while (main_.dwarf() != nullptr) {
             const Dwarf_Off unit = next;
             std::size_t header_bytes = 0;
             Dwarf_Die die;
-            if (dwarf_nextcu(dwarf_, unit, &next, &header_bytes, nullptr, nullptr, nullptr) != 0)
+            if (dwarf_nextcu(main_.dwarf(), unit, &next, &header_bytes, nullptr, nullptr,
+                             nullptr) != 0)
                 return;
-            if (dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr) continue;
+            if (dwarf_offdie(main_.dwarf(), unit + header_bytes, &die) == nullptr) continue;
             const std::uint64_t line_bytes = line_program_bytes(&die);
             if (line_bytes > most_line_bytes) continue;
             visited_line_bytes_ += line_bytes;
             if (visited_line_bytes_ > most_line_bytes) {
                 open_again();
                 visited_line_bytes_ = line_bytes;
-                if (dwarf_ == nullptr || dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr)
+                if (main_.dwarf() == nullptr ||
+                    dwarf_offdie(main_.dwarf(), unit + header_bytes, &die) == nullptr)
                     continue;
             }
             visit(&die);
@@ -93,14 +122,14 @@ public:
 
 private:
     void open_again();
-    void close_all();
+    void find_shared();
     // Size of the unit's line program, from its header; 0: none.
     std::uint64_t line_program_bytes(Dwarf_Die* unit) const;
 
     std::string path_;
     std::uint64_t debug_bytes_ = 0;
-    int file_ = -1;
-    Dwarf* dwarf_ = nullptr;
+    OpenDwarf main_, shared_;  // shared with other images (dwz -m)
+    std::string shared_path_;
     Elf_Data* line_programs_ = nullptr;
     std::uint64_t visited_line_bytes_ = 0;
 };

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/memory.hpp"
 #include "host-tools/image/arch/elf.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/debug_file.hpp"
+#include "host-tools/image/file_kind.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::host {
@@ -21,10 +23,15 @@ constexpr std::uint64_t memory_of_byte = 16;
 
 constexpr std::uint32_t sht_symtab = 2;
 constexpr std::uint32_t sht_strtab = 3;
+constexpr std::uint32_t sht_rela = 4;
 constexpr std::uint32_t sht_note = 7;
 constexpr std::uint32_t sht_nobits = 8;
 constexpr std::uint64_t shf_compressed = 0x800;
+constexpr std::size_t elf_header_bytes = 64;
 constexpr std::size_t section_header_bytes = 64;
+constexpr std::uint64_t most_sections = ElfFile::most_bytes / section_header_bytes;
+constexpr std::uint16_t shn_xindex = 0xffff;
+constexpr std::size_t relocation_bytes = 24;
 constexpr std::size_t symbol_bytes = 24;
 constexpr std::uint32_t nt_gnu_build_id = 3;
 
@@ -44,6 +51,22 @@ T at(Bytes bytes, std::size_t offset) {
 }  // namespace
 
 ElfFile ElfFile::open(const std::string& path) {
+    ElfFile elf = open_alone(path);
+    if (!elf.symbols_.empty() && elf.debug_bytes_ != 0) return elf;
+    std::optional<ElfFile> debug = find_debug_file(elf);
+    if (!debug) return elf;
+    if (elf.symbols_.empty()) {
+        elf.symbols_ = std::move(debug->symbols_);
+        std::ranges::move(debug->parts_, std::back_inserter(elf.parts_));  // they have the names
+    }
+    if (elf.debug_bytes_ == 0) {
+        elf.debug_path_ = debug->path_;
+        elf.debug_bytes_ = debug->debug_bytes_;
+    }
+    return elf;
+}
+
+ElfFile ElfFile::open_alone(const std::string& path) {
     const FileParts file(path);
     ElfFile elf(path);
     std::uint64_t sum = 0;
@@ -62,30 +85,38 @@ ElfFile ElfFile::open(const std::string& path) {
     return elf;
 }
 
-ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path) : path_(std::move(path)) {
+ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path) : ElfFile(std::move(path)) {
     const std::vector<std::uint8_t>& whole = parts_.emplace_back(std::move(bytes));
     read([&](std::uint64_t offset, std::uint64_t size) { return part(whole, offset, size); });
 }
 
 void ElfFile::read(const Part& part_of) {
-    const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};  // 64 bits, little-endian
-    const Bytes header = part_of(0, 64);
-    if (header.empty() || std::memcmp(header.data(), magic, sizeof magic) != 0 ||
-        !arch::is_known_machine(at<std::uint16_t>(header, 18))) {
-        throw Error(fmt::format("{} is not an ELF file for {}", path_, arch::name()));
-    }
+    Bytes header = part_of(0, elf_header_bytes);
+    for (std::size_t bytes = elf_header_bytes; header.empty() && bytes != 0;)  // a short file
+        header = part_of(0, --bytes);
+    if (const auto wrong = no_image(header)) throw Error(path_ + " " + *wrong);
     entry_ = at<std::uint64_t>(header, 24);
     read_sections(part_of, header);
     read_symbols();
+    relocate();
 }
 
 void ElfFile::read_sections(const Part& part_of, Bytes header) {
     const auto offset = at<std::uint64_t>(header, 40);
     const auto entry_bytes = at<std::uint16_t>(header, 58);
-    const auto count = at<std::uint16_t>(header, 60);
-    const auto names = at<std::uint16_t>(header, 62);
+    std::uint64_t count = at<std::uint16_t>(header, 60);
+    std::uint32_t names = at<std::uint16_t>(header, 62);
+    if (offset == 0) {
+        throw Error(path_ +
+                    " has no section table, which something removed after the link: give the ELF "
+                    "file as the linker wrote it");
+    }
     if (entry_bytes != section_header_bytes) return;
-    const Bytes headers = part_of(offset, std::uint64_t{count} * section_header_bytes);
+    // Numbers of 16 bits that are too small are in the first section's header.
+    const Bytes first = part_of(offset, section_header_bytes);
+    if (count == 0) count = std::min(at<std::uint64_t>(first, 32), most_sections);
+    if (names == shn_xindex) names = at<std::uint32_t>(first, 40);
+    const Bytes headers = part_of(offset, count * section_header_bytes);
     const auto header_of = [&](std::size_t i) {
         return headers.subspan(i * section_header_bytes, section_header_bytes);
     };
@@ -106,6 +137,8 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
         ElfSection& section = sections_[i];
         section.name = string_at(names, at<std::uint32_t>(header_of(i), 0));
+        if (section.name == ".gnu_debuglink")
+            section.bytes = part_of(at<std::uint64_t>(header_of(i), 24), section.size);
         if (!section.name.starts_with(".debug") && !section.name.starts_with(".zdebug")) continue;
         // A compressed section begins with its size: in the gABI's Elf64_Chdr, or after GNU's
         // "ZLIB" in 8 big-endian bytes.
@@ -121,6 +154,29 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
         }
         debug_bytes_ += std::min(bytes, std::uint64_t{1} << 48);
     }
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+        if (sections_[i].is_allocated() && sections_[i].size != 0) by_address_.push_back(i);
+    }
+    std::ranges::stable_sort(by_address_, {},
+                             [this](std::size_t i) { return sections_[i].address; });
+}
+
+// Gives each word that a relocation makes the address it has where the program was linked.
+void ElfFile::relocate() {
+    for (const ElfSection& table : sections_) {
+        if (table.type != sht_rela || !table.is_allocated()) continue;
+        for (std::size_t i = 0; i < table.bytes.size() / relocation_bytes; ++i) {
+            const Bytes entry = table.bytes.subspan(i * relocation_bytes, relocation_bytes);
+            const auto where = at<std::uint64_t>(entry, 0);
+            if (at<std::uint64_t>(entry, 8) != arch::relative_relocation()) continue;
+            const Bytes word = bytes_at(where, 8);
+            if (word.empty() || at<std::uint64_t>(word, 0) != 0) continue;
+            // The bytes are in parts_, which are this object's.
+            std::memcpy(const_cast<std::uint8_t*>(word.data()), entry.data() + 16, 8);
+            relocated_.push_back(where);
+        }
+    }
+    std::sort(relocated_.begin(), relocated_.end());
 }
 
 std::string_view ElfFile::string_at(std::uint32_t section, std::uint64_t offset) const {
@@ -172,21 +228,32 @@ std::optional<std::uint64_t> ElfFile::symbol_address(std::string_view name) cons
     return std::nullopt;
 }
 
+bool ElfFile::is_debug_file() const {
+    const auto is_code = [](const ElfSection& one) { return one.is_code() && one.size != 0; };
+    return std::ranges::any_of(sections_, is_code) &&
+           std::ranges::all_of(sections_, [&](const ElfSection& one) {
+               return !is_code(one) || one.type == sht_nobits;
+           });
+}
+
+const ElfSection* ElfFile::section_at(std::uint64_t address) const {
+    auto after = std::ranges::upper_bound(by_address_, address, {},
+                                          [this](std::size_t i) { return sections_[i].address; });
+    // One that has contents counts before NOBITS (.tbss lies over what follows it). Sections of a
+    // program hardly overlap, and so a few are looked at.
+    const ElfSection* found = nullptr;
+    for (int looks = 0; after != by_address_.begin() && looks < 8; ++looks) {
+        const ElfSection& section = sections_[*--after];
+        if (address - section.address >= section.size) continue;
+        if (!section.bytes.empty()) return &section;
+        if (found == nullptr) found = &section;
+    }
+    return found;
+}
+
 Bytes ElfFile::bytes_at(std::uint64_t address, std::uint64_t count) const {
-    const auto from = [&](const ElfSection& section) -> Bytes {
-        if (!section.is_allocated() || address < section.address) return {};
-        return part(section.bytes, address - section.address, count);
-    };
-    if (last_section_ < sections_.size()) {
-        if (const Bytes found = from(sections_[last_section_]); !found.empty()) return found;
-    }
-    for (std::size_t i = 0; i < sections_.size(); ++i) {
-        if (const Bytes found = from(sections_[i]); !found.empty()) {
-            last_section_ = i;
-            return found;
-        }
-    }
-    return {};
+    const ElfSection* const section = section_at(address);
+    return section == nullptr ? Bytes() : part(section->bytes, address - section->address, count);
 }
 
 std::optional<std::uint32_t> ElfFile::word_at(std::uint64_t address) const {

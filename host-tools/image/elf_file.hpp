@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little-endian ELF64 file of a known architecture. This parser accepts any bytes: it checks
-// every offset at its use, and treats an invalid part as absent. It refuses only a file that is no
-// such ELF at all. (Field layout: System V ABI, chapter 4.)
+// A linked image: a little-endian ELF64 file of a known architecture. This parser accepts any
+// bytes: it checks every offset at its use, and treats an invalid part as absent. It refuses only a
+// file that is no such ELF at all. (Field layout: System V ABI, chapter 4.)
+//
+// What `strip` took out of the image comes from its debug file (host-tools/image/debug_file.hpp).
 #pragma once
 
 #include <cstdint>
@@ -58,18 +60,30 @@ public:
     // Throws Error if it is not a little-endian ELF64 of a known architecture, or exceeds these
     // limits.
     ElfFile(std::vector<std::uint8_t> bytes, std::string path);
-    // Reads only the sections that are needed. Throws Error, also if the file cannot be read.
+    // Reads only the sections that are needed, and the symbols of the debug file if the image has
+    // none. Throws Error, also if the file cannot be read.
     static ElfFile open(const std::string& path);
+    // The same without a look for the debug file.
+    static ElfFile open_alone(const std::string& path);
 
     const std::string& path() const { return path_; }
     const std::vector<ElfSection>& sections() const { return sections_; }
     // Sorted by address.
     const std::vector<ElfSymbol>& symbols() const { return symbols_; }
     const ElfSection* section(std::string_view name) const;
+    // The section with contents or NOBITS that the program has at this address; null: none.
+    const ElfSection* section_at(std::uint64_t address) const;
     std::optional<std::uint64_t> symbol_address(std::string_view name) const;
     std::uint64_t entry() const { return entry_; }
+    // The file with the debug sections: this one, or its debug file.
+    const std::string& debug_path() const { return debug_path_; }
     // The decompressed size of the debug sections, as the file states it.
     std::uint64_t debug_bytes() const { return debug_bytes_; }
+    // Whether the code has no contents: it is what `objcopy --only-keep-debug` writes.
+    bool is_debug_file() const;
+    // The words that dynamic relocations fill at start-up, ascending. The file has zeros there;
+    // this object has the values for the link-time addresses.
+    const std::vector<std::uint64_t>& relocated() const { return relocated_; }
 
     std::optional<std::uint32_t> word_at(std::uint64_t address) const;
     std::optional<std::uint64_t> quad_at(std::uint64_t address) const;
@@ -84,19 +98,21 @@ private:
     using Part =
         std::function<std::span<const std::uint8_t>(std::uint64_t offset, std::uint64_t size)>;
 
-    explicit ElfFile(std::string path) : path_(std::move(path)) {}
+    explicit ElfFile(std::string path) : path_(std::move(path)), debug_path_(path_) {}
     void read(const Part& part);
     void read_sections(const Part& part, std::span<const std::uint8_t> header);
     void read_symbols();
+    void relocate();
     std::string_view string_at(std::uint32_t section, std::uint64_t offset) const;
 
     std::vector<std::vector<std::uint8_t>> parts_;
-    std::string path_;
+    std::string path_, debug_path_;
     std::vector<ElfSection> sections_;
+    std::vector<std::size_t> by_address_;  // allocated sections
     std::vector<ElfSymbol> symbols_;
     std::uint64_t entry_ = 0;
+    std::vector<std::uint64_t> relocated_;
     std::uint64_t debug_bytes_ = 0;
-    mutable std::size_t last_section_ = 0;  // the section of the last lookup
 };
 
 }  // namespace nopscope::host

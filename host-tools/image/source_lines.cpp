@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "host-tools/base/say.hpp"
 #include "host-tools/image/arch/conventions.hpp"
 #include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/dwarf_file.hpp"
@@ -120,6 +121,8 @@ SourceLines::SourceLines(const ElfFile& elf) {
                                  if (name != nullptr) add(address, name, line);
                              });
     });
+    if (dwarf.has_line_programs() && places_.empty())
+        say("no source lines were found in the debug information of " + elf.debug_path());
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {

@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
-#include <string_view>
+#include <filesystem>
 
 #include "host-tools/base/file.hpp"
 
@@ -19,6 +20,22 @@ namespace {
 constexpr std::array<std::string_view, 22> endings = {
     ".c", ".h", ".cc", ".hh",  ".cpp", ".hpp", ".cxx", ".hxx", ".c++", ".h++", ".C",
     ".S", ".s", ".sx", ".asm", ".inc", ".inl", ".ipp", ".tcc", ".def", ".rs",  ".zig"};
+
+// "C:/x" or "C:\x".
+bool has_drive(std::string_view path) {
+    const auto is_letter = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
+    return path.size() > 2 && is_letter(path[0]) && path[1] == ':' &&
+           (path[2] == '/' || path[2] == '\\');
+}
+
+bool begins_with_path(std::string_view path, std::string_view prefix, bool in_any_case) {
+    if (!in_any_case) return path.starts_with(prefix);
+    const auto alike = [](unsigned char a, unsigned char b) {
+        return std::tolower(a) == std::tolower(b);
+    };
+    return path.size() >= prefix.size() &&
+           std::equal(prefix.begin(), prefix.end(), path.begin(), alike);
+}
 
 bool has_parent(const std::string& name) {
     return ("/" + name + "/").find("/../") != std::string::npos;
@@ -78,15 +95,33 @@ SourceText read_file(const std::string& path) {
 
 }  // namespace
 
+std::string source_path(std::string_view name) {
+    if (name.find('\\') == name.npos && !has_drive(name)) return std::string(name);
+    // libdw takes `C:\x` and `\\server\x` for relative paths, and puts the unit's directory before.
+    for (std::size_t at = name.size(); at-- > 1;) {
+        const std::string_view rest = name.substr(at);
+        if (name[at - 1] == '/' && (has_drive(rest) || rest.starts_with("\\\\"))) {
+            name = rest;
+            break;
+        }
+    }
+    std::string path(name);
+    std::ranges::replace(path, '\\', '/');
+    return std::filesystem::path(path).lexically_normal();
+}
+
 SourceText read_source_text(const std::string& name, const std::vector<std::string>& roots) {
-    if (!is_source_name(name))
+    const std::string path = std::filesystem::path(source_path(name)).lexically_normal();
+    if (!is_source_name(path))
         return {.lines = {}, .refusal = "it has not the name of a source file"};
+    const bool is_windows = has_drive(path), is_absolute = is_windows || path.starts_with('/');
     SourceText out{.lines = {}, .refusal = "no directory to look for it in is known"};
     for (const std::string& root : roots) {
         const std::size_t equals = root.find('=');
-        const std::string prefix = equals == std::string::npos ? "" : root.substr(0, equals) + "/";
-        if (prefix.empty() ? name.starts_with('/') : !name.starts_with(prefix)) continue;
-        const std::string below = name.substr(prefix.size());
+        std::string prefix = equals == std::string::npos ? "" : source_path(root.substr(0, equals));
+        if (equals != std::string::npos && !prefix.ends_with('/')) prefix += '/';
+        if (prefix.empty() ? is_absolute : !begins_with_path(path, prefix, is_windows)) continue;
+        const std::string below = path.substr(prefix.size());
         if (has_parent(below))
             return {.lines = {},
                     .refusal = "it is outside of the directory that it is looked for in"};

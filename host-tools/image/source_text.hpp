@@ -2,11 +2,13 @@
 // Reads a source file that an image's DWARF names. The name is outside data, and others may see the
 // text. So only regular text files are read, with a source file's name and size. A relative name
 // (from -ffile-prefix-map) is searched in `roots`, in order, and cannot lead above them. A root
-// "PREFIX=DIRECTORY" replaces a prefix, and is only for names that begin with "PREFIX/".
+// "PREFIX=DIRECTORY" replaces a prefix, and is only for names that begin with "PREFIX/". Names and
+// prefixes of Windows may have either separator, and any case.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nopscope::host {
@@ -18,6 +20,10 @@ struct SourceText {
     std::string refusal;             // why there are no lines; empty: they are here
     std::int64_t modified = 0;       // seconds of the system's clock
 };
+
+// A name in DWARF as a path: "C:/proj/src/x.c" for `C:\proj\build/..\src\x.c`. A name without
+// anything of Windows stays as it is.
+std::string source_path(std::string_view name);
 
 SourceText read_source_text(const std::string& name, const std::vector<std::string>& roots);
 

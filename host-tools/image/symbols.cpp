@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/conventions.hpp"
@@ -95,15 +96,12 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
             covered = std::max(covered, site->address + site->size);
         }
         const ElfSymbol* const symbol = symbol_at(elf, address);
-        if (address < covered || symbol == nullptr || symbol->section >= elf.sections().size())
-            continue;
-        const ElfSection& section = elf.sections()[symbol->section];
-        if (!section.is_code() || address < section.address ||
-            address - section.address >= section.size)
+        const ElfSection* const section = elf.section_at(address);
+        if (address < covered || symbol == nullptr || section == nullptr || !section->is_code())
             continue;
         Function function = function_at(elf, address, lines, budget);
         if (function.size == 0) {
-            std::uint64_t end = section.address + section.size;
+            std::uint64_t end = section->address + section->size;
             for (std::size_t next = i; next < symbols.size(); ++next) {
                 if (symbols[next].address == address || symbols[next].is_mapping()) continue;
                 end = std::min(end, symbols[next].address);
@@ -117,11 +115,27 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
     return code;
 }
 
+std::vector<std::uint64_t> function_addresses(const ElfFile& elf) {
+    std::vector<std::uint64_t> addresses;
+    for (const ElfSymbol& symbol : elf.symbols()) {
+        if (symbol.is_function() && (addresses.empty() || addresses.back() != symbol.address))
+            addresses.push_back(symbol.address);
+        if (addresses.size() > most_sites) break;
+    }
+    return addresses;
+}
+
 }  // namespace
 
 std::string problem_text(const std::string& image, const Problem& problem) {
     return fmt::format("{}: {} at {} {}", for_terminal(image), for_cell(problem.function),
                        hex_address(problem.address), problem.what);
+}
+
+std::string no_code_sentence(const ElfFile& elf) {
+    return elf.path() +
+           " is a debug file, with names but without code: give the image that it belongs to, and "
+           "keep this file where .gnu_debuglink or .build-id/ finds it";
 }
 
 void NameBudget::take(std::size_t bytes) {
@@ -242,18 +256,26 @@ std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses) {
     return crc;
 }
 
-Symbols read_symbols(const ElfFile& elf) {
+Symbols read_symbols(const ElfFile& elf, DebugFile debug_file) {
     Symbols symbols;
     symbols.origin = elf.path();
+    symbols.names_only = elf.is_debug_file();
+    if (symbols.names_only && debug_file == DebugFile::refused) throw Error(no_code_sentence(elf));
     const auto id = elf.build_id();
     symbols.build_id.assign(id.begin(), id.end());
-    const auto addresses = site_addresses(elf);
-    symbols.site_table_crc = site_table_crc(addresses);
+    const auto addresses = symbols.names_only ? function_addresses(elf) : site_addresses(elf);
+    if (!symbols.names_only) symbols.site_table_crc = site_table_crc(addresses);
+    if (elf.symbols().empty() && !addresses.empty()) {
+        say(elf.path() +
+            " is stripped: functions have no names without its debug file, which is looked for "
+            "beside it by .gnu_debuglink and .build-id/");
+    }
     const SourceLines lines(elf);
     NameBudget budget(elf);
     for (const std::uint64_t address : addresses) {
         Function function = function_at(elf, address, lines, budget);
-        function.landing_pad = arch::is_site_landing_pad(elf.word_at(address).value_or(0));
+        function.landing_pad =
+            symbols.names_only || arch::is_site_landing_pad(elf.word_at(address).value_or(0));
         if (std::string why = broken_by_tracing(elf, lines, address); !why.empty()) {
             budget.take(sizeof(Problem) + function.name.size() + why.size());
             symbols.broken_by_tracing.push_back({address, function.name, std::move(why)});
@@ -261,7 +283,7 @@ Symbols read_symbols(const ElfFile& elf) {
         symbols.sites.push_back(std::move(function));
     }
     symbols.code = code_without_sites(elf, symbols.sites, lines, budget);
-    symbols.tails = tail_calls(elf, addresses);
+    if (!symbols.names_only) symbols.tails = tail_calls(elf, addresses);
     return symbols;
 }
 

@@ -55,6 +55,7 @@ struct Symbols {
     std::vector<Function> code;
     std::vector<TailCalls> tails;            // of each site; empty: not known
     std::vector<Problem> broken_by_tracing;  // sites; only from an ELF (conventions.hpp)
+    bool names_only = false;  // of a debug file: `sites` are all functions, and have no CRC
 
     // The function whose site is at this link-time address.
     const Function* find(std::uint64_t address) const;
@@ -72,8 +73,13 @@ inline constexpr std::size_t most_sites = std::size_t{1} << 20;
 
 std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
 
-// Throws Error if the names exceed a NameBudget.
-Symbols read_symbols(const ElfFile& elf);
+// Throws Error if the names exceed a NameBudget, or if `elf` is a debug file, which has no site
+// table. A caller that needs names only may take one.
+enum class DebugFile : std::uint8_t { refused, gives_names };
+Symbols read_symbols(const ElfFile& elf, DebugFile debug_file = DebugFile::refused);
+
+// Why a debug file is not enough.
+std::string no_code_sentence(const ElfFile& elf);
 
 // The symbol for `address`, or null. A function precedes a label, a name in the source that of a
 // compiler's clone, and a symbol with a size one without; then a global symbol precedes a local

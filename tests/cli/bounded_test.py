@@ -67,11 +67,11 @@ class Bounded(cli.Case):
         path.write_bytes(head + body + headers)
         return path
 
-    def with_symbols(self, name, entries, names):
+    def with_symbols(self, name, entries, names, sites=(TEXT,)):
         """entries: (offset in `names`, address) of each function."""
         table = bytes(24) + b"".join(struct.pack("<IBBHQQ", of, FUNCTION, 0, 1, address, 8) for of, address in entries)
         return self.image(name, ("", 0, 0, 0, b"", 0), code(), ("symtab", SYMTAB, 0, 0, table, 3), ("strtab", STRTAB, 0, 0, names, 0),
-                          ("__patchable_function_entries", PROGBITS, 3, SITES, struct.pack("<Q", TEXT), 0))
+                          ("__patchable_function_entries", PROGBITS, 3, SITES, struct.pack(f"<{len(sites)}Q", *sites), 0))
 
     def test_other_than_a_regular_file(self):
         pipe = self.directory / "pipe"
@@ -83,8 +83,9 @@ class Bounded(cli.Case):
     def test_an_image_without_code_or_sites(self):
         head = self.directory / "head.elf"
         head.write_bytes(self.image("whole.elf", code()).read_bytes()[:40] + bytes(24))
-        self.check(3, "has no section with code", "check", head)
-        self.check(1, "has no patch sites", "check", self.image("bare.elf", code()))
+        self.check(3, "has no section table", "check", head)
+        self.check(3, "is stripped", "check", self.image("bare.elf", code()))
+        self.check(1, "has no patch sites", "check", self.with_symbols("plain.elf", [(0, TEXT)], b"f\0", sites=()))
 
     def test_symbols_larger_than_any_memory_or_too_many(self):
         many = 24 * ((1 << 22) + 2)

@@ -45,6 +45,9 @@ void print_json(const CheckResult& result) {
     for (const auto& name : result.uninstrumented) json["uninstrumented"].push_back(to_utf8(name));
     json["prebuilt"] = Json::array();
     for (const auto& name : result.prebuilt) json["prebuilt"].push_back(to_utf8(name));
+    json["unused"] = Json::array();
+    for (const auto& name : result.unused) json["unused"].push_back(to_utf8(name));
+    json["relocated_sites"] = result.relocated_sites;
     json["bti_is_enforced"] = result.pads_are_enforced;
     json["without_landing_pad"] = result.without_pad.size();
     json["has_build_id"] = result.has_build_id;
@@ -69,6 +72,19 @@ void print_notes(const std::string& image, const CheckResult& result) {
             "enforces BTI (--bti): {}\n",
             image, count, count == 1 ? "" : "s",
             first_of(result.without_pad, [](const Problem& one) { return one.function; }));
+    }
+    if (const std::size_t count = result.relocated_sites; count != 0) {
+        print(
+            "{}: {} of {} entries of the site table are zero in the file: start-up code must apply "
+            "the image's dynamic relocations before it calls nopscope's init()\n",
+            image, count, result.sites);
+    }
+    if (const std::size_t count = result.unused.size(); count != 0) {
+        print(
+            "{}: {} traced function{} to which nothing in the image refers: {}; "
+            "docs/integration.md says how --gc-sections drops them\n",
+            image, count, count == 1 ? "" : "s",
+            first_of(result.unused, [](const std::string& name) { return name; }));
     }
     if (const std::size_t count = result.prebuilt.size(); count != 0) {
         print(

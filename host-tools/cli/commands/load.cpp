@@ -61,7 +61,8 @@ void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSin
 }
 
 NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(options.part) {
-    if (!options.image.empty()) image_ = read_symbols(ElfFile::open(options.image));
+    if (!options.image.empty())
+        image_ = read_symbols(ElfFile::open(options.image), DebugFile::gives_names);
 }
 
 void NamedFile::read(SessionSink& sink) {

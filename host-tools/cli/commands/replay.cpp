@@ -61,7 +61,8 @@ void follow(const ReplayOptions& options, ReplayText& text) {
         throw Error("--follow: a marker, or a time before the end, needs a recording", Exit::usage);
     }
     std::optional<Symbols> image;
-    if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
+    if (!options.report.image.empty())
+        image = read_symbols(ElfFile::open(options.report.image), DebugFile::gives_names);
     const auto symbols = [&image] { return image ? &*image : nullptr; };
     if (!image) say("no names without --image ELF");
     SelectedCalls selected(text, options.report.calls);

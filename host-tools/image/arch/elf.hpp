@@ -19,4 +19,7 @@ struct FeatureProperty {
 };
 FeatureProperty feature_property();
 
+// The r_info of a relocation that writes the load bias plus its addend.
+std::uint64_t relative_relocation();
+
 }  // namespace nopscope::host::arch

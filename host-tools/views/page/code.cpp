@@ -27,7 +27,7 @@ std::string cut(std::string text, std::size_t most) {
 
 CodeView::CodeView(const std::string& image, std::vector<std::string> source_roots)
     : elf_(ElfFile::open(image)),
-      symbols_(read_symbols(elf_)),
+      symbols_(read_symbols(elf_, DebugFile::gives_names)),
       lines_(elf_),
       source_roots_(std::move(source_roots)) {
     for (const ElfSymbol& symbol : elf_.symbols()) {

@@ -131,6 +131,24 @@ TEST_F(Code, IsBoundedWhateverTheImageSays) {
     EXPECT_LT(text, CodeView::max_bytes);
 }
 
+TEST_F(Code, PathsOfWindowsAreReadWithEitherSeparator) {
+    put("good.c", "int one;");
+    const std::string root = R"(C:\Users\Jo Doe\proj=)" + directory.string();
+    for (const char* name :
+         {R"(C:\Users\Jo Doe\proj\good.c)", "C:/Users/Jo Doe/proj/good.c",
+          R"(c:\users\jo doe\proj\build/..\good.c)", R"(C:\Users\Jo Doe\proj\build\./..\good.c)",
+          R"(C:\other\build/C:\Users\Jo Doe\proj\src\..\good.c)",
+          R"(C:\\Users\\Jo Doe\\proj\\good.c)"}) {
+        EXPECT_EQ(refusal(name, {root}), "") << name;
+        EXPECT_EQ(refusal(name, {"C:/Users/Jo Doe/proj/=" + directory.string()}), "") << name;
+    }
+    EXPECT_EQ(refusal(R"(..\src\good.c)", {R"(..\src=)" + directory.string()}), "");
+    EXPECT_EQ(refusal(R"(\\host\share\good.c)", {R"(\\host\share=)" + directory.string()}), "");
+    EXPECT_EQ(refusal("/proj/build/../good.c", {"/proj=" + directory.string()}), "");
+    EXPECT_NE(refusal(R"(C:\Users\Jo Doe\project\good.c)", {root}), "");
+    EXPECT_NE(refusal(R"(C:\Users\Jo Doe\proj\..\..\good.c)", {root}), "");
+}
+
 TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
     const std::string good = put("good.c", "int one;\r\nint two;\n\nfour");
     EXPECT_THAT(read_source_text(good, {}).lines,
@@ -143,7 +161,7 @@ TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
     constexpr char outside[] = "it is outside of the directory that it is looked for in";
     EXPECT_EQ(refusal("../good.c", {directory}), outside);
     EXPECT_EQ(refusal("a/../../good.c", {directory}), outside);
-    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + here}), outside);
+    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + here}), "No such file or directory");
     EXPECT_EQ(refusal(put("secret", "s")), "it has not the name of a source file");
     EXPECT_EQ(refusal(put("binary.c", std::string("a\0b", 3))), "it is not text");
     EXPECT_EQ(refusal((directory / "absent.c").string()), "No such file or directory");

@@ -12,4 +12,7 @@ bool is_known_machine(std::uint16_t machine) {
 // GNU_PROPERTY_AARCH64_FEATURE_1_AND, GNU_PROPERTY_AARCH64_FEATURE_1_BTI.
 FeatureProperty feature_property() { return {0xc0000000, 1}; }
 
+// R_AARCH64_RELATIVE
+std::uint64_t relative_relocation() { return 1027; }
+
 }  // namespace nopscope::host::arch

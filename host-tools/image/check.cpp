@@ -104,23 +104,23 @@ Addresses used_functions(const ElfFile& elf, const std::vector<const ElfSymbol*>
         is_used[function] = true;
         work.push_back(function);
     };
-    const auto around = [&](std::uint64_t address) {  // the last that begins here or before
+    const auto around = [&](std::uint64_t address) -> std::optional<std::size_t> {
         const auto after = std::ranges::upper_bound(all, address, {},
                                                     [](const ElfSymbol* s) { return s->address; });
-        return static_cast<std::size_t>(after - all.begin()) - 1;
+        if (after == all.begin()) return std::nullopt;
+        const ElfSymbol& one = *after[-1];
+        if (address - one.address >= std::max(one.size, std::uint64_t{1})) return std::nullopt;
+        return after - all.begin() - 1;
     };
     const auto refer = [&](std::uint64_t target, std::uint64_t where, bool is_in_code) {
-        const std::size_t to = around(target), from = around(where);
-        if (to >= all.size() ||
-            target >= all[to]->address + std::max(all[to]->size, std::uint64_t{1}))
-            return;
-        if (to == from && is_in_code) return;
-        is_referred[to] = true;
-        if (!is_in_code || from >= all.size() ||
-            where >= all[from]->address + std::max(all[from]->size, std::uint64_t{1})) {
-            use(to);
+        const auto to = around(target);
+        const auto from = is_in_code ? around(where) : std::nullopt;
+        if (!to || from == to) return;
+        is_referred[*to] = true;
+        if (from) {
+            references.emplace_back(*from, *to);
         } else {
-            references.emplace_back(from, to);
+            use(*to);
         }
     };
     scan_references(
@@ -240,8 +240,9 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
             elf.relocated().front(),
             fmt::format("is the first of {} words that dynamic relocations fill at start-up, {} "
                         "of them in the site table, and no code refers to these relocations: "
-                        "link without -pie or with -Wl,--apply-dynamic-relocs, or apply them "
-                        "before nopscope's init()",
+                        "apply them before nopscope's init(), or link without -pie, or so that "
+                        "the file has the values (without --no-apply-dynamic-relocs in GNU ld, "
+                        "with --apply-dynamic-relocs in lld)",
                         elf.relocated().size(), result.relocated_sites));
     }
     const Addresses used = used_functions(elf, all, site_set);

@@ -58,8 +58,7 @@ std::vector<std::string> debug_file_places(const std::string& image, std::string
             places.push_back(root / ".build-id" / id.substr(0, 2) / (id.substr(2) + ".debug"));
     }
     if (!name.empty()) {
-        for (const fs::path& folder :
-             {beside, beside / ".debug", system / beside.relative_path()})
+        for (const fs::path& folder : {beside, beside / ".debug", system / beside.relative_path()})
             places.push_back(folder / name);
     }
     std::vector<std::string> files;

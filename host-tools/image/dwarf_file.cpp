@@ -160,10 +160,10 @@ void DwarfFile::find_shared() {
     for (const std::string& place : debug_file_places(path_, name, wanted)) {
         Dwarf* const dwarf = shared_.open(place);
         const void* its = nullptr;
-        if (dwarf == nullptr || dwelf_elf_gnu_build_id(dwarf_getelf(dwarf), &its) != id_bytes ||
+        if (shared_.elf() == nullptr || dwelf_elf_gnu_build_id(shared_.elf(), &its) != id_bytes ||
             std::memcmp(its, id, wanted.size()) != 0)
             continue;
-        dwarf_setalt(main_.dwarf(), dwarf);
+        if (dwarf != nullptr) dwarf_setalt(main_.dwarf(), dwarf);  // else it has only strings
         return;
     }
     shared_.close();

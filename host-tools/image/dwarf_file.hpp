@@ -43,6 +43,7 @@ public:
     // Returns null if there is no debug information in it that can be read.
     Dwarf* open(const std::string& path);
     void close();
+    Elf* elf() const { return elf_; }  // null: it is no ELF file
     Dwarf* dwarf() const { return dwarf_; }
 
 private:

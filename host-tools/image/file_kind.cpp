@@ -26,7 +26,9 @@ struct Magic {
 
 constexpr Magic magics[] = {
     {"\x1f\x8b"sv, "compressed by gzip", "unpack it first"},
-    {"\xfd" "7zXZ"sv, "compressed by xz", "unpack it first"},
+    {"\xfd"
+     "7zXZ"sv,
+     "compressed by xz", "unpack it first"},
     {"\x28\xb5\x2f\xfd"sv, "compressed by zstd", "unpack it first"},
     {"BZh"sv, "compressed by bzip2", "unpack it first"},
     {"PK\3\4"sv, "a zip archive", "unpack it first"},

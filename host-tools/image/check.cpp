@@ -232,8 +232,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         !std::ranges::equal(names->bytes, name_table(elf))) {
         problem(names->address, "is a name table made for another image");
     }
+    const std::uint64_t table_begin = elf.symbol_address("__nopscope_sites_start").value_or(0);
+    const std::uint64_t table_end = elf.symbol_address("__nopscope_sites_end").value_or(0);
     for (const std::uint64_t word : elf.relocated()) {
-        if (site_set.contains(elf.quad_at(word).value_or(0) + 8)) ++result.relocated_sites;
+        if (word >= table_begin && word < table_end) ++result.relocated_sites;
     }
     if (result.relocated_sites != 0 && !applies_relocations(elf)) {
         problem(

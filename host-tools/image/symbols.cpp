@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/Demangle/Demangle.h>
 
 #include <algorithm>
@@ -186,9 +187,12 @@ std::string demangled(std::string_view name) {
     char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
     // GCC 12's library cannot read variadic generic lambdas. LLVM's alone would not do: it writes
     // other names than GDB for lambdas and clones.
+#if LLVM_VERSION_MAJOR < 17
     if (status != 0) text = llvm::itaniumDemangle(terminated.c_str(), nullptr, nullptr, &status);
-    const bool is_good =
-        status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;
+#else  // from 18 on it reads the constraints of C++20
+    if (status != 0) text = llvm::itaniumDemangle(terminated);
+#endif
+    const bool is_good = text != nullptr && std::strlen(text) <= longest_name_demangled;
     std::string result = is_good ? text : terminated;
     std::free(text);
     return result;

@@ -30,15 +30,11 @@ set(NOPSCOPE_INSTRUMENT_FLAGS ${_nopscope_sites} -fno-ipa-ra ${_nopscope_alignme
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
     set(NOPSCOPE_INSTRUMENT_FLAGS ${NOPSCOPE_CLANG_FLAGS} CACHE INTERNAL "")
 endif()
-# For --gc-sections: the table of sites has a section for each function (gcc_sites/as).
-if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_HOST_UNIX)
-    set(NOPSCOPE_SITES_FLAG "-B${CMAKE_CURRENT_LIST_DIR}/gcc_sites")
-endif()
 
 function(nopscope_instrument target)
     if(NOT NOPSCOPE_ENABLED)
         return()
     endif()
     target_compile_options(${target} PRIVATE
-        "$<$<COMPILE_LANGUAGE:C,CXX>:${NOPSCOPE_INSTRUMENT_FLAGS};${NOPSCOPE_SITES_FLAG}>")
+        "$<$<COMPILE_LANGUAGE:C,CXX>:${NOPSCOPE_INSTRUMENT_FLAGS}>")
 endfunction()

@@ -31,7 +31,6 @@ function(nopscope_install)
     install(FILES cmake/nopscope-config.cmake cmake/nopscope_instrument.cmake cmake/nopscope_name_table.cmake
             DESTINATION ${package})
     install(PROGRAMS cmake/link_with_names.sh DESTINATION ${package})
-    install(PROGRAMS cmake/gcc_sites/as DESTINATION ${package}/gcc_sites)
     # Below 1.0 a new minor version may break users of the old one (semver.org).
     write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake"
                                      COMPATIBILITY SameMinorVersion)
@@ -39,9 +38,6 @@ function(nopscope_install)
 
     list(JOIN NOPSCOPE_INSTRUMENT_FLAGS " " NOPSCOPE_INSTRUMENT)
     list(JOIN NOPSCOPE_CLANG_FLAGS " " NOPSCOPE_INSTRUMENT_CLANG)
-    if(NOPSCOPE_SITES_FLAG)
-        string(APPEND NOPSCOPE_INSTRUMENT " -B\${pcfiledir}/../cmake/nopscope/gcc_sites")
-    endif()
     if(NOPSCOPE_DEFER_INTERRUPTS)
         set(NOPSCOPE_DEFERS " -DNOPSCOPE_DEFERS")
     else()

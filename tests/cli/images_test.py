@@ -14,9 +14,9 @@ import cli
 ROOT = cli.GOLDEN.parent.parent
 GCC, CLANG = ["aarch64-linux-gnu-gcc"], ["clang-19", "--target=aarch64-linux-gnu"]
 FLAGS = ["-O2", "-g", "-ffreestanding", "-fno-pic", "-ffunction-sections", "-falign-functions=8", "-fpatchable-function-entry=4,2"]
-SITES = [f"-B{ROOT}/cmake/gcc_sites"]
-LINK = ["aarch64-linux-gnu-gcc", "-nostdlib", "-Wl,--build-id=sha1,--no-warn-rwx-segments,-z,noexecstack", "-T",
-        ROOT / "linker/nopscope.ld", "-T", "own.ld"]
+LINK = [*GCC, "-nostdlib", "-Wl,--build-id=sha1,--no-warn-rwx-segments,-z,noexecstack", "main.o", "start.o"]
+STATIC = ("-static", "-no-pie")
+NOPSCOPE_LD = ROOT / "linker/nopscope.ld"
 SCRIPT = """ENTRY(_start)
 SECTIONS {
     . = 0x40200000;
@@ -53,15 +53,14 @@ class Zoo(cli.Case):
     def tool(self, *command):
         return cli.run(*command, cwd=self.directory)
 
-    def built(self, name, *flags, compiler=GCC, extra="", more="0", link=()):
+    def built(self, name, *flags, compiler=GCC, extra="", more="0", link=STATIC, script=NOPSCOPE_LD):
         """An image NAME.elf of its own directory, in which the compiler left NAME.o and its like."""
         (self.directory / name).mkdir()
         for file, text in (("main.c", MAIN.replace("EXTRA", extra).replace("MORE", more)), ("start.S", START), ("own.ld", SCRIPT)):
             (self.directory / name / file).write_text(text)
-        sites = SITES if compiler is GCC else []
-        cli.run(*compiler, *FLAGS, *sites, *flags, "-c", "main.c", cwd=self.directory / name)
+        cli.run(*compiler, *FLAGS, *flags, "-c", "main.c", cwd=self.directory / name)
         cli.run(*GCC, "-c", "start.S", cwd=self.directory / name)
-        cli.run(*LINK, "main.o", "start.o", *(link or ["-static", "-no-pie"]), "-o", f"{name}.elf", cwd=self.directory / name)
+        cli.run(*LINK, "-T", script, "-T", "own.ld", *link, "-o", f"{name}.elf", cwd=self.directory / name)
         return self.directory / name / f"{name}.elf"
 
     def objcopy(self, elf, name, *options):
@@ -179,12 +178,17 @@ class Zoo(cli.Case):
         self.is_(zeros, PLACES, 1, r"3 of them in the site table.*no code refers to these relocations")
         self.is_(self.built("values", "-fPIE", link=pie), PLACES)
 
-    def test_gc_sections_drop_what_nothing_refers_to(self):
-        """`unused` calls what nothing defines. So the link fails if the table keeps it, and if there is no table, `next` has no site."""
+    def test_what_the_table_alone_keeps_is_named(self):
+        """Without `KEEP` the linker drops it with its entry, if clang made a table for each function (docs/integration.md)."""
+        link = [*STATIC, "-Wl,--gc-sections"]
         for compiler in GCC, CLANG:
-            self.is_(self.built("gc" + compiler[0], compiler=compiler, extra=OTHER, link=["-static", "-no-pie", "-Wl,--gc-sections"]), PLACES)
-        kept = self.built("kept", extra=FUNCTION.format(""))
-        self.is_(kept, [*PLACES, ("more", 4)], check="1 traced function to which nothing in the image refers: more;")
+            kept = self.built("kept" + compiler[0], compiler=compiler, extra=FUNCTION.format(""), link=link)
+            self.is_(kept, [*PLACES, ("more", 4)], check="1 traced function to which nothing in the image refers: more;")
+            marked = "__attribute__((patchable_function_entry(0, 0))) "
+            self.is_(self.built("marked" + compiler[0], compiler=compiler, extra=marked + OTHER, link=link), PLACES)
+        script = NOPSCOPE_LD.read_text().replace("KEEP(*(__patchable_function_entries))", "*(__patchable_function_entries)")
+        (self.directory / "nokeep.ld").write_text(script)
+        self.is_(self.built("dropped", compiler=CLANG, extra=OTHER, link=link, script=self.directory / "nokeep.ld"), PLACES)
 
     def test_paths_of_windows(self):
         elf = self.built("windows")
@@ -195,7 +199,7 @@ class Zoo(cli.Case):
             text = (elf.parent / "main.s").read_text().replace('"main.c"', '"' + written.replace("\\", "\\\\") + '"')
             (elf.parent / "main.s").write_text(text)
             cli.run(*CLANG, "-c", "main.s", cwd=elf.parent)
-            cli.run(*LINK, "main.o", "start.o", "-static", "-no-pie", "-o", "windows.elf", cwd=elf.parent)
+            cli.run(*LINK, "-T", NOPSCOPE_LD, "-T", "own.ld", *STATIC, "-o", "windows.elf", cwd=elf.parent)
             with self.subTest(compiled):
                 files = set(self.is_(elf, PLACES).values())
                 self.assertEqual({file.lower() for file in files}, {"c:/users/jo doe/proj/src/app.c"})

@@ -81,8 +81,8 @@ void print_notes(const std::string& image, const CheckResult& result) {
     }
     if (const std::size_t count = result.unused.size(); count != 0) {
         print(
-            "{}: {} traced function{} to which nothing in the image refers: {}; "
-            "docs/integration.md says how --gc-sections drops them\n",
+            "{}: {} traced function{} to which nothing in the image refers: {}; --gc-sections does "
+            "not drop what the site table has (docs/integration.md)\n",
             image, count, count == 1 ? "" : "s",
             first_of(result.unused, [](const std::string& name) { return name; }));
     }

@@ -145,14 +145,18 @@ Addresses used_functions(const ElfFile& elf, const std::vector<const ElfSymbol*>
     return used;
 }
 
-// Whether code has the address of relocations or of what leads to them, so that it may apply them.
+// Whether code has the address of relocations, of their end, or of what leads to them, so that it
+// may apply them. They may begin at __text_end, whose address the tracer has for another reason.
 bool applies_relocations(const ElfFile& elf) {
+    const auto text_end = elf.symbol_address("__text_end");
     bool found = false;
     scan_references(elf, {.made = [&](const TakenAddress& one) {
-                        const ElfSection* const section =
-                            one.is_in_code ? elf.section_at(one.target) : nullptr;
-                        found |= section != nullptr &&
-                                 (section->type == SHT_RELA || section->name == ".dynamic");
+                        if (!one.is_in_code || one.target == text_end) return;
+                        for (const std::uint64_t address : {one.target, one.target - 1}) {
+                            const ElfSection* const section = elf.section_at(address);
+                            found |= section != nullptr &&
+                                     (section->type == SHT_RELA || section->name == ".dynamic");
+                        }
                     }});
     return found;
 }

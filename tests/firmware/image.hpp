@@ -106,8 +106,9 @@ inline nopscope::ReturnOps counting_calls(count_begin, count_end);
 // functions), sample=2 (every second call), events=1 (INST_RETIRED).
 NOPSCOPE_NOTRACE inline void trace_as_given(const nopscope::Sites& sites) {
     static constexpr std::uint16_t instructions_retired[] = {8};
+    const bool calls_back = is_given("ops=return");  // asks first: the HAL's functions are traced
     must(nopscope::enable(recorder_given(), sites));
-    if (is_given("ops=return")) must(nopscope::attach(counting_calls, nopscope::Sites::all()));
+    if (calls_back) must(nopscope::attach(counting_calls, nopscope::Sites::all()));
     if (is_given("recorder=sampled")) nopscope::set_sample(is_given("sample=2") ? 2 : 1);
     if (is_given("events=1")) must(nopscope::count_events(instructions_retired));
 }

@@ -130,7 +130,6 @@ private:
     std::string path_;
     std::uint64_t debug_bytes_ = 0;
     OpenDwarf main_, shared_;  // shared with other images (dwz -m)
-    std::string shared_path_;
     Elf_Data* line_programs_ = nullptr;
     std::uint64_t visited_line_bytes_ = 0;
 };

@@ -23,8 +23,9 @@ struct LineOptions {
     std::string image;  // of the firmware that runs on the target; empty: unknown
     MemoryOptions memory;
     SteeringOptions steering;
-    bool keep_tracing = false;                  // the end of a recording does not stop the target
-    std::vector<std::string> allow_convention;  // globs: functions that may break, see symbols_of()
+    bool keep_tracing = false;  // the end of a recording does not stop the target
+    // Globs: functions that may break (symbols_of()).
+    std::vector<std::string> allow_convention = {};
 };
 
 // The image's symbols; nothing: no image is known. Throws Error, also if the image has a patch site

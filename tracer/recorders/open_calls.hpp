@@ -33,8 +33,8 @@ struct Jump {
 // Interrupts may be on.
 std::uint64_t end_jumper(const Jump& jump, std::uint64_t sp, std::uint64_t return_address,
                          std::uint64_t function, const ReturnOps* ops);
-// Calls the exit of the top frame's ReturnOps at such a jump, and pops the frame.
-void end_callbacks_call(ShadowFrame& frame);
+// At such a jump: calls the exit of the ReturnOps of the top frame, which has this SP, and pops it.
+void end_callbacks_call(std::uint64_t sp);
 
 }  // namespace nopscope
 

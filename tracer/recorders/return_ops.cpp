@@ -12,8 +12,6 @@
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/tail_calls.hpp"
 
-#include <optional>
-
 namespace nopscope {
 namespace {
 
@@ -49,26 +47,30 @@ bool has_frame_left(Core& core) {
     return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address)
                                      : has_frame_left(core);
 }
-// After a jump, the call that ends may have an exit function, so interrupts are as they were.
-void end_jumper_of(Regs& regs, std::uint64_t ip, const ReturnOps& ops) {
+// Ends the call of a function that jumped here. True: one has jumped here that was called, not
+// reached by a jump. That call may have an exit function, so interrupts are as they were.
+[[gnu::noinline]] bool end_jumper_of(Regs& regs, std::uint64_t ip, const ReturnOps& ops) {
     std::uint64_t& return_address = arch::return_address(regs);
-    if (hook_of(return_address) == Hook::none) return;
     Jump jump;
     {
         const Here here;
         jump = {&here.core(), moment(machine, here.core()), here.core().profiled};
     }
     return_address = end_jumper(jump, regs.sp, return_address, ip, &ops);
+    const Here here;
+    return is_reached_by_jump(here.core(), regs.sp, return_address, ip, &ops);
 }
 
-// The caller of a call that is about to be hooked. If others have hooked this call, their frames
-// are on top and lead to its caller. Null: there is no place on the shadow stack.
-std::optional<std::uint64_t> caller_if_place(Regs& regs) {
+// Finds the caller of a call that is about to be hooked. If others have hooked this call, their
+// frames are on top and lead to its caller. False: there is no place on the shadow stack.
+bool find_caller(Regs& regs, std::uint64_t& caller) {
     const Here here;
-    if (!make_place(here.core(), regs.sp, arch::return_address(regs))) return std::nullopt;
-    return caller_behind(here.core(), arch::return_address(regs));
+    if (!make_place(here.core(), regs.sp, arch::return_address(regs))) return false;
+    caller = caller_behind(here.core(), arch::return_address(regs));
+    return true;
 }
 std::uint64_t caller_of(const ShadowFrame& frame) {
+    if (!returns_to_hook(frame)) return frame.return_address;
     const Here here;
     return caller_behind(here.core(), frame.return_address, &frame);
 }
@@ -101,17 +103,17 @@ std::uint64_t pop(ShadowFrame& frame) {
 
 void hook_call(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     auto& self = *static_cast<ReturnOps*>(ops);
-    end_jumper_of(*regs, ip, self);
+    const bool jumped =
+        hook_of(arch::return_address(*regs)) != Hook::none && end_jumper_of(*regs, ip, self);
     CallData data{};
     if (self.entry != nullptr) {
-        const auto caller = caller_if_place(*regs);
-        if (!caller || !self.entry(ip, *caller, &self, regs, &data)) return;
+        std::uint64_t caller = 0;
+        if (!find_caller(*regs, caller) || !self.entry(ip, caller, &self, regs, &data)) return;
     }
     const Here here;
     Core& core = here.core();
     // Also again: a longjmp in `entry` may have left frames behind.
     if (!make_place(core, regs->sp, arch::return_address(*regs))) return;
-    const bool jumped = is_reached_by_jump(core, regs->sp, arch::return_address(*regs), ip, &self);
     auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
     core.top = reinterpret_cast<std::uintptr_t>(frame + 1);
     frame->return_address = arch::return_address(*regs);
@@ -139,29 +141,24 @@ void forget_ops_of_cores(ReturnOps& ops) {
     for (CoreMemory& core : core_memory) forget_ops(core.shadow, ops);
 }
 
-namespace {
 // Calls the exit function, unless the ops is detached, and pops the frame.
-std::uint64_t call_exit(ShadowFrame& frame, ReturnRegs* regs) {
-    // If an outer callback has taken the guard already, that keeps `ops` alive, too.
-    const Guard guard;
-    auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame.rest[0], __ATOMIC_RELAXED));
-    if (ops != nullptr) {
-        auto* data = reinterpret_cast<CallData*>(&frame.rest[1]);
-        ops->exit(function_of(frame), caller_of(frame), ops, regs, data);
-    }
-    return pop(frame);
-}
-}  // namespace
-
 extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
     const auto [frame, stray] = returning(regs->sp);
-    return frame == nullptr ? stray : call_exit(*frame, regs);
+    if (frame == nullptr) return stray;
+    // If an outer callback has taken the guard already, that keeps `ops` alive, too.
+    const Guard guard;
+    auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame->rest[0], __ATOMIC_RELAXED));
+    if (ops != nullptr) {
+        auto* data = reinterpret_cast<CallData*>(&frame->rest[1]);
+        ops->exit(function_of(*frame), caller_of(*frame), ops, regs, data);
+    }
+    return pop(*frame);
 }
-void end_callbacks_call(ShadowFrame& frame) {
+void end_callbacks_call(std::uint64_t sp) {
     ReturnRegs regs;
     for (std::uint64_t& x : regs.x) __atomic_store_n(&x, 0, __ATOMIC_RELAXED);
-    regs.sp = frame.sp;
-    (void)call_exit(frame, &regs);
+    regs.sp = sp;
+    (void)nopscope_on_return(&regs);
 }
 
 }  // namespace nopscope

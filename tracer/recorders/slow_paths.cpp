@@ -91,7 +91,7 @@ std::uint64_t end_jumper(const Jump& jump, std::uint64_t sp, std::uint64_t retur
                             jump.profiled);
             }
         }
-        if (calls_exit) end_callbacks_call(*frame);
+        if (calls_exit) end_callbacks_call(sp);
         if (frame == first) return return_address;
     }
 }

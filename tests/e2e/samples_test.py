@@ -80,15 +80,24 @@ class BesideTheGraphRecorder(machines.Recorded):
         for caller, callee in edges(self.graph["nodes"]):
             callees[caller].add(callee)
         traced = {n["address"] for n in self.graph["nodes"]}
-        jumps = {a: jumps_to(image, int(a, 16)) for a in traced}
+        jumps = {int(a, 16): jumps_to(image, int(a, 16)) for a in traced}
+
+        def closure(begin, following):
+            reached, new = set(), set(begin)
+            while new:
+                reached |= new
+                new = {to for step in new for to in following(step)} - reached
+            return reached
+
+        def jumped_to(begin):
+            """Also through others: a function in the middle of a chain of branches is no parent in the graph."""
+            reached = closure([int(begin, 16)], lambda step: jumps.get(step, ()) or ())
+            unknown = any(jumps.get(step, ()) is None for step in reached)
+            return callees[begin] if unknown else {c for c in callees[begin] if int(c, 16) in reached}
 
         def leads(caller, callee):
             """Whether calls lead there of which all but the first are branches."""
-            reached, new = set(), set(callees[caller])
-            while new:
-                reached |= new
-                new = {c for step in new for c in callees[step] if jumps[step] is None or int(c, 16) in jumps[step]} - reached
-            return callee in reached
+            return callee in closure(callees[caller], jumped_to)
 
         names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}
         direct = others = 0

@@ -316,11 +316,11 @@ private:
         // longer.
         void note_chain(std::uint32_t node) {
             CallTree::Node& last = profile_.tree_[last_node];
-            if (last.parent != node || last.tail != Tail::always || last_end != decoder.time())
-                return;
-            ++last.chained;
-            last_end = 0;  // it counts once
-            taken -= static_cast<std::uint64_t>(profile_.costs_.tail);
+            if (last.parent != node || last_end != decoder.time()) return;
+            ++last.chained;  // whether it was a tail call may be known later (correction.cpp)
+            last_end = 0;    // it counts once
+            if (last.tail == Tail::always)
+                taken -= static_cast<std::uint64_t>(profile_.costs_.tail);
         }
         // True if the call, which has left the stack, is too short to count.
         bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);

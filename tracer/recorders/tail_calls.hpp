@@ -66,7 +66,7 @@ inline ShadowFrame* first_of_jumper(const Core& core) {
 // before it reads the clock.
 inline constexpr std::uint32_t jump_before = 15;
 // And on the slow path's way back, less those of the usual way that it then saves.
-inline constexpr std::uint32_t jump_after = way_back - 9;
+inline constexpr std::uint32_t jump_after = way_back - 8;
 
 // Ends the call of a recorder's frame, which was just popped, as its return would, at the jump.
 // Interrupts are masked. `began`: when that was found, if on this core, and `profiled` before it:

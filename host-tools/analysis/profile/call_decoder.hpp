@@ -42,9 +42,11 @@ namespace nopscope::host {
 
 // Sink:
 //   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)     every call; root is 0
+//   Begun on_entry_by_jump(...)                                likewise, after on_jump() was true
 //   std::uint32_t gap_node()
 //   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)  a `call` record
 //   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)      the path's self time
+//   bool on_jump(std::uint32_t node)    the tracer works after a call's end: true if at this clock
 //   void on_exit(const OpenCall&, const ClosedCall&)                         a call with a time
 //   MemoryBudget& budget()                                       for open and waiting calls
 //   bool on_cpu                                    on_exit() gets the times away, else 0
@@ -66,7 +68,8 @@ public:
 
     // Decodes records up to the first that is not plain; returns how many. `index`: of the first.
     std::size_t take_plain(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
-        if (!started_ || after_gap_ || in_tracer_ || unwinding_ || sink_->leaves_out_short)
+        if (!started_ || after_gap_ || in_tracer_ || unwinding_ || jumped_ ||
+            sink_->leaves_out_short)
             return 0;
         const Ticks not_ours = tracer_ticks_ + elsewhere_;
         const OpenCall* const room = stack_.room();
@@ -121,7 +124,7 @@ public:
 
     // Records are missing between the last event and the next.
     void on_gap() {
-        has_closed_ = unwinding_ = false;
+        has_closed_ = jumped_ = unwinding_ = false;
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
@@ -227,7 +230,7 @@ public:
         while (!stack_.empty()) stack_.pop();
         durations_.forget();
         markers_ = 0;
-        in_tracer_ = after_gap_ = has_closed_ = unwinding_ = false;
+        in_tracer_ = after_gap_ = has_closed_ = jumped_ = unwinding_ = false;
     }
 
     // A part of the recording begins at `clock`, which is after the last event and not after the
@@ -286,7 +289,7 @@ public:
         duration_ = {};
         carry_ = {};
         markers_ = 0;
-        started_ = after_gap_ = has_closed_ = unwinding_ = false;
+        started_ = after_gap_ = has_closed_ = jumped_ = unwinding_ = false;
     }
 
     const DecoderCounters& counters() const { return counters_; }
@@ -343,7 +346,9 @@ private:
     void on_begin(const protocol::Event& event, std::uint32_t offset) {
         if (in_tracer_ && stack_.depth() == tracer_depth_) [[unlikely]]
             tracer_part_ = tracer_part();
-        const Begun begun = sink_->on_entry(stack_.top().path.node, offset);
+        const std::uint32_t caller = stack_.top().path.node;
+        const Begun begun = std::exchange(jumped_, false) ? sink_->on_entry_by_jump(caller, offset)
+                                                          : sink_->on_entry(caller, offset);
         if (!has_room()) return void(++counters_.too_deep);
         stack_.push(opened(event.index, now(), begun));
     }
@@ -369,6 +374,7 @@ private:
     }
 
     void on_return(const protocol::Event& event) {
+        jumped_ = false;
         const std::size_t at = stack_.find(event);
         if (at == 0) return void(++counters_.orphan_returns);
         if (event.unwound && in_tracer_ && at <= tracer_depth_) return leave_in_tracer(at);
@@ -415,6 +421,7 @@ private:
             tracer_begin_ = clock_;
             tracer_child_ = tracer_part_ = 0;
             sink_->on_tracer_time(stack_.top().path.node, event.argument);
+            jumped_ = has_closed_ && event.argument == 0 && sink_->on_jump(stack_.top().path.node);
             return;
         case protocol::Extended::tracer_end:
             if (!in_tracer_) return;
@@ -581,6 +588,7 @@ private:
     bool is_part_ = false;
     bool after_gap_ = false;
     bool in_tracer_ = false;
+    bool jumped_ = false;      // the call that ended last did so by a jump: tail_calls.hpp
     bool unwinding_ = false;   // the target said that longjmp ended the last call
     bool has_closed_ = false;  // see just_closed()
 };

@@ -24,12 +24,11 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         switch (code.tail(nodes[node.parent].function, node.function)) {
         case Tail::never: break;
         case Tail::maybe:
-            return std::min(Signed{node.handed} * handed.weight, Signed{node.calls} * Handed::one);
+            return std::clamp<Signed>(Signed{node.handed} * handed.weight +
+                                          (Signed{node.jumped} - node.chained) * Handed::one,
+                                      0, Signed{node.calls} * Handed::one);
         case Tail::always:
-            // A call that was open when the sums began is not in `calls`, but may be in `chained`.
-            return std::max<Signed>(Signed{node.calls} - node.points - node.whole - node.chained,
-                                    0) *
-                   Handed::one;
+            return (Signed{node.calls} - node.points - node.whole - node.chained) * Handed::one;
         }
         return 0;
     };
@@ -46,7 +45,7 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         const Signed inside = calls * (costs.graph.inside + pad) +
                               whole * (costs.duration.inside + pad) - no_hook * costs.hook_inside +
                               cost(node.beside);
-        const Signed outside = calls * (costs.graph.outside - pad) +
+        const Signed outside = calls * (costs.graph.outside - pad) + Signed{node.chained} * pad +
                                whole * (costs.duration.outside - pad) +
                                Signed{node.points} * (costs.function.outside - pad) +
                                calls_by_tail(i) * tail / Handed::one - no_hook * costs.hook_outside;

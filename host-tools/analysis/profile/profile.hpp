@@ -291,6 +291,19 @@ private:
             ++profile_.tree_[path.node].calls;
             return {path, of.total_ticks, taken};
         }
+        // Only the first tail call of a chain takes its caller longer.
+        Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset) {
+            CallTree::Node& node = profile_.tree_[place(parent, offset).node];
+            const CallCosts& costs = profile_.costs_;
+            ++node.chained;
+            if (node.tail != Tail::never) taken -= static_cast<std::uint64_t>(costs.tail);
+            if (node.no_landing_pad) {
+                // The instructions of the jump that the call before has include a landing pad's.
+                std::uint64_t& beside = profile_.tree_[last_node].beside;
+                beside -= std::min(beside, costs.instructions_of(costs.landing_pad));
+            }
+            return on_entry(parent, offset);
+        }
         const CallTree::Group& paths() const { return profile_.tree_.groups()[group]; }
         std::uint32_t gap_node() const { return paths().after_gap; }
         MemoryBudget& budget() { return profile_.budget_; }
@@ -309,18 +322,14 @@ private:
                 profile_.tree_[node].beside += instructions;
             }
             taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
-            if (instructions == 0) note_chain(node);
         }
-        // The tracer begins to work. If a call just ended, it was at a jump in a chain of tail
-        // calls (tracer/recorders/tail_calls.hpp). Only one tail call of a chain takes its caller
-        // longer.
-        void note_chain(std::uint32_t node) {
+        bool on_jump(std::uint32_t node) {
             CallTree::Node& last = profile_.tree_[last_node];
-            if (last.parent != node || last_end != decoder.time()) return;
-            ++last.chained;  // whether it was a tail call may be known later (correction.cpp)
-            last_end = 0;    // it counts once
-            if (last.tail == Tail::always)
-                taken -= static_cast<std::uint64_t>(profile_.costs_.tail);
+            if (last.parent != node || last_end != decoder.time()) return false;
+            ++last.jumped;
+            last_end = 0;  // so that its end is not handed on
+            if (last.tail == Tail::maybe) taken += static_cast<std::uint64_t>(profile_.costs_.tail);
+            return true;
         }
         // True if the call, which has left the stack, is too short to count.
         bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);

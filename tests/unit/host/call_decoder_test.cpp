@@ -20,6 +20,10 @@ struct Calls {
     void on_tracer_time(std::uint32_t node, std::uint32_t instructions) {
         instructions_beside[node] += instructions;
     }
+    bool on_jump(std::uint32_t) { return false; }
+    Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset) {
+        return on_entry(parent, offset);
+    }
     std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
     bool leaves_out_short = false;
     bool on_cpu = false;

@@ -81,12 +81,13 @@ TEST_P(SumsOfATrace, AllRemovedOverheadIsWhatRecordingTook) {
         taken += calls * (graph.inside + pad) - left * number(costs.hook_inside) +
                  number(costs.of_instructions(1)) * number(node.beside);
         if (node.parent <= CallTree::overflow) continue;
-        taken += calls * (graph.outside - pad) - left * number(costs.hook_outside) +
-                 number(node.points) * (function.outside - pad);
-        const double passed = number(node.handed) * number(handed.weight) / Handed::one;
+        taken += calls * (graph.outside - pad) + number(node.chained) * pad -
+                 left * number(costs.hook_outside) + number(node.points) * (function.outside - pad);
+        const double passed = number(node.handed) * number(handed.weight) / Handed::one +
+                              number(node.jumped) - number(node.chained);
         if (node.tail == Tail::always) taken += (calls - number(node.chained)) * number(costs.tail);
         if (node.tail == Tail::maybe)
-            taken += std::min(passed, number(node.calls)) * number(costs.tail);
+            taken += std::clamp(passed, 0.0, number(node.calls)) * number(costs.tail);
     }
     const double ns = taken * 1e9 / (protocol::overhead_unit * number(hello.clock_hz));
     EXPECT_NEAR(number(report.subtracted_ns) + number(report.below_zero_ns), ns,

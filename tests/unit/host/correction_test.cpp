@@ -93,36 +93,31 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
     EXPECT_EQ(self(2), 2 * 79u);
 }
 
-// f1 jumps to f2, and that to `last`. The call of f2 ends at its jump.
-class CorrectionOfAChain : public CorrectionOfPaths {
-protected:
-    void expect_one_tail_call(unsigned last, Tail of_f2, Tail of_last) {
-        symbols.tails[0].direct = {{1, of_f2}};
-        if (last == 3) symbols.tails[0].direct.push_back({2, of_last});
-        const std::string to = std::to_string(last);
-        played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t)61 100:" + to + "( 100:) 0:)");
-        EXPECT_EQ(self(1), 200u - 21 - 2 * 31 - 61 - 14);
-        EXPECT_EQ(self(2) + (last == 3 ? self(3) : 0), 200u - 2 * 21 - 15);
-        EXPECT_EQ(total(1), self(1) + 200u - 2 * 21 - 15);
-    }
+// f1 jumps to f2, and that to another. The call of f2 ends at its jump.
+struct Chain {
+    unsigned last;        // what f2 jumps to
+    Tail of_f2, of_last;  // what f1's code says
 };
-TEST_F(CorrectionOfAChain, OnlyItsFirstTailCallTakesItsCallerLonger) {
-    expect_one_tail_call(2, Tail::always, Tail::always);
+class CorrectionOfAChain : public CorrectionOfPaths, public testing::WithParamInterface<Chain> {};
+INSTANTIATE_TEST_SUITE_P(
+    Chains, CorrectionOfAChain,
+    testing::Values(Chain{2, Tail::always, Tail::always}, Chain{3, Tail::always, Tail::never},
+                    Chain{3, Tail::always, Tail::always}, Chain{3, Tail::maybe, Tail::never},
+                    Chain{3, Tail::always, Tail::maybe}, Chain{3, Tail::maybe, Tail::maybe}));
+
+TEST_P(CorrectionOfAChain, OnlyTheFirstTailCallTakesItsCallerLonger) {
+    const auto [last, of_f2, of_last] = GetParam();
+    symbols.tails[0].direct = {{1, of_f2}};
+    if (last == 3) symbols.tails[0].direct.push_back({2, of_last});
+    played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t)61 100:" + std::to_string(last) +
+           "( 100:) 0:)");
+    EXPECT_EQ(self(1), 200u - 21 - 2 * 31 - 61 - 14);
+    EXPECT_EQ(self(2) + (last == 3 ? self(3) : 0), 200u - 2 * 21 - 15);
+    EXPECT_EQ(total(1), self(1) + 200u - 2 * 21 - 15);
 }
-TEST_F(CorrectionOfAChain, ToAFunctionThatTheCallerDoesNotCall) {
-    expect_one_tail_call(3, Tail::always, Tail::never);
-}
-TEST_F(CorrectionOfAChain, ToAFunctionThatTheCallerJumpsToElsewhere) {
-    expect_one_tail_call(3, Tail::always, Tail::always);
-}
-TEST_F(CorrectionOfAChain, WhereTheCodeDoesNotSayTheJumpDoes) {
-    expect_one_tail_call(3, Tail::maybe, Tail::never);
-}
-TEST_F(CorrectionOfAChain, ItsLastCallIsNotCountedForItsFirst) {
-    expect_one_tail_call(3, Tail::always, Tail::maybe);
-}
+
 // f2's jump took an instruction less than its record says, and f1's entry did not.
-TEST_F(CorrectionOfAChain, ToAFunctionWithoutALandingPad) {
+TEST_F(CorrectionOfPaths, AJumpToAFunctionWithoutALandingPadIsThatMuchShorter) {
     target.landing_pad = unit;
     symbols.sites[2].landing_pad = false;
     profile.know_code(code_of_calls([this] { return &symbols; }));
@@ -130,9 +125,6 @@ TEST_F(CorrectionOfAChain, ToAFunctionWithoutALandingPad) {
     EXPECT_EQ(self(1), 200u - 21 - 2 * 31 - 61);
     EXPECT_EQ(self(2), 100u - 21 - 14);
     EXPECT_EQ(self(3), 100u - 21 - 1);
-}
-TEST_F(CorrectionOfAChain, WhereTheCodeSaysNothing) {
-    expect_one_tail_call(3, Tail::maybe, Tail::maybe);
 }
 
 TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {

@@ -110,26 +110,26 @@ std::string syntax_of(std::string_view line, bool with_strings = false) {
 }
 
 // Refuses a line that an editor has saved in another encoding, or with other characters.
-void check_line(std::string_view line, std::size_t number, const std::string& file) {
+void check_line(std::string_view line, std::size_t number) {
     const std::string text = syntax_of(line, true), syntax = syntax_of(line);
     if (to_utf8(text) != text) {
-        refuse(fmt::format("{}: line {} is not UTF-8: {}: save the file as UTF-8", file, number,
+        refuse(fmt::format("line {} is not UTF-8: {}: save the file as UTF-8", number,
                            for_cell(text)));
     }
     for (const auto& [typed, code, meant] : typographic) {
         if (syntax.find(typed) == syntax.npos) continue;
-        refuse(fmt::format("{}: line {} has the character {} where {} is meant: {}", file, number,
-                           code, meant, for_cell(text)));
+        refuse(fmt::format("line {} has the character {} where {} is meant: {}", number, code,
+                           meant, for_cell(text)));
     }
 }
 
 // Reads what any editor writes: with or without a byte order mark, and all line ends. Refuses
 // UTF-16.
-std::string text_of(std::istream& in, const std::string& file) {
+std::string text_of(std::istream& in) {
     std::string text(std::istreambuf_iterator<char>(in), {}), lines;
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
         text.find('\0') != text.npos) {
-        refuse(file + " is not UTF-8, but UTF-16 or no text: save it as UTF-8");
+        refuse("not UTF-8, but UTF-16 or no text: save it as UTF-8");
     }
     if (text.starts_with("\ufeff")) text.erase(0, 3);
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -142,10 +142,10 @@ std::string text_of(std::istream& in, const std::string& file) {
 Items items_of(std::istream& in, const std::string& file) {
     try {
         // ConfigBase would take "[board]  # comment" for an option.
-        std::stringstream from(text_of(in, file)), text;
+        std::stringstream from(text_of(in)), text;
         std::size_t number = 0;
         for (std::string line; std::getline(from, line); text << line << '\n') {
-            check_line(line, ++number, file);
+            check_line(line, ++number);
             if (CLI::detail::trim(line).starts_with('['))
                 line.resize(std::min(line.find('#'), line.size()));
         }

@@ -65,7 +65,8 @@ inline ShadowFrame* first_of_jumper(const Core& core) {
 // site and entry before the recorder's slow path reads the clock, less those of a return's hook
 // before it reads the clock.
 inline constexpr std::uint32_t jump_before = 15;
-// And on the slow path's way back, less those of the usual way that it then saves.
+// With the duration recorder, on the slow path's way back, less those of the usual way that it then
+// saves. With the graph recorder the next entry's record shows their time.
 inline constexpr std::uint32_t jump_after = way_back - 8;
 
 // Ends the call of a recorder's frame, which was just popped, as its return would, at the jump.
@@ -77,6 +78,7 @@ void end_at_jump(M& machine, Core& core, const ShadowFrame& frame, Moment began,
                  std::uint64_t profiled) {
     if (began.position == 0) began = moment(machine, core);
     using enum protocol::Extended;
+    std::uint32_t after = 0;
     bool is_told = core.context_record_pending == 0 && core.tracer_marked == 0;
     const auto tell = [&](protocol::Extended what, std::uint32_t instructions, Moment* at) {
         is_told = is_told && put_own_said(machine, core, what, instructions, at);
@@ -93,12 +95,13 @@ void end_at_jump(M& machine, Core& core, const ShadowFrame& frame, Moment began,
         return profile_unwound(machine, core, frame, profiled == core.profiled ? began.clock : 0);
     case Hook::duration:
         if (!duration_unwound(machine, core, frame, &began)) return;
+        after = jump_after;
         break;
     case Hook::callback:
     case Hook::none: return;
     }
     tell(tracer_begin, 0, &began);
-    tell(tracer_end, jump_after, nullptr);
+    tell(tracer_end, after, nullptr);
 }
 
 }  // namespace nopscope

@@ -42,7 +42,8 @@ namespace nopscope::host {
 
 // Sink:
 //   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)     every call; root is 0
-//   Begun on_entry_by_jump(...)                                likewise, after on_jump() was true
+//   Begun on_entry_by_jump(std::uint32_t parent_node, std::uint32_t site_offset, Ticks since)
+//       after on_jump() was true. `since`: in the caller's time, but recording took it
 //   std::uint32_t gap_node()
 //   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)  a `call` record
 //   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)      the path's self time
@@ -339,6 +340,7 @@ private:
     }
 
     void on_call(const protocol::Event& event) {
+        jumped_ = false;
         sink_->on_call_only(stack_.top().path.node, event.site_offset);
     }
 
@@ -347,8 +349,10 @@ private:
         if (in_tracer_ && stack_.depth() == tracer_depth_) [[unlikely]]
             tracer_part_ = tracer_part();
         const std::uint32_t caller = stack_.top().path.node;
-        const Begun begun = std::exchange(jumped_, false) ? sink_->on_entry_by_jump(caller, offset)
-                                                          : sink_->on_entry(caller, offset);
+        const Begun begun =
+            std::exchange(jumped_, false)
+                ? sink_->on_entry_by_jump(caller, offset, not_negative(now() - jumped_at_))
+                : sink_->on_entry(caller, offset);
         if (!has_room()) return void(++counters_.too_deep);
         stack_.push(opened(event.index, now(), begun));
     }
@@ -404,11 +408,12 @@ private:
         if (event.extended != protocol::Extended::data) duration_.wanted = 0;
         switch (event.extended) {
         case protocol::Extended::interrupt:
-            has_closed_ = false;
+            has_closed_ = jumped_ = false;
             on_begin(event, interrupt_offset(event.argument));
             stack_.top().plain_end = OpenCall::not_plain;  // so that Profile::Core sees its end
             return;
         case protocol::Extended::duration:
+            jumped_ = false;
             duration_ = {.wanted = 2, .depth = event.argument};
             return;
         case protocol::Extended::data:
@@ -420,13 +425,16 @@ private:
             tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
             tracer_child_ = tracer_part_ = 0;
-            sink_->on_tracer_time(stack_.top().path.node, event.argument);
-            jumped_ = has_closed_ && event.argument == 0 && sink_->on_jump(stack_.top().path.node);
+            if (!jumped_) sink_->on_tracer_time(stack_.top().path.node, event.argument);
+            if (has_closed_ && event.argument == 0 && sink_->on_jump(stack_.top().path.node)) {
+                jumped_ = true;
+                jumped_at_ = now();
+            }
             return;
         case protocol::Extended::tracer_end:
             if (!in_tracer_) return;
             stop_tracer();
-            sink_->on_tracer_time(stack_.top().path.node, event.argument);
+            if (!jumped_) sink_->on_tracer_time(stack_.top().path.node, event.argument);
             return;
         default:
             if (!protocol::is_known(event.extended)) ++counters_.unknown_records;
@@ -577,6 +585,7 @@ private:
     Ticks tracer_ticks_ = 0;
     Ticks elsewhere_ = 0;  // the tracer's time while the core ran another context
     Ticks tracer_begin_ = 0;
+    Ticks jumped_at_ = 0;  // on the clock without the tracer's time
     Ticks tracer_child_ = 0;
     Ticks tracer_part_ = 0;  // of the current work, up to the last call on top of it, or suspend()
     Ticks last_before_gap_ = 0;  // without the tracer's time

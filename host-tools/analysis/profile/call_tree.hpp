@@ -40,9 +40,10 @@ public:
         std::uint64_t whole = 0;   // of `calls`: from duration records
         std::uint64_t handed = 0;  // of `calls`: one RET seems to have ended them and their callers
         std::uint64_t jumped = 0;  // of `calls`: ended by a jump, so they began by one, too
-        std::uint64_t chained = 0;  // of `calls`: began by such a jump of the call before
-        std::uint64_t unwound = 0;  // of `calls`: left without returning
-        std::uint64_t beside = 0;   // instructions of the tracer in the calls' self time
+        std::uint64_t chained = 0;      // of `calls`: began by such a jump of the call before
+        std::uint64_t chain_ticks = 0;  // of its self time: until calls that a jump began
+        std::uint64_t unwound = 0;      // of `calls`: left without returning
+        std::uint64_t beside = 0;       // instructions of the tracer in the calls' self time
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
 

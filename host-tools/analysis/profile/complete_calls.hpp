@@ -4,10 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "host-tools/analysis/profile/call.hpp"
 
@@ -29,12 +31,13 @@ struct DurationRecord {
 };
 
 // The sums of ticks that the clock of calls has stood still, after each stop. If there are too
-// many, it forgets the shortest of the older ones. So a call with thousands of short stops inside,
-// as a chain of tail calls has, keeps those right before its begin, unless they are as short.
+// many, it forgets the shorter half of the older ones. So a call with thousands of short stops
+// inside, as a chain of tail calls has, keeps those right before its begin, unless they are as
+// short.
 class Stops {
 public:
     void remember(std::uint64_t clock, Ticks sum) {
-        if (last_.size() == max_stops) forget_one();
+        if (last_.size() == max_stops) forget_some();
         last_.push_back({clock, sum});
     }
     Ticks before(std::uint64_t clock) const {
@@ -54,23 +57,25 @@ public:
 
 private:
     static constexpr std::size_t max_stops = 256;
-    void forget_one() {
-        std::size_t shortest = 0;
-        Ticks least = ~Ticks{0}, before = forgotten_;
-        for (std::size_t at = 0; at < max_stops / 2; ++at) {
-            const Ticks length = last_[at].sum - std::exchange(before, last_[at].sum);
-            if (length < least) {
-                least = length;
-                shortest = at;
-            }
-        }
-        last_.erase(last_.begin() + static_cast<std::ptrdiff_t>(shortest));
+    void forget_some() {
+        std::array<Ticks, max_stops / 2> lengths;  // of the older stops
+        Ticks before = forgotten_;
+        for (std::size_t at = 0; at < lengths.size(); ++at)
+            lengths[at] = last_[at].sum - std::exchange(before, last_[at].sum);
+        auto ordered = lengths;
+        const auto middle = ordered.begin() + ordered.size() / 2;
+        std::nth_element(ordered.begin(), middle, ordered.end());
+        std::size_t at = 0;
+        std::erase_if(last_, [&](const Stop&) {
+            const std::size_t here = at++;
+            return here < lengths.size() && lengths[here] <= *middle;
+        });
     }
     struct Stop {
         std::uint64_t clock;
         Ticks sum;
     };
-    std::deque<Stop> last_;
+    std::vector<Stop> last_;
     Ticks forgotten_ = 0;
 };
 

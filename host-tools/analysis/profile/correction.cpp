@@ -44,8 +44,12 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         const Signed no_hook = interrupt ? 0 : Signed{node.unwound};
         const Signed inside = calls * (costs.graph.inside + pad) +
                               whole * (costs.duration.inside + pad) - no_hook * costs.hook_inside +
-                              cost(node.beside);
-        const Signed outside = calls * (costs.graph.outside - pad) + Signed{node.chained} * pad +
+                              cost(node.beside) +
+                              Signed{node.chain_ticks} * protocol::overhead_unit;
+        // Of a call that a jump has begun or ended, chain_ticks or the tracer's time have that
+        // part.
+        const Signed outside = (calls - Signed{node.chained}) * (costs.graph.outside - pad) +
+                               (Signed{node.chained} - Signed{node.jumped}) * costs.hook_outside +
                                whole * (costs.duration.outside - pad) +
                                Signed{node.points} * (costs.function.outside - pad) +
                                calls_by_tail(i) * tail / Handed::one - no_hook * costs.hook_outside;

@@ -291,12 +291,15 @@ private:
             ++profile_.tree_[path.node].calls;
             return {path, of.total_ticks, taken};
         }
-        // Only the first tail call of a chain takes its caller longer.
-        Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset) {
+        // Where the caller has jumped, all its time up to such an entry is overhead.
+        Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset, Ticks since) {
             CallTree::Node& node = profile_.tree_[place(parent, offset).node];
             const CallCosts& costs = profile_.costs_;
             ++node.chained;
-            if (node.tail != Tail::never) taken -= static_cast<std::uint64_t>(costs.tail);
+            profile_.tree_[parent].chain_ticks += since;
+            taken += since * protocol::overhead_unit -
+                     static_cast<std::uint64_t>(node.outside - costs.hook_outside +
+                                                (node.tail == Tail::maybe ? costs.tail : 0));
             if (node.no_landing_pad) {
                 // The instructions of the jump that the call before has include a landing pad's.
                 std::uint64_t& beside = profile_.tree_[last_node].beside;
@@ -328,7 +331,9 @@ private:
             if (last.parent != node || last_end != decoder.time()) return false;
             ++last.jumped;
             last_end = 0;  // so that its end is not handed on
-            if (last.tail == Tail::maybe) taken += static_cast<std::uint64_t>(profile_.costs_.tail);
+            const CallCosts& costs = profile_.costs_;
+            taken += static_cast<std::uint64_t>((last.tail == Tail::maybe ? costs.tail : 0) -
+                                                costs.hook_outside);
             return true;
         }
         // True if the call, which has left the stack, is too short to count.

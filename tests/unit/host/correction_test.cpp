@@ -109,9 +109,9 @@ TEST_P(CorrectionOfAChain, OnlyTheFirstTailCallTakesItsCallerLonger) {
     const auto [last, of_f2, of_last] = GetParam();
     symbols.tails[0].direct = {{1, of_f2}};
     if (last == 3) symbols.tails[0].direct.push_back({2, of_last});
-    played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t)61 100:" + std::to_string(last) +
+    played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t) 100:" + std::to_string(last) +
            "( 100:) 0:)");
-    EXPECT_EQ(self(1), 200u - 21 - 2 * 31 - 61 - 14);
+    EXPECT_EQ(self(1), 100u - 21 - 31 - 14);
     EXPECT_EQ(self(2) + (last == 3 ? self(3) : 0), 200u - 2 * 21 - 15);
     EXPECT_EQ(total(1), self(1) + 200u - 2 * 21 - 15);
 }
@@ -121,8 +121,8 @@ TEST_F(CorrectionOfPaths, AJumpToAFunctionWithoutALandingPadIsThatMuchShorter) {
     target.landing_pad = unit;
     symbols.sites[2].landing_pad = false;
     profile.know_code(code_of_calls([this] { return &symbols; }));
-    played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t)61 100:3( 100:) 0:)");
-    EXPECT_EQ(self(1), 200u - 21 - 2 * 31 - 61);
+    played("100:1( 100:2( 100:t(15 0:t) 0:) 0:t( 300:t) 100:3( 100:) 0:)");
+    EXPECT_EQ(self(1), 100u - 21 - 31);
     EXPECT_EQ(self(2), 100u - 21 - 14);
     EXPECT_EQ(self(3), 100u - 21 - 1);
 }

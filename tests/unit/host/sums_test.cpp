@@ -79,10 +79,12 @@ TEST_P(SumsOfATrace, AllRemovedOverheadIsWhatRecordingTook) {
         const double calls = number(node.calls - node.points), left = number(node.unwound);
         const double pad = report.no_landing_pad[node.function] ? hello.landing_pad : 0;
         taken += calls * (graph.inside + pad) - left * number(costs.hook_inside) +
-                 number(costs.of_instructions(1)) * number(node.beside);
+                 number(costs.of_instructions(1)) * number(node.beside) +
+                 number(node.chain_ticks) * protocol::overhead_unit;
         if (node.parent <= CallTree::overflow) continue;
-        taken += calls * (graph.outside - pad) + number(node.chained) * pad -
-                 left * number(costs.hook_outside) + number(node.points) * (function.outside - pad);
+        taken += (calls - number(node.chained)) * (graph.outside - pad) +
+                 (number(node.chained) - number(node.jumped) - left) * number(costs.hook_outside) +
+                 number(node.points) * (function.outside - pad);
         const double passed = number(node.handed) * number(handed.weight) / Handed::one +
                               number(node.jumped) - number(node.chained);
         if (node.tail == Tail::always) taken += (calls - number(node.chained)) * number(costs.tail);

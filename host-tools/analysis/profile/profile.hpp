@@ -295,6 +295,7 @@ private:
         Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset, Ticks since) {
             CallTree::Node& node = profile_.tree_[place(parent, offset).node];
             const CallCosts& costs = profile_.costs_;
+            if (costs.graph_sum == 0) since = 0;  // what recording takes is not known
             ++node.chained;
             profile_.tree_[parent].chain_ticks += since;
             taken += since * protocol::overhead_unit -

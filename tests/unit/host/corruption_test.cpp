@@ -21,7 +21,7 @@ struct Lister final : SessionSink {
     void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
     void on_tracer_time(std::uint32_t, std::uint32_t) {}
     bool on_jump(std::uint32_t) { return false; }
-    Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset) {
+    Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset, Ticks) {
         return on_entry(parent, offset);
     }
     std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }

@@ -301,10 +301,9 @@ private:
             taken += since * protocol::overhead_unit -
                      static_cast<std::uint64_t>(node.outside - costs.hook_outside +
                                                 (node.tail == Tail::maybe ? costs.tail : 0));
-            if (node.no_landing_pad) {
-                // The instructions of the jump that the call before has include a landing pad's.
+            if (node.no_landing_pad) {  // which the record of the jump before counts
                 std::uint64_t& beside = profile_.tree_[last_node].beside;
-                beside -= std::min(beside, costs.instructions_of(costs.landing_pad));
+                beside -= std::min(beside, std::uint64_t{1});
             }
             return on_entry(parent, offset);
         }

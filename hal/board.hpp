@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "hal/arch.hpp"
+
 namespace nopscope::hal {
 
 struct DeviceRange {  // mapped as device memory; both multiples of 4 KiB
@@ -33,22 +35,6 @@ struct InterruptConfig {
     std::uint64_t second;  // GICv2: CPU interface; v3: first redistributor; BCM2836: VideoCore
 };
 
-enum class Psci : std::uint8_t {
-    none,
-    // PSCI 1.0 or later, called by SMC: firmware runs at EL3.
-    by_smc,
-    // The same, but by HVC if the image was entered at EL1 below a hypervisor. An image entered at
-    // EL2 is the hypervisor itself and uses SMC.
-    from_above,
-};
-
-// How boards without PSCI start cores (Linux: "spin-table"). Each core waits in the boot firmware,
-// MMU off, until its own 64-bit word is not 0, and then jumps to that address.
-struct SpinTable {
-    std::uint64_t first_word = 0;  // the boot core's; the other words follow, all in one page
-    unsigned cores = 1;            // including the boot core
-};
-
 // What the boot firmware says about the clocks, in Hz; 0: not known.
 struct FirmwareClocks {
     bool is_silent = false;  // the firmware does not answer
@@ -60,15 +46,14 @@ struct BoardTable {
     const char* name;
     UartConfig uart;
     InterruptConfig interrupts;
-    Psci psci;
-    SpinTable spin_table = {};  // without PSCI
+    CoreStart core_start;
     std::span<const DeviceRange> devices;
     // The end of our memory, if only the running board knows it; null: the linker script says it.
     // Called once, MMU and caches off.
     std::uint64_t (*ram_end)() = nullptr;
     // Null: no such firmware. Called once, after prepare_clock_hz, MMU and caches off.
     FirmwareClocks (*firmware_clocks)() = nullptr;
-    // Resets the machine if PSCI cannot; null: the board has no other way.
+    // Resets the machine if the boot firmware cannot; null: the board has no other way.
     void (*reset)() = nullptr;
     // RAM keeps its contents over a reset, and the loader does not overwrite them.
     bool memory_survives_reset = false;

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "hal/arm64/cores.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
 
 namespace nopscope::hal {

@@ -5,21 +5,11 @@
 //     check(fault.happened && fault.exception_class() == 0x25);
 #pragma once
 
-#include <cstdint>
-
-#include "hal/arm64/frame.h"
+#include "hal/arch.hpp"
 
 namespace nopscope::hal {
 
-struct Fault {
-    bool happened;
-    std::uint64_t esr;
-    std::uint64_t elr;
-    std::uint64_t far;
-    std::uint64_t sp;  // at the fault
-    constexpr unsigned exception_class() const { return static_cast<unsigned>(esr >> 26 & 63); }
-    constexpr unsigned fault_status() const { return static_cast<unsigned>(esr & 63); }
-};
+struct ExceptionFrame;
 
 // Calls function(argument). Returns when it returns, or at its first synchronous exception. Thread
 // context of any core. Does not nest. Destructors of the frames that a fault cuts off do not run.

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hal/arch.hpp"
+
 namespace nopscope::hal {
 
 // ---- the board ----
@@ -74,13 +76,13 @@ void print_hex(std::uint64_t value);
 // any core. The first core that panics, faults or exits ends the machine.
 [[noreturn]] void panic(const char* message);
 // Stops the other cores by an interrupt (a core that masks it gets 0.1 s) and ends the machine by
-// the first that works: semihosting SYS_EXIT_EXTENDED (a debugger or QEMU answers), PSCI
-// SYSTEM_OFF, waiting for ever with interrupts masked. Any context, any core.
+// the first that works: semihosting SYS_EXIT_EXTENDED (a debugger or QEMU answers), the boot
+// firmware, waiting for ever with interrupts masked. Any context, any core.
 [[noreturn]] void exit(int status);
-// Stops the other cores and resets the machine by PSCI SYSTEM_RESET or the board's own way. Any
+// Stops the other cores and resets the machine by the boot firmware or the board's own way. Any
 // context, any core.
 [[noreturn]] void reset();
-// True if semihosting answers. Boot probes it once with an HLT and catches its exception.
+// True if semihosting answers. Boot probes it once and catches the exception.
 bool has_semihosting();
 // The semihosting command line (SYS_GET_CMDLINE), zero-terminated; "" without semihosting.
 // Static storage. QEMU: -semihosting-config enable=on,target=native,arg=NAME,arg=...
@@ -97,9 +99,9 @@ void set_return_hook(const ReturnHook& hook);
 
 // ---- time ----
 
-std::uint64_t clock();     // CNTVCT_EL0 after an ISB, ticks
-std::uint64_t clock_hz();  // CNTFRQ_EL0
-std::uint64_t cycles();    // PMCCNTR_EL0, running since boot
+std::uint64_t clock();     // ticks; not read before earlier instructions
+std::uint64_t clock_hz();  // ticks a second
+std::uint64_t cycles();    // of this core, running since boot
 
 // ---- cores ----
 
@@ -111,11 +113,11 @@ unsigned this_core();  // 0..max_cores - 1; 0 is the boot core
 std::uint32_t online_cores();
 
 // Boot core, thread context. Runs entry(core) on another core, in thread context on its own stack
-// (with a guard page below). The core is set up like the boot core: MMU, caches, vectors, BTI and
-// PAC, FP, cycle counter, interrupt controller. Its interrupts are masked, and its private
-// interrupts disabled. When entry returns, the core powers off (without PSCI: sleeps) for good.
-// start_core returns when the core is online. False: no such core, it was started before, PSCI
-// refused, or it was not online within a second.
+// (with a guard page below). The core is set up like the boot core: MMU, caches, vectors, FP,
+// branch and pointer protection, cycle counter, interrupt controller. Its interrupts are masked,
+// and its private interrupts disabled. When entry returns, the core powers off, or sleeps, for
+// good. start_core returns when the core is online. False: no such core, it was started before, the
+// boot firmware refused, or it was not online within a second.
 //
 //     hal::start_core(1, [](unsigned) {
 //         hal::enable_interrupts();
@@ -130,20 +132,19 @@ bool start_core(unsigned core, void (*entry)(unsigned core));
 // Handlers run in interrupt context, on the interrupted stack. All registers, general and vector,
 // are saved. Handlers may be instrumented functions. Priorities are 0..14, and 0 is the most
 // urgent. A more urgent interrupt preempts a handler, so handlers nest. All cores share the table
-// of handlers. Enabling, disabling and priority of an interrupt below 32 (SGI, PPI) apply to the
-// calling core; all others go to the boot core.
+// of handlers. Enabling, disabling and priority of software interrupts and of the timer's apply to
+// the calling core; all others go to the boot core.
 using Handler = void (*)(unsigned interrupt);
 void set_handler(unsigned interrupt, unsigned priority, Handler handler);  // and enables it
 void disable_interrupt(unsigned interrupt);
-// Raises software-generated interrupt 0..6 on this or another online core. The HAL uses SGI 7 for
-// calls between cores: more urgent than priority 0 if the controller has over sixteen priorities,
-// else equal (a handler of priority 0 then delays calls). SGIs 8..15 belong to firmware at EL3.
-void raise_sgi(unsigned sgi);
-void raise_sgi_on(unsigned core, unsigned sgi);
+// Raises software interrupt 0..6 on this or another online core. The HAL uses 7 for calls between
+// cores: more urgent than priority 0 if the controller has over sixteen priorities, else equal (a
+// handler of priority 0 then delays calls). 8..15 belong to the boot firmware.
+void raise_interrupt(unsigned number);
+void raise_interrupt_on(unsigned core, unsigned number);
 
-inline constexpr unsigned virtual_timer_interrupt = 27;  // PPI; the generic timer's on all boards
-
-// The virtual timer raises its interrupt when clock() >= at. One-shot: the handler arms it again.
+// The core's timer raises `timer_interrupt` (hal/arch.hpp) when clock() >= at. One-shot: the
+// handler arms it again.
 void timer_arm(std::uint64_t at);
 void timer_disarm();
 
@@ -160,8 +161,8 @@ struct InterruptedRegisters {
 };
 InterruptedRegisters interrupted_registers();
 
-// Called for each interrupt but SGI 7, on all cores, and when the HAL masks or unmasks interrupts.
-// The firmware sets those of tracer/include/nopscope/interrupts.hpp. Null: not called.
+// Called for each interrupt but the HAL's own, on all cores, and when the HAL masks or unmasks
+// interrupts. The firmware sets those of tracer/include/nopscope/interrupts.hpp. Null: not called.
 struct InterruptObserver {
     std::uint64_t (*interrupt_begin)(std::uint32_t interrupt) = nullptr;
     void (*interrupt_end)(std::uint64_t begun) = nullptr;
@@ -177,9 +178,9 @@ void set_after_interrupt(void (*after)());
 bool interrupts_enabled();
 void enable_interrupts();
 void disable_interrupts();
-// Sleeps until an interrupt is pending (WFI).
+// Sleeps until an interrupt is pending.
 void wait_for_interrupt();
-// YIELD, for a loop that waits for another core. QEMU on one thread then runs another.
+// For a loop that waits for another core. QEMU on one thread then runs another.
 void yield();
 
 class InterruptsMasked {

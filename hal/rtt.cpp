@@ -3,16 +3,16 @@
 // (linker/sections.ld, mmu.cpp). An image that calls none of these functions has no such section.
 #include "hal/drivers/rtt.hpp"
 
-#include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
+#include "hal/arch.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 
 namespace {
 
 struct SystemBarrier {
-    void operator()() const { dsb_sy(); }
+    void operator()() const { device_barrier(); }
 };
 
 // 128 KiB hold a tenth of a second at 1 MB/s, the rate of a fast probe.

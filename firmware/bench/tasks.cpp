@@ -82,7 +82,7 @@ std::uint64_t longest_delay(Work work) {
 }
 
 void measure_pump() {
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::set_handler(hal::timer_interrupt, 8, on_timer);
     const std::uint64_t idle = longest_delay([] {});
     need_ok(nopscope::set_mode(nopscope::Mode::lossless));
     need_ok(nopscope::enable(nopscope::Recorder::graph, Sites::all()));

@@ -80,7 +80,7 @@ void count_events() {
 void start_timer() {
     const std::uint32_t per_second = samples_wanted ? options.samples : options.pumps;
     if (per_second == 0) return;
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::set_handler(hal::timer_interrupt, 8, on_timer);
     tick = hal::clock_hz() / per_second;
     hal::timer_arm(hal::clock());
 }

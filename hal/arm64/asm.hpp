@@ -34,7 +34,4 @@ std::uint64_t nopscope_psci_smc(std::uint64_t function, std::uint64_t, std::uint
 // resumed at nopscope_guarded_call_recovery with SP = *saved_sp.
 bool nopscope_guarded_call(void (*function)(void*), void* argument, std::uint64_t* saved_sp);
 extern const char nopscope_guarded_call_recovery[];
-
-// newlib/run_main.cpp: runs static constructors, main and newlib's exit().
-[[noreturn]] void nopscope_run_main();
 }

@@ -3,11 +3,11 @@
 // may be signed (PAC), and may be the tracer's return hook instead of the caller.
 #include "hal/arm64/backtrace.hpp"
 
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/frame.h"
-#include "hal/arm64/symbols.hpp"
 #include "hal/console.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 #include "tracer/arch/arm64/cpu.hpp"
 
 namespace nopscope::hal {

@@ -4,13 +4,14 @@
 #include "hal/arm64/boot.hpp"
 #include "hal/arm64/asm.hpp"
 #include "hal/arm64/boot_report.hpp"
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/semihosting.hpp"
 #include "hal/console.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/newlib/run_main.hpp"
 
 namespace nopscope::hal {
 

@@ -6,12 +6,12 @@
 #include <bit>
 
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/board.hpp"
 #include "hal/console.hpp"
 #include "hal/drivers/gic_view.hpp"
 #include "hal/drivers/mmio.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 

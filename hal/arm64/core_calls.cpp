@@ -11,12 +11,12 @@
 // with interrupts masked. An interrupt that finds no request is harmless.
 #include <atomic>
 
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds and starts the other cores. All share the boot core's page tables, which do not change
 // after boot. Other state of a core is in its registers or in arrays by core.
-#include "hal/arm64/cores.hpp"
+#include "hal/cores.hpp"
 
 #include <atomic>
 
@@ -13,9 +13,9 @@
 #include "hal/arm64/psci.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/setup.h"
-#include "hal/arm64/symbols.hpp"
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 constinit nopscope::hal::SecondarySetup nopscope_secondary_setup = {};
 
@@ -41,7 +41,7 @@ void clean_to_memory(const void* start, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes; done += smallest_line_bytes) {
         asm volatile("dc cvac, %0" ::"r"(address_of(start) + done) : "memory");
     }
-    dsb_sy();
+    device_barrier();
 }
 
 void prepare_setup() {
@@ -69,7 +69,7 @@ void prepare_setup() {
 
 // Writes the word that the core waits for, in memory: the core does not see this core's caches.
 void release(unsigned core, std::uint64_t start) {
-    const std::uint64_t first = board.spin_table.first_word + text_alias_offset;
+    const std::uint64_t first = board.core_start.spin_table.first_word + text_alias_offset;
     auto* const word = reinterpret_cast<volatile std::uint64_t*>(first) + core;
     *word = start;
     clean_to_memory(const_cast<const std::uint64_t*>(word), sizeof *word);
@@ -78,7 +78,7 @@ void release(unsigned core, std::uint64_t start) {
 
 bool power_on(unsigned core) {
     const std::uint64_t start = address_of(nopscope_secondary_start);
-    if (board.psci != Psci::none) {
+    if (board.core_start.psci != Psci::none) {
         return psci(psci_cpu_on, mpidr_of(core), start) == psci_success;
     }
     release(core, start);
@@ -90,7 +90,7 @@ bool is_online(unsigned core) { return (online_cores() >> core & 1) != 0; }
 }  // namespace
 
 void find_cores() {
-    if (board.psci == Psci::none) cores_found = board.spin_table.cores;
+    if (board.core_start.psci == Psci::none) cores_found = board.core_start.spin_table.cores;
     while (cores_found < max_cores && psci(psci_affinity_info, mpidr_of(cores_found), 0) >= 0) {
         ++cores_found;
     }
@@ -122,7 +122,7 @@ bool start_core(unsigned core, void (*entry)(unsigned core)) {
     if (!others_started()) prepare_setup();
     any_started.store(true, std::memory_order_relaxed);
     entries[core] = entry;
-    dsb_sy();  // completes all writes before the new core's first instruction
+    device_barrier();  // completes all writes before the new core's first instruction
     if (!power_on(core)) return false;
     was_started[core] = true;
     const std::uint64_t limit = clock() + clock_hz();

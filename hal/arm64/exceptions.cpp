@@ -4,14 +4,14 @@
 // in that, not at all. The first core that reports stops the others.
 #include "hal/arm64/asm.hpp"
 #include "hal/arm64/backtrace.hpp"
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/exception_names.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/semihosting.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/console.hpp"
+#include "hal/cores.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 

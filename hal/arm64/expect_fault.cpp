@@ -2,8 +2,8 @@
 #include "hal/expect_fault.hpp"
 
 #include "hal/arm64/asm.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 

@@ -5,9 +5,9 @@
 #include "hal/arm64/interrupts.hpp"
 
 #include "hal/arm64/asm.hpp"
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
+#include "hal/cores.hpp"
 #include "hal/drivers/bcm2836_interrupts.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/hal.hpp"
@@ -92,16 +92,16 @@ void disable_interrupt(unsigned interrupt) {
     with_controller([=](auto controller) { controller.disable(interrupt); });
 }
 
-void raise_sgi(unsigned sgi) { raise_sgi_on(this_core(), sgi); }
+void raise_interrupt(unsigned sgi) { raise_interrupt_on(this_core(), sgi); }
 
-void raise_sgi_on(unsigned core, unsigned sgi) {
-    if (sgi >= core_call_sgi) panic("raise_sgi: SGIs are 0..6");
-    if (core >= max_cores) panic("raise_sgi_on: no such core");
-    with_controller([=](auto controller) { controller.raise_sgi(core, sgi); });
+void raise_interrupt_on(unsigned core, unsigned sgi) {
+    if (sgi >= core_call_sgi) panic("raise_interrupt: SGIs are 0..6");
+    if (core >= max_cores) panic("raise_interrupt_on: no such core");
+    with_controller([=](auto controller) { controller.raise_interrupt(core, sgi); });
 }
 
 void raise_core_call(unsigned core) {
-    with_controller([=](auto controller) { controller.raise_sgi(core, core_call_sgi); });
+    with_controller([=](auto controller) { controller.raise_interrupt(core, core_call_sgi); });
 }
 
 bool interrupts_enabled() {

@@ -12,7 +12,7 @@ void interrupts_start_core();  // each core, also the boot core: its own part an
 void interrupts_stop_core();   // after this no interrupt wakes this core
 // How many exceptions this core has below the running code: 0 in thread context.
 unsigned interrupt_depth();
-// Like raise_sgi_on without its checks.
+// Like raise_interrupt_on without its checks.
 void raise_core_call(unsigned core);
 
 }  // namespace nopscope::hal

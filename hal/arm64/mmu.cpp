@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/arm64/mmu.hpp"
 
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/arm64/page_table.hpp"
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/board.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 
@@ -98,8 +98,8 @@ void mmu_prepare() {
     map(address_of(__heap_start), address_of(__heap_start), heap_end - address_of(__heap_start),
         {.writable = true});
     // Mapped at text's alias offset: the words may be in page 0, and address 0 stays unmapped.
-    if (board.spin_table.cores > 1) {
-        const std::uint64_t page = board.spin_table.first_word & ~(page_bytes - 1);
+    if (board.core_start.spin_table.cores > 1) {
+        const std::uint64_t page = board.core_start.spin_table.first_word & ~(page_bytes - 1);
         map(page + text_alias_offset, page, page_bytes, {.writable = true});
     }
     for (const DeviceRange& device : board.devices) {

@@ -4,18 +4,10 @@
 // page below each stack, and memory outside the image, its heap and the board's devices.
 #pragma once
 
-#include <cstdint>
-
 namespace nopscope::hal {
 
 // Boot, MMU and caches off: fills the tables and sets MAIR, TCR and TTBR0. Panics if the table pool
 // is too small.
 void mmu_prepare();
-
-struct HeapBounds {
-    std::uint64_t low;
-    std::uint64_t high;
-};
-HeapBounds heap_bounds();
 
 }  // namespace nopscope::hal

@@ -65,7 +65,6 @@ NOPSCOPE_SYSTEM_REGISTER(apdb_key_hi_el1, "S3_0_C2_C2_3")
 #undef NOPSCOPE_SYSTEM_REGISTER
 
 [[gnu::always_inline]] inline void isb() { asm volatile("isb" ::: "memory"); }
-[[gnu::always_inline]] inline void dsb_sy() { asm volatile("dsb sy" ::: "memory"); }
 [[gnu::always_inline]] inline void dsb_ish() { asm volatile("dsb ish" ::: "memory"); }
 
 constexpr unsigned field(std::uint64_t value, unsigned low, unsigned bits) {

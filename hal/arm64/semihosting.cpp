@@ -4,12 +4,12 @@
 #include "hal/arm64/semihosting.hpp"
 
 #include "hal/arm64/asm.hpp"
-#include "hal/arm64/cores.hpp"
 #include "hal/arm64/psci.hpp"
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/board.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::hal {
 

@@ -20,8 +20,8 @@ struct RaspberryPi {
             .name = name,
             .uart = console(first_interrupt),
             .interrupts = interrupts,
-            .psci = Psci::none,
-            .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstub8.S
+            .core_start = {.spin_table = {.first_word = 0xd8,
+                                          .cores = 4}},  // raspberrypi/tools, armstub8.S
             .devices = devices,
             .ram_end = arm_memory_end,
             .firmware_clocks = clocks,

@@ -51,7 +51,7 @@ constinit const BoardTable board = {
              .prepare_clock_hz = uart_clock_hz},
     .interrupts = {.controller = Controller::gic_v2, .base = distributor, .second = cpu_interface},
     // TF-A's PSCI. The cores' MPIDR_EL1 is 0x000, 0x100, 0x200, 0x300, and MT is set.
-    .psci = Psci::by_smc,
+    .core_start = {.psci = Psci::by_smc},
     .devices = devices,
 };
 

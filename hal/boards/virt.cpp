@@ -20,7 +20,7 @@ constinit const BoardTable board = {
              .interrupt = 33,  // SPI 1
              .baud = 3'000'000},
     .interrupts = {.controller = Controller::gic_v3, .base = 0x0800'0000, .second = 0x080a'0000},
-    .psci = Psci::from_above,
+    .core_start = {.psci = Psci::from_above},
     .devices = devices,
     .memory_survives_reset = true,
 };

@@ -25,7 +25,7 @@ constinit const BoardTable board = {
              .baud = 2'000'000,  // exact, and the maximum of the board's USB bridge (CP2108)
              .prepare_clock_hz = uart_clock_hz},
     .interrupts = {.controller = Controller::gic_v2, .base = 0xf901'0000, .second = 0xf902'0000},
-    .psci = Psci::by_smc,
+    .core_start = {.psci = Psci::by_smc},
     .devices = devices,
     .memory_survives_reset = true,
 };

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <bit>
 
-#include "hal/arm64/registers.hpp"
+#include "hal/arch.hpp"
 #include "hal/drivers/mmio.hpp"
 #include "hal/hal.hpp"
 
@@ -70,7 +70,7 @@ constinit Lines shared;     // core 0 handles them; any core may enable and disa
 std::uint64_t shared_open;  // the lines that core 0 has opened
 
 bool is_shared(unsigned interrupt) {
-    const bool is_own = interrupt < 16 || interrupt == virtual_timer_interrupt;
+    const bool is_own = interrupt < 16 || interrupt == timer_interrupt;
     if (!is_own && interrupt - first_shared_interrupt >= 64) panic("bcm2836: no such interrupt");
     return !is_own;
 }
@@ -98,7 +98,7 @@ void Bcm2836Interrupts::start_core() const {
 void Bcm2836Interrupts::stop_core() const {
     write32(local_ + timer_control + this_core() * 4, 0);
     write32(local_ + mailbox_control + this_core() * 4, 0);
-    dsb_sy();
+    device_barrier();
 }
 
 // A shared line may be opened too early here, for a running handler. acknowledge() closes it again.
@@ -123,7 +123,7 @@ void Bcm2836Interrupts::disable(unsigned interrupt) const {
         const unsigned number = interrupt - first_shared_interrupt;
         shared.enabled.fetch_and(~bit(number), std::memory_order_relaxed);
         write32(videocore_ + disable_reg + number / 32 * 4, 1u << number % 32);
-        dsb_sy();
+        device_barrier();
     } else {
         cores[this_core()].own.enabled.fetch_and(~bit(interrupt), std::memory_order_relaxed);
         open_more_urgent_than_running(this_core());
@@ -138,13 +138,13 @@ void Bcm2836Interrupts::open_more_urgent_than_running(unsigned core) const {
         here.held &= ~again;
         write32(local_ + mailbox_set + core * 16, again);
     }
-    const bool open_timer = (own & bit(virtual_timer_interrupt)) != 0;
+    const bool open_timer = (own & bit(timer_interrupt)) != 0;
     if (here.timer_is_open != open_timer) {
         here.timer_is_open = open_timer;
         write32(local_ + timer_control + core * 4, open_timer ? virtual_timer_line : 0);
     }
     if (core == 0) open_shared(shared.enabled_and_more_urgent(here.running));
-    dsb_sy();  // after this a line that was closed here does not interrupt
+    device_barrier();  // after this a line that was closed here does not interrupt
 }
 
 void Bcm2836Interrupts::open_shared(std::uint64_t lines) const {
@@ -167,7 +167,7 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
         here.held |= posted & sgis;
     }
     std::uint64_t own = here.held;
-    if ((source & virtual_timer_line) != 0) own |= bit(virtual_timer_interrupt);
+    if ((source & virtual_timer_line) != 0) own |= bit(timer_interrupt);
     own &= here.own.enabled_and_more_urgent(here.running);
     std::uint64_t common = 0;
     if ((source & videocore_line) != 0) {
@@ -200,14 +200,14 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
 }
 
 void Bcm2836Interrupts::finish(std::uint32_t acknowledged) const {
-    dsb_sy();  // completes the handler's writes to its device
+    device_barrier();  // completes the handler's writes to its device
     const unsigned core = this_core();
     cores[core].running = static_cast<std::uint8_t>(acknowledged >> running_before);
     open_more_urgent_than_running(core);
 }
 
-void Bcm2836Interrupts::raise_sgi(unsigned core, unsigned sgi) const {
-    dsb_sy();
+void Bcm2836Interrupts::raise_interrupt(unsigned core, unsigned sgi) const {
+    device_barrier();
     write32(local_ + mailbox_set + core * 16, 1u << sgi);
 }
 

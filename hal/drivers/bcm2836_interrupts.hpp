@@ -25,7 +25,7 @@ public:
     void disable(unsigned interrupt) const;
     std::uint32_t acknowledge() const;
     void finish(std::uint32_t acknowledged) const;
-    void raise_sgi(unsigned core, unsigned sgi) const;
+    void raise_interrupt(unsigned core, unsigned sgi) const;
 
 private:
     void open_more_urgent_than_running(unsigned core) const;

@@ -4,15 +4,15 @@
 
 #include <cstdint>
 
-#include "hal/arm64/registers.hpp"
+#include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
 class Deadline {
 public:
     explicit Deadline(unsigned milliseconds)
-        : start_(read_cntvct_el0()), ticks_(read_cntfrq_el0() * milliseconds / 1000) {}
-    bool is_over() const { return read_cntvct_el0() - start_ >= ticks_; }
+        : start_(clock()), ticks_(clock_hz() * milliseconds / 1000) {}
+    bool is_over() const { return clock() - start_ >= ticks_; }
 
 private:
     std::uint64_t start_;

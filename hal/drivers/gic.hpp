@@ -17,7 +17,7 @@ public:
     void disable(unsigned interrupt) const;
     std::uint32_t acknowledge() const;
     void finish(std::uint32_t acknowledged) const;
-    void raise_sgi(unsigned core, unsigned sgi) const;
+    void raise_interrupt(unsigned core, unsigned sgi) const;
 
 private:
     std::uint64_t distributor_;
@@ -36,7 +36,7 @@ public:
     void disable(unsigned interrupt) const;
     std::uint32_t acknowledge() const;
     void finish(std::uint32_t acknowledged) const;
-    void raise_sgi(unsigned core, unsigned sgi) const;
+    void raise_interrupt(unsigned core, unsigned sgi) const;
 
 private:
     std::uint64_t register_page(unsigned interrupt) const;

@@ -57,19 +57,19 @@ bool Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {
 
 void Gicv2::disable(unsigned interrupt) const {
     gic_set_bit(distributor_ + gicd_icenabler, interrupt);
-    dsb_sy();
+    device_barrier();
 }
 
 std::uint32_t Gicv2::acknowledge() const { return read32(cpu_ + gicc_iar); }
 
 void Gicv2::finish(std::uint32_t acknowledged) const {
-    dsb_sy();  // completes the handler's writes to its device
+    device_barrier();  // completes the handler's writes to its device
     write32(cpu_ + gicc_eoir, acknowledged);
 }
 
-void Gicv2::raise_sgi(unsigned core, unsigned sgi) const {
+void Gicv2::raise_interrupt(unsigned core, unsigned sgi) const {
     constexpr unsigned target_list = 16;
-    dsb_sy();
+    device_barrier();
     write32(distributor_ + gicd_sgir, 1u << core << target_list | sgi);
 }
 

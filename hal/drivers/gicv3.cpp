@@ -118,23 +118,23 @@ bool Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
 
 void Gicv3::disable(unsigned interrupt) const {
     gic_set_bit(register_page(interrupt) + gicd_icenabler, interrupt);
-    dsb_sy();
+    device_barrier();
 }
 
 std::uint32_t Gicv3::acknowledge() const {
     const auto acknowledged = static_cast<std::uint32_t>(read_icc_iar1_el1());
-    dsb_sy();
+    device_barrier();
     return acknowledged;
 }
 
 void Gicv3::finish(std::uint32_t acknowledged) const {
-    dsb_sy();  // completes the handler's writes to its device
+    device_barrier();  // completes the handler's writes to its device
     write_icc_eoir1_el1(acknowledged);
     isb();
 }
 
-void Gicv3::raise_sgi(unsigned core, unsigned sgi) const {
-    dsb_sy();
+void Gicv3::raise_interrupt(unsigned core, unsigned sgi) const {
+    device_barrier();
     write_icc_sgi1r_el1(sgi1r(core, sgi, affinity_shift(read_mpidr_el1()) != 0));
     isb();
 }

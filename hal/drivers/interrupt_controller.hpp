@@ -44,7 +44,7 @@ concept InterruptController = requires(const C controller, unsigned number, std:
     // on). Until finish() only more urgent ones come. Call both with interrupts masked.
     { controller.acknowledge() } -> std::same_as<std::uint32_t>;
     { controller.finish(acknowledged) } -> std::same_as<void>;
-    { controller.raise_sgi(number, number) } -> std::same_as<void>;  // core, SGI
+    { controller.raise_interrupt(number, number) } -> std::same_as<void>;  // core, SGI
 };
 
 }  // namespace nopscope::hal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/drivers/videocore_mailbox.hpp"
 
-#include "hal/arm64/registers.hpp"
+#include "hal/arch.hpp"
 #include "hal/drivers/deadline.hpp"
 #include "hal/drivers/mmio.hpp"
 
@@ -49,12 +49,12 @@ bool VideocoreMailbox::exchange(std::uint32_t message) const {
             return false;
         }
     }
-    dsb_sy();
+    device_barrier();
     write32(base_ + write_reg, message);
     while (!deadline.is_over()) {
         if ((read32(base_ + status0_reg) & status_empty) != 0) continue;
         if (read32(base_ + read_reg) == message) {
-            dsb_sy();
+            device_barrier();
             return true;
         }
     }

@@ -3,7 +3,7 @@
 // order of the linker's sorted .init_array: after the HAL, before main() and the tracer.
 #include <cstdlib>
 
-#include "hal/arm64/asm.hpp"
+#include "hal/newlib/run_main.hpp"
 
 extern "C" {
 

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "hal/arm64/mmu.hpp"
 #include "hal/console.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 
 namespace hal = nopscope::hal;
 

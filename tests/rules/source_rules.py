@@ -68,8 +68,8 @@ INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
 
 # Rooms that know no architecture, but for the folders ARCHITECTURE. Words of arm64 that are not allowed in their code and
 # strings; a part of an identifier counts, if _ parts it from the others. Comments may name it.
-NEUTRAL = ("tracer/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
-ARCHITECTURE = ("tracer/arch/arm64/", "host-tools/image/arch/arm64/", "host-tools/target/doctor/arch/arm64/")
+NEUTRAL = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
+ARCHITECTURE = ("tracer/arch/arm64/", "hal/arm64/", "hal/boards/", "hal/drivers/gic", "host-tools/image/arch/arm64/", "host-tools/target/doctor/arch/arm64/")
 WORDS = (
     "arm64", "aarch64", "armv8", "aapcs64", "a64", "neon",
     "adr", "adrp", "bl", "blr", "bti", "brk", "dsb", "eret", "hvc", "isb", "mrs", "msr", "pac", "paciasp", "smc", "wfe",
@@ -79,6 +79,7 @@ WORDS = (
 WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(WORDS) + r")(?![A-Za-z0-9])", re.IGNORECASE)
 # A file that may have some of them, and why.
 MAY_NAME = {
+    "hal/arch.hpp": ({"arm64"}, "it chooses the architecture"),
     "tracer/arch/select.hpp": ({"arm64", "aarch64"}, "it chooses the architecture"),
     "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),
     "host-tools/cli/commands/record.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),

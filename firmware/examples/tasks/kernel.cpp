@@ -120,7 +120,7 @@ void notify(const Task& task) {
     const Core& core = cores[task.core];
     if (task.core != hal::this_core() && core.running != nullptr &&
         task.priority > core.running->priority)
-        hal::raise_sgi_on(task.core, wake_sgi);
+        hal::raise_interrupt_on(task.core, wake_sgi);
 }
 
 // The next core that runs tasks, maybe this one.
@@ -352,7 +352,7 @@ void run(void (*idle)()) {
     }
     if (has_interrupt_stacks) create_interrupt_stack(interrupt_stacks[hal::this_core()]);
     hal::set_handler(wake_sgi, interrupt_priority, be_woken);
-    hal::set_handler(hal::virtual_timer_interrupt, interrupt_priority, tick);
+    hal::set_handler(hal::timer_interrupt, interrupt_priority, tick);
     hal::timer_arm(hal::clock());
     hal::enable_interrupts();
     while (!leave()) idle();

@@ -52,7 +52,7 @@ JUMPS unsigned short_jumps(unsigned n) { return short_jumped_to(n ^ 5); }
 [[gnu::noinline]] void handles() { stopped(4); }
 void on_interrupt(unsigned) { handles(); }
 [[gnu::noinline]] void is_interrupted() {
-    nopscope::hal::raise_sgi(sgi);
+    nopscope::hal::raise_interrupt(sgi);
     for (unsigned turn = 0; turn < 100; ++turn) asm volatile("");
 }
 

@@ -37,7 +37,7 @@ NOPSCOPE_NOTRACE void start() {
     constexpr std::uint16_t inst_retired[] = {8};
     if (counted) image::must(nopscope::count_events(inst_retired));
     if (!interrupted) return;
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::set_handler(hal::timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());
     hal::enable_interrupts();
 }

@@ -2,9 +2,9 @@
 // BTI and pointer authentication: enforced if the CPU has them, else harmless. Each test prints
 // which of the two it saw.
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
 

@@ -88,7 +88,7 @@ bool begin() { return only_traced(Recorder::graph, Sites::of(traced)); }
 }  // namespace
 
 SELFTEST("contexts.each_has_its_calls_and_interrupts") {
-    constexpr unsigned timer = hal::virtual_timer_interrupt;
+    constexpr unsigned timer = hal::timer_interrupt;
     static unsigned interrupts;
     REQUIRE(begin() && create_tasks());
     interrupts = 0;

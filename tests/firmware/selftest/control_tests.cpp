@@ -48,7 +48,7 @@ Recording with_commands(Also also) {
         on_other_cores([](unsigned) {
             while (joined_here() && !ends) run_traced();
         });
-        hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+        hal::set_handler(hal::timer_interrupt, 8, on_timer);
         feed_line({commands, written});
         hal::timer_arm(hal::clock());
         (void)wait_for([] {
@@ -58,7 +58,7 @@ Recording with_commands(Also also) {
         });
         wait_ticks(hal::clock_hz() / 50);
         hal::timer_disarm();
-        hal::disable_interrupt(hal::virtual_timer_interrupt);
+        hal::disable_interrupt(hal::timer_interrupt);
         ends = true;
         (void)workers_done();
         written = 0;

@@ -3,8 +3,8 @@
 #include <atomic>
 
 #include "hal/arm64/machine.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
@@ -87,7 +87,7 @@ SELFTEST_OF_CORES("core.calls_interrupt_a_long_handler") {
                 ++ready;
                 selftest_spin(&released);
             });
-            hal::raise_sgi(sgi);
+            hal::raise_interrupt(sgi);
             selftest_spin(&released);
             hal::disable_interrupt(sgi);
         },

@@ -5,9 +5,10 @@
 
 #include <atomic>
 
-#include "hal/arm64/cores.hpp"
+#include "hal/arm64/frame.h"
 #include "hal/arm64/page_table.hpp"
 #include "hal/arm64/registers.hpp"
+#include "hal/cores.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
 #include "tests/firmware/selftest/capture.hpp"
@@ -61,7 +62,7 @@ bool start_workers() {
 
 void on_core(unsigned core, Job job) {
     workers[core].job.store(job);
-    hal::raise_sgi_on(core, wake_sgi);
+    hal::raise_interrupt_on(core, wake_sgi);
 }
 
 void on_other_cores(Job job) {
@@ -79,7 +80,7 @@ bool workers_done() {
 
 void dismiss(unsigned core) {
     workers[core].is_dismissed.store(true);
-    hal::raise_sgi_on(core, wake_sgi);
+    hal::raise_interrupt_on(core, wake_sgi);
 }
 
 const char* cores_note() {
@@ -95,7 +96,7 @@ using namespace nopscope::selftest;
 
 namespace {
 
-constexpr unsigned timer = hal::virtual_timer_interrupt;
+constexpr unsigned timer = hal::timer_interrupt;
 
 std::atomic<unsigned> seen[hal::max_cores];
 
@@ -240,7 +241,7 @@ SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     REQUIRE(workers_done());
     unsigned raised = 0;
     REQUIRE(all_other_cores([&](unsigned core) {
-        hal::raise_sgi_on(core, sgi);
+        hal::raise_interrupt_on(core, sgi);
         wait_for([=] { return seen[core] == 1; });
         unsigned taken = 0;
         for (const auto& count : seen) taken += count;
@@ -249,7 +250,7 @@ SELFTEST_OF_CORES("core.sgis_reach_the_core_they_name") {
     // And back, one core after the other, so that no two SGIs merge.
     REQUIRE(all_other_cores([](unsigned core) {
         const unsigned before = seen[0];
-        on_core(core, [](unsigned) { hal::raise_sgi_on(0, sgi); });
+        on_core(core, [](unsigned) { hal::raise_interrupt_on(0, sgi); });
         return workers_done() && wait_for([=] { return seen[0] == before + 1; });
     }));
     REQUIRE(each_other_was_seen(1));

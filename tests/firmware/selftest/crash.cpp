@@ -38,7 +38,7 @@ static void crash_handler(unsigned) { selftest_undefined(); }
 [[gnu::always_inline]] static inline void take_interrupt(hal::Handler handler) {
     hal::disable_interrupts();
     hal::set_handler(0, 8, handler);
-    hal::raise_sgi(0);
+    hal::raise_interrupt(0);
     asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // the interrupt comes here
 }
 static void crash_interrupt() { take_interrupt(crash_handler); }

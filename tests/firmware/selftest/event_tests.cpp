@@ -70,7 +70,7 @@ void interrupt_while_open() {
     calls_back([] {
         raise(5, 0);
         hal::enable_interrupts();
-        hal::raise_sgi(sgi);
+        hal::raise_interrupt(sgi);
         for (unsigned i = 0; i < 100; ++i) asm volatile("isb");
         hal::disable_interrupts();
         raise(5, 0);

@@ -16,7 +16,7 @@ using namespace nopscope::selftest;
 
 namespace {
 
-constexpr unsigned timer = hal::virtual_timer_interrupt;
+constexpr unsigned timer = hal::timer_interrupt;
 
 bool wait_until(const volatile unsigned& counter, unsigned wanted) {
     return wait_for([&] { return counter >= wanted; });
@@ -96,7 +96,7 @@ void nest(unsigned interrupt) {
     depth = depth + 1;
     if (depth > deepest) deepest = depth;
     if (sgi > 0) {
-        hal::raise_sgi(sgi - 1);
+        hal::raise_interrupt(sgi - 1);
         wait_until(finished, sgi);  // until all more urgent handlers are done
     }
     order[finished] = sgi;
@@ -131,11 +131,11 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
     });
     hal::set_handler(4, 5, [](unsigned) {
         inside = true;
-        hal::raise_sgi(5);
+        hal::raise_interrupt(5);
         wait_ticks(hal::clock_hz() / 1000);
         inside = false;
     });
-    hal::raise_sgi(4);
+    hal::raise_interrupt(4);
     REQUIRE(wait_until(fired, 1) && !nested);
 }
 
@@ -164,7 +164,7 @@ void rearm() {
 void spoil(unsigned) {
     timer_hits = timer_hits + 1;
     selftest_clobber(handler_random.next());
-    hal::raise_sgi(1);
+    hal::raise_interrupt(1);
     rearm();
     selftest_clobber(handler_random.next());
 }
@@ -199,7 +199,7 @@ SELFTEST("interrupt.no_register_changes") {
         fill(holding.in, random);
         holding.in.x[28] = loops;
         hal::disable_interrupts();
-        hal::raise_sgi(1);
+        hal::raise_interrupt(1);
         selftest_hold(&holding);
         holding.in.x[28] = 0;
         holding.in.x[31] = holding.out.x[31];  // SP is not stored

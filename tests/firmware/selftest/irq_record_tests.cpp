@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts in the recording, the longest time they were masked, and samples, which follow frame
 // records.
-#include "hal/arm64/symbols.hpp"
+#include "hal/symbols.hpp"
 #include "nopscope/interrupts.hpp"
 #include "nopscope/samples.hpp"
 #include "tests/firmware/selftest/ring_words.hpp"
@@ -20,12 +20,12 @@ void observe(bool on) {
                                    : hal::InterruptObserver{});
 }
 
-void in_outer(unsigned) { hal::raise_sgi(inner); }
+void in_outer(unsigned) { hal::raise_interrupt(inner); }
 void in_inner(unsigned) {}
 
 void take(unsigned sgi) {
     hal::enable_interrupts();
-    hal::raise_sgi(sgi);
+    hal::raise_interrupt(sgi);
     for (unsigned spins = 0; spins < 1000; ++spins) hal::yield();
     hal::disable_interrupts();
 }
@@ -164,7 +164,7 @@ void take_sample(unsigned) {
     if (calls == 0) {
         hal::set_handler(outer, 8, take_sample);
         hal::enable_interrupts();
-        hal::raise_sgi(outer);
+        hal::raise_interrupt(outer);
         hal::disable_interrupts();
         return 0;
     }

@@ -32,7 +32,7 @@ bool is_chosen(const char* name, const char* command_line) {
 
 void disable_interrupts() {
     hal::timer_disarm();
-    hal::disable_interrupt(hal::virtual_timer_interrupt);
+    hal::disable_interrupt(hal::timer_interrupt);
     for (unsigned sgi = 0; sgi < 7; ++sgi) hal::disable_interrupt(sgi);
 }
 

@@ -4,11 +4,10 @@
 #include <cstdlib>
 
 #include "hal/arm64/machine.hpp"
-#include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"

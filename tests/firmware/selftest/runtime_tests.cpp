@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "hal/arm64/boot.hpp"
-#include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 #include "tests/firmware/image.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 

@@ -5,7 +5,7 @@
 #include <csetjmp>
 #include <cstdint>
 
-#include "hal/arm64/symbols.hpp"
+#include "hal/symbols.hpp"
 
 namespace nopscope::selftest {
 

@@ -2,8 +2,8 @@
 // What the tests of the tracer share.
 #pragma once
 
-#include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "hal/symbols.hpp"
 #include "nopscope/triggers.hpp"
 #include "tests/firmware/image.hpp"
 #include "tests/firmware/selftest/capture.hpp"

@@ -26,7 +26,7 @@ void on_timer(unsigned) {
 }
 
 void begin_interrupts() {
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::set_handler(hal::timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());
     hal::enable_interrupts();
 }

@@ -71,7 +71,7 @@ void on_most_urgent(unsigned interrupt) {
 void on_urgent(unsigned interrupt) {
     TORTURE_EXPECT(interrupt == urgent_sgi);
     const uint32_t before = interrupts[most_urgent];
-    hal::raise_sgi(most_urgent_sgi);
+    hal::raise_interrupt(most_urgent_sgi);
     compute();
     wait_for(most_urgent, before);
     count(urgent);
@@ -89,8 +89,8 @@ void on_timer(unsigned) {
     in_timer = true;
     hal::timer_disarm();
     const uint32_t urgent_before = interrupts[urgent], late_before = interrupts[late];
-    hal::raise_sgi(late_sgi);
-    hal::raise_sgi(urgent_sgi);
+    hal::raise_interrupt(late_sgi);
+    hal::raise_interrupt(urgent_sgi);
     compute();
     wait_for(urgent, urgent_before);
     TORTURE_EXPECT(interrupts[late] == late_before);
@@ -103,7 +103,7 @@ void on_timer(unsigned) {
 void start_interrupts(uint64_t seed) {
     const hal::InterruptsMasked masked;
     state = seed;
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::set_handler(hal::timer_interrupt, 8, on_timer);
     hal::set_handler(urgent_sgi, 4, on_urgent);
     hal::set_handler(most_urgent_sgi, 2, on_most_urgent);
     hal::set_handler(late_sgi, 12, on_late);

@@ -145,7 +145,7 @@ void start_sweep(const SweepPlan& given) {
     plan = given;
     hal::set_return_hook(
         {nopscope::is_return_hook, nopscope::hooked_return_address_of, nopscope::is_entry_code});
-    hal::set_handler(hal::virtual_timer_interrupt, 8, plan.handler);
+    hal::set_handler(hal::timer_interrupt, 8, plan.handler);
     start_other_task();
     hal::enable_interrupts();
 }

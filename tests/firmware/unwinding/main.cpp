@@ -69,7 +69,7 @@ void run_elsewhere() {
 }
 
 void interrupt() {
-    hal::raise_sgi(sgi);
+    hal::raise_interrupt(sgi);
     asm volatile("isb");  // here, not later
     if (is_only) run_elsewhere();
 }
@@ -140,7 +140,7 @@ int main() {
     register_frames();
     set_thread_pointer(0);
     hal::set_handler(sgi, 8, on_interrupt);
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::set_handler(hal::timer_interrupt, 8, on_timer);
     hal::enable_interrupts();
     is_only = is_given(" only");
     make_all_calls(true);

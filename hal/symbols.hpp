@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols of linker/sections.ld.
+// The image in memory: the symbols of linker/sections.ld, and the heap.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +25,12 @@ inline std::uint64_t address_of(const void* symbol) {
 inline bool is_text(std::uint64_t address) {
     return address >= address_of(__text_start) && address < address_of(__text_end);
 }
+
+// From the image's end to the end of our memory.
+struct HeapBounds {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+HeapBounds heap_bounds();
 
 }  // namespace nopscope::hal

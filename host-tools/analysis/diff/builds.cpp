@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "host-tools/image/function_names.hpp"
+#include "host-tools/image/source_text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -15,9 +16,8 @@ namespace {
 constexpr std::size_t most_pairs = 10'000;
 
 // "/a/./b/../c.c" -> "/a/c.c"; also of a path of Windows.
-std::string normal(std::string file) {
-    std::replace(file.begin(), file.end(), '\\', '/');
-    return std::filesystem::path(file).lexically_normal().string();
+std::string normal(const std::string& file) {
+    return std::filesystem::path(source_path(file)).lexically_normal();
 }
 
 // The length of the longest end that both have, in whole components. 0: not even the file's name.

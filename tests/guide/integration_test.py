@@ -160,7 +160,8 @@ class Integration(machines.Case):
             self.assert_profiled(build / "foreign.elf")
         for linker in ("bfd", "lld"):
             for more in ("", " -Wl,--gc-sections"):
-                elf = self.with_clang(f"clang-{linker}{len(more)}", link=f"-fuse-ld={linker}{more}")
+                quiet = {"NO_WARNING": ""} if linker == "lld" else {}
+                elf = self.with_clang(f"clang-{linker}{len(more)}", link=f"-fuse-ld={linker}{more}", **quiet)
                 machines.nopscope("check", elf)
                 self.assert_profiled(elf)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tail calls. A function that ends in a jump leaves its return address, which is a hook, and its SP
-// to the next one. The frame of that one nests in its own. So far a chain of n jumps would take n
-// frames, and a state machine or an interpreter may jump for ever. So a chain has the frames of two
-// functions at most:
+// to the next one. The frame of that one nests in its own. A state machine or an interpreter may
+// jump for ever, and the shadow stack has an end. So a chain has the frames of two functions at
+// most:
 //
 // - of the one that was called. It returns when the chain does, and its time is that of the chain;
 // - of the one that runs. It was reached by a jump, and its call ends where it jumps on.
@@ -70,9 +70,10 @@ inline constexpr std::uint32_t jump_before = 15;
 inline constexpr std::uint32_t jump_after = way_back - 8;
 
 // Ends the call of a recorder's frame, which was just popped, as its return would, at the jump.
-// Interrupts are masked. `began`: when that was found, if on this core, and `profiled` before it:
-// Core::profiled. The rest is the tracer's time: a tracer_begin and a tracer_end say so, and two
-// more what lies before `began`.
+// Interrupts are masked. `began`: when the jump was found, if on this core. `profiled`: what
+// Core::profiled was just before.
+// All that comes after `began` is the tracer's time, in a pair of brackets behind the return. A
+// pair before it, without a length, counts the instructions before `began`.
 template <MachineConcept M>
 void end_at_jump(M& machine, Core& core, const ShadowFrame& frame, Moment began,
                  std::uint64_t profiled) {

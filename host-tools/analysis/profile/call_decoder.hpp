@@ -43,11 +43,11 @@ namespace nopscope::host {
 // Sink:
 //   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)     every call; root is 0
 //   Begun on_entry_by_jump(std::uint32_t parent_node, std::uint32_t site_offset, Ticks since)
-//       after on_jump() was true. `since`: in the caller's time, but recording took it
+//       the next entry after a jump. Recording took the ticks `since`, which are the caller's
 //   std::uint32_t gap_node()
 //   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)  a `call` record
 //   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)      the path's self time
-//   bool on_jump(std::uint32_t node)    the tracer works after a call's end: true if at this clock
+//   bool on_jump(std::uint32_t node)    the tracer begins behind a return: true if that was a jump
 //   void on_exit(const OpenCall&, const ClosedCall&)                         a call with a time
 //   MemoryBudget& budget()                                       for open and waiting calls
 //   bool on_cpu                                    on_exit() gets the times away, else 0
@@ -69,7 +69,7 @@ public:
 
     // Decodes records up to the first that is not plain; returns how many. `index`: of the first.
     std::size_t take_plain(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
-        if (!started_ || after_gap_ || in_tracer_ || unwinding_ || jumped_ ||
+        if (!started_ || after_gap_ || in_tracer_ || unwinding_ || closed_ == Closed::by_jump ||
             sink_->leaves_out_short)
             return 0;
         const Ticks not_ours = tracer_ticks_ + elsewhere_;
@@ -104,7 +104,8 @@ public:
         stack_.set_top(top);
         if (at != records.data()) {
             clock_ = at[-1].clock;
-            has_closed_ = at[-1].record.kind() == protocol::Kind::ret;
+            closed_ =
+                at[-1].record.kind() == protocol::Kind::ret ? Closed::by_return : Closed::none;
         }
         return static_cast<std::size_t>(at - records.data());
     }
@@ -114,18 +115,21 @@ public:
         if (unwinding_) pass_unwinding(event);
         clock_ = event.clock;
         if (after_gap_) end_gap();
-        if (event.kind != protocol::Kind::extended) has_closed_ = false;
+        const Closed before = closed_;
+        if (event.kind != protocol::Kind::extended) closed_ = Closed::none;
         switch (event.kind) {
-        case protocol::Kind::entry: return on_entry(event);
+        case protocol::Kind::entry: return on_begin(event, event.site_offset, before);
         case protocol::Kind::ret: return on_return(event);
-        case protocol::Kind::call: return on_call(event);
+        case protocol::Kind::call:
+            return sink_->on_call_only(stack_.top().path.node, event.site_offset);
         case protocol::Kind::extended: return on_extended(event);
         }
     }
 
     // Records are missing between the last event and the next.
     void on_gap() {
-        has_closed_ = jumped_ = unwinding_ = false;
+        closed_ = Closed::none;
+        unwinding_ = false;
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
@@ -188,7 +192,7 @@ public:
         away_.shift(shift);
         gaps_ = from.gaps_ + (unseen ? 1 : 0);
         markers_ = std::exchange(from.markers_, 0);
-        has_closed_ = from.has_closed_ = false;
+        closed_ = from.closed_ = Closed::none;
         in_tracer_ = from.in_tracer_;
         tracer_depth_ = from.tracer_depth_;
         tracer_begin_ = from.tracer_begin_;
@@ -211,7 +215,7 @@ public:
     // The call that the last return closed, until another call begins or ends; null: none. It is
     // still in its place above the stack's top: see Profile::Context::take_events().
     const OpenCall* just_closed() const {
-        return has_closed_ ? &stack_[stack_.depth() + 1] : nullptr;
+        return closed_ != Closed::none ? &stack_[stack_.depth() + 1] : nullptr;
     }
     std::size_t depth() const { return stack_.depth(); }
     const OpenCall& top() const { return stack_.top(); }
@@ -231,7 +235,8 @@ public:
         while (!stack_.empty()) stack_.pop();
         durations_.forget();
         markers_ = 0;
-        in_tracer_ = after_gap_ = has_closed_ = jumped_ = unwinding_ = false;
+        in_tracer_ = after_gap_ = unwinding_ = false;
+        closed_ = Closed::none;
     }
 
     // A part of the recording begins at `clock`, which is after the last event and not after the
@@ -249,7 +254,7 @@ public:
         away_.forget();
         carry_ = {};
         duration_ = {};
-        has_closed_ = false;
+        closed_ = Closed::none;
         stack_[0].child = stack_[0].away = 0;
         place_again(place);
         for (std::size_t at = 1; at <= stack_.depth(); ++at) {
@@ -290,7 +295,8 @@ public:
         duration_ = {};
         carry_ = {};
         markers_ = 0;
-        started_ = after_gap_ = has_closed_ = jumped_ = unwinding_ = false;
+        started_ = after_gap_ = unwinding_ = false;
+        closed_ = Closed::none;
     }
 
     const DecoderCounters& counters() const { return counters_; }
@@ -303,6 +309,9 @@ public:
 
 private:
     CallDecoder(const CallDecoder&) = default;
+    // How the last call ended, until another begins or ends: see just_closed(). By a jump: its
+    // function was reached by one and jumped on (tracer/recorders/tail_calls.hpp).
+    enum class Closed : std::uint8_t { none, by_return, by_jump };
     // Why a call leaves the stack: its own return, that of a call below it, or the session's end.
     enum class End : std::uint8_t { returned, unwound, implied, session };
 
@@ -339,18 +348,13 @@ private:
         }
     }
 
-    void on_call(const protocol::Event& event) {
-        jumped_ = false;
-        sink_->on_call_only(stack_.top().path.node, event.site_offset);
-    }
-
-    void on_entry(const protocol::Event& event) { on_begin(event, event.site_offset); }
-    void on_begin(const protocol::Event& event, std::uint32_t offset) {
+    // `before`: how the last call ended, if nothing else came since.
+    void on_begin(const protocol::Event& event, std::uint32_t offset, Closed before) {
         if (in_tracer_ && stack_.depth() == tracer_depth_) [[unlikely]]
             tracer_part_ = tracer_part();
         const std::uint32_t caller = stack_.top().path.node;
         const Begun begun =
-            std::exchange(jumped_, false)
+            before == Closed::by_jump
                 ? sink_->on_entry_by_jump(caller, offset, not_negative(now() - jumped_at_))
                 : sink_->on_entry(caller, offset);
         if (!has_room()) return void(++counters_.too_deep);
@@ -378,13 +382,12 @@ private:
     }
 
     void on_return(const protocol::Event& event) {
-        jumped_ = false;
         const std::size_t at = stack_.find(event);
         if (at == 0) return void(++counters_.orphan_returns);
         if (event.unwound && in_tracer_ && at <= tracer_depth_) return leave_in_tracer(at);
         while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
-        has_closed_ = true;
+        closed_ = Closed::by_return;
         unwinding_ = event.unwound && !in_tracer_;
     }
     // longjmp left a call that was open before the tracer's time: it ended when that time began.
@@ -393,7 +396,8 @@ private:
         while (stack_.depth() > at) pop(End::implied);
         pop(End::unwound);
         clock_ = clock;
-        in_tracer_ = has_closed_ = true;
+        in_tracer_ = true;
+        closed_ = Closed::by_return;
         tracer_depth_ = stack_.depth();
     }
     // The target unwinds in the entry or hook whose record comes next: the clock stands still.
@@ -408,12 +412,12 @@ private:
         if (event.extended != protocol::Extended::data) duration_.wanted = 0;
         switch (event.extended) {
         case protocol::Extended::interrupt:
-            has_closed_ = jumped_ = false;
-            on_begin(event, interrupt_offset(event.argument));
+            closed_ = Closed::none;
+            on_begin(event, interrupt_offset(event.argument), Closed::none);
             stack_.top().plain_end = OpenCall::not_plain;  // so that Profile::Core sees its end
             return;
         case protocol::Extended::duration:
-            jumped_ = false;
+            closed_ = Closed::none;
             duration_ = {.wanted = 2, .depth = event.argument};
             return;
         case protocol::Extended::data:
@@ -425,22 +429,27 @@ private:
             tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
             tracer_child_ = tracer_part_ = 0;
-            if (!jumped_) sink_->on_tracer_time(stack_.top().path.node, event.argument);
-            if (has_closed_ && event.argument == 0 && sink_->on_jump(stack_.top().path.node)) {
-                jumped_ = true;
+            on_tracer_time(event.argument);
+            if (closed_ == Closed::by_return && event.argument == 0 &&
+                sink_->on_jump(stack_.top().path.node)) {
+                closed_ = Closed::by_jump;
                 jumped_at_ = now();
             }
             return;
         case protocol::Extended::tracer_end:
             if (!in_tracer_) return;
             stop_tracer();
-            if (!jumped_) sink_->on_tracer_time(stack_.top().path.node, event.argument);
+            on_tracer_time(event.argument);
             return;
         default:
             if (!protocol::is_known(event.extended)) ++counters_.unknown_records;
         }
     }
 
+    // After a jump it is in the time up to the next entry already.
+    void on_tracer_time(std::uint32_t instructions) {
+        if (closed_ != Closed::by_jump) sink_->on_tracer_time(stack_.top().path.node, instructions);
+    }
     Ticks tracer_part() const { return not_negative(clock_ - tracer_begin_ - tracer_child_); }
     void stop_tracer() {
         in_tracer_ = false;
@@ -597,9 +606,8 @@ private:
     bool is_part_ = false;
     bool after_gap_ = false;
     bool in_tracer_ = false;
-    bool jumped_ = false;      // the call that ended last did so by a jump: tail_calls.hpp
-    bool unwinding_ = false;   // the target said that longjmp ended the last call
-    bool has_closed_ = false;  // see just_closed()
+    bool unwinding_ = false;  // the target said that longjmp ended the last call
+    Closed closed_ = Closed::none;
 };
 
 }  // namespace nopscope::host

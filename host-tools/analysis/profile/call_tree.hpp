@@ -39,15 +39,20 @@ public:
         std::uint64_t points = 0;  // of `calls`: without a time, from `call` records
         std::uint64_t whole = 0;   // of `calls`: from duration records
         std::uint64_t handed = 0;  // of `calls`: one RET seems to have ended them and their callers
-        std::uint64_t jumped = 0;  // of `calls`: ended by a jump, so they began by one, too
-        std::uint64_t chained = 0;      // of `calls`: began by such a jump of the call before
-        std::uint64_t chain_ticks = 0;  // of its self time: until calls that a jump began
-        std::uint64_t unwound = 0;      // of `calls`: left without returning
-        std::uint64_t beside = 0;       // instructions of the tracer in the calls' self time
+        std::uint64_t unwound = 0;  // of `calls`: left without returning
+        std::uint64_t beside = 0;   // instructions of the tracer in the calls' self time
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
 
         bool is_path() const { return kind == Kind::path; }
+    };
+
+    // Of a path with chains of tail calls (tracer/recorders/tail_calls.hpp). Few have any: so it is
+    // not in the node, which each call touches.
+    struct Chain {
+        std::uint64_t ended = 0;  // of its calls: by a jump, so they began by one, too
+        std::uint64_t begun = 0;  // of its calls: by such a jump of the call before
+        std::uint64_t ticks = 0;  // of its self time: until calls that a jump began
     };
 
     CallTree() : groups_(1), nodes_(3), buckets_(1024, 0) { set_kinds(0); }
@@ -61,6 +66,13 @@ public:
     std::uint32_t child(std::uint32_t parent, std::uint32_t function, MemoryBudget& budget);
     Node& operator[](std::uint32_t node) { return nodes_[node]; }
     const std::vector<Node>& nodes() const { return nodes_; }
+    Chain& chain(std::uint32_t node) {
+        if (node >= chains_.size()) chains_.resize(nodes_.size());
+        return chains_[node];
+    }
+    Chain chain(std::uint32_t node) const {
+        return node < chains_.size() ? chains_[node] : Chain{};
+    }
 
 private:
     std::size_t bucket(std::uint32_t parent, std::uint32_t function) const;
@@ -69,6 +81,7 @@ private:
 
     std::vector<Group> groups_;
     std::vector<Node> nodes_;
+    std::vector<Chain> chains_;           // by node; it may be shorter
     std::vector<std::uint32_t> buckets_;  // open addressing; 0 is free
 };
 

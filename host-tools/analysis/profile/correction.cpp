@@ -9,9 +9,9 @@ namespace {
 using Signed = SignedFixedTicks;
 
 // The overhead in each path's self time. A path's number is above its caller's.
-std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
-                                  const FunctionTable& functions, const HelloInfo& hello,
-                                  const CodeFacts& code) {
+std::vector<Signed> taken_by_node(const CallTree& tree, const FunctionTable& functions,
+                                  const HelloInfo& hello, const CodeFacts& code) {
+    const std::vector<CallTree::Node>& nodes = tree.nodes();
     const CallCosts costs(hello);
     const auto cost = [&](Signed instructions) {
         return Signed{costs.graph_sum} * instructions / graph_instructions;
@@ -20,15 +20,16 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
     const Signed tail = costs.tail;
     const auto calls_by_tail = [&](std::size_t i) -> Signed {  // in 1/Handed::one
         const CallTree::Node& node = nodes[i];
+        const CallTree::Chain chain = tree.chain(static_cast<std::uint32_t>(i));
         if (!code.tail || tail == 0 || !nodes[node.parent].is_path()) return 0;
         switch (code.tail(nodes[node.parent].function, node.function)) {
         case Tail::never: break;
         case Tail::maybe:
             return std::clamp<Signed>(Signed{node.handed} * handed.weight +
-                                          (Signed{node.jumped} - node.chained) * Handed::one,
+                                          (Signed{chain.ended} - chain.begun) * Handed::one,
                                       0, Signed{node.calls} * Handed::one);
         case Tail::always:
-            return (Signed{node.calls} - node.points - node.whole - node.chained) * Handed::one;
+            return (Signed{node.calls} - node.points - node.whole - chain.begun) * Handed::one;
         }
         return 0;
     };
@@ -36,6 +37,7 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
     for (std::size_t i = nodes.size(); i-- > CallTree::first_path;) {
         const CallTree::Node& node = nodes[i];
         if (!node.is_path()) continue;
+        const CallTree::Chain chain = tree.chain(static_cast<std::uint32_t>(i));
         const Signed whole = node.whole;
         // The target does not measure an interrupt's begin and end.
         const bool interrupt = is_interrupt(functions.offset(node.function));
@@ -44,12 +46,10 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
         const Signed no_hook = interrupt ? 0 : Signed{node.unwound};
         const Signed inside = calls * (costs.graph.inside + pad) +
                               whole * (costs.duration.inside + pad) - no_hook * costs.hook_inside +
-                              cost(node.beside) +
-                              Signed{node.chain_ticks} * protocol::overhead_unit;
-        // Of a call that a jump has begun or ended, chain_ticks or the tracer's time have that
-        // part.
-        const Signed outside = (calls - Signed{node.chained}) * (costs.graph.outside - pad) +
-                               (Signed{node.chained} - Signed{node.jumped}) * costs.hook_outside +
+                              cost(node.beside) + Signed{chain.ticks} * protocol::overhead_unit;
+        // Where a jump begins or ends a call, chain.ticks or the tracer's time has what it costs.
+        const Signed outside = (calls - Signed{chain.begun}) * (costs.graph.outside - pad) +
+                               (Signed{chain.begun} - Signed{chain.ended}) * costs.hook_outside +
                                whole * (costs.duration.outside - pad) +
                                Signed{node.points} * (costs.function.outside - pad) +
                                calls_by_tail(i) * tail / Handed::one - no_hook * costs.hook_outside;
@@ -63,9 +63,8 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes,
 
 Sums correct(const Profile& profile, const TimesByGroup& times, const CodeFacts& code) {
     if (!profile.hello()) return sum_up(profile, times, {});
-    return sum_up(
-        profile, times,
-        taken_by_node(profile.tree().nodes(), profile.functions(), *profile.hello(), code));
+    return sum_up(profile, times,
+                  taken_by_node(profile.tree(), profile.functions(), *profile.hello(), code));
 }
 
 // Subtracts `each` per call from a profiled function's self and total, as from its single calls. So

@@ -293,11 +293,12 @@ private:
         }
         // Where the caller has jumped, all its time up to such an entry is overhead.
         Begun on_entry_by_jump(std::uint32_t parent, std::uint32_t offset, Ticks since) {
-            CallTree::Node& node = profile_.tree_[place(parent, offset).node];
+            const Path path = place(parent, offset);
+            const CallTree::Node& node = profile_.tree_[path.node];
             const CallCosts& costs = profile_.costs_;
             if (costs.graph_sum == 0) since = 0;  // what recording takes is not known
-            ++node.chained;
-            profile_.tree_[parent].chain_ticks += since;
+            ++profile_.tree_.chain(path.node).begun;
+            profile_.tree_.chain(parent).ticks += since;
             taken += since * protocol::overhead_unit -
                      static_cast<std::uint64_t>(node.outside - costs.hook_outside +
                                                 (node.tail == Tail::maybe ? costs.tail : 0));
@@ -327,9 +328,9 @@ private:
             taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
         }
         bool on_jump(std::uint32_t node) {
-            CallTree::Node& last = profile_.tree_[last_node];
+            const CallTree::Node& last = profile_.tree_[last_node];
             if (last.parent != node || last_end != decoder.time()) return false;
-            ++last.jumped;
+            ++profile_.tree_.chain(last_node).ended;
             last_end = 0;  // so that its end is not handed on
             const CallCosts& costs = profile_.costs_;
             taken += static_cast<std::uint64_t>((last.tail == Tail::maybe ? costs.tail : 0) -

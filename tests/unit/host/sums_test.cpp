@@ -76,18 +76,19 @@ TEST_P(SumsOfATrace, AllRemovedOverheadIsWhatRecordingTook) {
     double taken = 0;
     for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
         const CallTree::Node& node = nodes[i];
+        const CallTree::Chain chain = profile.tree().chain(static_cast<std::uint32_t>(i));
         const double calls = number(node.calls - node.points), left = number(node.unwound);
         const double pad = report.no_landing_pad[node.function] ? hello.landing_pad : 0;
         taken += calls * (graph.inside + pad) - left * number(costs.hook_inside) +
                  number(costs.of_instructions(1)) * number(node.beside) +
-                 number(node.chain_ticks) * protocol::overhead_unit;
+                 number(chain.ticks) * protocol::overhead_unit;
         if (node.parent <= CallTree::overflow) continue;
-        taken += (calls - number(node.chained)) * (graph.outside - pad) +
-                 (number(node.chained) - number(node.jumped) - left) * number(costs.hook_outside) +
+        taken += (calls - number(chain.begun)) * (graph.outside - pad) +
+                 (number(chain.begun) - number(chain.ended) - left) * number(costs.hook_outside) +
                  number(node.points) * (function.outside - pad);
         const double passed = number(node.handed) * number(handed.weight) / Handed::one +
-                              number(node.jumped) - number(node.chained);
-        if (node.tail == Tail::always) taken += (calls - number(node.chained)) * number(costs.tail);
+                              number(chain.ended) - number(chain.begun);
+        if (node.tail == Tail::always) taken += (calls - number(chain.begun)) * number(costs.tail);
         if (node.tail == Tail::maybe)
             taken += std::clamp(passed, 0.0, number(node.calls)) * number(costs.tail);
     }

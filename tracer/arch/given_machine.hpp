@@ -29,7 +29,10 @@ struct Machine : Cpu {
         return given_machine.run_on_other_cores(reinterpret_cast<nopscope_core_call>(call),
                                                 argument);
     }
-    NOPSCOPE_INLINE bool synchronize_other_cores() { return run_on_other_cores(nullptr, nullptr); }
+    NOPSCOPE_INLINE bool synchronize_other_cores() {
+        return run_on_other_cores(
+            [](void*, const Interrupted&) { Machine().instruction_barrier(); }, nullptr);
+    }
     NOPSCOPE_INLINE std::uint32_t online_cores() {
         return is_alone() ? 1 : given_machine.online_cores();
     }

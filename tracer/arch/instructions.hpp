@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction words that the tracer writes or looks for, 4 bytes each. In nopscope::arch:
 //
-//     unset_word              a word of a patch site as the compiler leaves it
 //     idle_word               the toggling word while nobody traces the function: does nothing
 //     call_bytes              length of a call instruction in a hook
-//     call_reach              bytes, in both directions: no call reaches farther
 //     ToggleWord              the toggling word of every site: idle, or a call of one target
 //       .at(base, offset)     that word, for the address base + offset; nothing is checked
 //     always_idle             the ToggleWord that calls nothing
@@ -15,7 +13,7 @@
 //                             whether the instruction that ends at `address`, which is text, is a
 //                             call that links
 //
-// All of it but is_call_before() is constexpr and works on any host.
+// All of it works on any host.
 #pragma once
 
 #include "tracer/arch/select.hpp"

@@ -21,6 +21,13 @@ namespace nopscope {
 
 using Address = std::uint64_t;
 
+// Code in [begin, end).
+struct CodeRange {
+    Address begin = 0;
+    Address end = 0;
+    constexpr bool contains(Address pc) const { return pc >= begin && pc < end; }
+};
+
 // Where an inter-processor call found a core.
 struct Interrupted {
     unsigned core;

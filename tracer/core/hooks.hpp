@@ -23,12 +23,6 @@ extern const char nopscope_callback[], nopscope_callback_made[], nopscope_callba
     nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[];
 // Instructions, as in protocol::EventCosts.
 extern const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
-// Lists of the hooks' words (arch/arm64/hook.h). An entry is the word's offset from the entry.
-extern const std::int32_t nopscope_graph_hook_words[], nopscope_graph_hook_words_end[],
-    nopscope_profile_hook_words[], nopscope_profile_hook_words_end[],
-    nopscope_duration_hook_words[], nopscope_duration_hook_words_end[],
-    nopscope_callback_hook_words[], nopscope_callback_hook_words_end[], nopscope_trampoline_words[],
-    nopscope_trampoline_words_end[];
 }
 
 namespace nopscope {
@@ -78,22 +72,6 @@ inline Hook hook_of(std::uint64_t address) {
 // In a hook, the link register is the hook's address, or the address after its first word, a call.
 inline bool is_hook_or_behind_its_call(std::uint64_t address) {
     return hook_of(address) != Hook::none || hook_of(address - arch::call_bytes) != Hook::none;
-}
-
-// Calls visit(address) for each word in the lists.
-template <typename Visit>
-void for_each_hook_word(Visit visit) {
-    const auto each_of = [&](const std::int32_t* first, const std::int32_t* end) {
-        for (; first != end; ++first) {
-            visit(reinterpret_cast<std::uintptr_t>(first) +
-                  static_cast<std::uint64_t>(std::int64_t{*first}));
-        }
-    };
-    each_of(nopscope_graph_hook_words, nopscope_graph_hook_words_end);
-    each_of(nopscope_profile_hook_words, nopscope_profile_hook_words_end);
-    each_of(nopscope_duration_hook_words, nopscope_duration_hook_words_end);
-    each_of(nopscope_callback_hook_words, nopscope_callback_hook_words_end);
-    each_of(nopscope_trampoline_words, nopscope_trampoline_words_end);
 }
 
 }  // namespace nopscope

@@ -15,11 +15,20 @@ inline std::uint32_t stops_of(const Core& core) {
     return __atomic_load_n(&core.stops, __ATOMIC_SEQ_CST);
 }
 
+// A recorder changes this word by exclusives. They must fail if an interrupt has changed it, and
+// not every CPU lets them fail after a plain store of its own.
+inline void set_sample_next(Core& core, std::uint64_t value) {
+    std::uint64_t old = __atomic_load_n(&core.sample_next, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&core.sample_next, &old, value, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
 // Any context, without a lock. If another context may clear `why`, apply_stops() must follow.
 inline void stop_core(Core& core, std::uint32_t why) {
     __atomic_fetch_or(&core.stops, why, __ATOMIC_SEQ_CST);
     __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&core.sample_next, 0, __ATOMIC_RELEASE);
+    set_sample_next(core, 0);
 }
 
 // Makes `limit` agree with the reasons. The lock is held.

@@ -140,11 +140,9 @@ private:
             const Address slot = sites[index].raw();
             if (slot < text.begin || slot > text.end - site_bytes || slot % slot_bytes != 0) break;
             const SiteEntry site = SiteEntry::of(patch_site(machine_, slot + slot_bytes));
-            if (machine_.read_slot(slot) != unset_slot) break;
-            if (machine_.read_word(site.setup()) != arch::unset_word) break;
-            if (machine_.read_word(site.toggle()) != arch::unset_word) break;
+            if (!is_unset(machine_, site)) break;
             machine_.write_slot(slot, idle);
-            machine_.write_word(site.setup(), site.setup_word());
+            write_idle_words(machine_, site);
             maintenance.note(site.setup());
             sites.set(index, site);
         }

@@ -26,15 +26,11 @@ namespace nopscope {
 template <MachineConcept M>
 class Quiescence {
 public:
-    struct Code {
-        Address begin;
-        Address end;
-    };
     // Whether a context is inside (await_contexts() in recorders/open_calls.hpp). `first_time`: at
     // the first of these calls. Later only those that were inside then.
     using AwaitContexts = bool (*)(bool first_time);
     // `unmarked`: code that reads slots without a mark, and that a site may call.
-    Quiescence(M& machine, std::span<Core> cores, std::span<const Code> unmarked,
+    Quiescence(M& machine, std::span<Core> cores, std::span<const CodeRange> unmarked,
                AwaitContexts await_contexts)
         : machine_(machine), cores_(cores), unmarked_(unmarked), await_contexts_(await_contexts) {}
 
@@ -65,10 +61,10 @@ public:
 
     // Whether a core interrupted at `here` uses no slot's object. Does not look at its guards.
     static bool is_outside(const Core& core, const Interrupted& here,
-                           std::span<const Code> unmarked) {
+                           std::span<const CodeRange> unmarked) {
         if (core.unguarded != 0) return false;
-        for (const Code& code : unmarked) {
-            if (here.depth != 0 || (here.pc >= code.begin && here.pc < code.end)) return false;
+        for (const CodeRange& code : unmarked) {
+            if (here.depth != 0 || code.contains(here.pc)) return false;
         }
         return true;
     }
@@ -113,7 +109,7 @@ private:
 
     M& machine_;
     std::span<Core> cores_;
-    std::span<const Code> unmarked_;
+    std::span<const CodeRange> unmarked_;
     AwaitContexts await_contexts_;
     std::uint32_t pending_ = 0;       // bit mask of the cores not yet seen outside
     std::uint32_t first_call_ = 0;    // bit mask of the cores not yet called

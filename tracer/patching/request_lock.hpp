@@ -72,7 +72,7 @@ private:
 // for. `depth`: active exceptions; 0: thread context. `pc`: where that was interrupted, if it was.
 template <MachineConcept M>
 bool may_request(const Core& core, unsigned depth, Address pc,
-                 std::span<const typename Quiescence<M>::Code> unmarked) {
+                 std::span<const CodeRange> unmarked) {
     for (const std::uint64_t& guard : core.guards) {
         if (__atomic_load_n(&guard, __ATOMIC_RELAXED) == 0) return false;
     }

@@ -4,6 +4,7 @@
 #include "nopscope/return_ops.hpp"
 #include "tracer/arch/deferral.hpp"
 #include "tracer/arch/hook_forms.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/guard.hpp"
 #include "tracer/core/here.hpp"
@@ -49,22 +50,24 @@ constinit Recorder last_recorder = Recorder::graph;
 constinit Adaptation adaptation{[] { return false; }, [] { return std::uint32_t{0}; },
                                 [](std::uint32_t, std::uint32_t) {}};
 
-// Code in use that reads slots without taking a guard (quiescence.hpp).
+// Code in use that reads slots without taking a guard (quiescence.hpp), and the way there.
 class UnguardedCode {
 public:
     UnguardedCode(bool far, bool profile) {
-        if (far) add(nopscope_far, nopscope_far_end);
+        if (far || profile) add(way_to_entries());
+        if (far) add({address_of(nopscope_far), address_of(nopscope_far_end)});
         // Both entries, and the hook that counts events. The hook reads no slot, but count_events()
         // must wait for it, too.
-        if (profile) add(nopscope_profile_entry, nopscope_profile_events_hook_end);
+        if (profile)
+            add({address_of(nopscope_profile_entry), address_of(nopscope_profile_events_hook_end)});
     }
-    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
+    std::span<const CodeRange> all() const { return {code_, count_}; }
 
 private:
-    void add(const char* begin, const char* end) {
-        code_[count_++] = {address_of(begin), address_of(end)};
+    void add(CodeRange code) {
+        if (code.begin != code.end) code_[count_++] = code;
     }
-    Quiescence<Machine>::Code code_[2];
+    CodeRange code_[3];
     std::size_t count_ = 0;
 };
 
@@ -75,7 +78,7 @@ UnguardedCode unmarked_code() {
 }
 bool is_unmarked(std::uint64_t pc) {
     for (const auto& code : unmarked_code().all()) {
-        if (pc >= code.begin && pc < code.end) return true;
+        if (code.contains(pc)) return true;
     }
     return false;
 }
@@ -167,9 +170,7 @@ void prepare_sites(Counters& counters) {
     duration_ops.direct = address_of(nopscope_duration_entry);
     sampled_ops.direct = address_of(nopscope_sampled_entry);
     graph_events_ops.direct = address_of(nopscope_graph_events_entry);
-    if (!arch::hooks_fit_cpu()) {
-        (void)arch::adapt_hooks(machine, [](auto visit) { for_each_hook_word(visit); });
-    }
+    arch::adapt_hooks_to_cpu(machine);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     counters.duplicates = sites.prepare({__nopscope_sites_start, __nopscope_sites_end});

@@ -82,7 +82,7 @@ void set_max_depth(std::uint32_t calls) {
 void set_sample(std::uint32_t n) {
     for (Core& core : all_cores()) {
         __atomic_store_n(&core.sample_gap, n == 0 ? 0 : n - 1, __ATOMIC_RELAXED);
-        __atomic_store_n(&core.sample_next, 0, __ATOMIC_RELEASE);
+        set_sample_next(core, 0);
     }
 }
 

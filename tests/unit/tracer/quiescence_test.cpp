@@ -24,7 +24,7 @@ struct Found : sim::SimMachine {
     std::uint64_t* guard_of_second_call = nullptr;  // the second call takes this guard
 };
 
-using Code = Quiescence<Found>::Code;
+using Code = CodeRange;
 
 struct QuiescenceTest : ::testing::Test {
     QuiescenceTest() {

@@ -10,7 +10,7 @@
 
 namespace nopscope::request_lock_test {
 
-using Code = Quiescence<sim::SimMachine>::Code;
+using Code = CodeRange;
 
 struct MayRequest : ::testing::Test {
     MayRequest() {

@@ -9,7 +9,6 @@
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
-begin_hook_words nopscope_callback_hook_words
 
 // No call before the hook returns to it (recorders/unwinder.cpp). The label is for debuggers.
 label nopscope_hook_guard
@@ -44,4 +43,3 @@ function nopscope_callback_hook
     leave   x9
     .cfi_endproc
 end_of nopscope_callback_hook
-end_hook_words nopscope_callback_hook_words

@@ -58,7 +58,6 @@
 .endm
 
     .section .text.nopscope_recorders, "ax", %progbits
-begin_hook_words nopscope_trampoline_words
 
 // void nopscope_callback: calls func(ip, parent_ip, object, Regs), unless this context is in a
 // callback already. Goes on to the direct entry, or else to the body.
@@ -213,4 +212,3 @@ function nopscope_walk_list
     ret
     .cfi_endproc
 end_of nopscope_walk_list
-end_hook_words nopscope_trampoline_words

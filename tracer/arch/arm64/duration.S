@@ -14,7 +14,6 @@
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
-begin_hook_words nopscope_duration_hook_words
 
 // void nopscope_duration_entry: pushes a shadow frame and goes on to the body with x30 the
 // duration's hook. A call that may not be recorded runs unhooked.
@@ -141,4 +140,3 @@ end_of nopscope_duration_hook
     sub     x17, x17, #SHADOW_BYTES
     b       .Lduration_pop
     .cfi_endproc
-end_hook_words nopscope_duration_hook_words

@@ -7,23 +7,17 @@
 // ancestor wrong. So a hook begins with a BL, which pushes an entry for its RET. x30 is free there.
 //
 // Without BTI, BR may go to any address and takes no entry. There init() changes the words
-// (hook_forms.hpp): the BL becomes a B, the RET a BR. Each file lists its words: core/hooks.hpp.
+// (hook_forms.hpp): the BL becomes a B, the RET a BR. A list has the addresses of these words.
 #pragma once
 
 #define HOOK_WORDS .rodata.nopscope_hook_words
 
-// Put these before a file's first hook word and behind its last. The list is \name to \name_end.
-.macro begin_hook_words name
+// Puts \label into the list: before its first word and behind its last (recording.S).
+.macro hook_words_label label
     .pushsection HOOK_WORDS, "a", %progbits
     .balign 4
-    .globl  \name
-\name:
-    .popsection
-.endm
-.macro end_hook_words name
-    .pushsection HOOK_WORDS, "a", %progbits
-    .globl  \name\()_end
-\name\()_end:
+    .globl  \label
+\label:
     .popsection
 .endm
 .macro hook_word at

@@ -24,16 +24,9 @@ static_assert(indirect_form(0x94000002) == 0x14000002 && indirect_form(0xd65f012
 static_assert(!indirect_form(0x94000003) && !indirect_form(0xd61f0120) &&
               !indirect_form(idle_word));
 
-#if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
-// ID_AA64PFR1_EL1.BT. Without BTI an indirect branch may go to any instruction.
-inline bool hooks_fit_cpu() {
-    std::uint64_t features;
-    asm("mrs %0, id_aa64pfr1_el1" : "=r"(features));
-    return (features & 15) != 0;
-}
-#endif
-
-// RET may not change under a core that executes it (Arm ARM, B2.2.5).
+// Changes the words whose addresses for_each_word() gives its argument, the same ones each time.
+// False: some word is not as assembled, and nothing was written. RET may not change under a core
+// that executes it (Arm ARM, B2.2.5).
 template <MachineConcept M, typename ForEachWord>
 bool adapt_hooks(M& machine, ForEachWord for_each_word) {
     bool as_assembled = true;
@@ -47,5 +40,31 @@ bool adapt_hooks(M& machine, ForEachWord for_each_word) {
     });
     return true;
 }
+
+#if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
+// The hooks' words (hook.h). An entry is the word's offset from the entry.
+extern "C" const std::int32_t nopscope_hook_words[], nopscope_hook_words_end[];
+
+template <typename Visit>
+void for_each_hook_word(Visit visit) {
+    for (const std::int32_t* entry = nopscope_hook_words; entry != nopscope_hook_words_end;
+         ++entry) {
+        visit(reinterpret_cast<std::uintptr_t>(entry) +
+              static_cast<std::uint64_t>(std::int64_t{*entry}));
+    }
+}
+
+// ID_AA64PFR1_EL1.BT. Without BTI an indirect branch may go to any instruction.
+inline bool has_bti() {
+    std::uint64_t features;
+    asm("mrs %0, id_aa64pfr1_el1" : "=r"(features));
+    return (features & 15) != 0;
+}
+template <MachineConcept M>
+void adapt_hooks_to_cpu(M& machine) {
+    if (has_bti()) return;
+    (void)adapt_hooks(machine, [](auto visit) { for_each_hook_word(visit); });
+}
+#endif
 
 }  // namespace nopscope::arch

@@ -7,8 +7,7 @@
 
 namespace nopscope::arch {
 
-inline constexpr std::uint32_t idle_word = 0xd503201f;  // NOP
-inline constexpr std::uint32_t unset_word = idle_word;
+inline constexpr std::uint32_t idle_word = 0xd503201f;    // NOP
 inline constexpr std::uint32_t landing_pad = 0xd503245f;  // BTI C
 inline constexpr std::uint32_t save_link = 0xaa1e03e9;    // MOV X9, X30, which is ORR X9, XZR, X30
 

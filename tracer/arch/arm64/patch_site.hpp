@@ -19,8 +19,6 @@
 namespace nopscope {
 
 inline constexpr std::uint64_t slot_bytes = 8;
-inline constexpr std::uint64_t unset_slot =
-    std::uint64_t{arch::unset_word} << 32 | arch::unset_word;
 inline constexpr std::uint64_t site_bytes = slot_bytes + 12;
 inline constexpr std::uint64_t body_offset = 8;
 
@@ -76,6 +74,20 @@ constexpr Address function_of_body(Address body) {
 }
 static_assert(function_of_body(PatchSite{0x1000, false}.body()) == 0x1000);
 static_assert(function_of_body(PatchSite{0x1000, true}.body()) == 0x1000);
+
+constexpr CodeRange way_to_entries() { return {}; }
+
+template <MachineConcept M>
+bool is_unset(M& machine, SiteEntry site) {
+    constexpr std::uint64_t two_words = std::uint64_t{arch::idle_word} << 32 | arch::idle_word;
+    return machine.read_slot(site.slot()) == two_words &&
+           machine.read_word(site.setup()) == arch::idle_word &&
+           machine.read_word(site.toggle()) == arch::idle_word;
+}
+template <MachineConcept M>
+void write_idle_words(M& machine, SiteEntry site) {
+    machine.write_word(site.setup(), site.setup_word());
+}
 
 template <MachineConcept M>
 PatchSite patch_site(M& machine, Address function) {

@@ -29,7 +29,6 @@
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
-begin_hook_words nopscope_profile_hook_words
 
 // void \entry: pushes a shadow frame and goes on to the body with x30 the profile's hook. A call
 // that may not be recorded runs unhooked.
@@ -255,7 +254,6 @@ profile_slow_hook nopscope_profile_events_hook
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     leave   x9
     .cfi_endproc
-end_hook_words nopscope_profile_hook_words
 
 // u16[2], for any number of events. A new minimum or maximum takes 13 more instructions inside.
 events_costs nopscope_profile_events_costs, nopscope_profile_events_entry, \

@@ -63,7 +63,6 @@
 .endm
 
     .section .text.nopscope_recorders, "ax", %progbits
-begin_hook_words nopscope_graph_hook_words
 
 // void nopscope_function_entry: makes one `call` record and goes on to the body.
 // In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body. Free: x9-x17.
@@ -273,7 +272,6 @@ graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
     put_ret
     leave   x9
     .cfi_endproc
-end_hook_words nopscope_graph_hook_words
 
 events_costs nopscope_graph_events_costs, nopscope_graph_events_entry, nopscope_graph_events_hook, \
     .Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook

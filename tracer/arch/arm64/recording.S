@@ -14,6 +14,7 @@ label nopscope_rules                    // by address: deferral.S
     .section .text.nopscope_recorders, "ax", %progbits
     .balign 64
 label nopscope_recording
+hook_words_label nopscope_hook_words
 #include "tracer/arch/arm64/recorders.S"
 #include "tracer/arch/arm64/profile.S"
 #include "tracer/arch/arm64/duration.S"
@@ -23,5 +24,6 @@ label nopscope_recording
 #include "tracer/arch/arm64/deferral.S"
     .section .text.nopscope_recorders, "ax", %progbits
 label nopscope_recording_end
+hook_words_label nopscope_hook_words_end
     .globl  nopscope_recording_bytes
     .set    nopscope_recording_bytes, nopscope_recording_end - nopscope_recording

@@ -43,8 +43,10 @@ constexpr auto line(const char (&name)[N], long value) {
 static_assert(offsetof(Core, cursor) == 0);  // exclusive loads and stores have no offset
 PAIR(Core, cursor, events);
 OFFSET(CORE_PROFILED, Core, profiled);
+OFFSET(CORE_PROFILE_COST, Core, profile_cost);
 PAIR(Core, profiled, profile_cost);
 OFFSET(CORE_PASSED, Core, calls_skipped);
+OFFSET(CORE_SAMPLE_NEXT, Core, sample_next);
 PAIR(Core, calls_skipped, sample_next);
 OFFSET(CORE_EVENTED, Core, evented);
 PAIR(Core, evented, profile_events);
@@ -74,6 +76,7 @@ OFFSET(CORE_DEPTH, Core, depth);
 OFFSET(CORE_RECURSION, Core, recursions);
 OFFSET(CORE_UNGUARDED, Core, unguarded);
 OFFSET(CORE_FILTERED, Core, filtered);
+OFFSET(CORE_MIN_DURATION, Core, min_duration);
 PAIR(Core, filtered, min_duration);
 OFFSET(CORE_SHADOW_BASE, Core, shadow_base);
 OFFSET(CORE_STACK_LOW, Core, stack_low);

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "tracer/arch/arm64/hook.h"
-#include "tracer/arch/arm64/labels.h"
+#include "tracer/arch/arm64/reserved_register.h"
+#include "tracer/arch/function_labels.h"
 #include "tracer/arch/arm64/unwind.h"
 
 #include "nopscope_offsets.h"

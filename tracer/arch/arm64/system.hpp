@@ -2,7 +2,7 @@
 // The few system registers that the tracer itself needs (contract: tracer/arch/system.hpp).
 #pragma once
 
-#include "tracer/arch/arm64/labels.h"
+#include "tracer/arch/arm64/reserved_register.h"
 
 #include <cstdint>
 

@@ -28,7 +28,7 @@ function(nopscope_firmware name)
     if(TARGET ${NOPSCOPE_FIRMWARE_TRACER})
         get_target_property(_definitions ${NOPSCOPE_FIRMWARE_TRACER} INTERFACE_COMPILE_DEFINITIONS)
         if(NOPSCOPE_DEFERS IN_LIST _definitions)  # the HAL's own vectors do not defer
-            target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/hal/arm64/vectors.S")
+            target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/hal/${NOPSCOPE_ARCH}/vectors.S")
         endif()
     endif()
     target_link_options(${name} PRIVATE

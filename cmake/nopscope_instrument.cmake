@@ -8,10 +8,24 @@
 # sections to 8 (linker/sections.ld).
 include_guard(GLOBAL)
 include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
 
 option(NOPSCOPE_ENABLED "build nopscope into the firmware; OFF: not a byte of it" ON)
 
-set(_nopscope_sites -fpatchable-function-entry=4,2 -ffunction-sections -mbranch-protection=standard)
+# The architecture (NOPSCOPE_ARCH) is the compiler's, and the NOPs before a function fill eight bytes.
+check_c_source_compiles("#if __riscv_xlen != 64\n#error\n#endif\nint main(void) { return 0; }" NOPSCOPE_IS_RISCV64)
+if(NOPSCOPE_IS_RISCV64)
+    set(NOPSCOPE_ARCH riscv64 CACHE INTERNAL "")
+    check_c_source_compiles("#ifndef __riscv_compressed\n#error\n#endif\nint main(void) { return 0; }" NOPSCOPE_HAS_SHORT_NOP)
+    set(_nopscope_sites -fpatchable-function-entry=4,2)
+    if(NOPSCOPE_HAS_SHORT_NOP)
+        set(_nopscope_sites -fpatchable-function-entry=8,4)
+    endif()
+else()
+    set(NOPSCOPE_ARCH arm64 CACHE INTERNAL "")
+    set(_nopscope_sites -fpatchable-function-entry=4,2 -mbranch-protection=standard)
+endif()
+list(APPEND _nopscope_sites -ffunction-sections)
 # clang aligns each function, and its callers count on no register that a call may change.
 set(NOPSCOPE_CLANG_FLAGS ${_nopscope_sites} -falign-functions=8 CACHE INTERNAL "")
 

@@ -26,7 +26,7 @@ function(nopscope_install)
     set_target_properties(nopscope_longjmp PROPERTIES EXPORT_NAME longjmp)
     set_target_properties(nopscope_unwinding PROPERTIES EXPORT_NAME unwinding)
     install(EXPORT nopscope NAMESPACE nopscope:: FILE nopscope-targets.cmake DESTINATION ${package})
-    install(DIRECTORY tracer/include/nopscope tracer/arch/arm64/include/nopscope DESTINATION include)
+    install(DIRECTORY tracer/include/nopscope tracer/arch/${NOPSCOPE_ARCH}/include/nopscope DESTINATION include)
     install(FILES linker/nopscope.ld DESTINATION share/nopscope)
     install(FILES cmake/nopscope-config.cmake cmake/nopscope_instrument.cmake cmake/nopscope_name_table.cmake
             DESTINATION ${package})

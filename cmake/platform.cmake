@@ -5,18 +5,12 @@
 include_guard(GLOBAL)
 include(nopscope_instrument)
 
-set(NOPSCOPE_BOARD virt CACHE STRING "a file of hal/boards and linker, without its ending")
+include(arch/${NOPSCOPE_ARCH})
+
+set(NOPSCOPE_BOARD ${_default_board} CACHE STRING "a file of hal/boards and linker, without its ending")
 set(NOPSCOPE_NEWLIB_SOURCE "" CACHE FILEPATH "newlib-*.tar.xz; empty: beside the compiler, or the distribution's")
 
-set(NOPSCOPE_COMMON_FLAGS
-    -mbranch-protection=standard -ffunction-sections -mno-outline-atomics
-    -fno-pic -fno-stack-protector)
-# Cortex-A53 errata up to r0p4: compiler and linker add a NOP or branch where the core would compute
-# a wrong sum or address. newlib has them for all boards: it takes a minute, so build only one.
-set(_errata_flags -mfix-cortex-a53-835769 -mfix-cortex-a53-843419)
-if(NOPSCOPE_BOARD MATCHES "^(rpi3|zcu102)$")
-    set(NOPSCOPE_ERRATA_FLAGS ${_errata_flags})
-endif()
+set(NOPSCOPE_COMMON_FLAGS ${_arch_flags} -ffunction-sections -fno-pic -fno-stack-protector)
 
 # ---- newlib ---------------------------------------------------------------------------------
 if(NOPSCOPE_NEWLIB_SOURCE)
@@ -30,12 +24,13 @@ else()
     list(GET _found 0 _source)
 endif()
 # The result depends on these scripts, too.
+set(_newlib "${CMAKE_CURRENT_LIST_DIR}/newlib")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-             ${CMAKE_CURRENT_LIST_DIR}/newlib/build.sh ${CMAKE_CURRENT_LIST_DIR}/newlib/patch.sh
-             ${CMAKE_CURRENT_LIST_DIR}/newlib/nopscope_site.h)
+             ${_newlib}/build.sh ${_newlib}/${NOPSCOPE_ARCH}.sh ${_newlib}/${NOPSCOPE_ARCH}_site.h)
+separate_arguments(_level UNIX_COMMAND "${CMAKE_C_FLAGS}")
 execute_process(
-    COMMAND ${CMAKE_CURRENT_LIST_DIR}/newlib/build.sh ${CMAKE_C_COMPILER} ${_source}
-            ${NOPSCOPE_COMMON_FLAGS} ${_errata_flags} ${NOPSCOPE_INSTRUMENT_FLAGS}
+    COMMAND ${_newlib}/build.sh ${NOPSCOPE_ARCH} ${CMAKE_C_COMPILER} ${_source} ${_level}
+            ${NOPSCOPE_COMMON_FLAGS} ${_arch_newlib_flags} ${NOPSCOPE_INSTRUMENT_FLAGS}
     OUTPUT_VARIABLE NOPSCOPE_NEWLIB OUTPUT_STRIP_TRAILING_WHITESPACE
     COMMAND_ERROR_IS_FATAL ANY)
 message(STATUS "newlib: ${NOPSCOPE_NEWLIB} from ${_source}")
@@ -45,17 +40,28 @@ message(STATUS "newlib: ${NOPSCOPE_NEWLIB} from ${_source}")
 # newlib's.
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -v /dev/null
                 ERROR_VARIABLE _verbose OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=include
-                OUTPUT_VARIABLE _gcc_include OUTPUT_STRIP_TRAILING_WHITESPACE)
+foreach(_name include include-fixed)  # include-fixed: limits.h of a compiler built with no libc
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${_name}
+                    OUTPUT_VARIABLE _gcc_include OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(IS_DIRECTORY "${_gcc_include}")
+        list(APPEND _gcc_includes "${_gcc_include}")
+    endif()
+endforeach()
 string(REGEX MATCHALL "\n [^\n]*/c\\+\\+/[^\n]*" _libstdcxx "${_verbose}")
 list(TRANSFORM _libstdcxx STRIP)
+if(NOT _libstdcxx AND _libstdcxx_elsewhere)
+    string(REGEX MATCH "^[0-9]+" _release "${CMAKE_CXX_COMPILER_VERSION}")
+    file(GLOB _configuration "${_libstdcxx_elsewhere}/${_release}/*-linux-gnu")
+    if(NOT _configuration)
+        message(FATAL_ERROR "no headers of libstdc++ ${_release} in ${_libstdcxx_elsewhere}: run ./dev setup")
+    endif()
+    set(_libstdcxx "${_libstdcxx_elsewhere}/${_release}" ${_configuration})
+endif()
 
 add_compile_options(-nostdinc)
-execute_process(COMMAND ${CMAKE_C_COMPILER} -dumpmachine
-                OUTPUT_VARIABLE _machine OUTPUT_STRIP_TRAILING_WHITESPACE)
 set(_shims "${CMAKE_CURRENT_LIST_DIR}/shims")
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${_shims}/newlib>")
-if(_machine MATCHES "linux")
+if(_libstdcxx MATCHES "-linux-gnu")  # configured for glibc
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${_shims}/linux>")
     foreach(_macro __linux__ __linux linux __gnu_linux__ __unix__ __unix unix)
         add_compile_options(-U${_macro})
@@ -64,7 +70,9 @@ endif()
 foreach(_dir ${_libstdcxx})
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${_dir}>")
 endforeach()
-add_compile_options("SHELL:-isystem ${_gcc_include}" "SHELL:-isystem ${NOPSCOPE_NEWLIB}/include")
+foreach(_dir ${_gcc_includes} "${NOPSCOPE_NEWLIB}/include")
+    add_compile_options("SHELL:-isystem ${_dir}")
+endforeach()
 
 # ---- flags ----------------------------------------------------------------------------------
 add_compile_options(

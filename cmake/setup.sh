@@ -2,13 +2,15 @@
 # shellcheck shell=bash
 # For ./dev: installs what the machine must have; with install=no it only lists what is missing.
 
-qemu_package=qemu-system-arm
+qemu_packages='qemu-system-arm
+qemu-system-riscv'
 qemu_at_least=1:9.0
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+is_qemu() { grep -qxF "$1" <<<"$qemu_packages"; }
 qemu_new_enough() { dpkg --compare-versions "$1" ge "$qemu_at_least"; }
 
 # packages_of SECTION: prints the packages of cmake/packages.txt up to the end of SECTION.
@@ -27,7 +29,7 @@ missing_packages() {
         version=${installed[$package]:-}
         # node may be installed without a package.
         if [ "$package" = nodejs ] && command -v node >/dev/null; then continue; fi
-        if [ -z "$version" ] || { [ "$package" = "$qemu_package" ] && ! qemu_new_enough "$version"; }; then
+        if [ -z "$version" ] || { is_qemu "$package" && ! qemu_new_enough "$version"; }; then
             echo "$package"
         fi
     done < <(packages_of "$1")
@@ -52,38 +54,41 @@ enable_backports() {
     [ -f "$keyring" ] && signed="[signed-by=$keyring] "
     say "enabling $release-backports on this machine's own mirror, for QEMU 9.0 or newer: $list"
     as_root tee "$list" >/dev/null <<END
-# Written by nopscope's ./dev setup, for $qemu_package >= 9.0.
+# Written by nopscope's ./dev setup, for QEMU >= 9.0.
 deb ${signed}$mirror $release-backports main
 END
     as_root apt-get update -q
 }
 
+# install_qemu PACKAGE. With all that it needs from backports, too: qemu-system-riscv asks for their opensbi.
 install_qemu() {
     local candidate release
-    candidate=$(apt-cache policy "$qemu_package" | sed -n 's/^  Candidate: //p')
-    if qemu_new_enough "$candidate"; then
-        as_root apt-get install -y -q --no-install-recommends "$qemu_package"
+    candidate=$(apt-cache policy "$1" | sed -n 's/^  Candidate: //p')
+    if [[ $candidate != "(none)" && $candidate != *~bpo* ]] && qemu_new_enough "$candidate"; then
+        as_root apt-get install -y -q --no-install-recommends "$1"
         return
     fi
     enable_backports
     release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-    as_root apt-get install -y -q --no-install-recommends -t "$release-backports" "$qemu_package"
+    as_root apt-get install -y -q --no-install-recommends -t "$release-backports" "$1"
 }
 
 install_packages() {
-    local others
+    local others package
     export DEBIAN_FRONTEND=noninteractive
     as_root apt-get update -q
-    others=$(printf '%s\n' "$@" | grep -vx "$qemu_package" || true)
+    others=$(printf '%s\n' "$@" | grep -vxF "$qemu_packages" || true)
     # shellcheck disable=SC2086  # one word a package
     [ -z "$others" ] || as_root apt-get install -y -q --no-install-recommends $others
-    if printf '%s\n' "$@" | grep -qx "$qemu_package"; then install_qemu; fi
+    for package; do
+        if is_qemu "$package"; then install_qemu "$package"; fi
+    done
 }
 
-# setup [SECTION]: demo, test or proof (all).
+# setup [SECTION]: demo, riscv, test or proof (all).
 setup() {
     local missing
-    is_one_of "${1:-proof}" demo test proof || { say "no such section: '$1' (demo, test, proof)"; exit 2; }
+    is_one_of "${1:-proof}" demo riscv test proof || { say "no such section: '$1' (demo, riscv, test, proof)"; exit 2; }
     if ! command -v dpkg-query >/dev/null; then
         say "this is no Debian: install by hand what cmake/packages.txt names"
         exit 3

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The boards and QEMU's machines, from hal/boards/machines.toml.
 
-    qemu.py MACHINE     prints its options
+    qemu.py MACHINE     prints the machine's program and its options
 
 As a module, from the environment: NOPSCOPE_BUILD_ROOT (holds the boards' builds).
 """
@@ -23,6 +23,7 @@ class Machines(dict):
     def __init__(self):
         table = tomllib.loads(TABLE.read_text())
         self.boards = list(dict.fromkeys(row["board"] for row in table.values()))
+        self._programs = {name: row["qemu"] for name, row in table.items() if "qemu" in row}
         super().__init__({name: (row["board"], row["options"].split()) for name, row in table.items() if "options" in row})
 
     def __missing__(self, name):
@@ -35,6 +36,11 @@ class Machines(dict):
             at = options.index("-M") + 1
             return board, [*options[:at], options[at] + ",virtualization=on", *options[at + 1:]]
         raise KeyError(name)
+
+    def program(self, name):
+        """QEMU's program for a machine, also for a derived one and for one of tests/verification/hostile."""
+        rows = [row for row in self._programs if name == row or name.startswith(row + "-")]
+        return self._programs[max(rows, key=len)] if rows else "qemu-system-aarch64"
 
     def __contains__(self, name):
         try:
@@ -63,7 +69,7 @@ def qemu_command(machine, image, words=(), icount=True, elf=None, serial="stdio"
         clock = ["-accel", "tcg,thread=single"] if is_pi else []
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     # A Pi's raw image starts at EL2 as on the board.
-    return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", serial, *clock,
+    return [MACHINES.program(machine), *options, "-display", "none", "-monitor", "none", "-serial", serial, *clock,
             "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel", str(elf.with_suffix(".img") if is_pi else elf)]
 
 
@@ -71,6 +77,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     try:
-        print(*MACHINES[sys.argv[1]][1])
+        print(MACHINES.program(sys.argv[1]), *MACHINES[sys.argv[1]][1])
     except KeyError as error:
         sys.exit(f"qemu.py: there is no machine {error} in {TABLE}")

@@ -61,7 +61,7 @@ def run(arguments, image, directory):
         options = hostile.options(arguments.machine, arguments.elf or arguments.image, image.symbols, directory)
     else:
         options = [*MACHINES[arguments.machine][1], "-kernel", arguments.image]
-    command = ["qemu-system-aarch64", *options, "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio", *arguments.qemu]
+    command = [MACHINES.program(arguments.machine), *options, "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio", *arguments.qemu]
     if not arguments.no_semihosting:
         words = ["arg=" + word for word in ["selftest", *arguments.words]]
         command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]

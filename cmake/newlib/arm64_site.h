@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Included into newlib's aarch64 assembly by patch.sh, so that its functions look like what the
+ * Included into newlib's aarch64 assembly by arm64.sh, so that its functions look like what the
  * compiler makes of -fpatchable-function-entry=4,2 with -mbranch-protection=standard:
  *
  *     nop nop        8-byte aligned, named by __patchable_function_entries: the ops slot

@@ -1,36 +1,16 @@
-#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # Gives newlib's hand-written aarch64 functions what its C functions get from the compiler: a
-# landing pad and a patch site (nopscope_site.h). Works on an unpacked copy of newlib 3.x or 4.x.
-#
-#   patch.sh NEWLIB_SOURCE_DIR
-#
-# Every pattern must be found: a newlib that looks different fails here and not at run time.
+# landing pad and a patch site (arm64_site.h). Works on an unpacked copy of newlib 3.x or 4.x. For
+# build.sh.
 #
 # Never instrumented: setjmp (it would save the return hook's address as its caller's) and longjmp
 # (it does not return to where it was called from).
 # Never assembly: rawmemchr (it calls strlen with live values in x14 and x15, which a hook may use).
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-dir=${1:?usage: patch.sh NEWLIB_SOURCE_DIR}/newlib/libc/machine/aarch64
-cd "$dir"
-
-fail() {
-    echo "newlib's $1 is not as expected: $2" >&2
-    exit 1
-}
-
-# replace FILE PATTERN SED_SCRIPT: PATTERN must be in FILE, SED_SCRIPT must change it.
-replace() {
-    grep -qE -- "$2" "$1" || fail "$1" "no line like '$2'"
-    sed -E -i.orig -- "$3" "$1"
-    cmp -s "$1" "$1.orig" && fail "$1" "'$3' changed nothing"
-    rm -f "$1.orig"
-}
-
-include='#include "nopscope_site.h"'
-cp "$here/nopscope_site.h" .
+# shellcheck disable=SC2034  # build.sh reads both
+target=aarch64-none-elf
+machine=aarch64
 
 # Newer newlib: one set of macros for all files.
 patch_asmdefs() {
@@ -62,12 +42,15 @@ patch_def_fn() {
     replace setjmp.S '^#define GPR_LAYOUT' "0,/^#define GPR_LAYOUT/s//$(sed 's/[#"]/\\&/g' <<<"$include")\n&/"
 }
 
-if [ -f asmdefs.h ]; then patch_asmdefs; else patch_def_fn; fi
+patch_assembly() {
+    local file
+    if [ -f asmdefs.h ]; then patch_asmdefs; else patch_def_fn; fi
 
-# `br` to a return address needs a `bti j` there; `ret` needs nothing.
-replace setjmp.S '^\s*br\s+x30' 's/^(\s*)br\s+x30/\1ret/'
+    # `br` to a return address needs a `bti j` there; `ret` needs nothing.
+    replace setjmp.S '^\s*br\s+x30' 's/^(\s*)br\s+x30/\1ret/'
 
-# Both files choose by the same condition: take the C one.
-for file in rawmemchr.S rawmemchr-stub.c; do
-    replace "$file" '^#\s*if .*__OPTIMIZE_SIZE__' 's/^#\s*if .*__OPTIMIZE_SIZE__.*/#if 1/'
-done
+    # Both files choose by the same condition: take the C one.
+    for file in rawmemchr.S rawmemchr-stub.c; do
+        replace "$file" '^#\s*if .*__OPTIMIZE_SIZE__' 's/^#\s*if .*__OPTIMIZE_SIZE__.*/#if 1/'
+    done
+}

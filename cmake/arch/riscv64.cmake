@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# What platform.cmake and firmware.cmake need to know of RISC-V. The toolchain file has the level.
+# Backtraces follow the frame pointer.
+set(_arch_flags -fno-omit-frame-pointer)
+set(_arch_newlib_flags "")
+set(_default_board riscv-virt)
+# Debian's libstdc++-12-dev-riscv64-cross.
+set(_libstdcxx_elsewhere /usr/riscv64-linux-gnu/include/c++)

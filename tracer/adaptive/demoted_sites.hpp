@@ -35,8 +35,8 @@ public:
     void open(std::uint64_t clock_hz) { clock_hz_ = clock_hz; }
 
     // Needed to read the sites, or to change more than a state. Any context. False: it is taken.
-    bool try_lock() { return !__atomic_exchange_n(&locked_, true, __ATOMIC_ACQUIRE); }
-    void unlock() { __atomic_store_n(&locked_, false, __ATOMIC_RELEASE); }
+    bool try_lock() { return __atomic_exchange_n(&locked_, 1, __ATOMIC_ACQUIRE) == 0; }
+    void unlock() { __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE); }
 
     bool may_demote(std::uint32_t index) {
         const Site* const known = find(index);
@@ -152,7 +152,7 @@ private:
     std::uint64_t moves_ = 0;
     std::uint64_t noted_ = 0;
     std::uint64_t clock_hz_ = 0;
-    bool locked_ = false;
+    std::uint32_t locked_ = 0;  // a word: not every CPU exchanges a byte
 };
 
 }  // namespace nopscope

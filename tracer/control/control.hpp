@@ -44,13 +44,13 @@ public:
     // Tries the pending command again. If none is pending, reads at most bytes_a_go bytes. Returns
     // at once if another context runs it.
     void run(bool (*try_read)(std::uint8_t&), std::uint64_t now) {
-        if (__atomic_exchange_n(&running_, true, __ATOMIC_ACQUIRE)) return;
+        if (__atomic_exchange_n(&running_, 1, __ATOMIC_ACQUIRE) != 0) return;
         now_ = now;
         keep_line();
         if (pending_) perform();
         std::uint8_t byte = 0;
         for (unsigned n = 0; n < bytes_a_go && is_free() && try_read(byte); ++n) take(byte);
-        __atomic_store_n(&running_, false, __ATOMIC_RELEASE);
+        __atomic_store_n(&running_, 0, __ATOMIC_RELEASE);
     }
 
 private:
@@ -225,7 +225,7 @@ private:
     CommandReceiver receiver_;
     CommandRequest request_;
     Replies::Reply* reply_ = nullptr;  // of the pending command
-    bool running_ = false;
+    std::uint32_t running_ = 0;        // a word: not every CPU exchanges a byte
     bool pending_ = false;
     Line line_ = Line::steady;
     std::uint16_t session_ = 0;

@@ -2,33 +2,34 @@
 // The frame description that libgcc's unwinder gets for a hook (recorders/unwinder.cpp). It is not
 // in .eh_frame: there a description must be in the same object as its code.
 //
-// libgcc tells frames apart by their CFA, and a hook must not look like its caller: it would be taken
-// for the frame with the handler. So the hook has a CFA of its own, 8 above the SP of both.
+// libgcc tells frames apart by their CFA, and a hook must not look like its caller: it would be
+// taken for the frame with the handler. So the hook has a CFA of its own, 8 above the SP of both.
 //
 // LR and SP: DWARF's numbers of these registers, which the architecture defines.
 
 #include "nopscope_offsets.h"
 
-// DWARF 5, 6.4.2 and 7.7.1; DW_EH_PE_ and the augmentation: Linux Standard Base, "DWARF Extensions".
-#define DW_CFA_def_cfa          0x0c
-#define DW_CFA_val_offset       0x14
-#define DW_CFA_val_expression   0x16
-#define DW_EH_PE_udata4         0x03
-#define DW_EH_PE_datarel        0x30
-#define DW_OP_deref             0x06
-#define DW_OP_const1u           0x08
-#define DW_OP_dup               0x12
-#define DW_OP_drop              0x13
-#define DW_OP_over              0x14
-#define DW_OP_pick              0x15
-#define DW_OP_swap              0x16
-#define DW_OP_minus             0x1c
-#define DW_OP_plus_uconst       0x23
-#define DW_OP_bra               0x28
-#define DW_OP_eq                0x29
-#define DW_OP_skip              0x2f
-#define DW_OP_lit0              0x30
-#define DW_OP_GNU_encoded_addr  0xf1
+// DWARF 5, 6.4.2 and 7.7.1; DW_EH_PE_ and the augmentation: Linux Standard Base, "DWARF
+// Extensions".
+#define DW_CFA_def_cfa 0x0c
+#define DW_CFA_val_offset 0x14
+#define DW_CFA_val_expression 0x16
+#define DW_EH_PE_udata4 0x03
+#define DW_EH_PE_datarel 0x30
+#define DW_OP_deref 0x06
+#define DW_OP_const1u 0x08
+#define DW_OP_dup 0x12
+#define DW_OP_drop 0x13
+#define DW_OP_over 0x14
+#define DW_OP_pick 0x15
+#define DW_OP_swap 0x16
+#define DW_OP_minus 0x1c
+#define DW_OP_plus_uconst 0x23
+#define DW_OP_bra 0x28
+#define DW_OP_eq 0x29
+#define DW_OP_skip 0x2f
+#define DW_OP_lit0 0x30
+#define DW_OP_GNU_encoded_addr 0xf1
 
 // Operations without an operand.
 .macro op first, more:vararg
@@ -73,7 +74,7 @@
     .byte   DW_CFA_def_cfa, SP, 8
     .byte   DW_CFA_val_offset, SP, 1    // the caller's SP is the CFA - 8
     .byte   DW_CFA_val_expression, LR
-    .uleb128 .Lexpression_end - .Lexpression
+    .byte   .Lexpression_end - .Lexpression  // a uleb128: below 128
 // In: the CFA; the base: the shadow stack's top, plus -1. Out: the caller's address. 0, which ends
 // the unwinding: no open call has this SP. The comments show what is on DWARF's stack. libgcc's
 // DW_OP_pick does not take the lowest number, so the CFA stays there.

@@ -21,7 +21,7 @@ public:
         contexts_ = &contexts;
     }
     // Makes all facts due now. Any context.
-    void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
+    void request() { __atomic_store_n(&requested_, 1, __ATOMIC_RELAXED); }
 
     // The lock of the contexts is held.
 
@@ -75,7 +75,7 @@ private:
     unsigned object_ = 0;
     bool any_ = false;
     bool changed_ = false;
-    bool requested_ = false;
+    std::uint32_t requested_ = 0;  // a word: not every CPU exchanges a byte
 };
 
 static_assert(sizeof Context::name == protocol::max_task_name + 1);
@@ -151,7 +151,7 @@ inline bool TaskSender::name(std::uint64_t id, const char* text) {
 
 inline bool TaskSender::waits(std::uint64_t now) const {
     if (!__atomic_load_n(&any_, __ATOMIC_RELAXED)) return false;
-    if (sending_ || __atomic_load_n(&requested_, __ATOMIC_RELAXED)) return true;
+    if (sending_ || __atomic_load_n(&requested_, __ATOMIC_RELAXED) != 0) return true;
     // Soon there is no room for one more.
     if (__atomic_load_n(&ended_count_, __ATOMIC_RELAXED) >= std::size(ended_) / 2) return true;
     return now - all_begun_ >= again_seconds * clock_hz_ ||
@@ -161,7 +161,7 @@ inline bool TaskSender::waits(std::uint64_t now) const {
 
 inline void TaskSender::begin(std::uint64_t now) {
     const bool due = now - all_begun_ >= again_seconds * clock_hz_;
-    all_ = __atomic_exchange_n(&requested_, false, __ATOMIC_RELAXED) || due;
+    all_ = __atomic_exchange_n(&requested_, 0, __ATOMIC_RELAXED) != 0 || due;
     begun_ = now;
     if (all_) all_begun_ = now;
     sending_ = true;

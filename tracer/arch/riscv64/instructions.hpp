@@ -30,16 +30,14 @@ inline constexpr std::size_t stub_count = 16;
 inline constexpr std::uint64_t stub_copy_bytes = stub_count * stub_bytes;
 
 struct Stubs {
-    Address first;                    // of the first copy
+    Address first;                     // of the first copy
     std::span<const Address> targets;  // what each stub jumps to
     constexpr CodeRange code() const { return {first, first + 2 * stub_copy_bytes}; }
 };
 #if defined(__riscv) && !defined(NOPSCOPE_SIMULATED)
 extern "C" const char nopscope_stubs[];
 extern "C" const Address nopscope_stub_targets[stub_count];
-inline Stubs stubs() {
-    return {reinterpret_cast<Address>(nopscope_stubs), nopscope_stub_targets};
-}
+inline Stubs stubs() { return {reinterpret_cast<Address>(nopscope_stubs), nopscope_stub_targets}; }
 #else
 inline Stubs simulated_stubs{};  // for unit tests
 inline Stubs stubs() { return simulated_stubs; }
@@ -75,8 +73,8 @@ struct ToggleWord {
     constexpr std::uint32_t at(std::uint64_t base, std::uint64_t offset = 0) const {
         if (stub == none) return idle_word;
         const std::int64_t distance = distance_to_stubs(base + offset - 4, first);
-        return jalr_t0_t0 | (static_cast<std::uint32_t>(distance) + static_cast<std::uint32_t>(stub))
-                                << 20;
+        return jalr_t0_t0 |
+               (static_cast<std::uint32_t>(distance) + static_cast<std::uint32_t>(stub)) << 20;
     }
 };
 inline constexpr ToggleWord always_idle{0, ToggleWord::none};

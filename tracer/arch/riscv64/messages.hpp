@@ -7,7 +7,8 @@ namespace nopscope::arch {
 inline constexpr const char* wrong_level_text =
     "the tracer runs in M-mode only, and init() was called in another mode";
 inline constexpr const char* wrong_memory_text =
-    "the rings (.nopscope.ring), the tracer's .bss and Config::profile_memory must be writable main "
+    "the rings (.nopscope.ring), the tracer's .bss and Config::profile_memory must be writable "
+    "main "
     "memory";
 inline constexpr const char* out_of_reach_text =
     "the tracer's stubs are more than 2 GiB away from a patch site";

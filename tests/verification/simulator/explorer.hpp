@@ -133,6 +133,11 @@ struct Exploration {
 
 struct Explorer {
     static constexpr std::size_t max_steps = 64;
+#ifdef NOPSCOPE_SIMULATED_RISCV  // only the patcher's call executes FENCE.I
+    static constexpr bool interrupt_synchronizes = false;
+#else
+    static constexpr bool interrupt_synchronizes = true;
+#endif
 
     Explorer(const Recording& recording, ExploreOptions options)
         : rec_(recording), options_(options) {
@@ -389,7 +394,7 @@ private:
                    Core& c = next.cores[n];
                    std::swap(e, c.below);  // the other one is empty
                    c.interrupted = enters;
-                   c.pipeline = c.icache;
+                   if (interrupt_synchronizes) c.pipeline = c.icache;
                });
         }
         if (options_.early_loads && run.phase == Phase::idle) {

@@ -155,6 +155,13 @@ private:
             numbers.push_back(number(object));
         return numbers;
     }
+    // The direct entry that the site's word calls.
+    Address called_by(std::uint32_t word) const {
+        for (const Ops* ops : all_)
+            if (ops->direct != 0 && word == arch::call_at(site_.toggle(), ops->direct))
+                return ops->direct;
+        return 0;
+    }
     Parts direct_of(Address entry) const {
         for (const Ops* ops : all_)
             if (entry != 0 && ops->direct == entry) return direct_part(number(ops));
@@ -186,14 +193,12 @@ private:
     unsigned word_of(std::uint32_t word) {
         const Address at = site_.toggle();
         const auto calls = [&](Address target) { return word == arch::call_at(at, target); };
-        const std::int64_t offset = static_cast<std::int32_t>(word << 6) >> 4;
-        const Word found =
-            word == arch::idle_word         ? Word{Word::To::body, 0}
-            : calls(trampolines_.callback)  ? Word{Word::To::callback_trampoline, 0}
-            : calls(trampolines_.unguarded) ? Word{Word::To::unguarded_trampoline, 0}
-            : calls(trampolines_.far)
-                ? Word{Word::To::far_trampoline, 0}
-                : Word{Word::To::direct, direct_of(at + static_cast<Address>(offset))};
+        const Word found = word == arch::idle_word         ? Word{Word::To::body, 0}
+                           : calls(trampolines_.callback)  ? Word{Word::To::callback_trampoline, 0}
+                           : calls(trampolines_.unguarded) ? Word{Word::To::unguarded_trampoline, 0}
+                           : calls(trampolines_.far)
+                               ? Word{Word::To::far_trampoline, 0}
+                               : Word{Word::To::direct, direct_of(called_by(word))};
         for (unsigned i = 0; i < recording.words.size(); ++i)
             if (recording.words[i].to == found.to && recording.words[i].direct == found.direct)
                 return i;

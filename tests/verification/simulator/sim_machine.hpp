@@ -10,6 +10,8 @@
 //   - A core refills its pipeline from its instruction cache at its context synchronisation
 //     event, and at no other time.
 // CTR_EL0.IDC or .DIC keeps the second or the third copy coherent, but not the pipelines.
+// NOPSCOPE_SIMULATED_RISCV: a RISC-V machine. Nothing needs cleaning; a data fence makes stores
+// visible to all harts, and FENCE.I refills a hart's pipeline.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -84,6 +86,11 @@ struct SimMachine {
     std::size_t poc_line_bytes() { return options_.line_bytes; }
     void clean_to_poc(Address address) { poc_cleans.insert(address & ~(options_.line_bytes - 1)); }
     void data_barrier() {
+#ifdef NOPSCOPE_SIMULATED_RISCV
+        // Other harts see all stores from now on, and fetch them after their next FENCE.I.
+        unified_ = data_;
+        for (auto& cache : icache_) cache = data_;
+#endif
         for (Address at : pending_invalidates_)
             for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
         for (Address at : pending_cleans_) {

@@ -15,7 +15,7 @@ struct DeviceRange {  // mapped as device memory; both multiples of 4 KiB
     std::uint64_t bytes;
 };
 
-enum class UartKind : std::uint8_t { pl011, cadence, mini };
+enum class UartKind : std::uint8_t { pl011, cadence, mini, ns16550 };
 
 struct UartConfig {
     UartKind kind;
@@ -27,12 +27,14 @@ struct UartConfig {
     std::uint32_t (*prepare_clock_hz)() = nullptr;
 };
 
-enum class Controller : std::uint8_t { gic_v2, gic_v3, bcm2836 };
+enum class Controller : std::uint8_t { gic_v2, gic_v3, bcm2836, clint_plic };
 
 struct InterruptConfig {
     Controller controller;
-    std::uint64_t base;    // GIC: the distributor; BCM2836: the registers of each core
-    std::uint64_t second;  // GICv2: CPU interface; v3: first redistributor; BCM2836: VideoCore
+    // GIC: the distributor; BCM2836: the registers of each core; CLINT
+    std::uint64_t base;
+    // GICv2: CPU interface; v3: first redistributor; BCM2836: VideoCore; PLIC
+    std::uint64_t second;
 };
 
 // What the boot firmware says about the clocks, in Hz; 0: not known.
@@ -53,6 +55,10 @@ struct BoardTable {
     std::uint64_t (*ram_end)() = nullptr;
     // Null: no such firmware. Called once, after prepare_clock_hz, MMU and caches off.
     FirmwareClocks (*firmware_clocks)() = nullptr;
+    // The rate of clock() in Hz; 0: the CPU tells it.
+    std::uint64_t counter_hz = 0;
+    // Ends the machine without semihosting; null: the boot firmware does it.
+    void (*power_off)(int status) = nullptr;
     // Resets the machine if the boot firmware cannot; null: the board has no other way.
     void (*reset)() = nullptr;
     // RAM keeps its contents over a reset, and the loader does not overwrite them.

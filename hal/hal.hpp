@@ -155,7 +155,7 @@ const volatile std::uint32_t* interrupt_depth_of(unsigned core);
 std::uint64_t interrupted_pc();
 // In a handler: the interrupted registers, as saved on its stack.
 struct InterruptedRegisters {
-    const std::uint64_t* x;  // x0 to x30
+    const std::uint64_t* x;  // x[n]: register xn
     std::uint64_t sp;
     std::uint64_t pc;
 };

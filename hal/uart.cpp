@@ -4,29 +4,14 @@
 // us. The interrupt comes when the FIFO is half full.
 #include <atomic>
 
-#include "hal/board.hpp"
 #include "hal/console.hpp"
-#include "hal/drivers/cadence_uart.hpp"
+#include "hal/drivers.hpp"
 #include "hal/drivers/deadline.hpp"
-#include "hal/drivers/mini_uart.hpp"
-#include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
 namespace {
-
-// Calls `operation` with the board's UART. This branch is the whole cost of a table of boards. The
-// mini-UART is a build option and adds no branch.
-template <typename Operation>
-inline auto with_uart(Operation operation) {
-    if constexpr (NOPSCOPE_MINI_UART) {
-        return operation(MiniUart{board.uart.base});
-    } else {
-        if (board.uart.kind == UartKind::cadence) return operation(CadenceUart{board.uart.base});
-        return operation(Pl011{board.uart.base});
-    }
-}
 
 std::uint32_t clock_hz_of_uart;  // 0: emulated
 std::uint32_t baud_now;
@@ -39,7 +24,7 @@ constexpr unsigned quiet_ms = 50;
 constexpr std::uint32_t received_bytes = 512;
 std::uint8_t received[received_bytes];
 std::atomic<std::uint32_t> first, last;  // count bytes; modulo 2^32
-std::atomic<bool> receiving;
+std::atomic<unsigned> receiving;         // 0 or 1; RISC-V exchanges no single byte
 
 bool can_be(std::uint32_t baud) {
     return with_uart([=](auto uart) { return uart.can(clock_hz_of_uart, baud); });
@@ -48,7 +33,7 @@ bool can_be(std::uint32_t baud) {
 // Moves bytes from the FIFO to the buffer. Returns at once if another core is doing it.
 void receive() {
     const InterruptsMasked masked;
-    if (receiving.exchange(true, std::memory_order_acquire)) return;
+    if (receiving.exchange(1, std::memory_order_acquire) != 0) return;
     std::uint32_t at = last.load(std::memory_order_relaxed);
     with_uart([&](auto uart) {
         for (std::uint8_t byte = 0; uart.try_read(byte);) {
@@ -59,7 +44,7 @@ void receive() {
         }
     });
     last.store(at, std::memory_order_release);
-    receiving.store(false, std::memory_order_release);
+    receiving.store(0, std::memory_order_release);
 }
 
 }  // namespace

@@ -9,11 +9,19 @@ namespace nopscope::hal {
 // The virtual timer's PPI on all boards; the BCM2836's driver numbers as a GIC does.
 inline constexpr unsigned timer_interrupt = 27;
 
-[[gnu::always_inline]] inline void device_barrier() {
 #ifdef __aarch64__  // else a driver's unit test on the host
-    asm volatile("dsb sy" ::: "memory");
-#endif
+[[gnu::always_inline]] inline void device_barrier() { asm volatile("dsb sy" ::: "memory"); }
+[[gnu::always_inline]] inline void memory_barrier() { asm volatile("dsb ish" ::: "memory"); }
+[[gnu::always_inline]] inline void fetch_barrier() { asm volatile("isb" ::: "memory"); }
+[[gnu::always_inline]] inline void mask_interrupts() {
+    asm volatile("msr daifset, #2" ::: "memory");
 }
+[[gnu::always_inline]] inline void unmask_interrupts() {
+    asm volatile("msr daifclr, #2" ::: "memory");
+}
+#else
+inline void device_barrier() {}
+#endif
 
 enum class Psci : std::uint8_t {
     none,

@@ -3,15 +3,12 @@
 // is device memory then: no unaligned access and no exclusives.
 #include "hal/arm64/boot.hpp"
 #include "hal/arm64/asm.hpp"
-#include "hal/arm64/boot_report.hpp"
-#include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
-#include "hal/arm64/semihosting.hpp"
+#include "hal/boot_report.hpp"
 #include "hal/console.hpp"
-#include "hal/cores.hpp"
 #include "hal/hal.hpp"
-#include "hal/newlib/run_main.hpp"
+#include "hal/parts.hpp"
 
 namespace nopscope::hal {
 
@@ -40,8 +37,6 @@ void set_pac_keys() {
     write_apdb_key_hi_el1(next_key(state));
 }
 
-}  // namespace
-
 void start_cycle_counter() {
     if (!CpuFeatures::read().pmu) return;
     constexpr std::uint64_t enable = 1 << 0;
@@ -53,7 +48,12 @@ void start_cycle_counter() {
     isb();
 }
 
-void report_serror() { asm volatile("msr daifclr, #4" ::: "memory"); }
+}  // namespace
+
+void finish_core_setup() {
+    start_cycle_counter();
+    asm volatile("msr daifclr, #4" ::: "memory");  // reports asynchronous aborts (SError)
+}
 
 unsigned boot_exception_level() { return entered_at; }
 
@@ -64,7 +64,7 @@ using namespace nopscope::hal;
 std::uint64_t nopscope_boot_early(unsigned exception_level, std::uint64_t device_tree) {
     entered_at = exception_level;
     uart_start();
-    print_boot_report(exception_level, device_tree);
+    print_boot_report(exception_level == 2 ? "2" : "1", device_tree);
     uart_go_on_at_board_rate();
     mmu_prepare();
     const CpuFeatures features = CpuFeatures::read();
@@ -79,14 +79,4 @@ std::uint64_t nopscope_boot_early(unsigned exception_level, std::uint64_t device
         .pac = features.pac,
     }
         .bits();
-}
-
-void nopscope_boot_late() {
-    probe_semihosting();
-    find_cores();
-    start_cycle_counter();
-    interrupts_start();
-    report_serror();
-    enable_interrupts();
-    nopscope_run_main();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that need instructions C++ has no words for. Prototypes: asm.hpp.
+// Calls that need instructions C++ has no words for. Prototypes: hal/parts.hpp and asm.hpp.
 
     .text
 
@@ -19,11 +19,11 @@
 // In: w0 operation, x1 argument. Out: x0. Free: none. If nothing answers, the HLT is undefined:
 // nopscope_exception then resumes at the next instruction, x0 unchanged.
     .global nopscope_semihosting
-    .global nopscope_semihosting_hlt
+    .global nopscope_semihosting_instruction
     .balign 8
 nopscope_semihosting:
     bti     c
-nopscope_semihosting_hlt:
+nopscope_semihosting_instruction:
     hlt     #0xf000
     ret
 

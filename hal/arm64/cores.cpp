@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds and starts the other cores. All share the boot core's page tables, which do not change
-// after boot. Other state of a core is in its registers or in arrays by core.
+// Finds, starts and ends cores: by PSCI, or from a spin table. All share the boot core's page
+// tables, which do not change after boot.
 #include "hal/cores.hpp"
-
-#include <atomic>
-
 #include "hal/arm64/asm.hpp"
-#include "hal/arm64/boot.hpp"
-#include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/arm64/page_table.hpp"
 #include "hal/arm64/psci.hpp"
@@ -15,6 +10,7 @@
 #include "hal/arm64/setup.h"
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
+#include "hal/parts.hpp"
 #include "hal/symbols.hpp"
 
 constinit nopscope::hal::SecondarySetup nopscope_secondary_setup = {};
@@ -22,14 +18,6 @@ constinit nopscope::hal::SecondarySetup nopscope_secondary_setup = {};
 namespace nopscope::hal {
 
 namespace {
-
-using Entry = void (*)(unsigned core);
-
-unsigned cores_found = 1;
-bool was_started[max_cores];
-Entry entries[max_cores];
-std::atomic<bool> any_started;
-constinit std::atomic<std::uint32_t> online = 1;
 
 // Affinity 0.0.0.core, or 0.0.core.0 if cores have threads; the boot core has 0.0.0.0.
 std::uint64_t mpidr_of(unsigned core) {
@@ -76,7 +64,19 @@ void release(unsigned core, std::uint64_t start) {
     asm volatile("sev");
 }
 
+}  // namespace
+
+unsigned this_core() { return Machine{}.core(); }
+
+unsigned count_cores() {
+    unsigned found = 1;
+    if (board.core_start.psci == Psci::none) found = board.core_start.spin_table.cores;
+    while (found < max_cores && psci(psci_affinity_info, mpidr_of(found), 0) >= 0) ++found;
+    return found;
+}
+
 bool power_on(unsigned core) {
+    prepare_setup();
     const std::uint64_t start = address_of(nopscope_secondary_start);
     if (board.core_start.psci != Psci::none) {
         return psci(psci_cpu_on, mpidr_of(core), start) == psci_success;
@@ -85,78 +85,12 @@ bool power_on(unsigned core) {
     return true;
 }
 
-bool is_online(unsigned core) { return (online_cores() >> core & 1) != 0; }
-
-}  // namespace
-
-void find_cores() {
-    if (board.core_start.psci == Psci::none) cores_found = board.core_start.spin_table.cores;
-    while (cores_found < max_cores && psci(psci_affinity_info, mpidr_of(cores_found), 0) >= 0) {
-        ++cores_found;
-    }
-}
-
-unsigned core_count() { return cores_found; }
-unsigned this_core() { return Machine{}.core(); }
-std::uint32_t online_cores() { return online.load(std::memory_order_acquire); }
-bool others_started() { return any_started.load(std::memory_order_relaxed); }
-
-StackBounds emergency_stack_bounds(unsigned core) {
-    const std::uint64_t offset = std::uint64_t{core} << EMERGENCY_STACK_SHIFT;
-    return {.low = address_of(__emergency_stack_low) + offset,
-            .high = address_of(__emergency_stack_high) + offset};
-}
-
-StackBounds stack_bounds(unsigned core) {
-    if (core == 0) return {.low = address_of(__stack_low), .high = address_of(__stack_high)};
-    const std::uint64_t first = address_of(__core_stacks_low);
-    const std::uint64_t each = (address_of(__core_stacks_high) - first) / (max_cores - 1);
-    return {.low = first + (core - 1) * each + page_bytes, .high = first + core * each};
-}
-
-StackBounds stack_bounds() { return stack_bounds(this_core()); }
-
-bool start_core(unsigned core, void (*entry)(unsigned core)) {
-    if (this_core() != 0) panic("start_core: the boot core starts the others");
-    if (core == 0 || core >= core_count() || was_started[core]) return false;
-    if (!others_started()) prepare_setup();
-    any_started.store(true, std::memory_order_relaxed);
-    entries[core] = entry;
-    device_barrier();  // completes all writes before the new core's first instruction
-    if (!power_on(core)) return false;
-    was_started[core] = true;
-    const std::uint64_t limit = clock() + clock_hz();
-    while (!is_online(core)) {
-        if (clock() > limit) return false;
-        yield();
-    }
-    return true;
-}
-
-}  // namespace nopscope::hal
-
-using namespace nopscope;
-using namespace nopscope::hal;
-
-// This core is online before the barriers, and enters after them. A core that changed text and did
-// not see this one online had completed the change before: this core fetches the new text.
-void nopscope_secondary_main(unsigned core) {
-    const std::uint32_t bit = 1u << core;
-    start_cycle_counter();
-    interrupts_start_core();
-    report_serror();
-    online.fetch_or(bit, std::memory_order_acq_rel);
-    dsb_ish();
-    isb();
-    entries[core](core);
-
-    disable_interrupts();
-    timer_disarm();
-    online.fetch_and(~bit, std::memory_order_acq_rel);
-    // Serve cores that asked before that. Later ones do not wait for this core.
-    dsb_ish();
-    serve_core_calls({.core = core, .pc = address_of(__builtin_return_address(0)), .depth = 0});
-    interrupts_stop_core();  // a late call would keep waking it
+void power_off_this_core() {
     psci(psci_cpu_off);
     for (;;) wait_for_interrupt();
 }
+
+void firmware_power_off() { psci(psci_system_off); }
+void firmware_reset() { psci(psci_system_reset); }
+
+}  // namespace nopscope::hal

@@ -32,7 +32,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hal/arm64/page_table.hpp"
+#include "hal/arm64/registers.hpp"
+#include "hal/hal.hpp"
+
 namespace nopscope::hal {
+
+inline constexpr std::uint64_t emergency_stack_stride = std::uint64_t{1} << EMERGENCY_STACK_SHIFT;
 
 struct ExceptionFrame {
     std::uint64_t x[31];
@@ -50,10 +56,11 @@ static_assert(offsetof(ExceptionFrame, esr) == FRAME_ESR);
 static_assert(offsetof(ExceptionFrame, far) == FRAME_FAR);
 static_assert(sizeof(ExceptionFrame) == FRAME_BYTES);
 
-struct FrameRecord {
+struct FrameRecord {  // AAPCS64, 6.4.6
     std::uint64_t caller_record;
-    std::uint64_t return_address;
+    std::uint64_t return_address;  // maybe signed
 };
+inline constexpr std::uint64_t record_offset = 0;
 
 struct IrqFrame {
     ExceptionFrame general;
@@ -66,6 +73,27 @@ static_assert(offsetof(IrqFrame, record) == FRAME_RECORD);
 static_assert(offsetof(IrqFrame, fpsr) == FRAME_FPSR);
 static_assert(offsetof(IrqFrame, q) == FRAME_Q(0));
 static_assert(sizeof(IrqFrame) == IRQ_FRAME_BYTES && IRQ_FRAME_BYTES % 16 == 0);
+
+inline InterruptedRegisters registers_of(const ExceptionFrame& frame) {
+    return {frame.x, frame.sp, frame.elr};
+}
+inline Fault fault_of(const ExceptionFrame& frame) {
+    return {.happened = true, .esr = frame.esr, .elr = frame.elr, .far = frame.far, .sp = frame.sp};
+}
+inline std::uint64_t fault_address(const ExceptionFrame& frame) {
+    return Esr{frame.esr}.is_abort() ? frame.far : 0;
+}
+inline void resume_at(ExceptionFrame& frame, std::uint64_t pc, std::uint64_t sp) {
+    constexpr std::uint64_t branch_type = 3 << 10;  // SPSR.BTYPE: the place has no landing pad
+    constexpr std::uint64_t illegal_state = 1 << 20;
+    frame.elr = pc;
+    frame.sp = sp;
+    frame.spsr &= ~(branch_type | illegal_state);
+}
+inline bool is_synchronous(unsigned vector) { return vector == 4; }
+inline bool is_unanswered_semihosting(const ExceptionFrame& frame) {
+    return Esr{frame.esr}.exception_class() == static_cast<unsigned>(ExceptionClass::unknown);
+}
 
 }  // namespace nopscope::hal
 #endif

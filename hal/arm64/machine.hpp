@@ -14,8 +14,8 @@ namespace nopscope {
 inline constexpr std::uint64_t text_alias_offset = 0x40'0000'0000;
 
 namespace hal {
-bool run_on_other_cores(CoreCall call, void* argument);  // hal/arm64/core_calls.cpp
-std::uint32_t online_cores();                            // hal/arm64/cores.cpp
+bool run_on_other_cores(CoreCall call, void* argument);  // hal/core_calls.cpp
+std::uint32_t online_cores();                            // hal/cores.cpp
 }  // namespace hal
 
 struct Machine : Cpu {

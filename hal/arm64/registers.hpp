@@ -65,7 +65,6 @@ NOPSCOPE_SYSTEM_REGISTER(apdb_key_hi_el1, "S3_0_C2_C2_3")
 #undef NOPSCOPE_SYSTEM_REGISTER
 
 [[gnu::always_inline]] inline void isb() { asm volatile("isb" ::: "memory"); }
-[[gnu::always_inline]] inline void dsb_ish() { asm volatile("dsb ish" ::: "memory"); }
 
 constexpr unsigned field(std::uint64_t value, unsigned low, unsigned bits) {
     return static_cast<unsigned>(value >> low & ((std::uint64_t{1} << bits) - 1));
@@ -122,6 +121,12 @@ struct Esr {
     // Data and instruction aborts.
     constexpr unsigned fault_status() const { return field(value, 0, 6); }
     constexpr bool is_write() const { return field(value, 6, 1) != 0; }
+    constexpr bool is_data_abort() const {
+        return exception_class() == 0x24 || exception_class() == 0x25;
+    }
+    constexpr bool is_abort() const {
+        return is_data_abort() || exception_class() == 0x20 || exception_class() == 0x21;
+    }
 };
 
 // ESR_ELx.EC, the classes named in code.

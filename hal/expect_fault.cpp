@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/expect_fault.hpp"
 
-#include "hal/arm64/asm.hpp"
 #include "hal/hal.hpp"
+#include "hal/parts.hpp"
 #include "hal/symbols.hpp"
 
 namespace nopscope::hal {
@@ -29,16 +29,11 @@ Fault expect_fault(void (*function)(void*), void* argument) {
 }
 
 bool recover_expected_fault(ExceptionFrame& frame) {
-    constexpr std::uint64_t branch_type = 3 << 10;  // SPSR.BTYPE: the label has no landing pad
-    constexpr std::uint64_t illegal_state = 1 << 20;
     Expectation& mine = expectations[this_core()];
     if (!mine.expecting) return false;
     mine.expecting = false;
-    mine.last = {
-        .happened = true, .esr = frame.esr, .elr = frame.elr, .far = frame.far, .sp = frame.sp};
-    frame.elr = address_of(nopscope_guarded_call_recovery);
-    frame.sp = mine.recovery_sp;
-    frame.spsr &= ~(branch_type | illegal_state);
+    mine.last = fault_of(frame);
+    resume_at(frame, address_of(nopscope_guarded_call_recovery), mine.recovery_sp);
     return true;
 }
 

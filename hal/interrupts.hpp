@@ -3,9 +3,9 @@
 
 namespace nopscope::hal {
 
-// One of SGIs 0..7, which firmware at EL3 leaves to the Non-secure state. TF-A makes 8..15 Secure,
-// and silently drops a Non-secure write that raises one.
-inline constexpr unsigned core_call_sgi = 7;
+// Of the software interrupts 0..7. On arm64 firmware at EL3 leaves those to the Non-secure state.
+// TF-A makes 8..15 Secure, and silently drops a Non-secure write that raises one.
+inline constexpr unsigned core_call = 7;
 
 void interrupts_start();       // boot: starts the controller with all interrupts disabled
 void interrupts_start_core();  // each core, also the boot core: its own part and core calls

@@ -11,11 +11,9 @@
 // with interrupts masked. An interrupt that finds no request is harmless.
 #include <atomic>
 
-#include "hal/arm64/interrupts.hpp"
-#include "hal/arm64/machine.hpp"
-#include "hal/arm64/registers.hpp"
 #include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/interrupts.hpp"
 #include "hal/symbols.hpp"
 
 namespace nopscope::hal {
@@ -81,8 +79,8 @@ void serve_core_calls(const Interrupted& here) {
         bool& is_serving = requests[here.core].is_serving;
         is_serving = true;
         // The caller has completed its changes of text, but this core may have fetched older text.
-        // Only an interrupt's entry would synchronise by itself.
-        isb();
+        // An interrupt's entry alone need not synchronise.
+        fetch_barrier();
         if (request.call != nullptr) request.call(request.argument, here);
         is_serving = false;
         request.unfinished.fetch_and(~bit, std::memory_order_release);
@@ -93,7 +91,7 @@ bool run_on_other_cores(CoreCall call, void* argument) {
     const Interrupted here = {.core = this_core(),
                               .pc = address_of(__builtin_return_address(0)),
                               .depth = interrupt_depth()};
-    dsb_ish();  // orders the caller's writes before this read: see nopscope_secondary_main
+    memory_barrier();  // orders the caller's writes before this read: see nopscope_secondary_main
     if (online_cores() == 1) return true;
     const InterruptsMasked masked;
     Request& request = requests[here.core];

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semihosting ("Semihosting for AArch32 and AArch64", 2.0): how an image gets its command line from
-// a debugger or QEMU, and how it ends.
-#include "hal/arm64/semihosting.hpp"
+// Semihosting ("Semihosting for AArch32 and AArch64", 2.0, which "RISC-V Semihosting" refers to):
+// how an image gets its command line from a debugger or QEMU, and how it ends.
+#include "hal/semihosting.hpp"
 
-#include "hal/arm64/asm.hpp"
-#include "hal/arm64/psci.hpp"
-#include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
 #include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/parts.hpp"
 #include "hal/symbols.hpp"
 
 namespace nopscope::hal {
@@ -28,12 +26,11 @@ char command_line_text[256];
 
 bool skip_unanswered_semihosting(ExceptionFrame& frame) {
     constexpr std::uint64_t instruction_bytes = 4;
-    if (frame.elr != address_of(nopscope_semihosting_hlt)) return false;
-    if (Esr{frame.esr}.exception_class() != static_cast<unsigned>(ExceptionClass::unknown)) {
-        return false;
-    }
+    const std::uint64_t instruction = address_of(nopscope_semihosting_instruction);
+    const InterruptedRegisters at = registers_of(frame);
+    if (at.pc != instruction || !is_unanswered_semihosting(frame)) return false;
     unanswered = true;
-    frame.elr += instruction_bytes;
+    resume_at(frame, instruction + instruction_bytes, at.sp);
     return true;
 }
 
@@ -56,7 +53,8 @@ void exit(int status) {
                                                  static_cast<std::uint64_t>(status)};
         nopscope_semihosting(sys_exit_extended, block);
     }
-    psci(psci_system_off);
+    if (board.power_off != nullptr) board.power_off(status);
+    firmware_power_off();
     for (;;) wait_for_interrupt();
 }
 
@@ -64,7 +62,7 @@ void reset() {
     stop_other_cores();
     uart_drain();
     if (board.reset != nullptr) board.reset();
-    psci(psci_system_reset);
+    firmware_reset();
     for (;;) wait_for_interrupt();
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hal/arm64/exception_names.hpp"
-
+// Texts for ESR_EL1: Arm ARM DDI 0487, D19.2 (EC and ISS encodings).
 #include <iterator>
 
-#include "hal/arm64/page_table.hpp"
+#include "hal/arm64/registers.hpp"
+#include "hal/console.hpp"
+#include "hal/cores.hpp"
 #include "hal/hal.hpp"
+#include "hal/parts.hpp"
+#include "tracer/arch/arm64/cpu.hpp"
 
 namespace nopscope::hal {
 
@@ -22,8 +25,6 @@ const char* look_up(const Name (&names)[count], unsigned code, const char* other
     }
     return otherwise;
 }
-
-}  // namespace
 
 const char* vector_name(unsigned vector) {
     static constexpr const char* names[] = {
@@ -66,14 +67,6 @@ const char* exception_class_name(Esr esr) {
     return look_up(names, esr.exception_class(), "unknown class");
 }
 
-bool is_data_abort(Esr esr) {
-    return esr.exception_class() == 0x24 || esr.exception_class() == 0x25;
-}
-
-bool is_abort(Esr esr) {
-    return is_data_abort(esr) || esr.exception_class() == 0x20 || esr.exception_class() == 0x21;
-}
-
 const char* fault_status_name(Esr esr) {
     static constexpr Name names[] = {
         {0x00, 0x03, "address size fault"},
@@ -92,12 +85,69 @@ const char* fault_status_name(Esr esr) {
     return look_up(names, esr.fault_status(), "other fault");
 }
 
-bool is_in_stack_guard(std::uint64_t address) {
-    for (unsigned core = 0; core < max_cores; ++core) {
-        const std::uint64_t stack = stack_bounds(core).low;
-        if (address >= stack - page_bytes && address < stack) return true;
+void print_register(const char* name, std::uint64_t value) {
+    print(name);
+    print_hex(value);
+}
+
+void print_general_registers(const ExceptionFrame& frame) {
+    for (unsigned i = 0; i < 31; ++i) {
+        print(i % 3 == 0 ? "  x" : "   x");
+        print_decimal(i);
+        print(i < 10 ? "   " : "  ");
+        print_hex(frame.x[i]);
+        if (i % 3 == 2) print("\n");
     }
-    return false;
+    print("\n");
+}
+
+}  // namespace
+
+void print_cause(const ExceptionFrame& frame, unsigned vector) {
+    const Esr esr{frame.esr};
+    print(vector_name(vector));
+    print(": ");
+    print(exception_class_name(esr));
+    if (!esr.is_abort()) return;
+    print(", ");
+    print(fault_status_name(esr));
+    print(esr.is_data_abort() ? esr.is_write() ? ", write" : ", read" : "");
+    print(" at ");
+    print_hex(frame.far);
+}
+
+void print_registers(const ExceptionFrame& frame) {
+    print_register("  ESR  ", frame.esr);
+    print_register("   ELR  ", frame.elr);
+    print_register("   FAR  ", frame.far);
+    print_register("\n  SPSR ", frame.spsr);
+    print_register("   SP   ", frame.sp);
+    print("\n");
+    print_general_registers(frame);
+}
+
+void print_fault(const Fault& fault) {
+    print_register("ESR ", fault.esr);
+    print_register(" ELR ", fault.elr);
+    print_register(" FAR ", fault.far);
+}
+
+BacktraceStart backtrace_start(const ExceptionFrame& frame) {
+    return {.record = frame.x[29],
+            .link = frame.x[30],
+            .link_name = "x30",
+            .sp = frame.sp,
+            .pc = frame.elr,
+            .entry_link = frame.x[9],
+            .entry_link_name = "x9",
+            .first = 1};
+}
+
+std::uint64_t plain_address(std::uint64_t address) { return Cpu::without_pac(address); }
+
+FrameRecord record_at(std::uint64_t record) {
+    const auto& found = *reinterpret_cast<const FrameRecord*>(record);
+    return {found.caller_record, plain_address(found.return_address)};
 }
 
 }  // namespace nopscope::hal

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tracer/arch/machine.hpp"
+#include "tracer/arch/path_lengths.hpp"
 #include "tracer/core/pmu_event_set.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/protocol/hello.hpp"
@@ -76,7 +77,7 @@ public:
         const InterruptsMasked masked(machine_);
         Core& core = here();
         if (core.tracer_marked == 0 &&
-            put_own(machine_, core, protocol::Extended::tracer_begin, before_going_on))
+            put_own(machine_, core, protocol::Extended::tracer_begin, arch::before_going_on))
             core.tracer_marked = marked_;
     }
 
@@ -84,10 +85,6 @@ public:
     void followed_by(std::uint32_t instructions) { after_ = instructions; }
 
 private:
-    // About how many instructions lie between an interrupt's end and the begin that go_on()
-    // records, with GCC 12 (tests/verification/oracle/truth.py).
-    static constexpr std::uint32_t before_going_on = 110;
-
     Core& here() const { return cores_[machine_.core()]; }
 
     M& machine_;

@@ -2,6 +2,7 @@
 // The shadow stack's slow paths (core.hpp): calls that longjmp ended, and real return addresses.
 #pragma once
 
+#include "tracer/arch/path_lengths.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/stop_reasons.hpp"
 #include "tracer/core/strays.hpp"
@@ -33,13 +34,6 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
     set_shadow_end(core);
 }
 
-// Counts of instructions with GCC 15 and 12 (tests/verification/oracle/truth.py): in the report of
-// a longjmp (arch/arm64/longjmp.S) before and after it reads the clock, and on a recorder's way
-// back from unwind(), minus those of its usual way that it then saves.
-inline constexpr std::uint32_t told_before = 5;
-inline constexpr std::uint32_t told_after = 2;
-inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 70;
-
 // The code that found out that calls have ended: when its work began, after how many instructions.
 struct Finder {
     Moment began;
@@ -62,19 +56,19 @@ public:
             core_.tracer_marked == 0) {
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
-            told_ = put_own_said(machine_, core_, protocol::Extended::tracer_begin, told_before,
-                                 &left_);
+            told_ = put_own_said(machine_, core_, protocol::Extended::tracer_begin,
+                                 arch::told_before, &left_);
         }
         return told_ ? left_ : finder_.began;
     }
     ~Unwinding() {
         if (!told_) return;
-        put_own_said(machine_, core_, protocol::Extended::tracer_end, told_after, &left_);
+        put_own_said(machine_, core_, protocol::Extended::tracer_end, arch::told_after, &left_);
         Moment found{found_ != 0 ? core_.cursor : 0, found_};
         if (!put_own_said(machine_, core_, protocol::Extended::tracer_begin, finder_.before,
                           &found))
             return;
-        put_own_said(machine_, core_, protocol::Extended::tracer_end, way_back);
+        put_own_said(machine_, core_, protocol::Extended::tracer_end, arch::way_back);
     }
     Unwinding(const Unwinding&) = delete;
     Unwinding& operator=(const Unwinding&) = delete;

@@ -61,14 +61,6 @@ inline ShadowFrame* first_of_jumper(const Core& core) {
     return nullptr;
 }
 
-// Counts of instructions (tests/verification/oracle/truth.py): at a jump, of the next function's
-// site and entry before the recorder's slow path reads the clock, less those of a return's hook
-// before it reads the clock.
-inline constexpr std::uint32_t jump_before = 15;
-// With the duration recorder, on the slow path's way back, less those of the usual way that it then
-// saves. With the graph recorder the next entry's record shows their time.
-inline constexpr std::uint32_t jump_after = way_back - 8;
-
 // Ends the call of a recorder's frame, which was just popped, as its return would, at the jump.
 // Interrupts are masked. `began`: when the jump was found, if on this core. `profiled`: what
 // Core::profiled was just before.
@@ -87,7 +79,7 @@ void end_at_jump(M& machine, Core& core, const ShadowFrame& frame, Moment began,
     switch (hook_of(frame.hook)) {
     case Hook::graph:
     case Hook::graph_events:
-        tell(tracer_begin, jump_before, &began);
+        tell(tracer_begin, arch::jump_before, &began);
         tell(tracer_end, 0, &began);
         put_return(machine, core, frame, false, began);
         break;
@@ -96,7 +88,7 @@ void end_at_jump(M& machine, Core& core, const ShadowFrame& frame, Moment began,
         return profile_unwound(machine, core, frame, profiled == core.profiled ? began.clock : 0);
     case Hook::duration:
         if (!duration_unwound(machine, core, frame, &began)) return;
-        after = jump_after;
+        after = arch::jump_after;
         break;
     case Hook::callback:
     case Hook::none: return;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "tracer/arch/deferral.hpp"
+#include "tracer/arch/path_lengths.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/in_force.hpp"
 #include "tracer/core/ring.hpp"
@@ -139,7 +140,7 @@ public:
     // line has drained; or a record was claimed and is not written, because its task was preempted.
     bool make_room(Moment began = {}, std::uint32_t before = 0) {
         Work work(machine_, cores_, Work::Mark::steps, began, before);
-        work.followed_by(make_room_after);
+        work.followed_by(arch::make_room_after);
         std::uint64_t stuck_since = 0;  // clock; 0: it is not stuck
         bool has_room = has_room_here(), goes_on = true;
         while (!has_room && goes_on) {
@@ -352,9 +353,6 @@ private:
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
     static constexpr std::uint64_t goes_per_second = 100;  // with a pace, run() takes at most 10 ms
-    // How many instructions follow make_room()'s tracer_end until the recorder tries again, with
-    // GCC 15 and 12 (tests/verification/oracle/truth.py).
-    static constexpr std::uint32_t make_room_after = __GNUC__ >= 15 ? 110 : 93;
 
     void open_line(const Config& config, const protocol::Hello& hello, std::uint16_t session,
                    WarmResetHeader* kept, Mode mode) {

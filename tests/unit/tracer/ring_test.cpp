@@ -160,8 +160,8 @@ TEST_F(ShadowStackToldLongjmp, CallsEndWhenItIsReported) {
     expect_bracket(3, 6);
     for (unsigned i = 3; i < 7; ++i) EXPECT_EQ(at(i).clock_low(), 1000u) << i;
     expect_returns(4);
-    EXPECT_EQ(at(3).argument(), told_before);
-    EXPECT_EQ(at(6).argument(), told_after);
+    EXPECT_EQ(at(3).argument(), arch::told_before);
+    EXPECT_EQ(at(6).argument(), arch::told_after);
     // The time that finding out took.
     expect_bracket(7, 8);
     expect_found_out(at(7));

@@ -13,8 +13,8 @@ Address called(Address function, std::uint32_t auipc, std::uint32_t jalr) {
 }
 
 TEST(Instructions, AgreeWithTheAssembler) {
-    const std::int64_t distances[] = {0,    4,     2044,   2047,       2048,       4092,
-                                      4096, -2048, -2049,  0x12345678, -0x7ffff000};
+    const std::int64_t distances[] = {0,    4,     2044,  2047,       2048,       4092,
+                                      4096, -2048, -2049, 0x12345678, -0x7ffff000};
     std::string source = ".option norvc\nnop\n";
     for (const std::int64_t distance : distances) {
         const std::int64_t upper = arch::upper_part(distance);
@@ -97,8 +97,8 @@ TEST(Sites, AreUnsetInEitherForm) {
     const struct {
         std::uint32_t words[4];
         bool is_unset;
-    } cases[] = {{{nops, nops, nops, nops}, true}, {{nop, nop, nop, nop}, true},
-                 {{nop, nop, nop, nops}, false},   {{nops, nops, ebreak, nops}, false},
+    } cases[] = {{{nops, nops, nops, nops}, true},    {{nop, nop, nop, nop}, true},
+                 {{nop, nop, nop, nops}, false},      {{nops, nops, ebreak, nops}, false},
                  {{nops, nops, nops, ebreak}, false}, {{nops, ebreak, nops, nops}, false}};
     for (const auto& [words, is_unset] : cases) {
         sim::SimMachine machine(text_base, 64);

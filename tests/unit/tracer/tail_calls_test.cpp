@@ -111,7 +111,7 @@ TEST_F(EndAtJump, AGraphsReturnHasTheJumpsTimeAndTheRestIsTheTracers) {
     end(Hook::graph);
     EXPECT_EQ(told(), "begin@1000 end@1000 ret@1000 begin@1000 end@2000 ");
     EXPECT_EQ(tuple(at(0).argument(), at(1).argument(), at(3).argument(), at(4).argument()),
-              tuple(jump_before, 0u, 0u, 0u));
+              tuple(arch::jump_before, 0u, 0u, 0u));
     EXPECT_EQ(at(2).entry_index(), 0u);
     EXPECT_EQ(core.own_records, 4u);
 }
@@ -132,7 +132,7 @@ TEST_F(EndAtJump, ADurationEndsAtTheJumpAndAShortOneIsCounted) {
     end(Hook::duration);
     EXPECT_EQ(told(), "duration@1000 data data begin@1000 end@2000 ");
     EXPECT_EQ(at(2).data() - 900, at(0).clock_low() - 1000);
-    EXPECT_EQ(at(4).argument(), jump_after);
+    EXPECT_EQ(at(4).argument(), arch::jump_after);
     core.min_duration = 5000;
     end(Hook::duration);
     EXPECT_EQ(tuple(record_index(core.cursor), core.filtered), tuple(5u, 1u));

@@ -7,7 +7,7 @@
 
 // Stores the current position and time for unwind() (shadow_stack.hpp). If an interrupt records
 // before unwind() runs, the note is void. Goes to \untraced if this core does not record. Changes
-// t3, t5. told_before (calling_convention.hpp) is the number of instructions up to the reading of
+// t3, t5. told_before (path_lengths.hpp) is the number of instructions up to the reading of
 // the clock, told_after the number behind it.
 .macro report_leaving untraced
     beqz    tp, \untraced

@@ -11,7 +11,7 @@
 #include "nopscope/return_ops.hpp"
 
 // Saves this stack's SP and resumes the task that was saved at `sp`
-// (firmware/examples/tasks/switch.S).
+// (firmware/examples/tasks/switch.hpp).
 extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
 namespace image {

@@ -9,6 +9,7 @@
 //     call_to(target)         the ToggleWord that calls `target`
 //     call_reaches(at, to)    whether the word at `at` can call `to`
 //     call_at(at, to)         the word at `at` that calls `to`; nothing if it is out of reach
+//     instruction_alignment   bytes
 //     is_call_before(machine, address)
 //                             whether the instruction that ends at `address`, which is text, is a
 //                             call that links

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions for backtraces: they find the addresses that the tracer's hooks and entries hide.
 #include "nopscope/nopscope.hpp"
+#include "tracer/arch/patch_site.hpp"
 #include "tracer/core/here.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
@@ -15,7 +16,8 @@ bool is_entry_code(std::uint64_t pc) {
         return pc >= reinterpret_cast<std::uintptr_t>(begin) &&
                pc < reinterpret_cast<std::uintptr_t>(end);
     };
-    return within(nopscope_function_entry, nopscope_function_entry_end) ||
+    return way_to_entries().contains(pc) ||
+           within(nopscope_function_entry, nopscope_function_entry_end) ||
            within(nopscope_graph_entry, nopscope_graph_entry_end) ||
            within(nopscope_profile_entry, nopscope_profile_entry_end) ||
            within(nopscope_duration_entry, nopscope_duration_entry_end) ||

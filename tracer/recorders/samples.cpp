@@ -6,6 +6,7 @@
 #include "tracer/arch/patch_site.hpp"
 #include "tracer/arch/system.hpp"
 #include "tracer/core/here.hpp"
+#include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
@@ -20,17 +21,20 @@ public:
 
     void run(const Interruption& at) {
         (void)add(at.pc);
-        const std::uint64_t record = arch::frame_record(arch::frame_pointer(at));
+        std::uint64_t record = arch::frame_record(arch::frame_pointer(at));
+        if (is_record(record, at.sp) && arch::is_of_leaf(read(record), record, core_.stack_high))
+            record = arch::frame_record(arch::leaf_caller(read(record)));
         const std::uint64_t first = is_record(record, at.sp) ? caller_at(record) : 0;
         const std::uint64_t link = arch::without_signature(machine, arch::link(at));
         if (is_return_hook(link)) {
             add_link(hooked_return_address_of(at.sp, record), first);
+        } else if (const std::uint64_t body = arch::site_body(at);
+                   is_recording(at.pc) && is_behind_call(body) && is_site_call(machine, body)) {
+            add_link(body, first);
+            const std::uint64_t caller = arch::without_signature(machine, arch::site_link(at));
+            if (is_return_hook(caller) || is_behind_call(caller)) (void)add(real(caller, at.sp));
         } else if (is_behind_call(link)) {
             add_link(link, first);
-            const std::uint64_t caller = arch::without_signature(machine, arch::site_link(at));
-            const bool is_site = is_site_call(machine, link);
-            if (is_site && (is_return_hook(caller) || is_behind_call(caller)))
-                (void)add(real(caller, at.sp));
         }
         std::uint64_t caller = first;
         for (std::uint64_t here = record; add(caller);) {
@@ -59,11 +63,16 @@ private:
     static std::uint64_t caller_at(std::uint64_t record) {
         return real(arch::without_signature(machine, read(record).return_address), record + 1);
     }
+    static bool is_recording(std::uint64_t pc) {
+        return CodeRange{address_of(nopscope_recording), address_of(nopscope_recording_end)}
+            .contains(pc);
+    }
     // True if the instruction before it, in the text, is a call.
     static bool is_behind_call(std::uint64_t address) {
         const auto begin = reinterpret_cast<std::uintptr_t>(__text_start);
         const auto end = reinterpret_cast<std::uintptr_t>(__text_end);
-        if (address % 4 != 0 || address < begin + 8 || address > end) return false;
+        if (address % arch::instruction_alignment != 0 || address < begin + 8 || address > end)
+            return false;
         return arch::is_call_before(machine, address);
     }
     void add_link(std::uint64_t link, std::uint64_t first) {

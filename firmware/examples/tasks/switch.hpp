@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches between stacks: switch.S. It cannot be traced.
+// Switches between stacks, by the architecture's assembly. It cannot be traced.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,13 @@ extern "C" void call_on_stack(std::uint64_t sp, void (*function)(unsigned), unsi
 // Makes the stack of a task that has not run: switch_stacks() with the returned SP enters `entry`.
 [[gnu::always_inline]] inline std::uint64_t first_sp(std::span<unsigned char> stack,
                                                      void (*entry)()) {
-    constexpr std::size_t words = 20, x30 = 11;  // that switch_stacks() loads
+#ifdef __riscv
+    constexpr std::size_t words = 26, link = 0;  // that switch_stacks() loads
+#else
+    constexpr std::size_t words = 20, link = 11;
+#endif
     auto* const frame = reinterpret_cast<std::uint64_t*>(stack.data() + stack.size() - 16) - words;
     for (std::size_t n = 0; n < words; ++n) frame[n] = 0;
-    frame[x30] = reinterpret_cast<std::uintptr_t>(entry);
+    frame[link] = reinterpret_cast<std::uintptr_t>(entry);
     return reinterpret_cast<std::uintptr_t>(frame);
 }

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-void switch_stacks(uint64_t* save_sp, uint64_t sp);  // switch.S
+void switch_stacks(uint64_t* save_sp, uint64_t sp);  // switch.hpp
 
 struct task {
     struct nopscope_context context;

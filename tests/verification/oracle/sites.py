@@ -57,7 +57,7 @@ class Image:
 
 
 def switching(image, *names):
-    """Returns [(begin, end)] of these of the functions that switch stacks (firmware/examples/tasks/switch.S), or of all."""
+    """Returns [(begin, end)] of these of the functions that switch stacks (firmware/examples/tasks/switch.arm64.S), or of all."""
     begins = [image.symbols[name] for name in names or ("switch_stacks", "call_on_stack") if name in image.symbols]
     return [(begin, image.ends[begin]) for begin in begins]
 

@@ -17,6 +17,7 @@ inline std::uint64_t& return_address(Regs& regs) { return regs.lr; }
 
 inline std::uint64_t frame_pointer(const Interruption& at) { return at.x[29]; }
 inline std::uint64_t link(const Interruption& at) { return at.x[30]; }
+inline std::uint64_t site_body(const Interruption& at) { return at.x[30]; }
 inline std::uint64_t site_link(const Interruption& at) { return at.x[9]; }
 
 // AAPCS64, 6.4.6. The frame pointer is its address.
@@ -25,6 +26,10 @@ struct FrameRecord {
     std::uint64_t return_address;
 };
 constexpr std::uint64_t frame_record(std::uint64_t pointer) { return pointer; }
+
+// Such a function has no record, or a whole one.
+constexpr bool is_of_leaf(const FrameRecord&, std::uint64_t, std::uint64_t) { return false; }
+constexpr std::uint64_t leaf_caller(const FrameRecord&) { return 0; }
 
 // Without the authentication code (PAC).
 template <typename M>

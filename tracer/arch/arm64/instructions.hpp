@@ -48,6 +48,7 @@ static_assert(call_at(call_reach, 0) == 0x96000000u);
 static_assert(!call_at(call_reach + 4, 0));
 static_assert(!call_at(0, 2));
 
+inline constexpr std::uint64_t instruction_alignment = 4;
 // BL, or BLR or one of its authenticating forms. `address`: a multiple of 4.
 template <typename M>
 bool is_call_before(M& machine, std::uint64_t address) {

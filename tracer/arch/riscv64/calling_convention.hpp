@@ -17,6 +17,7 @@ inline std::uint64_t& return_address(Regs& regs) { return regs.lr; }
 
 inline std::uint64_t frame_pointer(const Interruption& at) { return at.x[8]; }  // s0
 inline std::uint64_t link(const Interruption& at) { return at.x[1]; }
+inline std::uint64_t site_body(const Interruption& at) { return at.x[5]; }  // t0
 inline std::uint64_t site_link(const Interruption& at) { return at.x[1]; }
 
 // It ends where the frame pointer points to.
@@ -27,6 +28,14 @@ struct FrameRecord {
 constexpr std::uint64_t frame_record(std::uint64_t pointer) {
     return pointer - sizeof(FrameRecord);
 }
+
+// It stores its caller's frame pointer where others store their return address, which is no address
+// of the stack.
+constexpr bool is_of_leaf(const FrameRecord& record, std::uint64_t address,
+                          std::uint64_t stack_end) {
+    return record.return_address > address && record.return_address <= stack_end;
+}
+constexpr std::uint64_t leaf_caller(const FrameRecord& record) { return record.return_address; }
 
 template <typename M>
 std::uint64_t without_signature(M&, std::uint64_t saved) {

@@ -106,6 +106,7 @@ static_assert(ToggleWord{0x17f0, 4}.at(0x1004) == 0x8342'82e7);
 
 // ---- calls in text ----
 
+inline constexpr std::uint64_t instruction_alignment = 2;
 template <typename M>
 std::uint32_t halfword(M& machine, std::uint64_t address) {
     return machine.read_word(address & ~std::uint64_t{3}) >> (address & 2) * 8 & 0xffff;

@@ -74,7 +74,7 @@ function nopscope_profile_hook
     ld      t5, PROFILE_START + 8(t1)
     sd      zero, SHADOW_SP(t1)
     sd      t1, CORE_TOP(tp)
-    read_profiled t0, t3, ra
+    read_profiled t0, t3, t1
     sub     t0, t0, t4                  // the duration
     bltz    t0, .Lprofile_none          // the counter may have been read too early
 .Lprofile_add:

@@ -42,7 +42,7 @@ enum nopscope_status {
     NOPSCOPE_TIMEOUT,              ///< Carried out, but a core may not have seen it yet.
     NOPSCOPE_NO_PROFILE_MEMORY,    ///< The profile's memory is absent or too small.
     NOPSCOPE_BAD_CONFIG,           ///< An argument or a field of the configuration is out of range.
-    NOPSCOPE_WRONG_LEVEL,          ///< The exception level is not EL1.
+    NOPSCOPE_WRONG_LEVEL,          ///< The level is not EL1 (RISC-V: M-mode).
     NOPSCOPE_WRONG_MEMORY,         ///< The rings are not Normal write-back inner shareable.
     NOPSCOPE_TEXT_NOT_WRITABLE,    ///< Neither the text itself nor its alias is writable.
     NOPSCOPE_CORES_RUNNING,        ///< Other cores are on.
@@ -274,7 +274,7 @@ struct nopscope_counters {
     uint32_t refused_outside;        ///< Sites refused: not in the text.
     uint32_t refused_words;          ///< Sites refused: the words are no patch site.
     uint32_t duplicates;             ///< Table entries dropped: empty or repeated.
-    uint32_t enabled;                ///< Sites whose word is a BL now.
+    uint32_t enabled;                ///< Sites whose word is a call now.
     uint64_t reset_records;          ///< Records sent of the session before a warm reset.
     uint64_t reset_refused;          ///< Records of that session that were invalid.
     uint32_t reset_headers_refused;  ///< 1: that session's header was another image's or damaged.

@@ -52,7 +52,7 @@ enum class [[nodiscard]] Status : std::uint8_t{
     timeout,
     no_profile_memory,  ///< Config::profile_memory is absent or smaller than profile_bytes().
     bad_config,         ///< An argument or a field of Config is out of range.
-    wrong_level,        ///< init() was not called at EL1.
+    wrong_level,        ///< init() was not called at EL1 (RISC-V: in M-mode).
     /// The rings or the profile's memory are not Normal write-back inner shareable, or the tracer's
     /// register has no room for the address of its .bss (NOPSCOPE_TPIDR=contextidr).
     wrong_memory,
@@ -443,7 +443,7 @@ struct Counters {
     std::uint32_t refused_outside;     ///< Sites refused: not in the text.
     std::uint32_t refused_words;       ///< Sites refused: the words are no patch site.
     std::uint32_t duplicates;          ///< Table entries dropped: empty or repeated.
-    std::uint32_t enabled;             ///< Sites whose word is a BL now.
+    std::uint32_t enabled;             ///< Sites whose word is a call now.
     /// Records that init() sent of the session before a warm reset.
     std::uint64_t reset_records;
     std::uint64_t reset_refused;  ///< Records of that session that init() found invalid.

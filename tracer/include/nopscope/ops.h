@@ -19,9 +19,9 @@ extern "C" {
 
 /// The registers at a function's entry: the same object as nopscope::Regs.
 struct nopscope_regs {
-    uint64_t x[9];  ///< x0 to x8.
-    uint64_t fp;    ///< x29.
-    uint64_t lr;    ///< x30: where the function will return to.
+    uint64_t x[9];  ///< x0 to x8. RISC-V: a0 to a7, and t2.
+    uint64_t fp;    ///< x29. RISC-V: s0.
+    uint64_t lr;    ///< x30, or ra: where the function will return to.
     uint64_t sp;    ///< The stack pointer, which a callback must not change.
     uint64_t pc;    ///< The function's body.
 };

@@ -8,9 +8,9 @@
 ///     static nopscope::Ops counter{.func = seen, .user = &count};
 ///     nopscope::attach(counter, nopscope::Sites::all());
 ///
-/// A site has a set of ops. The set alone decides what the site's BL reaches: nothing (the word is
-/// a NOP), a direct entry, a trampoline to one callback, or a trampoline to several. An ops costs
-/// nothing in a function that it does not trace. docs/ops.md has the mechanism.
+/// A site has a set of ops. The set alone decides what the site's call reaches: nothing (the word
+/// is a NOP), a direct entry, a trampoline to one callback, or a trampoline to several. An ops
+/// costs nothing in a function that it does not trace. docs/ops.md has the mechanism.
 #pragma once
 
 #include "nopscope/enabled.h"
@@ -23,9 +23,9 @@ namespace nopscope {
 /// The registers at a function's entry. A callback may change all but `sp`. It may change `pc`, so
 /// that the call goes elsewhere, only with ::ops_redirects.
 struct Regs {
-    std::uint64_t x[9];  ///< x0 to x8.
-    std::uint64_t fp;    ///< x29.
-    std::uint64_t lr;    ///< x30: where the function will return to.
+    std::uint64_t x[9];  ///< x0 to x8. RISC-V: a0 to a7, and t2.
+    std::uint64_t fp;    ///< x29. RISC-V: s0.
+    std::uint64_t lr;    ///< x30, or ra: where the function will return to.
     std::uint64_t sp;    ///< The stack pointer.
     std::uint64_t pc;    ///< The function's body.
 };
@@ -36,8 +36,8 @@ struct Ops;
 /// called from (its return address).
 ///
 /// It runs on the caller's stack, in the caller's context, with interrupts as they were. It must
-/// return and must not use FP or vector registers: compile it with -mgeneral-regs-only, and with
-/// -ffixed-x18 where the platform uses x18. Traced functions that it calls are not seen by
+/// return and must not use FP or vector registers: on arm64, compile it with -mgeneral-regs-only,
+/// and with -ffixed-x18 where the platform uses x18. Traced functions that it calls are not seen by
 /// callbacks: the tracer stops that recursion and counts it.
 using Callback = void (*)(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
@@ -55,9 +55,10 @@ enum OpsFlags : std::uint32_t {
 /// has returned.
 struct alignas(16) Ops {
     Callback func = nullptr;  ///< The callback. Null only with a direct entry.
-    /// Address of code that the BL reaches without a trampoline. x9 is the return address, x30 the
-    /// body, x9 to x17 are free; it leaves through RET to the body. A function has one such ops at
-    /// most. 0: none.
+    /// Address of code that the site's call reaches without a trampoline. x9 is the return address,
+    /// x30 the body, x9 to x17 are free; it leaves through RET to the body. RISC-V: ra is the
+    /// return address, t0 the body, t1 and t3 to t6 are free; it leaves through JR t0, and a stub
+    /// and a trampoline (4 instructions) lead to it. A function has one such ops at most. 0: none.
     std::uint64_t direct = 0;
     void* user = nullptr;     ///< For the callback.
     std::uint32_t flags = 0;  ///< ::OpsFlags.

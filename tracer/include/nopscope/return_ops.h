@@ -23,7 +23,7 @@ struct nopscope_call_data {
 
 /// The registers at a function's return: the same object as nopscope::ReturnRegs.
 struct nopscope_return_regs {
-    uint64_t x[9];  ///< x0 to x8. x0 to x7 may be results; a callback may change them.
+    uint64_t x[9];  ///< x0 to x8, or a0 to a7: maybe results; a callback may change them.
     uint64_t sp;    ///< The stack pointer.
 };
 

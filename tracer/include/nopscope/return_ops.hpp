@@ -27,9 +27,9 @@ struct CallData {
     std::uint64_t words[3];  ///< Initially 0.
 };
 
-/// The registers at a function's return. The tracer preserves v0 to v7.
+/// The registers at a function's return. The tracer preserves v0 to v7, or fa0 to fa7.
 struct ReturnRegs {
-    std::uint64_t x[9];  ///< x0 to x8. x0 to x7 may be results; a callback may change them.
+    std::uint64_t x[9];  ///< x0 to x8, or a0 to a7: maybe results; a callback may change them.
     std::uint64_t sp;    ///< The stack pointer.
 };
 

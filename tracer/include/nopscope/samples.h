@@ -13,7 +13,7 @@ extern "C" {
 
 /// The registers that an interrupt found: the same object as nopscope::Interruption.
 struct nopscope_interruption {
-    const uint64_t* x;  ///< x0 to x30.
+    const uint64_t* x;  ///< x0 to x30, or RISC-V's x0 to x31.
     uint64_t sp;        ///< The stack pointer.
     uint64_t pc;        ///< The next instruction of the interrupted code.
 };

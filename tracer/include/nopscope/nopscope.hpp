@@ -8,7 +8,8 @@
 ///     for (;;) { work(); nopscope::pump(); }
 ///
 /// Build the firmware with `nopscope_instrument(TARGET)`. It must run at EL1 with the MMU and the
-/// data cache on. Call init() once, on the boot core, before any other core runs instrumented code.
+/// data cache on, or in RISC-V's M-mode. Call init() once, on the boot core, before any other core
+/// runs instrumented code.
 ///
 /// Each function says where you may call it. *Thread context* is code outside of exception handlers
 /// and callbacks. *Any context* includes both.
@@ -414,8 +415,8 @@ void enter_panic();
 
 /// \}
 /// \name Backtraces
-/// While a traced call is open, its return address in memory or x30 is one of the tracer's hooks.
-/// These functions find the caller in the running context of this core. Any context, also an
+/// While a traced call is open, its return address in memory, x30 or ra is one of the tracer's
+/// hooks. These functions find the caller in the running context of this core. Any context, also an
 /// exception reporter.
 /// \{
 
@@ -423,13 +424,13 @@ void enter_panic();
 bool is_return_hook(std::uint64_t address);
 /// Returns the real return address behind a hook: that of the innermost open hooked call whose SP
 /// at its entry lay in [low, high]. 0: there is none. For a frame record at address r give (r + 1,
-/// ~0). For x30 in a function without a frame record give (SP, x29).
+/// ~0). For x30 or ra in a function without a frame record give (SP, x29 or s0).
 std::uint64_t hooked_return_address_of(std::uint64_t low, std::uint64_t high);
 /// Returns the real return address of the open hooked call number `depth`. The innermost is 0.
 /// Returns 0 if there is none.
 std::uint64_t hooked_return_address(unsigned depth);
 /// True if `pc` lies in the tracer's code that runs before a traced function. There x9 is the
-/// function's return address, x30 points to its body, and x29 is the caller's.
+/// function's return address, x30 points to its body, and x29 is the caller's; RISC-V: ra, t0, s0.
 bool is_entry_code(std::uint64_t pc);
 
 /// \}

@@ -12,11 +12,22 @@ include(CheckCSourceCompiles)
 
 option(NOPSCOPE_ENABLED "build nopscope into the firmware; OFF: not a byte of it" ON)
 
-# The architecture (NOPSCOPE_ARCH) is the compiler's, and the NOPs before a function fill eight bytes.
-check_c_source_compiles("#if __riscv_xlen != 64\n#error\n#endif\nint main(void) { return 0; }" NOPSCOPE_IS_RISCV64)
-if(NOPSCOPE_IS_RISCV64)
+# What follows is compiled, and need not link: no firmware's libraries are known here.
+set(_nopscope_type "${CMAKE_TRY_COMPILE_TARGET_TYPE}")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+function(_nopscope_compiler_says condition result)
+    check_c_source_compiles("#if !(${condition})\n#error\n#endif\nint nothing;" ${result})
+endfunction()
+
+# The architecture is the compiler's. The NOPs before a function fill eight bytes.
+_nopscope_compiler_says("defined __riscv" NOPSCOPE_IS_RISCV)
+if(NOPSCOPE_IS_RISCV)
+    _nopscope_compiler_says("__riscv_xlen == 64" NOPSCOPE_IS_RV64)
+    if(NOT NOPSCOPE_IS_RV64)
+        message(FATAL_ERROR "nopscope knows RV64 and not RV32 (-march in CMAKE_C_FLAGS)")
+    endif()
     set(NOPSCOPE_ARCH riscv64 CACHE INTERNAL "")
-    check_c_source_compiles("#ifndef __riscv_compressed\n#error\n#endif\nint main(void) { return 0; }" NOPSCOPE_HAS_SHORT_NOP)
+    _nopscope_compiler_says("defined __riscv_compressed" NOPSCOPE_HAS_SHORT_NOP)
     set(_nopscope_sites -fpatchable-function-entry=4,2)
     if(NOPSCOPE_HAS_SHORT_NOP)
         set(_nopscope_sites -fpatchable-function-entry=8,4)
@@ -37,6 +48,7 @@ if(NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
 else()
     set(_nopscope_alignment -falign-functions=8)
 endif()
+set(CMAKE_TRY_COMPILE_TARGET_TYPE "${_nopscope_type}")
 
 # Use the option, never the attribute: only the option disables -fipa-ra, and only for functions
 # that the compiler knows to have sites. Hence -fno-ipa-ra, too.

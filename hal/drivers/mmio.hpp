@@ -12,6 +12,9 @@ inline std::uint32_t read32(std::uint64_t address) {
 inline void write32(std::uint64_t address, std::uint32_t value) {
     *reinterpret_cast<volatile std::uint32_t*>(address) = value;
 }
+inline void write64(std::uint64_t address, std::uint64_t value) {
+    *reinterpret_cast<volatile std::uint64_t*>(address) = value;
+}
 inline std::uint8_t read8(std::uint64_t address) {
     return *reinterpret_cast<const volatile std::uint8_t*>(address);
 }

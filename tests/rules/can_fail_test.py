@@ -55,7 +55,8 @@ class SourceRules(Breaking):
                            ("hal/newlib/a.cpp", "#include <errno.h>\n"),
                            ("tracer/core/a.cpp", "// tracer/arch/arm64/recorders.S stores x30.\n"),
                            ("tracer/core/a.cpp", "int elbow = 0x30, table = 1;\n"),
-                           ("host-tools/image/arch/arm64/a.cpp", "int bti;\n"), ("host-tools/cli/commands/check.cpp", "int bti;\n")]:
+                           ("host-tools/image/arch/arm64/a.cpp", "int bti;\n"), ("hal/riscv64/a.cpp", 'asm("csrr a0, mepc");\n'),
+                           ("hal/drivers/clint_plic.cpp", "int mie;\n"), ("host-tools/cli/commands/check.cpp", "int bti;\n")]:
             self.assertEqual(self.reported(path, HEAD + text), [])
 
     def test_files_that_are_no_source(self):
@@ -77,10 +78,13 @@ class SourceRules(Breaking):
                         ("tracer/arch/pmu.hpp", "#pragma once\nint read_pmcr();", "pmcr"),
                         ("host-tools/image/a.cpp", "constexpr int em_aarch64 = 183;", "aarch64"),
                         ("host-tools/views/a.cpp", 'const char* text = "needs x30";', "x30"),
-                        ("firmware/demo/a.cpp", "int tpidr;", "tpidr")]
+                        ("firmware/demo/a.cpp", "int tpidr;", "tpidr"), ("hal/riscv64/a.cpp", "int sctlr;", "sctlr")]
+        of_riscv = [("hal/a.cpp", "int mepc;", "mepc"), ("hal/arm64/a.cpp", "int mstatus;", "mstatus"),
+                    ("tracer/arch/arm64/a.cpp", '#include "tracer/arch/riscv64/cpu.hpp"', "riscv64")]
         for path, text, words in [
                 *((path, f'{HEAD}#include "{name}"\n', "is not for") for path, names in includes for name in names.split()),
                 *((path, f"{HEAD}{line}\n", f"'{word}' is arm64's") for path, line, word in architecture),
+                *((path, f"{HEAD}{line}\n", f"'{word}' is riscv64's") for path, line, word in of_riscv),
                 ("tracer/a.cpp", HEAD + "#include <cstdio>\n", "not freestanding"),
                 ("hal/drivers/a.cpp", HEAD + "#include <string.h>\n", "not freestanding"),
                 ("tracer/a.cpp", HEAD + 'void f() { asm volatile("nop"); }\n', "arm64"),

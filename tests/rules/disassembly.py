@@ -15,8 +15,10 @@ FUNCTION = re.compile(r"^([0-9a-f]{8,}) <([^>]+)>:$")
 MEMBER = re.compile(r"^(\S+):\s+file format ")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(\S+)(?:\t(.*))?$")
 TARGET = re.compile(r"([0-9a-f]+) <([^>+]+)(?:\+0x[0-9a-f]+)?>")
-# An FP or SIMD register as an operand: q0, v1.16b, d2, s3, h4, b5. Not a symbol's name in <>.
+# An FP or SIMD register as an operand: q0, v1.16b, d2, s3, h4, b5; of RISC-V fa0, ft1, fs2. Not a symbol's name in <>.
 VECTOR = re.compile(r"(?<![\w.$<])([vqdshb]([0-9]|[12][0-9]|3[01]))(?![\w$])")
+RISCV_VECTOR = re.compile(r"(?<![\w.$<])(f[ast][0-9]+|v[0-9]+)(?![\w$])")
+RISCV_JUMPS = {"j", "jal", "jr", "jalr", "call", "tail"}
 
 
 def toolchain(build):
@@ -29,25 +31,32 @@ class Function:
     name: str
     address: int
     member: str  # the archive's member, or the ELF file
+    is_riscv: bool
     instructions: list = field(default_factory=list)  # (address, mnemonic, operands)
 
     def calls(self):
-        """The functions that BL and B go to, by name, without branches inside the function."""
+        """The functions that direct calls and branches go to, by name, without branches inside the function."""
         for _, mnemonic, operands in self.instructions:
-            if mnemonic in ("bl", "b") or mnemonic.startswith("b."):
+            if self.is_riscv:
+                jumps = mnemonic in RISCV_JUMPS or mnemonic.startswith("b")
+            else:
+                jumps = mnemonic in ("bl", "b") or mnemonic.startswith("b.")
+            if jumps:
                 target = TARGET.search(operands)
                 if target and target.group(2) != self.name:
                     yield target.group(2)
 
     def vector_registers(self):
+        pattern = RISCV_VECTOR if self.is_riscv else VECTOR
         for _, _, operands in self.instructions:
-            found = VECTOR.search(re.sub(r"<[^>]*>", "", operands))
+            found = pattern.search(re.sub(r"<[^>]*>", "", operands))
             if found:
                 yield found.group(1)
 
 
 def disassemble(objdump, path):
-    """Yields every Function of an ELF file or archive, member by member."""
+    """Yields every Function of an ELF file or archive, member by member. A label .L of RISC-V's assembler is inside one."""
+    is_riscv = "riscv" in Path(objdump).name
     command = [objdump, "-d", "--no-show-raw-insn", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         current, member = None, path
@@ -55,9 +64,11 @@ def disassemble(objdump, path):
             if opening := MEMBER.match(line):
                 member = opening.group(1)
             elif header := FUNCTION.match(line):
+                if current and current.member == member and header.group(2).startswith(".L"):
+                    continue
                 if current:
                     yield current
-                current = Function(header.group(2), int(header.group(1), 16), member)
+                current = Function(header.group(2), int(header.group(1), 16), member, is_riscv)
             elif (found := INSTRUCTION.match(line)) and current:
                 address, mnemonic, operands = found.groups()
                 current.instructions.append((int(address, 16), mnemonic, (operands or "").split("//")[0]))

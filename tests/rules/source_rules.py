@@ -40,9 +40,9 @@ FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"
 INCLUDES = [
     ("tracer/include/", r"nopscope/"),
     ("tracer/protocol/", r"tracer/protocol/|nopscope/(?:event_refusal|recorders)\.hpp$"),
-    ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/machine\.hpp$"),
+    ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/(?:arm64|riscv64)/machine\.hpp$"),
     *floors("tracer", TRACER, "nopscope/"),
-    ("hal/", r"hal/|tracer/arch/(?:machine|arm64/(?:affinity|cpu))\.hpp$|nopscope/defer\.h$"),
+    ("hal/", r"hal/|tracer/arch/(?:machine|arm64/(?:affinity|cpu)|riscv64/cpu)\.hpp$|nopscope/defer\.h$"),
     # These tests set values that boot measures, or that a lost task changes.
     ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/(?:deferral|patch_site)\.hpp$|tracer/core/(?:cores|here)\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
@@ -62,27 +62,33 @@ FREESTANDING = {
 FREESTANDING_ROOMS = ("tracer/", "hal/")
 HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls need newlib
 
-# The rooms whose instructions must be in arm64/. Firmware that tests the CPU may contain its own.
+# The rooms whose instructions must be in an architecture's folder. Firmware that tests the CPU may contain its own.
 NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
-INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
+INSTRUCTIONS = re.compile(r"(?:tracer/arch|hal)/(?:arm64|riscv64)/")
 
-# Rooms that know no architecture, but for the folders ARCHITECTURE. Words of arm64 that are not allowed in their code and
-# strings; a part of an identifier counts, if _ parts it from the others. Comments may name it.
+# Rooms that know no architecture, but for its folders, and DEVICES. WORDS of an architecture are not allowed in their code and
+# strings, nor in another's folder; a part of an identifier counts, if _ parts it from the others. Comments may name it.
 NEUTRAL = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
-ARCHITECTURE = ("tracer/arch/arm64/", "hal/arm64/", "hal/boards/", "hal/drivers/gic", "host-tools/image/arch/arm64/", "host-tools/target/doctor/arch/arm64/")
-WORDS = (
+FOLDER = re.compile(r"(?:tracer/arch|hal|host-tools/image/arch|host-tools/target/doctor/arch)/(arm64|riscv64)/")
+DEVICES = ("hal/boards/", "hal/drivers/gic", "hal/drivers/clint_plic")
+WORDS = {"arm64": (
     "arm64", "aarch64", "armv8", "aapcs64", "a64", "neon",
     "adr", "adrp", "bl", "blr", "bti", "brk", "dsb", "eret", "hvc", "isb", "mrs", "msr", "pac", "paciasp", "smc", "wfe",
     "cntfrq", "cntvct", "cortex", "ctr", "daif", "el0", "el1", "el2", "el3", "elr", "esr", "midr", "mpidr", "par", "pmccntr", "pmcr",
     "sctlr", "spsr", "tpidr", "x9", "x29", "x30",
-)
-WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(WORDS) + r")(?![A-Za-z0-9])", re.IGNORECASE)
+), "riscv64": (
+    "riscv", "riscv64", "rv64", "auipc", "ebreak", "ecall", "jalr", "rdtime",
+    "mcause", "mepc", "mhartid", "mie", "mret", "mscratch", "mstatus", "mtval", "mtvec", "pmpaddr0", "sscratch",
+)}
+WORD = {architecture: re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(words) + r")(?![A-Za-z0-9])", re.IGNORECASE)
+        for architecture, words in WORDS.items()}
 # A file that may have some of them, and why.
 MAY_NAME = {
-    "hal/arch.hpp": ({"arm64"}, "it chooses the architecture"),
+    "hal/arch.hpp": ({"arm64", "riscv", "riscv64"}, "it chooses the architecture"),
     "tracer/arch/select.hpp": ({"arm64", "aarch64"}, "it chooses the architecture"),
     "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),
     "host-tools/cli/commands/record.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
+    "host-tools/image/file_kind.cpp": ({"riscv"}, "its table names the machine of any ELF file"),
     "host-tools/cli/generated/manual.cpp": ({"aarch64"}, "the manual page of QEMU's program"),
 }
 
@@ -133,18 +139,22 @@ def line_breaches(path, line):
             yield reason
     code = line.split("//")[0]
     yield from architecture_breaches(path, line if found else code)
-    bound = path.startswith(NO_INSTRUCTIONS) and not path.startswith(INSTRUCTIONS)
+    bound = path.startswith(NO_INSTRUCTIONS) and not INSTRUCTIONS.match(path)
     if bound and not found and ASM.search(code):
-        yield "instructions live in tracer/arch/arm64 and hal/arm64"
+        yield "instructions live in tracer/arch/arm64 and hal/arm64, or riscv64"
 
 
 def architecture_breaches(path, code):
-    if not path.startswith(NEUTRAL) or path.startswith(ARCHITECTURE):
+    if not path.startswith(NEUTRAL) or path.startswith(DEVICES):
         return
     allowed, _ = MAY_NAME.get(path, (set(), ""))
-    for word in WORD.findall(code):
-        if word.lower() not in allowed:
-            yield f"'{word}' is arm64's: it belongs into arch/arm64/, behind a neutral name (docs/porting.md)"
+    own = FOLDER.match(path)
+    for architecture, words in WORD.items():
+        if own and own.group(1) == architecture:
+            continue
+        for word in words.findall(code):
+            if word.lower() not in allowed:
+                yield f"'{word}' is {architecture}'s: it belongs into arch/{architecture}/, behind a neutral name (docs/porting.md)"
 
 
 def idle_exceptions(root):
@@ -153,7 +163,8 @@ def idle_exceptions(root):
         if not (root / path).exists():
             continue
         text = (root / path).read_text(encoding="utf-8")
-        for word in sorted(words - {word.lower() for word in WORD.findall(text)}):
+        found = {word.lower() for pattern in WORD.values() for word in pattern.findall(text)}
+        for word in sorted(words - found):
             yield f"{path}: '{word}' is allowed here ({reason}), and is not there: take it out of MAY_NAME"
 
 
@@ -166,8 +177,8 @@ def breaches(root):
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
             yield f"{path}:1: no SPDX-License-Identifier"
         if file.suffix == ".S" and path.startswith(NO_INSTRUCTIONS) \
-                and not path.startswith(INSTRUCTIONS):
-            yield f"{path}:1: instructions live in tracer/arch/arm64 and hal/arm64"
+                and not INSTRUCTIONS.match(path):
+            yield f"{path}:1: instructions live in tracer/arch/arm64 and hal/arm64, or riscv64"
         if file.suffix in {".hpp", ".h"} and path.startswith(("tracer/", "hal/", "host-tools/")) \
                 and "#pragma once" not in lines and "__ASSEMBLER__" not in "".join(lines):
             yield f"{path}:1: no #pragma once"

@@ -32,9 +32,12 @@ import sites  # noqa: E402
 from qemu import MACHINES  # noqa: E402
 
 HANG_SECONDS = 100
-# The exception reporter's lines with registers.
-REGISTERS = "  ESR  0x*   ELR  0x*   FAR  0x*\n  SPSR 0x*   SP   0x*\n" + "".join(
-    "  " + "   ".join(f"x{n:<4}0x*" for n in range(row, min(row + 3, 31))) + "\n" for row in range(0, 31, 3))
+# The exception reporter's lines with registers, of each architecture.
+REGISTERS = ["  ESR  0x*   ELR  0x*   FAR  0x*\n  SPSR 0x*   SP   0x*\n" + "".join(
+    "  " + "   ".join(f"x{n:<4}0x*" for n in range(row, min(row + 3, 31))) + "\n" for row in range(0, 31, 3))]
+RISCV = "ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6".split()
+REGISTERS.append("  mcause  0x*   mepc 0x*   mtval 0x*\n  mstatus 0x*\n" + "".join(
+    "  " + "   ".join(f"{name:<5}0x*" for name in RISCV[row:row + 3]) + "\n" for row in range(0, 31, 3)))
 
 
 def normalised(text, image):
@@ -44,13 +47,15 @@ def normalised(text, image):
     def frame(match):
         # A return address may be the next function's, behind a call that never returns.
         is_exact = is_exception and match.group(1).strip() == "#0"
-        address = int(match.group(2), 16) - (0 if is_exact else 4)
+        address = int(match.group(2), 16) - (0 if is_exact else 1)
         return match.group(1) + functions[bisect.bisect_right(functions, (address, "~")) - 1][1]
 
     text = text.replace("\r", "")
     text = re.sub(r"^boot: .*\n\0?", "", text, flags=re.M)
-    text = re.sub(r"^( +(?:#\d+ +|x30 |x9 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
-    text = re.sub(r"0x[0-9a-f]{16}", "0x*", text).replace(REGISTERS, "  (all registers)\n")
+    text = re.sub(r"^( +(?:#\d+ +|x30 |x9 |ra |t0 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
+    text = re.sub(r"0x[0-9a-f]{16}", "0x*", text)
+    for registers in REGISTERS:
+        text = text.replace(registers, "  (all registers)\n")
     text = re.sub(r" on core \d", " on core *", text)
     text = re.sub(r"^( +#\d+ +\w+)\.(isra|constprop|part)\S*", r"\1", text, flags=re.M)
     return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)

@@ -8,6 +8,10 @@ namespace nopscope::hal {
 
 std::uint32_t read32(std::uint64_t address) { return Bus::current->read(address); }
 void write32(std::uint64_t address, std::uint32_t value) { Bus::current->write(address, value); }
+void write64(std::uint64_t address, std::uint64_t value) {
+    write32(address, static_cast<std::uint32_t>(value));
+    write32(address + 4, static_cast<std::uint32_t>(value >> 32));
+}
 std::uint8_t read8(std::uint64_t address) { return static_cast<std::uint8_t>(read32(address)); }
 void write8(std::uint64_t address, std::uint8_t value) { write32(address, value); }
 std::uint64_t clock() { return Bus::current->counter(); }

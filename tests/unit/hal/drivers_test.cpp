@@ -4,6 +4,7 @@
 #include "hal/drivers/gic_view.hpp"
 #include "hal/drivers/mini_uart.hpp"
 #include "hal/drivers/pl011.hpp"
+#include "hal/drivers/uart16550.hpp"
 #include "hal/drivers/videocore_mailbox.hpp"
 #include "tests/unit/hal/bus.hpp"
 
@@ -53,6 +54,17 @@ const Use uses[] = {
     {"a mini UART's divisor while disabled",
      [] { MiniUart(base).set_baud(500'000'000, 1'000'000); },
      {{base + 0x60, 0}, {base + 0x68, 62}, {base + 0x4c, 3}, {base + 0x48, 6}, {base + 0x60, 3}}},
+    // LSR: never idle.
+    {"a 16550 that stays busy",
+     [] { Uart16550(base).stop(); },
+     {{base + 1, 0}, {base + 4, 0}},
+     true},
+    {"a 16550's divisor, then format, then FIFOs",
+     [] { Uart16550(base).start(48'000'000, 9'600); },
+     {{base + 3, 0x80}, {base, 313 % 256}, {base + 1, 313 / 256}, {base + 3, 3}, {base + 2, 0x87}}},
+    {"an emulated 16550 keeps its divisor",
+     [] { Uart16550(base).start(0, 3'000'000); },
+     {{base + 3, 3}, {base + 2, 0x87}}},
     // The status: not empty.
     {"a Cadence UART that stays busy",
      [] { CadenceUart(base).stop(); },

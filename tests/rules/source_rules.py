@@ -79,6 +79,8 @@ WORDS = (
 WORD = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(WORDS) + r")(?![A-Za-z0-9])", re.IGNORECASE)
 # A file that may have some of them, and why.
 MAY_NAME = {
+    "tracer/protocol/hello.hpp": ({"arm64"}, "it lists the architectures"),
+    "host-tools/image/arch/arch.cpp": ({"arm64"}, "it lists the architectures"),
     "hal/arch.hpp": ({"arm64"}, "it chooses the architecture"),
     "tracer/arch/select.hpp": ({"arm64", "aarch64"}, "it chooses the architecture"),
     "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),

@@ -16,6 +16,7 @@
 _start:
     csrci   mstatus, MSTATUS_MIE
     csrw    mie, zero
+    li      tp, 0                       // the tracer's: no core records yet
     csrr    t0, mhartid
     bnez    t0, park
     mv      s1, a1

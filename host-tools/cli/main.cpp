@@ -19,7 +19,7 @@
 #include "host-tools/cli/old_spellings.hpp"
 #include "host-tools/cli/usage.hpp"
 #include "host-tools/cli/version.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 
 namespace {
 
@@ -83,7 +83,7 @@ void finish_command(CLI::App& command, std::string& board) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app(fmt::format("nopscope: a function profiler for {} firmware", arch::name()),
+    CLI::App app(fmt::format("nopscope: a function profiler for {} firmware", arch_names(" and ")),
                  "nopscope");
     app.formatter(std::make_shared<HelpFormatter>());
     app.set_version_flag("--version", version_lines());

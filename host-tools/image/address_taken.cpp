@@ -2,11 +2,10 @@
 // Finds the functions whose address a linked image takes. Relocations are gone there.
 //
 // In data, an address is an aligned 8-byte word of an allocated section that equals the address of
-// a function. In code, arch::AddressScan finds the addresses.
+// a function. In code, CodeScan finds the addresses.
 #include <algorithm>
 #include <unordered_map>
 
-#include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/check.hpp"
 #include "tracer/protocol/bytes.hpp"
 
@@ -61,20 +60,20 @@ std::vector<std::uint64_t> entries_of(const ElfFile& elf) {
 void scan_code(const ElfFile& elf, const ElfSection& section, const Run& run,
                const std::vector<std::uint64_t>& entries, const References& visit) {
     auto next_entry = std::lower_bound(entries.begin(), entries.end(), run.begin);
-    arch::AddressScan scan(elf);
-    for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end; at += 4) {
+    const auto scan = elf.arch().scan(elf);
+    const std::uint64_t unit = elf.arch().least_bytes;
+    std::uint64_t at = (run.begin + unit - 1) & ~(unit - 1);
+    const std::uint64_t end = std::min(run.end, section.address + section.bytes.size());
+    for (unsigned bytes = 0; at < end; at += bytes) {
         while (next_entry != entries.end() && *next_entry <= at) {
-            if (*next_entry++ == at) scan.forget();
+            if (*next_entry++ == at) scan->forget();
         }
-        const auto offset = at - section.address;
-        if (offset + 4 > section.bytes.size()) break;
-        protocol::Reader in(section.bytes.data() + offset, 4);
-        const auto word = in.fixed<std::uint32_t>();
-        if (const auto made = scan.step(at, word)) visit.made({*made, at, true});
-        if (!visit.branches) continue;
-        const arch::Flow flow = arch::flow_of(at, word);
-        if (flow.kind == arch::Flow::Kind::call || flow.kind == arch::Flow::Kind::jump)
-            visit.branches(flow.target, at);
+        const auto code = section.bytes.subspan(at - section.address, end - at);
+        const Instruction one = scan->step(at, CodeScan::first_word(code));
+        bytes = one.bytes;
+        if (bytes > code.size()) break;
+        if (one.made) visit.made({*one.made, at, true});
+        if (visit.branches && one.flow.has_target()) visit.branches(one.flow.target, at);
     }
 }
 

@@ -9,9 +9,6 @@
 #include <unordered_set>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/image/arch/elf.hpp"
-#include "host-tools/image/arch/instructions.hpp"
-#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/conventions.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/image/names.hpp"
@@ -73,7 +70,7 @@ std::optional<std::uint32_t> features_of(const ElfFile& elf) {
     in.bytes(16);  // sizes, type, "GNU"
     while (in.left() >= 12) {
         const auto type = in.fixed<std::uint32_t>(), bytes = in.fixed<std::uint32_t>();
-        if (type == arch::feature_property().type) return in.fixed<std::uint32_t>();
+        if (type == elf.arch().feature_property) return in.fixed<std::uint32_t>();
         in.bytes((std::size_t{bytes} + 7) / 8 * 8);
     }
     return std::nullopt;
@@ -83,11 +80,11 @@ std::optional<std::uint32_t> features_of(const ElfFile& elf) {
 // if any patch site has one.
 bool has_landing_pads(const ElfFile& elf) {
     if (const auto features = features_of(elf)) {
-        return (*features & arch::feature_property().landing_pads) != 0;
+        return (*features & elf.arch().landing_pads_feature) != 0;
     }
     const auto sites = site_addresses(elf);
     return std::any_of(sites.begin(), sites.end(), [&](std::uint64_t site) {
-        const auto words = site_words(elf, site);
+        const auto words = elf.arch().site_words(elf, site);
         return words && words->has_landing_pad;
     });
 }
@@ -228,7 +225,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
                                 "refuses its site: put it into .text, or mark it NOPSCOPE_NOTRACE",
                                 section == nullptr ? "no section" : section->name));
         }
-        if (!site_words(elf, site)) problem(site, "is in the site table but is no patch site");
+        if (!elf.arch().site_words(elf, site))
+            problem(site, "is in the site table but is no patch site");
         if (!by_address.contains(site)) problem(site, "is a site without a function symbol");
     }
     const ElfSection* names = elf.section(".nopscope.names");
@@ -261,7 +259,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     std::unordered_set<std::string> files_with_sites, files_with_pads;
     for (const std::uint64_t site : sites) {
         const std::string& file = *files_with_sites.insert(lines.at(site).file).first;
-        const auto words = site_words(elf, site);
+        const auto words = elf.arch().site_words(elf, site);
         if (words && words->has_landing_pad && !file.empty()) files_with_pads.insert(file);
         if (std::string why = broken_by_tracing(elf, lines, site); !why.empty())
             add(result.broken_by_tracing, site, std::move(why));
@@ -274,7 +272,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     };
     for (const ElfSymbol* function : all) {
         if (site_set.contains(function->address)) continue;
-        if (site_words(elf, function->address)) {
+        if (elf.arch().site_words(elf, function->address)) {
             problem(function->address, "is instrumented but has no site");
             continue;
         }
@@ -289,7 +287,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     for (const TakenAddress& taken : taken_addresses(elf)) {
         const auto function = by_address.find(taken.target);
         if (function == by_address.end()) continue;
-        const bool has_pad = arch::is_landing_pad(elf.word_at(taken.target).value_or(0));
+        const bool has_pad = elf.arch().is_landing_pad(elf.word_at(taken.target).value_or(0));
         if (!has_pad && is_by_chance(taken, *function->second)) continue;
         ++result.address_taken;
         if (has_pad) continue;

@@ -10,7 +10,6 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/memory.hpp"
-#include "host-tools/image/arch/elf.hpp"
 #include "host-tools/image/debug_file.hpp"
 #include "host-tools/image/file_kind.hpp"
 #include "tracer/protocol/bytes.hpp"
@@ -95,6 +94,7 @@ void ElfFile::read(const Part& part_of) {
     for (std::size_t bytes = elf_header_bytes; header.empty() && bytes != 0;)  // a short file
         header = part_of(0, --bytes);
     if (const auto wrong = no_image(header)) throw Error(path_ + " " + *wrong);
+    arch_ = arch_of_machine(at<std::uint16_t>(header, 18));
     entry_ = at<std::uint64_t>(header, 24);
     read_sections(part_of, header);
     read_symbols();
@@ -168,7 +168,7 @@ void ElfFile::relocate() {
         for (std::size_t i = 0; i < table.bytes.size() / relocation_bytes; ++i) {
             const Bytes entry = table.bytes.subspan(i * relocation_bytes, relocation_bytes);
             const auto where = at<std::uint64_t>(entry, 0);
-            if (at<std::uint64_t>(entry, 8) != arch::relative_relocation()) continue;
+            if (at<std::uint64_t>(entry, 8) != arch_->relative_relocation) continue;
             const Bytes word = bytes_at(where, 8);
             if (word.empty() || at<std::uint64_t>(word, 0) != 0) continue;
             // The bytes are in parts_, which are this object's.
@@ -260,6 +260,12 @@ std::optional<std::uint32_t> ElfFile::word_at(std::uint64_t address) const {
     const Bytes found = bytes_at(address, 4);
     if (found.empty()) return std::nullopt;
     return at<std::uint32_t>(found, 0);
+}
+std::optional<std::uint32_t> ElfFile::code_at(std::uint64_t address) const {
+    Bytes found = bytes_at(address, 4);
+    if (found.empty()) found = bytes_at(address, arch_->least_bytes);
+    if (found.empty()) return std::nullopt;
+    return CodeScan::first_word(found);
 }
 std::optional<std::uint64_t> ElfFile::quad_at(std::uint64_t address) const {
     const Bytes found = bytes_at(address, 8);

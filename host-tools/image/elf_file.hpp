@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "host-tools/image/arch/arch.hpp"
+
 namespace nopscope::host {
 
 struct ElfSection {
@@ -67,6 +69,7 @@ public:
     static ElfFile open_alone(const std::string& path);
 
     const std::string& path() const { return path_; }
+    const Arch& arch() const { return *arch_; }
     const std::vector<ElfSection>& sections() const { return sections_; }
     // Sorted by address.
     const std::vector<ElfSymbol>& symbols() const { return symbols_; }
@@ -86,6 +89,8 @@ public:
     const std::vector<std::uint64_t>& relocated() const { return relocated_; }
 
     std::optional<std::uint32_t> word_at(std::uint64_t address) const;
+    // The first bytes of the code there, for an instruction: 0 beyond the section's end.
+    std::optional<std::uint32_t> code_at(std::uint64_t address) const;
     std::optional<std::uint64_t> quad_at(std::uint64_t address) const;
     // The file's bytes for [address, address + count), or nothing.
     std::span<const std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t count) const;
@@ -107,6 +112,7 @@ private:
 
     std::vector<std::vector<std::uint8_t>> parts_;
     std::string path_, debug_path_;
+    const Arch* arch_ = nullptr;
     std::vector<ElfSection> sections_;
     std::vector<std::size_t> by_address_;  // allocated sections
     std::vector<ElfSymbol> symbols_;

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "host-tools/image/arch/elf.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -71,7 +70,7 @@ std::string no_elf(std::string_view head) {
         return fmt::format("is {}, which has code without names: {}",
                            head[0] == ':' ? "an Intel HEX file" : "a file of S-records", give_elf);
     }
-    return fmt::format("is not an ELF file for {}: if it is a raw binary, {}", arch::name(),
+    return fmt::format("is not an ELF file for {}: if it is a raw binary, {}", arch_names(" or "),
                        give_elf);
 }
 
@@ -86,11 +85,12 @@ std::optional<std::string> no_image(std::span<const std::uint8_t> head) {
         return static_cast<unsigned>(head[at + is_big] | head[at + !is_big] << 8);
     };
     const unsigned machine = half(offsetof(Elf64_Ehdr, e_machine));
-    const bool is_known = arch::is_known_machine(static_cast<std::uint16_t>(machine));
-    if (!is_known || is_big || head[EI_CLASS] != ELFCLASS64) {
-        return fmt::format("is not an ELF file for {}: it is a {}{}-bit one for {}", arch::name(),
-                           is_big ? "big-endian " : "", head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
-                           is_known ? arch::name() : machine_text(machine));
+    const Arch* const arch = arch_of_machine(static_cast<std::uint16_t>(machine));
+    if (arch == nullptr || is_big || head[EI_CLASS] != ELFCLASS64) {
+        return fmt::format("is not an ELF file for {}: it is a {}{}-bit one for {}",
+                           arch_names(" or "), is_big ? "big-endian " : "",
+                           head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
+                           arch != nullptr ? arch->name : machine_text(machine));
     }
     switch (half(offsetof(Elf64_Ehdr, e_type))) {
     case ET_REL: return "is an object file, not yet linked: give the linked ELF file";

@@ -8,8 +8,6 @@
 #include <string_view>
 
 #include "host-tools/base/say.hpp"
-#include "host-tools/image/arch/conventions.hpp"
-#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/dwarf_file.hpp"
 
 namespace nopscope::host {
@@ -33,12 +31,6 @@ bool fits_callers(Dwarf_Die* unit) {
            !has(" -fpatchable-function-entry");
 }
 
-// Where a function may begin in DWARF. GCC's begins after its patch site.
-std::array<std::uint64_t, 3> begins(std::uint64_t address) {
-    const auto behind_site = arch::body_distances();
-    return {address, address + behind_site[0], address + behind_site[1]};
-}
-
 // How many 8-byte words the function's arguments take at most.
 Dwarf_Word words_of_arguments(Dwarf_Die* function) {
     Dwarf_Word words = 0;
@@ -58,7 +50,7 @@ Dwarf_Word words_of_arguments(Dwarf_Die* function) {
 }
 
 // Of a compiler's extensions; else `usual`. It is at the declaration or the abstract origin, too.
-unsigned convention_of(Dwarf_Die* function, unsigned usual) {
+unsigned convention_of(const Arch& arch, Dwarf_Die* function, unsigned usual) {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
     if (dwarf_formudata(dwarf_attr_integrate(function, DW_AT_calling_convention, &attribute),
@@ -66,7 +58,7 @@ unsigned convention_of(Dwarf_Die* function, unsigned usual) {
         value < DW_CC_lo_user || value > DW_CC_hi_user)
         return usual;
     const auto convention = static_cast<unsigned>(value);
-    const unsigned harmless = arch::harmless_words(convention);
+    const unsigned harmless = arch.harmless_words(convention);
     return harmless != 0 && words_of_arguments(function) <= harmless ? usual : convention;
 }
 
@@ -86,7 +78,7 @@ void SourceLines::add_function(Dwarf_Die* function) {
     if (dwarf_decl_line(function, &line) != 0 || line < 0) line = 0;
     if (const char* file = dwarf_decl_file(function))
         add(low, file, static_cast<std::uint32_t>(line));
-    const unsigned convention = convention_of(function, convention_of_unit_);
+    const unsigned convention = convention_of(arch_, function, convention_of_unit_);
     if (convention != 0 && conventions_.size() != most_places)
         conventions_.emplace(low, static_cast<std::uint8_t>(convention));
 }
@@ -108,7 +100,7 @@ void SourceLines::walk(Dwarf_Die* parent, int depth) {
     } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-SourceLines::SourceLines(const ElfFile& elf) {
+SourceLines::SourceLines(const ElfFile& elf) : arch_(elf.arch()) {
     DwarfFile dwarf(elf);
     dwarf.each_unit([&](Dwarf_Die* unit) {
         convention_of_unit_ = fits_callers(unit) ? convention_by_callers : 0;
@@ -123,6 +115,12 @@ SourceLines::SourceLines(const ElfFile& elf) {
     });
     if (dwarf.has_line_programs() && places_.empty())
         say("no source lines were found in the debug information of " + elf.debug_path());
+}
+
+// Where a function may begin in DWARF. GCC's begins after its patch site.
+std::array<std::uint64_t, 3> SourceLines::begins(std::uint64_t address) const {
+    const auto& behind_site = arch_.body_distances;
+    return {address, address + behind_site[0], address + behind_site[1]};
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {

@@ -2,6 +2,7 @@
 // Finds the definitions of functions in DWARF.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -38,7 +39,9 @@ private:
     void add(std::uint64_t address, const char* file, std::uint32_t line);
     void add_function(Dwarf_Die* function);
     void walk(Dwarf_Die* parent, int depth);
+    std::array<std::uint64_t, 3> begins(std::uint64_t address) const;
 
+    const Arch& arch_;
     std::unordered_map<std::uint64_t, Place> places_;
     std::unordered_map<std::uint64_t, std::uint8_t> conventions_;  // other than the usual one
     SourceFiles files_;

@@ -14,7 +14,6 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/instructions.hpp"
 #include "host-tools/image/conventions.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/image/source_lines.hpp"
@@ -279,7 +278,7 @@ Symbols read_symbols(const ElfFile& elf, DebugFile debug_file) {
     for (const std::uint64_t address : addresses) {
         Function function = function_at(elf, address, lines, budget);
         function.landing_pad =
-            symbols.names_only || arch::is_site_landing_pad(elf.word_at(address).value_or(0));
+            symbols.names_only || elf.arch().is_site_landing_pad(elf.word_at(address).value_or(0));
         if (std::string why = broken_by_tracing(elf, lines, address); !why.empty()) {
             budget.take(sizeof(Problem) + function.name.size() + why.size());
             symbols.broken_by_tracing.push_back({address, function.name, std::move(why)});

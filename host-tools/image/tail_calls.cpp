@@ -6,9 +6,6 @@
 #include <set>
 #include <string_view>
 
-#include "host-tools/image/arch/instructions.hpp"
-#include "tracer/protocol/bytes.hpp"
-
 namespace nopscope::host {
 namespace {
 
@@ -22,21 +19,21 @@ constexpr std::uint64_t most_cold_bytes = std::uint64_t{1} << 26;
 // Collects the calls and jumps of one function.
 class Scan {
 public:
-    Scan(const ElfFile& elf, const std::vector<std::uint64_t>& sites) : elf_(elf), sites_(sites) {}
+    Scan(const ElfFile& elf, const std::vector<std::uint64_t>& sites, CodeScan& code)
+        : elf_(elf), sites_(sites), code_(code) {}
 
-    void take(const Code& code) {
-        const auto bytes = elf_.bytes_at(code.begin, code.end - code.begin);
-        protocol::Reader in(bytes.data(), bytes.size());
-        for (std::uint64_t at = code.begin; in.left() >= 4; at += 4) {
-            const arch::Flow flow = arch::flow_of(at, in.fixed<std::uint32_t>());
-            switch (flow.kind) {
-            case arch::Flow::Kind::call: add(flow.target, calls_); break;
-            case arch::Flow::Kind::jump: add(flow.target, jumps_); break;
-            case arch::Flow::Kind::indirect_call: calls_others_ = true; break;
-            case arch::Flow::Kind::indirect_jump: jumps_to_others_ = true; break;
-            case arch::Flow::Kind::next: break;
+    void take(const Code& of) {
+        const auto bytes = elf_.bytes_at(of.begin, of.end - of.begin);
+        code_.forget();
+        code_.each(of.begin, bytes, [this](std::uint64_t, const Instruction& one) {
+            switch (one.flow.kind) {
+            case Flow::Kind::call: add(one.flow.target, calls_); break;
+            case Flow::Kind::jump: add(one.flow.target, jumps_); break;
+            case Flow::Kind::indirect_call: calls_others_ = true; break;
+            case Flow::Kind::indirect_jump: jumps_to_others_ = true; break;
+            case Flow::Kind::next: break;
             }
-        }
+        });
     }
 
     TailCalls result() const {
@@ -64,6 +61,7 @@ private:
 
     const ElfFile& elf_;
     const std::vector<std::uint64_t>& sites_;
+    CodeScan& code_;
     std::set<std::uint32_t> calls_, jumps_;
     bool calls_others_ = false, jumps_to_others_ = false;
 };
@@ -88,6 +86,7 @@ std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uin
         cold.emplace(symbol.name.substr(0, part),
                      Code{symbol.address, symbol.address + symbol.size});
     }
+    const auto code = elf.arch().scan(elf);
     std::vector<TailCalls> tails;
     std::uint64_t cold_bytes = 0;
     for (std::size_t site = 0; site < sites.size(); ++site) {
@@ -95,7 +94,7 @@ std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uin
         // Ends each function at the next site, whatever its symbol says, to read each word once.
         const std::uint64_t room =
             site + 1 < sites.size() ? sites[site + 1] - address : ~std::uint64_t{0};
-        Scan scan(elf, sites);
+        Scan scan(elf, sites, *code);
         const auto [first, last] = at.equal_range(address);
         for (auto symbol = first; symbol != last; ++symbol) {
             if (symbol == first)

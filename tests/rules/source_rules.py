@@ -85,7 +85,9 @@ WORD = {architecture: re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(words) + r")(
 # A file that may have some of them, and why.
 MAY_NAME = {
     "hal/arch.hpp": ({"arm64", "riscv", "riscv64"}, "it chooses the architecture"),
-    "tracer/arch/select.hpp": ({"arm64", "aarch64"}, "it chooses the architecture"),
+    "tracer/protocol/hello.hpp": ({"arm64", "riscv64"}, "it lists the architectures"),
+    "host-tools/image/arch/arch.cpp": ({"arm64", "riscv64"}, "it lists the architectures"),
+    "tracer/arch/select.hpp": ({"arm64", "aarch64", "riscv", "riscv64"}, "it chooses the architecture"),
     "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),
     "host-tools/cli/commands/record.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
     "host-tools/image/file_kind.cpp": ({"riscv"}, "its table names the machine of any ELF file"),

@@ -26,6 +26,10 @@ struct Text {
     constexpr bool empty() const { return size == 0; }
 };
 
+// Of the image. Also decides what the other texts and numbers of a target mean: the names of its
+// clocks and registers, and the unit of the addresses in samples.
+enum class Architecture : std::uint8_t { arm64 = 0, riscv64 = 1 };
+
 enum class Clock : std::uint8_t { timer = 0, cycles = 1 };
 
 inline constexpr unsigned overhead_unit = 256;
@@ -83,6 +87,7 @@ struct HelloFields {
     EventCosts event_costs{};
     RefusedSites refused_sites{};
     std::uint32_t sequences_from = 0;  // if recovered: each stream's first number after the reset
+    Architecture architecture{};
 };
 using Hello = HelloFields<Text>;
 
@@ -107,6 +112,7 @@ constexpr void extensions_of(Fields& hello, List&& list) {
     list.group(8, "refused_sites", hello.refused_sites.known, hello.refused_sites.misaligned,
                hello.refused_sites.outside, hello.refused_sites.words);
     list.field(9, "sequences_from", hello.sequences_from);
+    list.field(10, "architecture", hello.architecture);
 }
 
 // Calls `use` for each number in a member of an extension.

@@ -151,7 +151,8 @@ constexpr std::uint64_t wide_value(std::uint64_t low, std::uint64_t high) {
 }
 constexpr bool is_wide(std::uint64_t value) { return narrow_value(value) != value; }
 
-// A sample's addresses, innermost first: signed distances from text_base, in instructions.
+// A sample's addresses, innermost first: signed distances from text_base. Their unit is the
+// architecture's shortest instruction.
 inline constexpr unsigned max_sample_addresses = 63;
 constexpr std::uint32_t sample_argument(unsigned addresses, bool has_link, bool cut) {
     return addresses | (has_link ? 1u << 6 : 0) | (cut ? 1u << 7 : 0);
@@ -164,8 +165,8 @@ constexpr bool sample_is_cut(std::uint32_t argument) { return (argument >> 7 & 1
 constexpr std::uint64_t sampled_address(std::uint64_t offset) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(offset) >> 2);
 }
-constexpr std::int64_t sampled_offset(std::uint64_t data) {
-    return static_cast<std::int64_t>(narrow_value(data)) * 4;
+constexpr std::int64_t sampled_offset(std::uint64_t data, unsigned unit_bytes = 4) {
+    return static_cast<std::int64_t>(narrow_value(data)) * unit_bytes;
 }
 
 // A record can name the PMU's events below 0x800 and from 0x4000 to 0x47ff.

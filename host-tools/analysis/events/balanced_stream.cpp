@@ -6,6 +6,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope::host {
@@ -73,6 +74,7 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     }
     time_.begin_session(hello.clock_hz, latest);
     base_ = hello.text_base - hello.load_bias;
+    architecture_ = hello.architecture;
     site_count_ = hello.site_count;
     clock_pair_.reset();
     first_clock_ = last_clock_ = 0;
@@ -545,8 +547,7 @@ void BalancedStream::on_masked(Core& core) {
     const Nanoseconds begin = time_at(core, core.with_data.head().clock - data[1]);
     const Nanoseconds from = std::clamp(begin, core.masked_to, std::max(core.masked_to, core.now));
     core.masked_to = std::max(core.masked_to, core.now);
-    to_->masked(core.current->track, sampled(protocol::sampled_offset(data[0]), true), from,
-                core.masked_to);
+    to_->masked(core.current->track, sampled(data[0], true), from, core.masked_to);
 }
 
 void BalancedStream::on_values(Core& core) {
@@ -555,7 +556,10 @@ void BalancedStream::on_values(Core& core) {
         if (part.what == CapturedPart::counter) {
             to_->counter(core.current->track, part.of, part.value, core.now);
         } else {
-            to_->value(core.current->track, {site(part.of), part.what, part.value}, core.now);
+            to_->value(
+                core.current->track,
+                {site(part.of), part.what, part.value, captured_name(architecture_, part.what)},
+                core.now);
         }
     }
 }
@@ -565,8 +569,8 @@ void BalancedStream::on_sample(Core& core) {
     const bool has_link = protocol::sample_has_link(core.with_data.head().argument);
     path_.clear();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-        const std::uint32_t function = sampled(protocol::sampled_offset(addresses[i]), i != 0);
-        // x30 has the return address of the last call that the function made.
+        const std::uint32_t function = sampled(addresses[i], i != 0);
+        // The link register has the return address of the last call that the function made.
         if (i == 1 && has_link && path_.back() == function) continue;
         path_.push_back(function);
     }
@@ -574,12 +578,13 @@ void BalancedStream::on_sample(Core& core) {
     to_->sample(core.current->track, path_, core.now);
 }
 
-std::uint32_t BalancedStream::sampled(std::int64_t offset, bool is_return) {
+std::uint32_t BalancedStream::sampled(std::uint64_t data, bool is_return) {
+    const std::int64_t offset = protocol::sampled_offset(data, arch_of(architecture_).least_bytes);
     const std::uint64_t address = base_ + static_cast<std::uint64_t>(offset);
     const Symbols* const symbols = symbols_();
     // The call is before its return address, which may be the first of another function.
     const Function* const known =
-        symbols != nullptr ? symbols->around(is_return ? address - 4 : address) : nullptr;
+        symbols != nullptr ? symbols->around(is_return ? address - 1 : address) : nullptr;
     const std::uint64_t begin = known != nullptr ? known->address : address;
     const std::uint64_t from_base = begin - base_;
     if (symbols != nullptr && from_base <= ~0u && (from_base & 7) == 0 &&

@@ -195,7 +195,8 @@ private:
     void on_events(Core& core);
     void on_masked(Core& core);
     void on_sample(Core& core);
-    std::uint32_t sampled(std::int64_t offset, bool is_return);
+    // `data`: a sample's address.
+    std::uint32_t sampled(std::uint64_t data, bool is_return);
     static std::size_t find(const Context& context, const protocol::Event& event);
 
     // Gets the events of cores before and after the part that is shown.
@@ -234,6 +235,7 @@ private:
     std::uint64_t first_clock_ = 0;        // of the session's records; 0: none yet
     std::uint64_t last_clock_ = 0;
     std::uint64_t base_ = 0;  // link-time address of text_base
+    protocol::Architecture architecture_{};
     std::uint32_t tracks_ = 0;
     std::uint64_t sessions_ = 0;
     std::uint64_t orphan_returns_ = 0;

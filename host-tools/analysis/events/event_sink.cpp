@@ -5,7 +5,7 @@
 
 #include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/analysis/report/table.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 
 namespace nopscope::host {
 
@@ -47,8 +47,9 @@ std::string track_name(const Track& track) {
     return fmt::format("core {}, context {}", track.core, track.context);
 }
 
-std::string captured_name(std::uint32_t what) {
-    return what == Captured::result ? "result" : arch::argument_name(what);
+const char* captured_name(protocol::Architecture architecture, std::uint32_t what) {
+    const auto& arguments = arch_of(architecture).arguments;
+    return what < arguments.size() ? arguments[what] : "result";
 }
 
 std::string without_nul(std::string_view text) {

@@ -95,12 +95,14 @@ struct CapturedValue {
     std::uint32_t function = 0;
     std::uint32_t what = 0;
     std::int64_t value = 0;
+    const char* name = "";  // captured_name()
 };
-std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
+// "x0" to "x7", "result"
+const char* captured_name(protocol::Architecture architecture, std::uint32_t what);
 
 // How often one of the PMU's events came between a call's entry and its return.
 struct EventCount {
-    std::uint32_t number = 0;  // the Arm ARM's; arch::event_name() names it
+    std::uint32_t number = 0;  // the Arm ARM's; event_name() names it
     std::uint64_t count = 0;
 };
 // Replaces a NUL by \x00: Perfetto ends a name at it.

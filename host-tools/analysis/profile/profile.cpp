@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host-tools/analysis/profile/nanoseconds.hpp"
+#include "host-tools/image/arch/arch.hpp"
 
 namespace nopscope::host {
 Profile::Core::Core(const Core& other, Profile& profile)
@@ -276,17 +277,21 @@ void Profile::Core::on_event(const protocol::Event& event) {
          .context = current->number});
 }
 
+unsigned Profile::address_unit() const { return arch_of(hello_->architecture).least_bytes; }
+
 void Profile::Core::on_data() {
     switch (const protocol::Event& head = with_data.head(); head.extended) {
-    case protocol::Extended::sample: return profile_.samples_.add(with_data, profile_.budget_);
+    case protocol::Extended::sample:
+        return profile_.samples_.add(with_data, profile_.address_unit(), profile_.budget_);
     case protocol::Extended::events: return current->take_events(with_data);
     case protocol::Extended::task: return on_task_fact();
     case protocol::Extended::masked:
         if (!profile_.has_room(profile_.masked_.size(), max_masked)) return;
-        return profile_.masked_.push_back({.ticks = head.clock,
-                                           .length = with_data.data()[1],
-                                           .where = protocol::sampled_offset(with_data.data()[0]),
-                                           .core = number});
+        return profile_.masked_.push_back(
+            {.ticks = head.clock,
+             .length = with_data.data()[1],
+             .where = protocol::sampled_offset(with_data.data()[0], profile_.address_unit()),
+             .core = number});
     default:
         profile_.left_out_ += profile_.captured_.add(with_data, profile_.functions_,
                                                      profile_.sessions_, profile_.budget_);

@@ -484,7 +484,8 @@ private:
     std::uint16_t group_of(unsigned core, std::uint32_t context) {
         return groups_.find(tree_, sessions_, core, context);
     }
-    void measured();  // call it when hello_ has new overheads
+    void measured();                // call it when hello_ has new overheads
+    unsigned address_unit() const;  // of addresses in records, in bytes
     // The first and last clock of this session's calls; nothing: there are none yet.
     struct Span {
         std::uint64_t first = 0;

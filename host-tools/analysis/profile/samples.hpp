@@ -17,13 +17,14 @@ public:
     struct Node {
         std::uint32_t parent = root;
         std::int64_t offset = 0;    // bytes from text_base
-        bool is_link = false;       // it was in x30, and may be stale
+        bool is_link = false;       // it was in the link register, and may be stale
         bool is_return = false;     // a call returns to it
         std::uint64_t samples = 0;  // samples that end here
     };
 
     // If the budget refuses an address, the sample ends at the last known one.
-    void add(const WithData& record, MemoryBudget& budget);
+    // `unit_bytes`: of its addresses.
+    void add(const WithData& record, unsigned unit_bytes, MemoryBudget& budget);
 
     std::uint64_t count() const { return count_; }
     std::uint64_t cut() const { return cut_; }  // samples of which the target left callers out
@@ -33,10 +34,10 @@ private:
     std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return,
                         MemoryBudget& budget);
 
-    // Instructions are 4 bytes, so an offset's two low bits are free for the flags.
     struct Key {
         std::uint32_t parent;
-        std::int64_t offset_and_flags;
+        std::uint32_t flags;
+        std::int64_t offset;
         bool operator==(const Key&) const = default;
     };
     struct Hash {

@@ -61,7 +61,7 @@ void add_captured(Report& report, const Profile& profile) {
     for (const auto& [key, series] : profile.captured().of_functions()) {
         CapturedRow row;
         static_cast<FunctionPlace&>(row) = report.by_number[key.first];
-        row.what = captured_name(key.second);
+        row.what = captured_name(report.architecture, key.second);
         row.series = series;
         report.captured.push_back(std::move(row));
     }

@@ -26,7 +26,7 @@ Json json_image(const Report& report) {
 
 Json json_overhead(const Report& report) {
     Json json;
-    json["clock"] = clock_name(report.clock);
+    json["clock"] = clock_name(report);
     json["calibrated"] = report.calibrated;
     json["subtracted_ns"] = report.subtracted_ns;
     json["below_zero_ns"] = report.below_zero_ns;

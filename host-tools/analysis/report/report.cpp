@@ -312,6 +312,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.image = hello.image;
     report.board = hello.board;
     report.clock_hz = hello.clock_hz;
+    report.architecture = hello.architecture;
     report.clock = hello.clock;
     report.calibrated = hello.calibrated;
     report.overheads = hello.overheads;

@@ -261,6 +261,7 @@ struct Report {
     std::string image;
     std::string board;
     std::uint64_t clock_hz = 0;
+    protocol::Architecture architecture{};
     protocol::Clock clock{};
     bool calibrated = false;  // false: corrected times are as recorded
     std::array<protocol::Overhead, protocol::overhead_count> overheads{};
@@ -316,7 +317,7 @@ inline bool shows_cpu(const Report& report) { return report.has_tasks() && !repo
 
 // Converts an overhead of a hello, in 1/256 ticks.
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
-const char* clock_name(protocol::Clock clock);
+const char* clock_name(const Report& report);
 const char* recorder_name(std::size_t index);  // protocol::overhead_index()
 // The place of an interrupt (interrupt_offset()).
 FunctionPlace interrupt_place(std::uint32_t offset);

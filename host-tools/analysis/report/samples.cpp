@@ -26,7 +26,7 @@ public:
         const std::uint64_t address = base_ + static_cast<std::uint64_t>(node.offset);
         // The call is before its return address, which may be the first of another function.
         const Function* const known = symbols_ != nullptr
-                                          ? symbols_->around(node.is_return ? address - 4 : address)
+                                          ? symbols_->around(node.is_return ? address - 1 : address)
                                           : nullptr;
         const std::uint64_t begin = known != nullptr ? known->address : address;
         const auto [found, is_new] =
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> path_of(const std::vector<Samples::Node>& nodes, std:
     std::vector<std::uint32_t> path;
     for (; number != Samples::root; number = nodes[number].parent) {
         const std::uint32_t function = namer.function(nodes[number]);
-        // x30 has the return address of the last call that the function made.
+        // The link register has the return address of the last call that the function made.
         if (nodes[number].is_link && !path.empty() && path.back() == function) continue;
         path.push_back(function);
     }

@@ -26,7 +26,7 @@ class Listener final : public SessionSink {
 public:
     void on_session(const HelloInfo& session) override {
         hello = session;
-        client->on_session(session.session);
+        client->on_session(session.session, session.architecture);
     }
     void on_reply(const protocol::Reply& reply) override { client->on_reply(reply); }
 

@@ -17,7 +17,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/defaults.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/target/doctor/board.hpp"
@@ -67,25 +67,33 @@ unsigned major_version(const std::string& line) {
     return 0;
 }
 
-void look_at_qemu(Findings& findings) {
-    const std::string line = first_line(std::string(arch::emulator()) + " --version");
-    if (line.empty()) {
+// That of the first architecture is missed if it is not there.
+void look_at_qemu(Findings& findings, const Arch& arch) {
+    const bool is_first = &arch == all_archs().front();
+    const std::string what = is_first ? "QEMU" : arch.emulator;
+    const std::string line = first_line(std::string(arch.emulator) + " --version");
+    if (line.empty() && is_first) {
         findings.push_back(
-            {Finding::note, "QEMU",
-             fmt::format("{} is not there: nothing runs without a board", arch::emulator()),
+            {Finding::note, what,
+             fmt::format("{} is not there: nothing runs without a board", arch.emulator),
              "in nopscope's sources: ./dev setup"});
-    } else if (major_version(line) < 9) {
-        findings.push_back({Finding::note, "QEMU",
+    } else if (is_first && major_version(line) < 9) {
+        findings.push_back({Finding::note, what,
                             line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
                             "in nopscope's sources: ./dev setup (takes it from the backports)"});
-    } else {
-        findings.push_back({Finding::good, "QEMU", line, ""});
+    } else if (!line.empty()) {
+        findings.push_back({Finding::good, what, line, ""});
     }
 }
 
 void look_at_compilers(Findings& findings) {
     bool any = false;
-    for (const std::string& name : arch::compilers()) {
+    std::vector<std::string> names, fixes;
+    for (const Arch* const arch : all_archs()) {
+        names.insert(names.end(), arch->compilers.begin(), arch->compilers.end());
+        fixes.emplace_back(arch->compiler_fix);
+    }
+    for (const std::string& name : names) {
         const std::string line = first_line(name + " --version");
         if (line.empty()) continue;
         any = true;
@@ -98,8 +106,8 @@ void look_at_compilers(Findings& findings) {
     if (!any) {
         findings.push_back({Finding::note, "compiler",
                             fmt::format("neither {} is on PATH: firmware cannot be built",
-                                        fmt::join(arch::compilers(), " nor ")),
-                            arch::compiler_fix()});
+                                        fmt::join(names, " nor ")),
+                            fmt::format("{}", fmt::join(fixes, "; or "))});
     }
 }
 
@@ -250,7 +258,7 @@ const char* state_text(State state) {
 
 Exit doctor(const DoctorOptions& options) {
     Findings findings;
-    look_at_qemu(findings);
+    for (const Arch* const arch : all_archs()) look_at_qemu(findings, *arch);
     look_at_compilers(findings);
     look_at_ports(findings, options.devices);
     if (!options.defaults_file.empty())

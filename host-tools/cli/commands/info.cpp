@@ -11,8 +11,6 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/image/arch/names.hpp"
-#include "host-tools/image/arch/patch_site.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -31,7 +29,7 @@ Json site_json(const ElfFile& elf, const Symbols& symbols) {
     Json list = Json::array();
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
         const Function& site = symbols.sites[i];
-        const auto words = site_words(elf, site.address);
+        const auto words = elf.arch().site_words(elf, site.address);
         Json aliases = Json::array();
         for (const std::string& alias : site.aliases) aliases.push_back(to_utf8(alias));
         list.push_back({{"index", i},
@@ -63,7 +61,7 @@ Exit elf_info(const InfoOptions& options) {
     }
     const auto with_pad =
         std::count_if(symbols.sites.begin(), symbols.sites.end(), [&](const Function& site) {
-            const auto words = site_words(elf, site.address);
+            const auto words = elf.arch().site_words(elf, site.address);
             return words && words->has_landing_pad;
         });
     const auto misaligned =
@@ -95,7 +93,7 @@ Exit elf_info(const InfoOptions& options) {
         "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
         "sites     {} ({} with {}), table CRC {:08x}\nsections\n",
         for_terminal(options.file), shown_build_id(id), hex_address(elf.entry()), text_bytes,
-        symbols.sites.size(), with_pad, arch::landing_pad_text(), symbols.site_table_crc);
+        symbols.sites.size(), with_pad, elf.arch().landing_pad_text, symbols.site_table_crc);
     print_sections(elf);
     if (misaligned != 0) {
         print(

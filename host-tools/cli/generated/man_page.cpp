@@ -4,7 +4,7 @@
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/generated/manual.hpp"
 #include "host-tools/cli/generated/reference.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 
 #include <fmt/format.h>
 
@@ -121,9 +121,9 @@ std::string man_page(const CLI::App& app, const CLI::App* command) {
     std::string out;
     auto to = std::back_inserter(out);
     fmt::format_to(to, ".TH {} 1 \"\" \"nopscope {}\" \"nopscope\"\n", page_name, version_text);
-    const std::string what = command != nullptr
-                                 ? of.get_description()
-                                 : fmt::format("a function profiler for {} firmware", arch::name());
+    const std::string what = command != nullptr ? of.get_description()
+                                                : fmt::format("a function profiler for {} firmware",
+                                                              arch_names(" and "));
     fmt::format_to(to, ".SH NAME\n{} \\- {}\n", roff(page_name), roff(what));
     fmt::format_to(to, ".SH SYNOPSIS\n{}\n.SH OPTIONS\n{}", synopsis(of, name), options_of(of));
     if (command == nullptr) {

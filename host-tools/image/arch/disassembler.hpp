@@ -3,27 +3,27 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+
+#include "host-tools/image/arch/arch.hpp"
 
 namespace nopscope::host {
 
 class Disassembler {
 public:
-    Disassembler();
+    explicit Disassembler(const Arch& arch);
     ~Disassembler();
     Disassembler(const Disassembler&) = delete;
     Disassembler& operator=(const Disassembler&) = delete;
 
-    // Returns "ldr\tx0, [x1, #8]". An operand relative to the instruction's address becomes
-    // absolute: "bl\t0x40080120". A word that is no instruction gives ".inst\t0x...".
-    std::string text(std::uint64_t address, std::uint32_t word) const;
+    // The first instruction of these bytes: "ldr\tx0, [x1, #8]". An operand relative to the
+    // instruction's address becomes absolute: "bl\t0x40080120". A word that is no instruction gives
+    // ".inst\t0x...".
+    std::string text(std::uint64_t address, std::uint32_t word, unsigned bytes = 4) const;
 
 private:
+    const Arch& arch_;
     void* context_;  // LLVM's
 };
-
-// Returns the address that a branch of any kind, ADR, ADRP or a literal load refers to.
-std::optional<std::uint64_t> pc_relative_target(std::uint64_t address, std::uint32_t word);
 
 }  // namespace nopscope::host

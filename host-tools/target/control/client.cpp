@@ -7,8 +7,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/instructions.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/target/stream/session.hpp"
 
@@ -83,7 +82,7 @@ bool changes_nothing(protocol::Answer answer) {
 }
 
 // The details of events_refused.
-std::string why_no_events(protocol::Reader in) {
+std::string why_no_events(const Arch& arch, protocol::Reader in) {
     const auto why = static_cast<protocol::EventRefusal>(in.fixed<std::uint8_t>());
     const auto event = in.fixed<std::uint16_t>();
     const auto counters = in.fixed<std::uint8_t>();
@@ -91,14 +90,14 @@ std::string why_no_events(protocol::Reader in) {
     switch (why) {
     case protocol::EventRefusal::none: break;
     case protocol::EventRefusal::no_pmu:
-        return fmt::format(": its CPU has no performance monitors ({})", arch::pmu_name());
+        return fmt::format(": its CPU has no performance monitors ({})", arch.pmu_name);
     case protocol::EventRefusal::too_few_counters:
         return fmt::format(
             ": its CPU, or what runs at {}, gives it {} event counters, and two are needed",
-            arch::hypervisor_level(), counters);
+            arch.hypervisor_level, counters);
     case protocol::EventRefusal::absent:
         return fmt::format(": its CPU does not count {} ({:#x}), by {}", event_name(event), event,
-                           arch::event_registers());
+                           arch.event_registers);
     case protocol::EventRefusal::too_many:
         return fmt::format(": at most {} events are counted at a time", protocol::max_events);
     case protocol::EventRefusal::recorder:
@@ -116,40 +115,41 @@ std::string why_no_events(protocol::Reader in) {
 }
 
 // The details of unexpected_text: the site and its contents. Older targets do not send them.
-std::string what_is_there(protocol::Reader in) {
+std::string what_is_there(const Arch& arch, protocol::Reader in) {
     const auto address = in.fixed<std::uint64_t>();
     const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
     if (!in.ok()) return {};
     const std::string breakpoint =
-        arch::is_breakpoint(found)
-            ? fmt::format(" ({}: a debugger's breakpoint?)", arch::breakpoint_text())
+        arch.is_breakpoint(found)
+            ? fmt::format(" ({}: a debugger's breakpoint?)", arch.breakpoint_text)
             : "";
     return fmt::format(": at {} there is {:#010x}{}, not {:#010x}", hex_address(address), found,
                        breakpoint, expected);
 }
 
-std::string with_details(protocol::Answer answer, const protocol::Reader& in) {
+std::string with_details(const Arch& arch, protocol::Answer answer, const protocol::Reader& in) {
     switch (answer) {
-    case protocol::Answer::unexpected_text: return describe(answer) + what_is_there(in);
-    case protocol::Answer::events_refused: return describe(answer) + why_no_events(in);
+    case protocol::Answer::unexpected_text: return describe(answer) + what_is_there(arch, in);
+    case protocol::Answer::events_refused: return describe(answer) + why_no_events(arch, in);
     default: return describe(answer);
     }
 }
 
 // A sentence: what the target refuses, why, and whether it has done a part.
-std::string refusal(protocol::Answer answer, protocol::Reader in) {
+std::string refusal(const Arch& arch, protocol::Answer answer, protocol::Reader in) {
     if (answer != protocol::Answer::partly) {
-        return fmt::format("the target refuses: {}{}", with_details(answer, in),
+        return fmt::format("the target refuses: {}{}", with_details(arch, answer, in),
                            changes_nothing(answer) ? "; nothing was changed" : "");
     }
     const auto rest = static_cast<protocol::Answer>(in.fixed<std::uint8_t>());
     return fmt::format("the target refuses a part: {}; what came before that part is done",
-                       with_details(rest, in));
+                       with_details(arch, rest, in));
 }
 
 }  // namespace
 
-void CommandClient::on_session(std::uint16_t session) {
+void CommandClient::on_session(std::uint16_t session, protocol::Architecture architecture) {
+    architecture_ = architecture;
     if (session_ != session) last_number_.reset();
     session_ = session;
 }
@@ -251,8 +251,8 @@ CommandClient::Bytes CommandClient::request(protocol::Command what,
         const bool again = answered->answer == protocol::Answer::busy && attempt < tries_when_busy;
         if (answered->answer == protocol::Answer::stale) last_number_.reset();
         if (!again) {
-            throw Error(
-                refusal(answered->answer, {answered->result.data(), answered->result.size()}));
+            throw Error(refusal(arch_of(architecture_), answered->answer,
+                                {answered->result.data(), answered->result.size()}));
         }
     }
 }

@@ -13,6 +13,7 @@
 
 #include "host-tools/target/transport/source.hpp"
 #include "tracer/protocol/command.hpp"
+#include "tracer/protocol/hello.hpp"
 
 namespace nopscope::host {
 
@@ -25,7 +26,7 @@ public:
     CommandClient(Source& line, std::function<bool()> turn) : line_(line), turn_(std::move(turn)) {}
 
     // Call it with the session of each hello.
-    void on_session(std::uint16_t session);
+    void on_session(std::uint16_t session, protocol::Architecture architecture = {});
     // `count`: frames that the line has brought. While it rises, a hello is awaited for longer.
     void on_frames(std::uint64_t count);
     void on_reply(const protocol::Reply& reply);
@@ -74,6 +75,7 @@ private:
     std::function<bool()> turn_;
     Patience patience_;
     std::optional<std::uint16_t> session_;
+    protocol::Architecture architecture_{};  // for sentences
     std::uint64_t frames_ = 0;
     std::chrono::steady_clock::time_point frames_at_{};  // when `count` last rose
     std::optional<std::uint32_t> last_number_;           // in the current session

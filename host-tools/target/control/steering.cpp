@@ -24,7 +24,7 @@ Steering::Steering(Source& line, const Symbols* symbols, const SteeringOptions& 
 
 void Steering::on_session(const HelloInfo& hello) {
     hello_ = hello;
-    client_.on_session(hello.session);
+    client_.on_session(hello.session, hello.architecture);
     session_waits_ = true;
     ++sessions_;
 }

@@ -12,7 +12,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 #include "tracer/protocol/recorders.hpp"
@@ -211,7 +211,8 @@ std::string reset(const ControlRequest&, const TargetSide& target) {
 }
 
 // "0,1,result": x0 and x1 at the entry, x0 at the return.
-std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text) {
+// `letters`: those that a register's number may follow.
+std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text, std::string_view letters) {
     std::uint8_t mask = 0, result = 0;
     while (!text.empty()) {
         std::string_view word = text.substr(0, text.find(','));
@@ -219,14 +220,15 @@ std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text) {
         if (word == "result") {
             result = 1;
         } else if (word != "none") {
-            if (word.starts_with(arch::argument_letter())) word.remove_prefix(1);
+            if (letters.find(word[0]) != letters.npos) word.remove_prefix(1);
             mask = static_cast<std::uint8_t>(mask | 1u << number(word, 7));
         }
     }
     return {mask, result};
 }
 std::string capture(const ControlRequest& request, const TargetSide& target) {
-    const auto [mask, result] = captured(request.words[1]);
+    const char* const first = arch_of(target.hello.architecture).arguments[0];
+    const auto [mask, result] = captured(request.words[1], {first, 1});
     const std::uint64_t selected =
         select(target.client, choose(symbols_of(target), with_globs(request, 2)));
     apply(target.client, Command::set_capture, {mask, result}, selected);
@@ -271,7 +273,11 @@ std::string events(const ControlRequest& request, const TargetSide& target) {
 }
 
 void check_id(const Words& words) { number_or_0(words, Command::mark); }
-void check_captured(const Words& words) { captured(words[1]); }
+void check_captured(const Words& words) {
+    std::string letters;
+    for (const Arch* const arch : all_archs()) letters += arch->arguments[0][0];
+    captured(words[1], letters);
+}
 void check_events(const Words& words) { events_of(words); }
 void check_mode(const Words& words) { number_in(protocol::mode_names, words[1]); }
 void check_depth(const Words& words) { number_of(words, Command::set_depth); }

@@ -88,14 +88,15 @@ void DescribedTarget::read_hello() {
     hello_bytes_.resize(descriptor_.hello_bytes);
     memory_.read(address_of(descriptor_.hello), hello_bytes_);
     const bool is_hello = read_any_hello(hello_bytes_, hello_);
-    if (is_hello && !reads_format(hello_.version)) {
+    if (is_hello && !is_known(hello_)) {
         throw Error(refused_version_sentence(hello_.version));
     }
     if (!is_hello || hello_.cores > descriptor_.core_count) {
         throw Error(fmt::format("the tracer's hello at {} makes no sense: was it written over?",
                                 hex_address(address_of(descriptor_.hello))));
     }
-    hello_.version = protocol::format_version;  // of the line that pull_rings() writes
+    // Of the line that pull_rings() writes.
+    if (hello_.version < protocol::format_version) hello_.version = protocol::format_version;
 }
 
 DescribedCore DescribedTarget::core(unsigned number) const {

@@ -12,8 +12,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/elf.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
 #include "tracer/protocol/bytes.hpp"
 
@@ -47,7 +46,7 @@ bool is_core(const FileParts& file) {
     const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
     return file.read(0, header) && std::memcmp(header, magic, sizeof magic) == 0 &&
            field_at<std::uint16_t>(file, 16) == et_core &&
-           arch::is_known_machine(field_at<std::uint16_t>(file, 18));
+           arch_of_machine(field_at<std::uint16_t>(file, 18)) != nullptr;
 }
 
 std::vector<Segment> segments_of(const FileParts& file) {
@@ -88,7 +87,7 @@ public:
             throw Error(
                 fmt::format("{} is no core dump of an {} target: with --memory-base ADDRESS it is "
                             "read as the memory there",
-                            path, arch::name()));
+                            path, arch_names(" or ")));
         }
     }
     void read(std::uint64_t address, std::span<std::uint8_t> to) override {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "host-tools/image/arch/arch.hpp"
 #include "tracer/protocol/hello.hpp"
 
 namespace nopscope::host {
@@ -16,6 +17,12 @@ static_assert(protocol::format_version == 3,
 
 constexpr bool reads_format(std::uint16_t version) {
     return version >= oldest_format_version && version <= protocol::format_version;
+}
+
+// False: the hello is of a format or an architecture that this host does not know.
+template <typename Fields>
+bool is_known(const Fields& hello) {
+    return reads_format(hello.version) && find_arch(hello.architecture) != nullptr;
 }
 
 // Format 2 (docs/trace-format.md, "Hello of format 2"): all fields have a fixed order. A hello of

@@ -39,7 +39,7 @@ std::uint64_t utc_now_ns() {
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload,
                                          std::uint16_t session) {
     HelloInfo info;
-    if (!read_info(payload, session, info) || !reads_format(info.version)) return std::nullopt;
+    if (!read_info(payload, session, info) || !is_known(info)) return std::nullopt;
     return info;
 }
 
@@ -100,7 +100,7 @@ void SessionReader::on_hello(const protocol::ParsedFrame& frame) {
         ++done_.malformed_frames;
         return;
     }
-    if (!reads_format(info.version)) {
+    if (!is_known(info)) {
         done_.refused_version = info.version;
         ignored_ = true;
         return;

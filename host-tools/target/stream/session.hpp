@@ -38,6 +38,7 @@ struct HelloInfo : protocol::HelloFields<std::string> {
     bool same_image(const HelloInfo& other) const {
         return build_id == other.build_id && site_table_crc == other.site_table_crc &&
                site_count == other.site_count && clock == other.clock &&
+               architecture == other.architecture &&
                (clock_hz == other.clock_hz || clock == protocol::Clock::cycles) &&
                text_base - load_bias == other.text_base - other.load_bias;
     }
@@ -171,7 +172,7 @@ struct StreamCounters {
     std::uint64_t recovered_sessions = 0;
     std::uint64_t generated_at_least = 0;  // cores, over sessions, with only a lower bound
     bool complete = false;                 // every core of the last session sent its final stats
-    std::uint16_t refused_version = 0;     // of a hello in a format this reader does not know
+    std::uint16_t refused_version = 0;     // of a hello that this reader does not know
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
 
     bool operator==(const StreamCounters&) const = default;

@@ -58,8 +58,7 @@ public:
         line("counter", track, {}, now, {}, {}, std::to_string(id), no_name, std::to_string(value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        const std::string what = captured_name(captured.what);
-        line("value", track, {}, now, {}, {}, what, names_[captured.function],
+        line("value", track, {}, now, {}, {}, captured.name, names_[captured.function],
              std::to_string(captured.value));
     }
     // A sample has a line for each of its functions, the outermost first, with its depth.

@@ -186,6 +186,7 @@ public:
                  Nanoseconds now) override {
         event(track, counter_class, now).add(id).add(value);
     }
+    void on_target(const HelloInfo& hello) override { architecture_ = hello.architecture; }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         told(track, captured.function, now);
         event(track, value_class, now)
@@ -224,6 +225,8 @@ public:
     void finish() override;
 
 private:
+    protocol::Architecture architecture_{};
+
     struct Stream {
         explicit Stream(const fs::path& path) : file(path) {}
         FileWriter file;
@@ -328,7 +331,7 @@ void Ctf::finish() {
     }
     file.write(" } := left;\ntypealias enum : u8 {");
     for (std::uint32_t what = 0; what <= Captured::result; ++what) {
-        file.write(fmt::format(" \"{}\" = {},", captured_name(what), what));
+        file.write(fmt::format(" \"{}\" = {},", captured_name(architecture_, what), what));
     }
     file.write(" } := captured;\n");
     file.write(metadata_stream);

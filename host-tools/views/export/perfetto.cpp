@@ -139,9 +139,9 @@ public:
         at(track.core, now, event_on(on, Type::counter_type).integer(event::counter_value, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        const Proto said = annotation_of(captured_name(captured.what), captured.value);
+        const Proto said = annotation_of(captured.name, captured.value);
         if (annotate_open(track, captured.function, said)) return;
-        instant_of(track, captured.function, captured_name(captured.what), said, now);
+        instant_of(track, captured.function, captured.name, said, now);
     }
     void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
                 Nanoseconds now) override {

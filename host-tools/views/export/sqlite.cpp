@@ -123,7 +123,7 @@ public:
         insert(counters_, track.number, id, now, value);
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        insert(captured_, track.number, captured.function, Text(captured_name(captured.what)), now,
+        insert(captured_, track.number, captured.function, Text(captured.name), now,
                captured.value);
     }
     void events(const Track& track, std::uint32_t, std::span<const EventCount> counts,

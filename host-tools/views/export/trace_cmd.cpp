@@ -227,8 +227,8 @@ public:
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         print(track, now,
-              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]],
-                          captured_name(captured.what), captured.value));
+              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]], captured.name,
+                          captured.value));
     }
     void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
                 Nanoseconds now) override {

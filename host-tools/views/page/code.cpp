@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/instructions.hpp"
-#include "host-tools/image/arch/patch_site.hpp"
 #include "host-tools/image/source_text.hpp"
 
 namespace nopscope::host {
@@ -28,6 +26,7 @@ std::string cut(std::string text, std::size_t most) {
 CodeView::CodeView(const std::string& image, std::vector<std::string> source_roots)
     : elf_(ElfFile::open(image)),
       symbols_(read_symbols(elf_, DebugFile::gives_names)),
+      disassembler_(elf_.arch()),
       lines_(elf_),
       source_roots_(std::move(source_roots)) {
     for (const ElfSymbol& symbol : elf_.symbols()) {
@@ -67,22 +66,27 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
                         std::vector<LinePlace>& places) const {
     Json json{{"function", position(of.address)},
               {"address", hex_address(of.address)},
-              {"instructions", of.size / 4}};
+              {"instructions", 0}};
     Json lines = json_columns({"at", "file", "line"});
     Json targets = json_columns({"at", "function", "offset", "name"});
     Json notes = Json::array();
     std::string text;
-    const auto site = site_words(elf_, of.address);
+    const Arch& arch = elf_.arch();
+    const auto site = arch.site_words(elf_, of.address);
+    const auto scan = arch.scan(elf_);
     json["slot"] = site.has_value();
     LinePlace last;
-    std::uint64_t n = 0;
-    for (; n < of.size / 4 && n < max_instructions && room > 0; ++n) {
-        const std::uint64_t address = of.address + 4 * n;
-        const auto word = elf_.word_at(address);
+    std::uint64_t n = 0, bytes = 0;  // of the instructions shown
+    for (unsigned length = 0; n < max_instructions && room > 0; ++n, bytes += length) {
+        const std::uint64_t address = of.address + bytes;
+        const auto word = elf_.code_at(address);
         if (!word) break;
         const bool in_data = is_data(address);
-        const std::string said =
-            in_data ? fmt::format(".word\t{:#010x}", *word) : disassembler_.text(address, *word);
+        const Instruction one = in_data ? Instruction{} : scan->step(address, *word);
+        length = one.bytes;
+        if (of.size - bytes < length) break;
+        const std::string said = in_data ? fmt::format(".word\t{:#010x}", *word)
+                                         : disassembler_.text(address, *word, length);
         room -= static_cast<std::int64_t>(said.size() + 1);
         text += (n == 0 ? "" : "\n") + said;
         if (const auto place = lines_.at(address); place && *place != last) {
@@ -95,13 +99,13 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
         }
         if (site && address == site->setup_address) {
             notes.push_back(
-                {n, fmt::format("nopscope's: {} once the target has booted", arch::setup_text())});
+                {n, fmt::format("nopscope's: {} once the target has booted", arch.setup_text)});
         } else if (site && address == site->word_address) {
             notes.push_back({n, fmt::format("nopscope's: {} to a recorder while it is traced",
-                                            arch::call_text())});
+                                            arch.call_text)});
         }
-        const arch::Flow flow = in_data ? arch::Flow{} : arch::flow_of(address, *word);
-        if (flow.kind != arch::Flow::Kind::call && flow.kind != arch::Flow::Kind::jump) continue;
+        const Flow& flow = one.flow;
+        if (!flow.has_target()) continue;
         const Function* const to = symbols_.around(flow.target);
         const std::int64_t number = to != nullptr ? position(to->address) : -1;
         const std::string name = number >= 0     ? ""
@@ -113,6 +117,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
         targets["offset"].push_back(to != nullptr ? flow.target - to->address : 0);
         targets["name"].push_back(name);
     }
+    json["instructions"] = n + (of.size - bytes) / 4;
     json["shown"] = n;
     json["text"] = std::move(text);
     json["lines"] = std::move(lines);

@@ -228,7 +228,7 @@ Json facts(const Report& report) {
     add("build-id", report.build_id);
     add("board", report.board);
     add("cores", std::to_string(report.cores));
-    add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report.clock),
+    add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report),
                              static_cast<double>(report.clock_hz) / 1e6));
     add("mode", mode_text(report));
     for (const HeadLine& line : head_lines(report)) add(line.name, line.text, line.spoils);

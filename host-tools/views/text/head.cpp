@@ -11,7 +11,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/arch/names.hpp"
+#include "host-tools/image/arch/arch.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -113,7 +113,9 @@ void add_target(Report& report, const Profile& profile) {
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
     return fixed * 1e9 / (static_cast<double>(clock_hz) * protocol::overhead_unit);
 }
-const char* clock_name(protocol::Clock clock) { return arch::clock_name(clock); }
+const char* clock_name(const Report& report) {
+    return arch_of(report.architecture).clock_name(report.clock);
+}
 const char* recorder_name(std::size_t index) { return protocol::recorder_names[index + 1]; }
 
 std::string recorded_text(const Report& report) {

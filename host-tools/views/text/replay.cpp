@@ -182,8 +182,7 @@ void ReplayText::counter(const Track& track, std::uint32_t id, std::int64_t valu
 
 void ReplayText::value(const Track& track, const CapturedValue& value, Nanoseconds now) {
     comment(track, now,
-            fmt::format("{} of {} = {}", captured_name(value.what), names_[value.function],
-                        value.value));
+            fmt::format("{} of {} = {}", value.name, names_[value.function], value.value));
 }
 
 void ReplayText::sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) {

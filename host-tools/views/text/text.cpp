@@ -125,7 +125,7 @@ std::string text_report(const Report& report) {
                    report.cores == 1 ? "" : "s",
                    report.clock == protocol::Clock::timer
                        ? std::string()
-                       : fmt::format("{} at ", clock_name(report.clock)),
+                       : fmt::format("{} at ", clock_name(report)),
                    static_cast<double>(report.clock_hz) / 1e6,
                    report.build_id.empty() ? "(none)" : report.build_id);
     out += others_line(report);

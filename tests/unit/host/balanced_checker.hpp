@@ -66,8 +66,7 @@ public:
         say("{} counter {} {}", track.number, id, value);
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds) override {
-        say("{} {} {} {}", track.number, name(captured.function), captured_name(captured.what),
-            captured.value);
+        say("{} {} {} {}", track.number, name(captured.function), captured.name, captured.value);
     }
     void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
                 Nanoseconds) override {

@@ -2,7 +2,7 @@
 // A page's code: real instructions, whatever the image says, and only text from source files.
 #include <sys/stat.h>
 
-#include "host-tools/image/arch/instructions.hpp"
+#include "host-tools/image/arch/arm64/arm64.hpp"
 #include "host-tools/image/source_text.hpp"
 #include "host-tools/views/page/code.hpp"
 #include "tests/unit/host/test.hpp"
@@ -10,7 +10,7 @@
 namespace nopscope::host::test::code_test {
 
 TEST(Disassembler, InstructionsAreTextWithAbsoluteTargets) {
-    const Disassembler disassembler;
+    const Disassembler disassembler(arm64::arch);
     const auto at = [&](std::uint32_t word) { return disassembler.text(0x40081000, word); };
     EXPECT_EQ(at(a64::nop), "nop");
     EXPECT_EQ(at(a64::bti_c), "bti\tc");
@@ -30,21 +30,21 @@ TEST(Disassembler, InstructionsAreTextWithAbsoluteTargets) {
 }
 
 TEST(Instructions, LandingPadsAndBreakpointsAreKnown) {
-    EXPECT_TRUE(arch::is_site_landing_pad(a64::bti_c));
-    EXPECT_FALSE(arch::is_site_landing_pad(a64::paciasp));
-    EXPECT_TRUE(arch::is_landing_pad(a64::paciasp));
-    EXPECT_TRUE(arch::is_breakpoint(0xd4200000));   // brk #0
-    EXPECT_TRUE(arch::is_breakpoint(0xd43fffe0));   // brk #0xffff
-    EXPECT_FALSE(arch::is_breakpoint(0xd4400000));  // hlt #0
+    EXPECT_TRUE(arm64::arch.is_site_landing_pad(a64::bti_c));
+    EXPECT_FALSE(arm64::arch.is_site_landing_pad(a64::paciasp));
+    EXPECT_TRUE(arm64::arch.is_landing_pad(a64::paciasp));
+    EXPECT_TRUE(arm64::arch.is_breakpoint(0xd4200000));   // brk #0
+    EXPECT_TRUE(arm64::arch.is_breakpoint(0xd43fffe0));   // brk #0xffff
+    EXPECT_FALSE(arm64::arch.is_breakpoint(0xd4400000));  // hlt #0
 }
 
 TEST(Disassembler, TargetsReachAsFarAsTheyCan) {
     constexpr std::uint64_t at = 0x40000000;
-    EXPECT_EQ(pc_relative_target(at, 0x95ffffff), at + (1 << 27) - 4);
-    EXPECT_EQ(pc_relative_target(at, 0x96000000), at - (1 << 27));
-    EXPECT_EQ(pc_relative_target(at, 0x547fffe0), at + (1 << 20) - 4);
-    EXPECT_EQ(pc_relative_target(at, 0x36040000), at - (1 << 15));
-    EXPECT_EQ(pc_relative_target(at, a64::nop), std::nullopt);
+    EXPECT_EQ(arm64::pc_relative_target(at, 0x95ffffff), at + (1 << 27) - 4);
+    EXPECT_EQ(arm64::pc_relative_target(at, 0x96000000), at - (1 << 27));
+    EXPECT_EQ(arm64::pc_relative_target(at, 0x547fffe0), at + (1 << 20) - 4);
+    EXPECT_EQ(arm64::pc_relative_target(at, 0x36040000), at - (1 << 15));
+    EXPECT_EQ(arm64::pc_relative_target(at, a64::nop), std::nullopt);
 }
 
 class Code : public testing::Test {

@@ -117,7 +117,7 @@ TEST_F(OutputTest, EveryEventFormatSaysWhatItIsOfAndWhatItHasNoPlaceFor) {
         sink->leave(track, 2, 1200, Left::returned);
         sink->events(track, 2, counts, 1200);
         sink->masked(track, 2, 1150, 1250);
-        sink->value(track, {.function = 1, .what = 0, .value = 4}, 1300);
+        sink->value(track, {.function = 1, .what = 0, .value = 4, .name = "x0"}, 1300);
         sink->mark(track, 7, 1400);
         sink->counter(track, 4, -5, 1500);
         sink->time_pair({.time = 1500, .utc_ns = utc_ns, .error_ns = 77, .exchanged = true});

@@ -111,7 +111,7 @@ TEST_F(Replayed, LinesOfAllCoresAreInOrderOfTime) {
 TEST_F(Replayed, OtherEventsAreComments) {
     const auto others = [this](EventSink& sink) {
         sink.counter(tracks[0], 2, -3, 1'002);
-        sink.value(tracks[0], {1, 8, 9}, 1'003);
+        sink.value(tracks[0], {1, 8, 9, "result"}, 1'003);
         const std::uint32_t path[] = {1, 2};
         sink.sample(tracks[0], path, 1'004);
         sink.console("a\nb", 1'005);
@@ -149,13 +149,14 @@ TEST_F(Replayed, CallsThatTakeLongEnough) {
 
 TEST_F(Replayed, CallsOfFunctions) {
     EXPECT_THAT(told(0, {.function = "f[23]*", .least_time = 0}, {}), ElementsAre());
-    EXPECT_THAT(told(0, {.function = "f2", .least_time = 0},
-                     {enter(1, 0), enter(2, 10), value({1, 0, 9}, 11), value({2, 0, 8}, 12),
-                      leave(2, 20), leave(1, 30), point(1, 40), point(2, 50)}),
-                ElementsAre("0.000000010                    0  f2 {",
-                            "0.000000012                    0    # x0 of f2 = 8",
-                            "0.000000020       0.010 us     0  } f2",
-                            "0.000000050                    0  f2"));
+    EXPECT_THAT(
+        told(0, {.function = "f2", .least_time = 0},
+             {enter(1, 0), enter(2, 10), value({1, 0, 9, "x0"}, 11), value({2, 0, 8, "x0"}, 12),
+              leave(2, 20), leave(1, 30), point(1, 40), point(2, 50)}),
+        ElementsAre("0.000000010                    0  f2 {",
+                    "0.000000012                    0    # x0 of f2 = 8",
+                    "0.000000020       0.010 us     0  } f2",
+                    "0.000000050                    0  f2"));
 }
 
 }  // namespace nopscope::host::test::replay_text_test

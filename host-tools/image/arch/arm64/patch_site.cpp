@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // -fpatchable-function-entry=4,2 puts two NOPs before the function and two at its entry, after BTI
 // C if there is one (tracer/arch/arm64/patch_site.hpp).
-#include "host-tools/image/arch/patch_site.hpp"
-
 #include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/arch/arm64/arm64.hpp"
+#include "host-tools/image/elf_file.hpp"
 
-namespace nopscope::host {
+namespace nopscope::host::arm64 {
 
 std::optional<SiteWords> site_words(const ElfFile& elf, std::uint64_t address) {
     const auto word = [&](std::uint64_t at) { return elf.word_at(at).value_or(0); };
@@ -23,11 +23,4 @@ std::optional<SiteWords> site_words(const ElfFile& elf, std::uint64_t address) {
     return site;
 }
 
-namespace arch {
-
-std::array<std::uint64_t, 2> body_distances() { return {8, 12}; }
-const char* setup_text() { return "mov x9, x30"; }
-const char* call_text() { return "bl"; }
-
-}  // namespace arch
-}  // namespace nopscope::host
+}  // namespace nopscope::host::arm64

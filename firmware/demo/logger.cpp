@@ -29,16 +29,16 @@ struct Queue {
     char lines[queue_lines][longest_line];
     std::size_t first;
     std::size_t count;
-    std::atomic<bool> is_locked;
+    std::atomic_flag is_locked;
 };
 Queue queue;
 
 class QueueLock {
 public:
     QueueLock() {
-        while (queue.is_locked.exchange(true, std::memory_order_acquire)) hal::yield();
+        while (queue.is_locked.test_and_set(std::memory_order_acquire)) hal::yield();
     }
-    ~QueueLock() { queue.is_locked.store(false, std::memory_order_release); }
+    ~QueueLock() { queue.is_locked.clear(std::memory_order_release); }
     QueueLock(const QueueLock&) = delete;
     QueueLock& operator=(const QueueLock&) = delete;
 };

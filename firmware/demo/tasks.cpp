@@ -28,7 +28,7 @@ NOPSCOPE_NOTRACE Task* first_ready(const Core& core) {
     for (Task* const task : core.tasks) {
         if (task == nullptr || task == core.running) continue;
         if (task->state == State::ready) return task;
-        if (task->state == State::waiting && task->is_woken.load(std::memory_order_acquire))
+        if (task->state == State::waiting && task->is_woken.load(std::memory_order_acquire) != 0)
             return task;
     }
     return nullptr;
@@ -47,7 +47,7 @@ NOPSCOPE_NOTRACE void switch_to(Task* to, SwitchReason why) {
     Task* const from = core.running;
     core.running = to;
     if (to != nullptr) {
-        to->is_woken.store(false, std::memory_order_relaxed);
+        to->is_woken.store(0, std::memory_order_relaxed);
         to->state = State::running;
     }
     // nopscope: right before the stacks are switched
@@ -109,7 +109,7 @@ NOPSCOPE_NOTRACE void run() {
 
 NOPSCOPE_NOTRACE void wake(Task& task) {
     // nopscope: so the host knows how long the task waits for a core
-    if (!task.is_woken.exchange(true, std::memory_order_release))
+    if (task.is_woken.exchange(1, std::memory_order_release) == 0)
         nopscope::context_event(ContextEvent::ready, task.context.number);
 }
 
@@ -123,7 +123,7 @@ NOPSCOPE_NOTRACE void give_way() {
 }
 
 NOPSCOPE_NOTRACE void wait(const void* object) {
-    if (here().running->is_woken.exchange(false, std::memory_order_acquire)) return;
+    if (here().running->is_woken.exchange(0, std::memory_order_acquire) != 0) return;
     nopscope::context_event(ContextEvent::waits, reinterpret_cast<std::uintptr_t>(object));
     switch_away(State::waiting, SwitchReason::blocked);
 }

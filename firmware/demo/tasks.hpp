@@ -22,7 +22,7 @@ struct Task {
     std::uint64_t sp = 0;  // while it does not run
     void (*function)() = nullptr;
     State state = State::ready;
-    std::atomic<bool> is_woken = false;
+    std::atomic<unsigned> is_woken = 0;  // 0 or 1: not every CPU exchanges a byte
 };
 
 // Makes a task of this core, which has joined the tracer; at most two. The more urgent one first.

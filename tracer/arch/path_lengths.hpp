@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of the tracer's own instructions on slow paths, which the records tell the host: it takes
+// How many instructions the tracer executes on slow paths, which records tell the host: it takes
 // their time off the functions' (tests/verification/oracle/truth.py measures them). They depend on
 // the architecture and a little on the compiler. In nopscope::arch:
 //

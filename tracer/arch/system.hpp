@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tracer needs from the CPU that executes it, besides its Machine. In nopscope::arch:
 //
+//     architecture            its number in hello
 //     current_core(), set_current_core(core)
 //                             the register that is reserved for the tracer: the recorders find
 //                             their core there

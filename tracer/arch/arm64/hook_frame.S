@@ -2,4 +2,4 @@
 // The hooks' frame description, with this architecture's register numbers (AADWARF64, 4.1).
 #define LR 30
 #define SP 31
-#include "tracer/recorders/hook_frame.h"
+#include "tracer/arch/hook_frame.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tracer/arch/arm64/reserved_register.h"
+#include "tracer/protocol/hello.hpp"
 
 #include <cstdint>
 
@@ -13,6 +14,8 @@ struct Core;
 namespace arch {
 
 #if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
+
+inline constexpr protocol::Architecture architecture = protocol::Architecture::arm64;
 
 #define NOPSCOPE_TEXT_OF(name) #name
 #define NOPSCOPE_NAME_OF(macro) NOPSCOPE_TEXT_OF(macro)

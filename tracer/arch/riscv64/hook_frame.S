@@ -2,4 +2,4 @@
 // The hooks' frame description, with this architecture's register numbers (riscv-elf-psabi).
 #define LR 1
 #define SP 2
-#include "tracer/recorders/hook_frame.h"
+#include "tracer/arch/hook_frame.h"

@@ -3,6 +3,8 @@
 // M-mode, which has no address translation.
 #pragma once
 
+#include "tracer/protocol/hello.hpp"
+
 #include <cstdint>
 
 namespace nopscope {
@@ -12,6 +14,8 @@ struct Core;
 namespace arch {
 
 #if defined(__riscv) && !defined(NOPSCOPE_SIMULATED)
+
+inline constexpr protocol::Architecture architecture = protocol::Architecture::riscv64;
 
 inline void set_current_core(Core* core) { asm volatile("mv tp, %0" ::"r"(core)); }
 inline bool current_core_can_be_at(std::uint64_t) { return true; }

@@ -7,6 +7,8 @@
 //
 // LR and SP: DWARF's numbers of these registers, which the architecture defines.
 
+#pragma once
+
 #include "nopscope_offsets.h"
 
 // DWARF 5, 6.4.2 and 7.7.1; DW_EH_PE_ and the augmentation: Linux Standard Base, "DWARF

@@ -8,5 +8,7 @@ if(NOPSCOPE_BOARD MATCHES "^(rpi3|zcu102)$")
     set(NOPSCOPE_ERRATA_FLAGS ${_arch_newlib_flags})
 endif()
 set(_default_board virt)
+# For code that must not use floating-point or vector registers.
+set(NOPSCOPE_GENERAL_REGISTERS -mgeneral-regs-only)
 # The distribution's compiler for it has libstdc++'s headers.
 set(_libstdcxx_elsewhere "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The HAL's sources and flags for arm64.
+# The HAL's sources for arm64.
 target_sources(nopscope_hal PRIVATE
     arm64/boot.S
     arm64/boot.cpp
@@ -21,7 +21,6 @@ target_sources(nopscope_hal PRIVATE
     drivers/pl011.cpp
     drivers/videocore_gpio.cpp
     drivers/videocore_mailbox.cpp)
-target_compile_options(nopscope_hal PRIVATE -mgeneral-regs-only -mstrict-align)
 
 if(NOPSCOPE_BOARD MATCHES "^rpi")
     set(NOPSCOPE_RPI_CONSOLE pl011 CACHE STRING "the UART on pins 8 and 10: pl011 or mini-uart")

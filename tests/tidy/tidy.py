@@ -26,7 +26,7 @@ ROOMS = ("firmware", "hal", "host-tools", "tests", "tracer")
 LEFT_OUT = {"ccache", "-Werror", "-fno-ipa-ra", "-fno-tree-loop-distribute-patterns"}
 NOT_FOR_CLANG = {"tests/firmware/counts/functions.cpp"}  # __builtin_longjmp
 # Directories of intrinsics, which differ between compilers.
-GCC_HEADERS = r"/.*/gcc[^/]*/aarch64[^/]*/[0-9.]+/include"
+GCC_HEADERS = r"/.*/gcc[^/]*/(?:aarch64|riscv64)[^/]*/[0-9.]+/include"
 
 
 def fail(sentence):

@@ -10,5 +10,7 @@ endif()
 set(_default_board virt)
 # For code that must not use floating-point or vector registers.
 set(NOPSCOPE_GENERAL_REGISTERS -mgeneral-regs-only)
+# And where the platform uses x18.
+set(NOPSCOPE_CALLBACK_OPTIONS -mgeneral-regs-only -ffixed-x18)
 # The distribution's compiler for it has libstdc++'s headers.
 set(_libstdcxx_elsewhere "")

@@ -6,5 +6,6 @@ set(_arch_newlib_flags "")
 set(_default_board riscv-virt)
 # The compiler has no such option. tests/rules/code_rules.py looks at the code.
 set(NOPSCOPE_GENERAL_REGISTERS "")
+set(NOPSCOPE_CALLBACK_OPTIONS "")
 # Debian's libstdc++-12-dev-riscv64-cross.
 set(_libstdcxx_elsewhere /usr/riscv64-linux-gnu/include/c++)

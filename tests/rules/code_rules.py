@@ -5,6 +5,8 @@
     code_rules.py image BUILD IMAGE [--tracer LIB.a]       no code on the tracer's path can trace itself
     code_rules.py newlib BUILD [LIB.a...]                  newlib was built as firmware needs it
     code_rules.py errata BUILD [IMAGE...] [--both FLAGS]   a Cortex-A53 up to r0p4 (Pi 3, ZCU102) executes it right
+    code_rules.py exclusives BUILD [IMAGE]                 RISC-V's recorders use LR and SC as the ISA allows; without IMAGE: one that
+                                                           does not, made here
     code_rules.py deferral BUILD IMAGE                     the tracer's assembly keeps its rules for interrupts (deferral.S)
 
 IMAGE: BUILD/firmware/IMAGE.elf.
@@ -216,6 +218,97 @@ def of_errata(options):
                 yield from errata_of(function)
 
 
+# ---- exclusives ---------------------------------------------------------------------------------
+# Between LR and SC there is nothing but arithmetic on registers and branches: the ISA promises no success else. It does not promise
+# that an SC fails after a plain store or an AMO of its own hart in between, by an interrupt (RISC-V ISA Manual, volume I, "Zalrsc").
+# So in the recorders (tracer/arch/riscv64/recording.S) no word that LR and SC change is changed in another way. The words are known
+# by their distance from tp.
+
+MEMORY = re.compile(r"(-?\d+)?\((\w+)\)")
+NOT_BETWEEN = re.compile(r"(?:rd|csr|fence|ecall|ebreak|jal|call|amo)")
+BROKEN = """
+    .option norelax
+    .global _start, nopscope_recording, nopscope_recording_end
+    .type plain, @function
+    .type amo, @function
+    .type between, @function
+nopscope_recording:
+_start:
+plain:
+1:  lr.d t1, (tp)
+    addi t1, t1, 8
+    sc.d t2, t1, (tp)
+    bnez t2, 1b
+    sd   zero, (tp)
+    ret
+amo:
+    addi t3, tp, 32
+1:  lr.d t1, (t3)
+    sc.d t2, t1, (t3)
+    bnez t2, 1b
+    amoadd.d zero, t1, (t3)
+    ret
+between:
+1:  lr.d t1, (tp)
+    rdtime t2
+    ld   t3, 8(tp)
+    sc.d t2, t1, (tp)
+    lr.d t1, (a0)
+    ret
+nopscope_recording_end:
+"""
+
+
+def accesses(function):
+    """Yields (address, mnemonic, text, word): `word` is the distance from tp, or None."""
+    where = {"tp": 0}
+    for address, mnemonic, operands in function.instructions:
+        text = f"{mnemonic} {re.sub(r' *(#|<).*', '', operands)}"
+        memory = MEMORY.search(operands)
+        base = where.get(memory.group(2)) if memory else None
+        yield address, mnemonic, text, None if base is None else base + int(memory.group(1) or 0)
+        first, _, rest = operands.partition(",")
+        added = re.fullmatch(r"tp,(-?\d+)", rest.split("#")[0].strip()) if mnemonic in ("add", "addi") else None
+        if added:
+            where[first] = int(added.group(1))
+        elif first != "tp" and not mnemonic.startswith(("s", "b")):
+            where.pop(first, None)
+
+
+def of_exclusives(options):
+    with tempfile.TemporaryDirectory() as directory:
+        image = options.images[0] if options.images else Path(directory) / "broken.elf"
+        if not options.images:
+            source = Path(directory) / "broken.S"
+            source.write_text(BROKEN, encoding="utf-8")
+            subprocess.run([options.binutils + "gcc", "-nostdlib", "-static", source, "-o", image], check=True)
+        symbols = Image(image).symbols
+        begin, end = symbols["nopscope_recording"], symbols["nopscope_recording_end"]
+        exclusive, others = set(), []
+        for function in disassemble(options.binutils + "objdump", image):
+            if not begin <= function.address < end:
+                continue
+            reserved = False
+            for address, mnemonic, text, word in accesses(function):
+                said = f"{function.name}+{address - function.address:#x}: {text}"
+                if mnemonic.startswith("lr."):
+                    reserved = True
+                    exclusive.add(word)
+                    if word is None:
+                        yield f"{said}: of which word?"
+                elif mnemonic.startswith("sc."):
+                    reserved = False
+                elif reserved and ("(" in text or NOT_BETWEEN.match(mnemonic)):
+                    yield f"{said}: between LR and SC"
+                elif re.match(r"(?:s[bhwd]$|amo)", mnemonic):
+                    others.append((said, word))
+        for said, word in others:
+            if word in exclusive and word is not None:
+                yield f"{said}: LR and SC change this word, too"
+        if options.images and len(exclusive) < 4:
+            yield f"only {len(exclusive)} words are changed by LR and SC: these are not all"
+
+
 # ---- deferral -----------------------------------------------------------------------------------
 # The image has the library that defers interrupts (tracer/arch/arm64/recording.S).
 # - Code that RESTARTS has stored nothing. Its only store, if it has one, is its last instruction.
@@ -284,7 +377,7 @@ def of_deferral(options):
 
 
 def main():
-    kinds = {"image": of_image, "newlib": of_newlib, "errata": of_errata, "deferral": of_deferral}
+    kinds = {"image": of_image, "newlib": of_newlib, "errata": of_errata, "deferral": of_deferral, "exclusives": of_exclusives}
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("kind", choices=kinds)
     parser.add_argument("build", type=Path)

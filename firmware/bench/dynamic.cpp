@@ -4,7 +4,7 @@
 #include "firmware/bench/measure.hpp"
 #include "tracer/arch/machine.hpp"
 
-// code.S
+// code.arm64.S
 extern "C" const char bench_dynamic_template[], bench_dynamic_literals[],
     bench_dynamic_template_end[], bench_dynamic_area[], bench_dynamic_area_end[];
 

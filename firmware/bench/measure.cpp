@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/bench/measure.hpp"
 
+#include "firmware/bench/counters.hpp"
 #include "firmware/config.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
@@ -14,8 +15,6 @@ namespace hal = nopscope::hal;
 namespace bench {
 
 namespace {
-
-constexpr std::uint64_t inst_retired = 0x08;  // Arm ARM DDI 0487, D13.11 "PMU events"
 
 // Signed: with noise, the difference of two readings may be negative.
 double per(std::uint64_t on, std::uint64_t off, std::uint64_t count) {
@@ -46,18 +45,7 @@ bool for_people = true;
 constinit Reading reading_cost{};
 
 bool start_counters() {
-    std::uint64_t events;
-    asm volatile("mrs %0, pmceid0_el0" : "=r"(events));
-    const bool counts = (events >> inst_retired & 1) != 0;
-    if (counts) {
-        asm volatile(
-            "msr pmevtyper0_el0, %0\n\t"
-            "msr pmevcntr0_el0, xzr\n\t"
-            "msr pmcntenset_el0, %1\n\t"
-            "isb" ::"r"(inst_retired),
-            "r"(std::uint64_t{1})
-            : "memory");
-    }
+    const bool counts = count_instructions();
     reading_cost = least_of_some([] { return cost_of([] {}); });
     return counts;
 }
@@ -65,13 +53,7 @@ bool start_counters() {
 // Not inlined, so that it always costs the same number of instructions.
 [[gnu::noinline]] Reading read_counters() {
     Reading now;
-    asm volatile(
-        "isb\n\t"
-        "mrs %0, pmevcntr0_el0\n\t"
-        "mrs %1, pmccntr_el0\n\t"
-        "mrs %2, cntvct_el0\n\t"
-        "isb"
-        : "=r"(now.instructions), "=r"(now.cycles), "=r"(now.ticks)::"memory");
+    read_all(now.instructions, now.cycles, now.ticks);
     return now;
 }
 

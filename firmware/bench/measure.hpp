@@ -2,21 +2,24 @@
 // Measures, and prints the figures.
 //
 // A figure is the difference between two runs of the same loop. So it does not include the loop,
-// the callee and the reading of the counters. Instructions come from the PMU's INST_RETIRED. QEMU
-// has it with `-icount shift=0`, where figures repeat exactly. On a board a line also has PMU
-// cycles and time.
+// the callee and the reading of the counters. Instructions come from the CPU (counters.hpp). With
+// QEMU's `-icount shift=0` figures repeat exactly. On a board a line also has cycles and time.
 #pragma once
 
 #include <cstdint>
 
-// code.S
+// The architecture's code.S.
 extern "C" {
 using BenchFunction = void (*)();
 void bench_loop(BenchFunction function, std::uint64_t calls);
 void bench_plain();                      // like an instrumented empty function, without a site
 void bench_empty_callback();             // a callback that ignores its arguments
 extern const char bench_empty_direct[];  // a direct entry that goes straight to the body
+#ifdef __riscv
+inline constexpr std::uint64_t bench_empty_direct_instructions = 1;
+#else
 inline constexpr std::uint64_t bench_empty_direct_instructions = 3;
+#endif
 }
 
 namespace bench {

@@ -60,6 +60,7 @@ void call_ops_remove(unsigned number, BenchFunction function) {
     detach(callbacks[number], function);
 }
 
+#ifndef __riscv  // where a site cannot call a trampoline that is made at run time
 // ---- dynamic ----
 //
 // The tracer allows one direct entry a site. So a change from a trampoline to the list, or back,
@@ -97,6 +98,7 @@ void dynamic_remove(unsigned number, BenchFunction function) {
         detach(list_ops, function);
     }
 }
+#endif
 
 // ---- direct ----
 
@@ -109,13 +111,17 @@ const char* direct_add(unsigned number, BenchFunction function) {
 
 void direct_remove(unsigned number, BenchFunction function) { detach(directs[number], function); }
 
-}  // namespace
-
-constinit const Strategy strategies[4] = {
+constinit const Strategy all_strategies[] = {
     {"list", list_add, list_remove, max_ops},
     {"call_ops", call_ops_add, call_ops_remove, max_ops},
+#ifndef __riscv
     {"dynamic", dynamic_add, dynamic_remove, max_ops},
+#endif
     {"direct", direct_add, direct_remove, 1},
 };
+
+}  // namespace
+
+constinit const std::span<const Strategy> strategies = all_strategies;
 
 }  // namespace bench

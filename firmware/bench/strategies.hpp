@@ -5,7 +5,7 @@
 //             filter, as if the site did not know its ops (list.cpp)
 //   call_ops  the site's own set: nopscope::attach with callbacks
 //   dynamic   a generated trampoline for each ops. A function with several ops uses the list, as on
-//             the architectures that do this (dynamic.cpp)
+//             the architectures that do this (dynamic.cpp); not on RISC-V
 //   direct    a direct entry; a site has at most one
 //
 // All four change sites with the tracer's patcher. Ops are numbered from 0. An ops traces one
@@ -13,6 +13,8 @@
 #pragma once
 
 #include "firmware/bench/measure.hpp"
+
+#include <span>
 
 namespace bench {
 
@@ -26,7 +28,7 @@ struct Strategy {
     unsigned most;  // ops on one function
 };
 
-extern const Strategy strategies[4];
+extern const std::span<const Strategy> strategies;
 
 void measure_recorders();
 void measure_grid();

@@ -38,8 +38,6 @@ message(STATUS "newlib: ${NOPSCOPE_NEWLIB} from ${_source}")
 # ---- headers --------------------------------------------------------------------------------
 # The compiler's own list without its libc's directories: libstdc++, the compiler's headers,
 # newlib's.
-execute_process(COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -v /dev/null
-                ERROR_VARIABLE _verbose OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 foreach(_name include include-fixed)  # include-fixed: limits.h of a compiler built with no libc
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${_name}
                     OUTPUT_VARIABLE _gcc_include OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -47,16 +45,7 @@ foreach(_name include include-fixed)  # include-fixed: limits.h of a compiler bu
         list(APPEND _gcc_includes "${_gcc_include}")
     endif()
 endforeach()
-string(REGEX MATCHALL "\n [^\n]*/c\\+\\+/[^\n]*" _libstdcxx "${_verbose}")
-list(TRANSFORM _libstdcxx STRIP)
-if(NOT _libstdcxx AND _libstdcxx_elsewhere)
-    string(REGEX MATCH "^[0-9]+" _release "${CMAKE_CXX_COMPILER_VERSION}")
-    file(GLOB _configuration "${_libstdcxx_elsewhere}/${_release}/*-linux-gnu")
-    if(NOT _configuration)
-        message(FATAL_ERROR "no headers of libstdc++ ${_release} in ${_libstdcxx_elsewhere}: run ./dev setup")
-    endif()
-    set(_libstdcxx "${_libstdcxx_elsewhere}/${_release}" ${_configuration})
-endif()
+include(libstdcxx)
 
 add_compile_options(-nostdinc)
 set(_shims "${CMAKE_CURRENT_LIST_DIR}/shims")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A profiled RISC-V firmware in C with its own start-up, linker script and UART. nopscope needs only
- * start_tracing() and the last line. */
+ * A profiled RISC-V firmware in C with its own start-up, linker script and UART. nopscope needs
+ * only start_tracing() and the last line. */
 #include <nopscope/nopscope.h>
 
 /* A 16550 that is already set up. The tracer calls these two, so they have no patch sites. */

@@ -32,11 +32,11 @@ call_on_stack:
     addi    sp, sp, -16
     sd      ra, 8(sp)
     sd      s0, (sp)
-    addi    s0, sp, 16
+    mv      s0, sp
     mv      sp, a0
     mv      a0, a2
     jalr    a1
-    addi    sp, s0, -16
+    mv      sp, s0
     ld      ra, 8(sp)
     ld      s0, (sp)
     addi    sp, sp, 16

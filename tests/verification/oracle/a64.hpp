@@ -3,6 +3,8 @@
 // They deliberately do not use the tracer's encoders.
 #pragma once
 
+#include "tests/verification/oracle/branch.hpp"
+
 #include <cstdint>
 
 namespace a64 {
@@ -38,7 +40,7 @@ constexpr bool is_bl(std::uint32_t word) { return word >> 26 == 0x25; }
 constexpr bool is_nop_or_bl(std::uint32_t word) { return word == nop || is_bl(word); }
 
 // Unconditional branches (C4.1.66).
-enum class Branch : std::uint8_t { none, call, jump, ret };
+using ::Branch;
 constexpr Branch branch_of(std::uint32_t word) {
     if (is_bl(word)) return Branch::call;
     if (is_b(word)) return Branch::jump;

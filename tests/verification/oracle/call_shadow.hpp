@@ -30,8 +30,8 @@
 // Likewise time in an interrupt, and on both sides of a switch to another stack.
 #pragma once
 
-#include "tests/verification/oracle/a64.hpp"
 #include "tests/verification/oracle/addresses.hpp"
+#include "tests/verification/oracle/branch.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -128,8 +128,8 @@ struct Counted : Reasons {
     }
 };
 
+using ::Branch;
 using ::Range;
-using ::a64::Branch;
 
 // What a function is for the shadow. By the last four the program tells the tracer something.
 enum class Role : std::uint8_t {

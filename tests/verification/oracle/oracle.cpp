@@ -2,19 +2,19 @@
 // The independent counts and times: a QEMU plugin that shares no code with the tracer, and of which
 // the firmware does not know.
 //
-// It counts how often each patch site's word is executed while it is a BL. In a deterministic run
+// It counts how often each patch site's word is executed while it is a call. In a deterministic run
 // (-icount shift=0) these numbers must equal nopscope's, function by function. If the map says
 // where the tracer is, it also keeps a shadow of the calls (call_shadow.hpp). This counts each
 // function's instructions, with and without its callees', but not the tracer's. An instruction
 // takes a nanosecond then, so nopscope's corrected times must equal these counts.
 //
-//     qemu-system-aarch64 ... -plugin liboracle.so,map=MAP,out=OUT[,paths=on]
+//     qemu-system-ARCH ... -plugin liboracle.so,map=MAP,out=OUT[,paths=on]
 //
 // MAP, hex, as machines.py and truth.py write it:
 //     site WORD FUNCTION END  addresses: of the word that toggles, of the function's first
 //                             instruction, and behind its last one; END 0: `own` is not counted
 //     stop ADDRESS            OUT also has `before`: the calls when this was first executed
-//     switch LOW HIGH         code that switches stacks by MOV SP
+//     switch LOW HIGH         code that switches stacks by a move to SP
 // For the shadow, which needs at least `tracer`:
 //     tracer LOW HIGH         code of the tracer: from LOW to below HIGH
 //     service ADDRESS         a function of the tracer that works for the program
@@ -49,6 +49,7 @@
 // Callbacks add to the counters. QEMU's inline additions go to wrong addresses when one thread runs
 // several vCPUs, as with -icount (QEMU 10.0, gen_plugin_u64_ptr).
 #include "tests/verification/oracle/call_shadow.hpp"
+#include "tests/verification/oracle/isa.hpp"
 #include "tests/verification/oracle/plugin.hpp"
 
 #include <deque>
@@ -90,6 +91,7 @@ struct Core {
 };
 
 struct Oracle {
+    const Isa* isa = &isa_of_arm64;
     std::deque<Site> sites;                            // a std::deque moves no element
     std::unordered_map<std::uint64_t, Site*> site_at;  // by address of the word
     std::map<std::uint64_t, Site*> function_at;
@@ -98,7 +100,7 @@ struct Oracle {
     std::vector<Range> tracer, switching;
     std::unordered_map<std::uint64_t, Role> roles;  // by address
     Range stack, vectors;
-    std::set<std::uint64_t> behind_switch;  // addresses behind a MOV SP
+    std::set<std::uint64_t> behind_switch;  // addresses behind a move to SP
     std::mutex lock;                        // of all below, and of translations
     std::deque<Stack> stacks;
     std::map<std::uint64_t, Stack*> stopped;  // by SP
@@ -123,7 +125,9 @@ bool read_map(const std::string& path) {
         oracle.site_at.emplace(is[0], &site);
         oracle.function_at.emplace(is[1], &site);
     };
-    const auto take_vectors = [](const Numbers& is) { oracle.vectors = {is[0], is[0] + 0x800}; };
+    const auto take_vectors = [](const Numbers& is) {
+        oracle.vectors = {is[0], is[0] + oracle.isa->vector_table_bytes};
+    };
     return plugin::read_map(path, {{"site", 3, add_site},
                                    {"stop", oracle.stop},
                                    {"switch", oracle.switching},
@@ -208,7 +212,8 @@ Place& place_at(std::uint64_t address) {
     return oracle.places.emplace_back(
         Place{.address = address,
               .tracer = any_has(oracle.tracer, address),
-              .vector = oracle.vectors.has(address) && address % 0x80 == 0,
+              .vector = oracle.vectors.has(address) &&
+                        (address - oracle.vectors.low) % oracle.isa->vector_bytes == 0,
               .body = oracle.site_at.contains(address - 4),
               .role = known == oracle.roles.end() ? Role::other : known->second});
 }
@@ -219,14 +224,14 @@ void follow(qemu_plugin_insn* instruction, std::uint64_t address, std::uint32_t 
     if (begins_block) call_before(instruction, on_block, &place_at(address), QEMU_PLUGIN_CB_R_REGS);
     if (oracle.function_at.contains(address)) call_before(instruction, on_function);
     if (called != nullptr) call_before(instruction, on_call, called, QEMU_PLUGIN_CB_R_REGS);
-    const Branch kind = a64::branch_of(word);
+    const Branch kind = oracle.isa->branch_of(word);
     if (kind == Branch::call) call_before(instruction, on_branch<Branch::call>);
     if (kind == Branch::jump) call_before(instruction, on_branch<Branch::jump>);
     if (kind == Branch::ret) call_before(instruction, on_branch<Branch::ret>);
-    if (a64::reads_clock(word)) call_before(instruction, on_clock);
-    if (word == a64::wfi) call_before(instruction, on_wait);
+    if (oracle.isa->reads_clock(word)) call_before(instruction, on_clock);
+    if (oracle.isa->waits(word)) call_before(instruction, on_wait);
     if (!oracle.keeps_paths) call_before(instruction, on_instruction);
-    if (a64::op_of(word) == a64::Op::eret) call_before(instruction, on_eret);
+    if (oracle.isa->ends_interrupt(word)) call_before(instruction, on_eret);
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
@@ -240,21 +245,21 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
             if (Site* const function = around(oracle.function_at, address))
                 call_before(instruction, count<&Counted::own>, function);
             const auto site = oracle.site_at.find(address);
-            const bool is_call = site != oracle.site_at.end() && a64::is_bl(word);
+            const bool is_call = site != oracle.site_at.end() && oracle.isa->is_site_call(word);
             if (is_call) call_before(instruction, count<&Counted::calls>, site->second);
             const bool begins_block = std::exchange(is_first, false);
             if (!oracle.tracer.empty())
                 follow(instruction, address, word, is_call ? site->second : nullptr, begins_block);
-            if (!a64::is_mov_to_sp(word) || !any_has(oracle.switching, address)) return;
+            if (!oracle.isa->is_move_to_sp(word) || !any_has(oracle.switching, address)) return;
             call_before(instruction, on_leaving, nullptr, QEMU_PLUGIN_CB_R_REGS);
-            oracle.behind_switch.insert(address + 4);
+            oracle.behind_switch.insert(address + qemu_plugin_insn_size(instruction));
         });
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
     const std::lock_guard lock(oracle.lock);
     if (!oracle.cores.add(vcpu, oracle.instructions, new_stack()).registers.known())
-        qemu_plugin_outs("oracle: this QEMU gives no sp and x30\n");
+        qemu_plugin_outs("oracle: this QEMU gives no sp and no link register\n");
 }
 
 // ---- the result ----
@@ -307,7 +312,8 @@ void on_exit(qemu_plugin_id_t, void*) {
 
 }  // namespace
 
-int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* qemu, int argc, char** argv) {
+    oracle.isa = &isa_of(qemu->target_name);
     oracle.out = plugin::argument(argc, argv, "out");
     oracle.keeps_paths = plugin::argument(argc, argv, "paths") == "on";
     const bool is_ready = !oracle.out.empty() && read_map(plugin::argument(argc, argv, "map"));

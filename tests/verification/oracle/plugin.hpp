@@ -161,14 +161,15 @@ public:
             const auto& [handle, name, feature] = registers[i];
             unsigned number = 0;
             if (std::sscanf(name, "x%u", &number) == 1 && number < 31) found.x_[number] = handle;
+            if (std::strcmp(name, "ra") == 0) found.link_ = handle;
             if (std::strcmp(name, "sp") == 0) found.sp_ = handle;
             if (std::strcmp(name, "CTR_EL0") == 0) found.cache_type_ = handle;
         }
         return found;
     }
-    bool known() const { return sp_ != nullptr && x_[0] != nullptr && x_[30] != nullptr; }
+    bool known() const { return sp_ != nullptr && (link_ != nullptr || x_[30] != nullptr); }
     std::uint64_t x(unsigned number) const { return number == 31 ? 0 : value(x_[number]); }
-    std::uint64_t lr() const { return x(30); }
+    std::uint64_t lr() const { return value(link_ != nullptr ? link_ : x_[30]); }
     std::uint64_t sp() const { return value(sp_); }
     std::uint64_t cache_type() const { return value(cache_type_); }
 
@@ -184,6 +185,7 @@ private:
     }
 
     qemu_plugin_register* x_[31] = {};
+    qemu_plugin_register* link_ = nullptr;  // RISC-V's ra
     qemu_plugin_register* sp_ = nullptr;
     qemu_plugin_register* cache_type_ = nullptr;
 };

@@ -14,7 +14,9 @@ extern "C" {
 
 using qemu_plugin_id_t = std::uint64_t;
 
-struct qemu_info_t;       // not read
+struct qemu_info_t {  // only this member is read
+    const char* target_name;
+};
 struct qemu_plugin_tb;    // a translation block, valid during its translation callback
 struct qemu_plugin_insn;  // one of its instructions, likewise
 
@@ -40,6 +42,7 @@ qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, std::size_t);
 
 // Copies the bytes that are being translated. It does not read memory again.
 std::size_t qemu_plugin_insn_data(const qemu_plugin_insn*, void* to, std::size_t count);
+std::size_t qemu_plugin_insn_size(const qemu_plugin_insn*);  // bytes
 std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
 
 // Called just before each execution of the instruction.

@@ -2,7 +2,7 @@
 """Finds the patch sites of an image, from the ELF alone.
 
 The oracle has its own reader: it deliberately uses neither the tracer's code nor the host tools', because they might share a mistake. The
-table from __nopscope_sites_start to _end holds the address of the first of the two NOPs before each function. The function begins 8 bytes
+table from __nopscope_sites_start to _end holds the address of the first of the NOPs before each function. The function begins 8 bytes
 later. The word that toggles is its second, or its third if the first is a BTI C.
 """
 
@@ -10,6 +10,8 @@ import struct
 
 BTI_C = 0xD503245F
 NOP = 0xD503201F
+RISCV = 243  # e_machine
+RISCV_NOPS = (0x00010001, 0x00000013)  # of two bytes, twice, and of four
 
 
 class Image:
@@ -20,6 +22,7 @@ class Image:
             self.data = file.read()
         if self.data[:6] != b"\x7fELF\x02\x01":
             raise ValueError(f"{path}: not a 64-bit little-endian ELF file")
+        self.machine, = struct.unpack_from("<H", self.data, 18)
         section_offset, = struct.unpack_from("<Q", self.data, 0x28)
         entry_bytes, count = struct.unpack_from("<HH", self.data, 0x3A)
         self.sections = [struct.unpack_from("<IIQQQQIIQQ", self.data, section_offset + i * entry_bytes) for i in range(count)]
@@ -57,7 +60,7 @@ class Image:
 
 
 def switching(image, *names):
-    """Returns [(begin, end)] of these of the functions that switch stacks (firmware/examples/tasks/switch.arm64.S), or of all."""
+    """Returns [(begin, end)] of these of the functions that switch stacks (firmware/examples/tasks/switch.*.S), or of all."""
     begins = [image.symbols[name] for name in names or ("switch_stacks", "call_on_stack") if name in image.symbols]
     return [(begin, image.ends[begin]) for begin in begins]
 
@@ -70,7 +73,7 @@ def slots(image):
 
 
 def toggling_word(image, function):
-    return function + (8 if image.word(function) == BTI_C else 4)
+    return function + (8 if image.machine != RISCV and image.word(function) == BTI_C else 4)
 
 
 def patch_sites(image):
@@ -78,7 +81,7 @@ def patch_sites(image):
     sites = []
     for function in (slot + 8 for slot in slots(image)):
         word = toggling_word(image, function)
-        if image.word(word) != NOP:
+        if image.word(word) not in (RISCV_NOPS if image.machine == RISCV else (NOP,)):
             raise ValueError(f"no patch site at {function:#x}: {image.word(word):#010x}")
         sites.append((word, function))
     return sites

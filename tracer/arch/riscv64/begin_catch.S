@@ -19,7 +19,7 @@ function __wrap___cxa_begin_catch
     bltu    sp, t3, 1f
     ld      t3, CORE_STACK_HIGH(tp)
     bgeu    sp, t3, 1f
-    call_cxx nopscope_unwind_at_entry, moment=1, before=7
+    call_cxx nopscope_unwind_at_entry, moment=1, before=8
 1:  tail    __real___cxa_begin_catch
     .cfi_endproc
 end_of __wrap___cxa_begin_catch

@@ -7,9 +7,9 @@
 namespace nopscope::arch {
 
 inline constexpr std::uint32_t told_before = 3;
-inline constexpr std::uint32_t told_after = 2;
+inline constexpr std::uint32_t told_after = 4;
 inline constexpr std::uint32_t way_back = 70;
-inline constexpr std::uint32_t jump_before = 15;
+inline constexpr std::uint32_t jump_before = 12;
 inline constexpr std::uint32_t jump_after = way_back - 8;
 inline constexpr std::uint32_t make_room_after = 93;
 inline constexpr std::uint32_t before_going_on = 110;

@@ -124,7 +124,7 @@
 .endm
 
 // How many instructions more a tail call takes (special_call).
-#define TAIL_CALL        8
+#define TAIL_CALL        11
 
 // Calls the C++ function name(core, SP, return address, body) from a slow path. Its result is in t3.
 // Keeps a0-a7, t0, t2 and ra; loses t1 and t4-t6. The tracer's C++ uses no FP registers. With
@@ -221,7 +221,7 @@
     bltu    sp, t4, 4f
     bgeu    sp, t3, 4f
     bltu    sp, t6, 2f
-1:  call_cxx nopscope_unwind_at_entry, moment=1, before=14, body=1
+1:  call_cxx nopscope_unwind_at_entry, moment=1, before=19, body=1
     mv      ra, t3
     ld      t1, CORE_TOP(tp)
     ld      t5, CORE_SHADOW_END(tp)
@@ -253,7 +253,7 @@
 // interrupt has just popped such calls. Out: t1 behind the call's frame. If that is not on this
 // context's shadow stack, returns to the caller (strays.hpp). Panics if the caller is not known.
 // \before: the hook's instructions until the clock is read.
-.macro special_return hook, before=4
+.macro special_return hook, before=7
     la      ra, \hook
     call_cxx nopscope_unwind_at_return, moment=1, before=\before
     andi    t4, t3, 1

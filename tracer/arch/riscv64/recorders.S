@@ -75,7 +75,7 @@ end_of nopscope_return_hook
     beqz    t3, .Lto_body
     ld      t4, CORE_LOSSLESS(tp)
     beqz    t4, .Ldrop
-    call_cxx nopscope_wait_for_room, moment=1, before=\before + 3, tail=\hook
+    call_cxx nopscope_wait_for_room, moment=1, before=\before + 5, tail=\hook
     bnez    t3, \again
     j       .Ldrop
 .endm

@@ -31,10 +31,10 @@ constexpr bool is_move_to_sp(std::uint32_t word) {
 // Unconditional jumps. By the registers that they use, as a return predictor takes them.
 constexpr Branch branch_of(std::uint32_t word) {
     if (is_compressed(word)) {
-        if ((word & 0xe003) == 0xa001) return Branch::jump;                 // C.J
+        if ((word & 0xe003) == 0xa001) return Branch::jump;  // C.J
         if ((word & 0xe07f) != 0x8002 || rd(word) == 0) return Branch::none;
-        if ((word & 0x1000) != 0) return Branch::call;                      // C.JALR
-        return is_link(rd(word)) ? Branch::ret : Branch::jump;              // C.JR
+        if ((word & 0x1000) != 0) return Branch::call;          // C.JALR
+        return is_link(rd(word)) ? Branch::ret : Branch::jump;  // C.JR
     }
     if ((word & 0x7f) == 0x6f) return is_link(rd(word)) ? Branch::call : Branch::jump;  // JAL
     if ((word & 0x707f) != 0x67) return Branch::none;
@@ -43,7 +43,7 @@ constexpr Branch branch_of(std::uint32_t word) {
 }
 
 // Words from the assembler.
-static_assert(branch_of(0x8082) == Branch::ret && branch_of(0x8282) == Branch::ret);   // jr ra, t0
+static_assert(branch_of(0x8082) == Branch::ret && branch_of(0x8282) == Branch::ret);    // jr ra, t0
 static_assert(branch_of(0x8382) == Branch::jump && branch_of(0x9782) == Branch::call);  // jr t2
 static_assert(branch_of(0x9002) == Branch::none && branch_of(0x812e) == Branch::none);  // ebreak
 static_assert(branch_of(0x0000006f) == Branch::jump && branch_of(0x000000ef) == Branch::call);

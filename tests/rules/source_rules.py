@@ -69,7 +69,7 @@ INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
 # Rooms that know no architecture, but for the folders ARCHITECTURE. Words of arm64 that are not allowed in their code and
 # strings; a part of an identifier counts, if _ parts it from the others. Comments may name it.
 NEUTRAL = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
-ARCHITECTURE = ("tracer/arch/arm64/", "hal/arm64/", "hal/boards/", "hal/drivers/gic", "host-tools/image/arch/arm64/", "host-tools/target/doctor/arch/arm64/")
+ARCHITECTURE = ("tracer/arch/arm64/", "hal/arm64/", "hal/boards/", "hal/drivers/gic", "host-tools/image/arch/arm64/", "host-tools/image/arch/riscv64/", "host-tools/target/doctor/arch/arm64/")
 WORDS = (
     "arm64", "aarch64", "armv8", "aapcs64", "a64", "neon",
     "adr", "adrp", "bl", "blr", "bti", "brk", "dsb", "eret", "hvc", "isb", "mrs", "msr", "pac", "paciasp", "smc", "wfe",

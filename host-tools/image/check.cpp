@@ -184,6 +184,12 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
                     " is stripped, so its functions cannot be checked: give the ELF file before "
                     "strip, or put its debug file where .gnu_debuglink or .build-id/ finds it");
     }
+    if (pads_are_enforced == true && elf.arch().landing_pad_text == nullptr) {
+        throw Error(fmt::format("{} is for {}, whose landing pads nopscope does not know: leave "
+                                "the option out that says that the CPU enforces them",
+                                elf.path(), elf.arch().name),
+                    Exit::usage);
+    }
     CheckResult result;
     result.pads_are_enforced = pads_are_enforced.value_or(has_landing_pads(elf));
     result.has_build_id = !elf.build_id().empty();
@@ -210,7 +216,13 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     };
     const auto text_begin = elf.symbol_address("__text_start"),
                text_end = elf.symbol_address("__text_end");
+    const Arch& arch = elf.arch();
     for (const std::uint64_t site : sites) {
+        const bool is_function = by_address.contains(site);
+        if (const char* const remedy = is_function ? nullptr : arch.site_remedy(elf, site)) {
+            problem(site, fmt::format("is in the site table but is no patch site: {}", remedy));
+            continue;
+        }
         if (site % 8 != 0 && has_type_hash(elf, site)) {
             problem(site,
                     "has a site that a type hash before it misaligns, so the target refuses it: "
@@ -225,9 +237,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
                                 "refuses its site: put it into .text, or mark it NOPSCOPE_NOTRACE",
                                 section == nullptr ? "no section" : section->name));
         }
-        if (!elf.arch().site_words(elf, site))
-            problem(site, "is in the site table but is no patch site");
-        if (!by_address.contains(site)) problem(site, "is a site without a function symbol");
+        if (!arch.site_words(elf, site)) problem(site, "is in the site table but is no patch site");
+        if (!is_function) problem(site, "is a site without a function symbol");
     }
     const ElfSection* names = elf.section(".nopscope.names");
     if (names != nullptr && !names->bytes.empty() &&
@@ -259,7 +270,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     std::unordered_set<std::string> files_with_sites, files_with_pads;
     for (const std::uint64_t site : sites) {
         const std::string& file = *files_with_sites.insert(lines.at(site).file).first;
-        const auto words = elf.arch().site_words(elf, site);
+        const auto words = arch.site_words(elf, site);
         if (words && words->has_landing_pad && !file.empty()) files_with_pads.insert(file);
         if (std::string why = broken_by_tracing(elf, lines, site); !why.empty())
             add(result.broken_by_tracing, site, std::move(why));
@@ -272,7 +283,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     };
     for (const ElfSymbol* function : all) {
         if (site_set.contains(function->address)) continue;
-        if (elf.arch().site_words(elf, function->address)) {
+        if (arch.site_words(elf, function->address)) {
             problem(function->address, "is instrumented but has no site");
             continue;
         }
@@ -287,7 +298,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     for (const TakenAddress& taken : taken_addresses(elf)) {
         const auto function = by_address.find(taken.target);
         if (function == by_address.end()) continue;
-        const bool has_pad = elf.arch().is_landing_pad(elf.word_at(taken.target).value_or(0));
+        const bool has_pad = arch.landing_pad_text == nullptr ||
+                             arch.is_landing_pad(elf.word_at(taken.target).value_or(0));
         if (!has_pad && is_by_chance(taken, *function->second)) continue;
         ++result.address_taken;
         if (has_pad) continue;

@@ -46,9 +46,10 @@ struct ElfSymbol {
 
     bool is_function() const { return type == 2 && section != 0; }
     // $x and $d tell code from data inside a section ("mapping symbols" of the ELF supplements).
+    // RISC-V's $x may name the extensions: "$xrv64i2p1_m2p0".
     bool is_mapping() const {
         return name.size() >= 2 && name[0] == '$' && (name[1] == 'x' || name[1] == 'd') &&
-               (name.size() == 2 || name[2] == '.');
+               (name.size() == 2 || name[2] == '.' || name.starts_with("$xrv"));
     }
 };
 

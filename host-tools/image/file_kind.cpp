@@ -55,7 +55,6 @@ std::string machine_text(unsigned machine) {
     case EM_386: return "32-bit x86";
     case EM_ARM: return "32-bit Arm";
     case EM_X86_64: return "x86-64";
-    case EM_RISCV: return "RISC-V";
     default: return fmt::format("machine {}", machine);
     }
 }
@@ -86,10 +85,12 @@ std::optional<std::string> no_image(std::span<const std::uint8_t> head) {
     };
     const unsigned machine = half(offsetof(Elf64_Ehdr, e_machine));
     const Arch* const arch = arch_of_machine(static_cast<std::uint16_t>(machine));
+    const bool is_narrow = head[EI_CLASS] == ELFCLASS32;
+    if (arch != nullptr && is_narrow && !is_big && arch->narrow_elf != nullptr)
+        return arch->narrow_elf;
     if (arch == nullptr || is_big || head[EI_CLASS] != ELFCLASS64) {
         return fmt::format("is not an ELF file for {}: it is a {}{}-bit one for {}",
-                           arch_names(" or "), is_big ? "big-endian " : "",
-                           head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
+                           arch_names(" or "), is_big ? "big-endian " : "", is_narrow ? 32 : 64,
                            arch != nullptr ? arch->name : machine_text(machine));
     }
     switch (half(offsetof(Elf64_Ehdr, e_type))) {

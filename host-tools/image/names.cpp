@@ -71,7 +71,7 @@ std::vector<std::uint8_t> name_table(const ElfFile& elf) {
 std::string name_table_source(const ElfFile& elf) {
     if (site_addresses(elf).empty()) throw Error(elf.path() + " has no patch sites to name");
     std::string text =
-        "// Written by `nopscope names`: for the second link of the image it was made from.\n"
+        "/* Written by `nopscope names`: for the second link of the image it was made from. */\n"
         "    .file \"nopscope names\"\n"
         "    .section .note.GNU-stack, \"\", %progbits\n"
         "    .section .nopscope.names, \"a\", %progbits\n"

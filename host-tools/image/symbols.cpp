@@ -262,6 +262,7 @@ std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses) {
 Symbols read_symbols(const ElfFile& elf, DebugFile debug_file) {
     Symbols symbols;
     symbols.origin = elf.path();
+    symbols.arch = &elf.arch();
     symbols.names_only = elf.is_debug_file();
     if (symbols.names_only && debug_file == DebugFile::refused) throw Error(no_code_sentence(elf));
     const auto id = elf.build_id();

@@ -50,6 +50,7 @@ struct Symbols {
     std::string origin;    // the path of the image
     std::string build_id;  // bytes; empty: the image has none, see without_build_id
     std::uint32_t site_table_crc = 0;
+    const Arch* arch = nullptr;   // null: not known, because a recording has these names
     std::vector<Function> sites;  // ascending address, no duplicates
     // Functions and labels of the text without a site; ascending, without duplicates, sizes not 0.
     std::vector<Function> code;

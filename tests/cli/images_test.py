@@ -13,8 +13,9 @@ import cli
 
 ROOT = cli.GOLDEN.parent.parent
 GCC, CLANG = ["aarch64-linux-gnu-gcc"], ["clang-19", "--target=aarch64-linux-gnu"]
+RISCV = ["riscv64-unknown-elf-gcc", "-mcmodel=medany", "-fpatchable-function-entry=8,4"]
 FLAGS = ["-O2", "-g", "-ffreestanding", "-fno-pic", "-ffunction-sections", "-falign-functions=8", "-fpatchable-function-entry=4,2"]
-LINK = [*GCC, "-nostdlib", "-Wl,--build-id=sha1,--no-warn-rwx-segments,-z,noexecstack", "main.o", "start.o"]
+LINK = ["-nostdlib", "-Wl,--build-id=sha1,--no-warn-rwx-segments,-z,noexecstack", "main.o", "start.o"]
 STATIC = ("-static", "-no-pie")
 NOPSCOPE_LD = ROOT / "linker/nopscope.ld"
 SCRIPT = """ENTRY(_start)
@@ -39,6 +40,7 @@ nopscope_graph_entry: ret
 .data
 .quad __text_start, __text_end, __nopscope_sites_start, __nopscope_sites_end
 """
+RISCV_START = START.replace("adrp x0, __text_end\nadd x0, x0, :lo12:__text_end\nbl", "lla a0, __text_end\ncall")
 MAIN = """__attribute__((noinline)) unsigned next(unsigned n) { return n % 2 ? 3 * n + 1 : n / 2; }
 __attribute__((noinline)) unsigned steps(unsigned n) { unsigned s = 0; for (; n != 1; n = next(n)) ++s; return s; }
 unsigned (*volatile pointer)(unsigned) = steps;
@@ -58,11 +60,12 @@ class Zoo(cli.Case):
     def built(self, name, *flags, compiler=GCC, extra="", more="0", link=STATIC, script=NOPSCOPE_LD):
         """An image NAME.elf of its own directory, in which the compiler left NAME.o and its like."""
         (self.directory / name).mkdir()
-        for file, text in (("main.c", MAIN.replace("EXTRA", extra).replace("MORE", more)), ("start.S", START), ("own.ld", SCRIPT)):
+        binutils, start = (RISCV, RISCV_START) if compiler is RISCV else (GCC, START)
+        for file, text in (("main.c", MAIN.replace("EXTRA", extra).replace("MORE", more)), ("start.S", start), ("own.ld", SCRIPT)):
             (self.directory / name / file).write_text(text)
-        cli.run(*compiler, *FLAGS, *flags, "-c", "main.c", cwd=self.directory / name)
-        cli.run(*GCC, "-c", "start.S", cwd=self.directory / name)
-        cli.run(*LINK, "-T", script, "-T", "own.ld", *link, "-o", f"{name}.elf", cwd=self.directory / name)
+        cli.run(*compiler[:1], *FLAGS, *compiler[1:], *flags, "-c", "main.c", cwd=self.directory / name)
+        cli.run(*binutils, "-c", "start.S", cwd=self.directory / name)
+        cli.run(*binutils, *LINK, "-T", script, "-T", "own.ld", *link, "-o", f"{name}.elf", cwd=self.directory / name)
         return self.directory / name / f"{name}.elf"
 
     def objcopy(self, elf, name, *options):
@@ -145,7 +148,7 @@ class Zoo(cli.Case):
         for name, changes in patches.items():
             self.patched(elf, name, *changes)
         for name, said in {
-                "f.bin": "is not an ELF file for arm64: if it is a raw binary, give the ELF file that it was made from",
+                "f.bin": "is not an ELF file for arm64 or riscv64: if it is a raw binary, give the ELF file that it was made from",
                 "f.hex": "is an Intel HEX file, which has code without names: give the ELF file", "f.srec": "is a file of S-records, which",
                 "main.o": "is an object file, not yet linked: give the linked ELF file", "lib.a": "is a library of object files",
                 "image.elf.gz": "is compressed by gzip: unpack it", "image.elf.xz": "compressed by xz", "image.elf.bz2": "compressed by bzip2",
@@ -156,6 +159,27 @@ class Zoo(cli.Case):
                 done = cli.nopscope(command, elf.parent / name, status=3)
                 self.assertEqual(done.stdout, "", name)
                 self.assertRegex(done.stderr, rf"\Anopscope: {re.escape(str(elf.parent / name))} [^\n]*{re.escape(said)}[^\n]*\n\Z")
+
+    def test_images_for_riscv(self):
+        """The compressed NOPs have 2 bytes. `check` knows a count of them that does not fit."""
+        def built(*arguments, **more):
+            return self.built(*arguments, compiler=RISCV, link=["-static"], **more)
+
+        long = ["-march=rv64g", "-mabi=lp64d"]
+        self.is_(built("relaxed"), PLACES)
+        elf = built("long", *long, "-fpatchable-function-entry=4,2")
+        self.is_(elf, PLACES)
+        said = cli.nopscope("info", elf).stdout
+        self.assertRegex(said, r"\nmachine   riscv64\n")
+        self.assertRegex(said, r"\nsites     3, table CRC")
+        for name, flags, said in (("few", ["-fpatchable-function-entry=4,2"], "NOPs have 2 bytes.*entry=8,4"),
+                                  ("many", long, "NOPs have 4 bytes.*entry=4,2")):
+            self.assertRegex(cli.nopscope("check", built(name, *flags), status=1).stdout, said)
+        interrupt = {"extra": "__attribute__((interrupt)) void more(void) { pointer = next; }", "more": "(int)(long)more"}
+        self.is_(built("irq", **interrupt), [*PLACES, ("more", 4)], 1, "more at .* or is an interrupt's, so")
+        for command in ("check", "info"):
+            done = cli.nopscope(command, self.patched(elf, "narrow.elf", (4, "<B", 1)), status=3)
+            self.assertRegex(done.stderr, r"narrow.elf is an image for RV32, and nopscope reads images for RV64: compile")
 
     def test_more_sections_than_16_bits_can_number(self):
         elf = self.built("many")
@@ -204,7 +228,7 @@ class Zoo(cli.Case):
             text = (elf.parent / "main.s").read_text().replace('"main.c"', '"' + written.replace("\\", "\\\\") + '"')
             (elf.parent / "main.s").write_text(text)
             cli.run(*CLANG, "-c", "main.s", cwd=elf.parent)
-            cli.run(*LINK, "-T", NOPSCOPE_LD, "-T", "own.ld", *STATIC, "-o", "windows.elf", cwd=elf.parent)
+            cli.run(*GCC, *LINK, "-T", NOPSCOPE_LD, "-T", "own.ld", *STATIC, "-o", "windows.elf", cwd=elf.parent)
             with self.subTest(compiled):
                 files = set(self.is_(elf, PLACES).values())
                 self.assertEqual({file.lower() for file in files}, {"c:/users/jo doe/proj/src/app.c"})

@@ -58,7 +58,7 @@ class Silent(cli.Case):
         self.assertIn("speaks trace format 77", self.record(f"file:{line}", status=3))
         line.write_bytes(other + b"\0" + good)
         said = self.record(f"file:{line}", status=0)
-        self.assertIn("speaks trace format 77, and this nopscope reads 2 and 3: its sessions were left out", said)
+        self.assertIn("speaks trace format 77, and this nopscope reads 2 to 4: its sessions were left out", said)
         self.assertIn("in 1 session;", said)
 
     def test_refused_sites_and_a_missing_build_id_are_said_once(self):

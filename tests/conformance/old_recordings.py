@@ -3,7 +3,7 @@
 """Recordings and lines of earlier formats open, and say what they said when they were made (docs/versions.md).
 
     old_recordings.py NOPSCOPE [RECORDINGS]
-    old_recordings.py NOPSCOPE --add NAME LINE.bin   keeps a line of the format of now, and a recording of it
+    old_recordings.py NOPSCOPE --add NAME LINE.bin   keeps a line, and a recording of it
 
 recordings/VERSION/NAME.nsc is what `nopscope record --from file:NAME.bin` of that version wrote. recordings/line-N/NAME.bin is what
 a target sent in the line's format N, NAME.nsc a recording of it, NAME.csv and NAME.json what `report` and `info` say of both. No
@@ -94,7 +94,7 @@ def breaches(nopscope, recordings):
 
 
 def add(nopscope, name, line):
-    version = re.findall(r"\d+", said(nopscope, "--version").splitlines()[1])[-1]
+    version = info_of(nopscope, line)["hello"]["format"]
     directory = RECORDINGS / f"line-{version}"
     directory.mkdir(exist_ok=True)
     shutil.copy(line, directory / f"{name}.bin")

@@ -18,7 +18,7 @@ IDENTITY = (1 << 28) - 1  # of an entry, in a ret
 HELLO_HEAD = struct.Struct("<HBBQQQII")  # of both formats
 HELLO_HEAD_FIELDS = ("version", "flags", "cores", "clock_hz", "text_base", "load_bias", "site_count", "site_table_crc")
 HELLO_TEXTS = {1: "build_id", 2: "board", 3: "image"}
-HELLO_NUMBERS = {4: "line_bytes_per_second", 9: "sequences_from"}
+HELLO_NUMBERS = {4: "line_bytes_per_second", 9: "sequences_from", 10: "architecture"}
 RECOVERED = 4  # a flag
 
 
@@ -154,7 +154,7 @@ def hello(payload):
     rest = Varints(payload, HELLO_HEAD.size)
     if fields["version"] == 2:
         return fields | _rest_of_hello_2(rest)
-    if fields["version"] != 3:
+    if fields["version"] not in (3, 4):  # 4: of another architecture than arm64
         raise Malformed(f"a hello of format {fields['version']}")
     last = 0
     while rest.more():

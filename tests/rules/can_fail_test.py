@@ -135,7 +135,7 @@ FORM = {"name": "n", "description": "d", "body": [
     {"type": "checkboxes", "id": "c", "attributes": {"label": "C", "options": [{"label": "x"}]}}]}
 STEPS = [{"uses": "a/b@v1"}, {"run": ".ci/run"}]
 HEADER = '#define NOPSCOPE_VERSION "1.2.3"\n#define NOPSCOPE_VERSION_MAJOR 1\n#define NOPSCOPE_VERSION_MINOR 2\n#define NOPSCOPE_VERSION_PATCH 3\n'
-SAID = "nopscope 1.2.3\nline: reads formats 2 and 3\nrecording: writes format 2, reads format 2\nbuild: GNU 12.2.0, Release, commit unknown\n"
+SAID = "nopscope 1.2.3\nline: reads formats 2, 3 and 4\nrecording: writes format 2, reads format 2\nbuild: GNU 12.2.0, Release, commit unknown\n"
 
 
 class ForgeRules(Breaking):

@@ -48,7 +48,7 @@ INCLUDES = [
     ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/patch_site\.hpp$"),
     ("tests/firmware/", FIRMWARE),
-    ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/"),
+    ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/instructions\.hpp$"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
     ("host-tools/target/memory/", r"host-tools/(?:base|image|target)/|tracer/|nopscope/"),  # it runs the tracer's pump
     *floors("host-tools", HOST_TOOLS, "tracer/protocol/"),
@@ -86,11 +86,10 @@ WORD = {architecture: re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(words) + r")(
 MAY_NAME = {
     "hal/arch.hpp": ({"arm64", "riscv", "riscv64"}, "it chooses the architecture"),
     "tracer/protocol/hello.hpp": ({"arm64", "riscv64"}, "it lists the architectures"),
-    "host-tools/image/arch/arch.cpp": ({"arm64"}, "it lists the architectures"),
+    "host-tools/image/arch/arch.cpp": ({"arm64", "riscv64"}, "it lists the architectures"),
     "tracer/arch/select.hpp": ({"arm64", "aarch64", "riscv", "riscv64"}, "it chooses the architecture"),
     "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),
     "host-tools/cli/commands/record.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
-    "host-tools/image/file_kind.cpp": ({"riscv"}, "its table names the machine of any ELF file"),
     "host-tools/cli/generated/manual.cpp": ({"aarch64"}, "the manual page of QEMU's program"),
 }
 

@@ -37,7 +37,7 @@ def changelog_breaches(version, changelog):
 
 
 def said_breaches(version, said):
-    expected = [rf"nopscope {re.escape(version)}", r"line: reads formats \d+ and \d+", r"recording: writes format \d+, reads format \d+",
+    expected = [rf"nopscope {re.escape(version)}", r"line: reads formats \d+(, \d+)* and \d+", r"recording: writes format \d+, reads format \d+",
                 r"build: \S+ [\d.]+, [^,]+, commit ([0-9a-f]{12}(, with changes)?|unknown)"]
     lines = said.splitlines()
     if len(lines) != len(expected) or not all(map(re.fullmatch, expected, lines)):

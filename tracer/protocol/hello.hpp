@@ -30,6 +30,13 @@ struct Text {
 // clocks and registers, and the unit of the addresses in samples.
 enum class Architecture : std::uint8_t { arm64 = 0, riscv64 = 1 };
 
+// Hello's version. That of other architectures than arm64 is larger, because hosts that know no
+// other would read their lines as arm64's. The formats are the same.
+constexpr std::uint16_t format_version_of(Architecture architecture) {
+    return architecture == Architecture::arm64 ? format_version : format_version + 1;
+}
+inline constexpr std::uint16_t last_format_version = format_version_of(Architecture::riscv64);
+
 enum class Clock : std::uint8_t { timer = 0, cycles = 1 };
 
 inline constexpr unsigned overhead_unit = 256;
@@ -313,7 +320,8 @@ bool read_hello(const Byte* payload, std::size_t count, Fields& hello) {
     Reader in(payload, count);
     hello = {};
     hello.version = in.fixed<std::uint16_t>();
-    if (in.ok() && hello.version != format_version) return true;
+    if (in.ok() && (hello.version < format_version || hello.version > last_format_version))
+        return true;
     read_hello_head(in, hello);
     for (unsigned last_tag = 0; in.ok() && in.left() != 0;) {
         const auto tag = in.fixed<std::uint8_t>();

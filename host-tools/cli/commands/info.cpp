@@ -70,6 +70,7 @@ Exit elf_info(const InfoOptions& options) {
     if (options.format == Format::json) {
         Json json;
         json["build_id"] = id;
+        json["architecture"] = elf.arch().name;
         json["entry"] = hex_address(elf.entry());
         json["text_bytes"] = text_bytes;
         json["site_count"] = symbols.sites.size();
@@ -89,11 +90,13 @@ Exit elf_info(const InfoOptions& options) {
         print(json_text(json));
         return Exit::ok;
     }
+    const char* const pad = elf.arch().landing_pad_text;
+    const std::string pads = pad != nullptr ? fmt::format(" ({} with {})", with_pad, pad) : "";
     print(
-        "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
-        "sites     {} ({} with {}), table CRC {:08x}\nsections\n",
-        for_terminal(options.file), shown_build_id(id), hex_address(elf.entry()), text_bytes,
-        symbols.sites.size(), with_pad, elf.arch().landing_pad_text, symbols.site_table_crc);
+        "image     {}\nmachine   {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
+        "sites     {}{}, table CRC {:08x}\nsections\n",
+        for_terminal(options.file), elf.arch().name, shown_build_id(id), hex_address(elf.entry()),
+        text_bytes, symbols.sites.size(), pads, symbols.site_table_crc);
     print_sections(elf);
     if (misaligned != 0) {
         print(
@@ -146,9 +149,9 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
           file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
                                        for_cell(file.symbols()->origin))
                          : "(none)");
-    print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
-          report.cores, report.clock_hz, mode_text(report), hello.site_count,
-          hex_address(hello.text_base), hello.line_bytes_per_second);
+    print("target    {}, {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
+          arch_of(report.architecture).name, report.cores, report.clock_hz, mode_text(report),
+          hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
     print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes, trace format {}\n",
           report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
           with_commas(file.counters().line.bytes), hello.version);
@@ -200,6 +203,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["ended"] = file.end() ? Json(reason_text(file.end()->reason)) : Json(nullptr);
     json["exit_status"] = file.end() ? Json(file.end()->exit_status) : Json(nullptr);
     json["image"] = json_image(report);
+    json["architecture"] = arch_of(report.architecture).name;
     json["has_symbols"] = file.symbols().has_value();
     json["clock_hz"] = report.clock_hz;
     json["cores"] = report.cores;

@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "host-tools/image/arch/arm64/arm64.hpp"
+#include "host-tools/image/arch/riscv64/riscv64.hpp"
 
 namespace nopscope::host {
 
 std::span<const Arch* const> all_archs() {
-    static constexpr std::array all{&arm64::arch};
+    static constexpr std::array all{&arm64::arch, &riscv64::arch};
     return all;
 }
 

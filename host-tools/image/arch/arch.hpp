@@ -85,6 +85,7 @@ struct Arch {
 
     // ELF.
     std::uint16_t machine;              // e_machine
+    const char* narrow_elf;             // what a 32-bit file of it is; null: nothing is known
     std::uint64_t relative_relocation;  // the r_info that writes the load bias plus its addend
     // The property of .note.gnu.property that lists the features used by all code, and its bit for
     // landing pads.

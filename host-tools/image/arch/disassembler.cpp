@@ -30,6 +30,7 @@ std::string Disassembler::text(std::uint64_t address, std::uint32_t word, unsign
     }
     std::string text = room.data();
     text.erase(0, text.find_first_not_of(" \t"));
+    text.erase(text.find_last_not_of(" \t") + 1);
     if (const auto target = arch_.pc_relative_target(address, word)) {
         if (const auto last = text.find_last_of(" \t"); last != std::string::npos)
             text.replace(last + 1, text.npos, fmt::format("{:#x}", *target));

@@ -87,6 +87,8 @@ std::string why_no_events(const Arch& arch, protocol::Reader in) {
     const auto event = in.fixed<std::uint16_t>();
     const auto counters = in.fixed<std::uint8_t>();
     if (!in.ok()) return {};
+    if (arch.pmu_name == nullptr)
+        return fmt::format(": nopscope counts no events on {}", arch.name);
     switch (why) {
     case protocol::EventRefusal::none: break;
     case protocol::EventRefusal::no_pmu:

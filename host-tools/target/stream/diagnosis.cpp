@@ -92,8 +92,8 @@ Diagnosis diagnose(const LineSample& sample) {
 std::string refused_version_sentence(std::uint16_t version) {
     if (reads_format(version))
         return "the target's architecture is one that this nopscope does not know";
-    return fmt::format("the target speaks trace format {}, and this nopscope reads {} and {}",
-                       version, oldest_format_version, protocol::format_version);
+    return fmt::format("the target speaks trace format {}, and this nopscope reads {} to {}",
+                       version, oldest_format_version, protocol::last_format_version);
 }
 
 }  // namespace nopscope::host

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the hello of each format that this host knows. Formats 2 and 3 differ only in the hello.
+// Reads the hello of each format that this host knows. Formats 2 and 3 differ only in the hello,
+// and format 4 is format 3 of other architectures than the first.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +13,11 @@
 namespace nopscope::host {
 
 inline constexpr std::uint16_t oldest_format_version = 2;
-static_assert(protocol::format_version == 3,
+static_assert(protocol::format_version == 3 && protocol::last_format_version == 4,
               "read_any_hello() and the sentence of refused_version_sentence() name each format");
 
 constexpr bool reads_format(std::uint16_t version) {
-    return version >= oldest_format_version && version <= protocol::format_version;
+    return version >= oldest_format_version && version <= protocol::last_format_version;
 }
 
 // False: the hello is of a format or an architecture that this host does not know.

@@ -15,6 +15,11 @@ std::string id_text(const std::string& build_id) {
 }  // namespace
 
 std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello) {
+    const Arch& arch = arch_of(hello.architecture);
+    if (symbols.arch != nullptr && symbols.arch != &arch) {
+        return fmt::format("{} is not the image that was recorded: it is for {}, the target is {}",
+                           symbols.origin, symbols.arch->name, arch.name);
+    }
     if (symbols.build_id != hello.build_id) {
         return fmt::format(
             "{} is not the image that was recorded: its build-id is {}, the recording's is {}",

@@ -68,7 +68,8 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
               {"address", hex_address(of.address)},
               {"instructions", 0}};
     Json lines = json_columns({"at", "file", "line"});
-    Json targets = json_columns({"at", "function", "offset", "name"});
+    Json targets = json_columns({"at", "function", "offset", "name", "call"});
+    Json shorts = Json::array();
     Json notes = Json::array();
     std::string text;
     const Arch& arch = elf_.arch();
@@ -104,6 +105,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
             notes.push_back({n, fmt::format("nopscope's: {} to a recorder while it is traced",
                                             arch.call_text)});
         }
+        if (length == 2) shorts.push_back(n);
         const Flow& flow = one.flow;
         if (!flow.has_target()) continue;
         const Function* const to = symbols_.around(flow.target);
@@ -116,6 +118,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
         targets["function"].push_back(number);
         targets["offset"].push_back(to != nullptr ? flow.target - to->address : 0);
         targets["name"].push_back(name);
+        targets["call"].push_back(flow.kind == Flow::Kind::call);
     }
     json["instructions"] = n + (of.size - bytes) / 4;
     json["shown"] = n;
@@ -123,6 +126,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
     json["lines"] = std::move(lines);
     json["targets"] = std::move(targets);
     json["notes"] = std::move(notes);
+    if (!shorts.empty()) json["short"] = std::move(shorts);
     return json;
 }
 

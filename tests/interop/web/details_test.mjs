@@ -300,7 +300,7 @@ codes("names, files, source and instructions are text, whatever they say", async
         view.code.source.refused = { file: view.code.files.map((_, i) => i), why: view.code.files.map(() => hostile) };
         view.code.source.lines = { file: code.lines.file, line: code.lines.line, text: code.lines.line.map(() => hostile) };
         code.text = code.text.split("\n").map(() => `${hostile}\t${hostile}`).join("\n");
-        code.targets = { at: [0, 1], function: [-1, code.function], offset: [0, 4], name: [hostile, ""] };
+        code.targets = { at: [0, 1], function: [-1, code.function], offset: [0, 4], name: [hostile, ""], call: [true, false] };
         code.notes = [[0, hostile]];
     });
     await openCode(hostile, other);

@@ -2,50 +2,11 @@
 // A page's code: real instructions, whatever the image says, and only text from source files.
 #include <sys/stat.h>
 
-#include "host-tools/image/arch/arm64/arm64.hpp"
 #include "host-tools/image/source_text.hpp"
 #include "host-tools/views/page/code.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::code_test {
-
-TEST(Disassembler, InstructionsAreTextWithAbsoluteTargets) {
-    const Disassembler disassembler(arm64::arch);
-    const auto at = [&](std::uint32_t word) { return disassembler.text(0x40081000, word); };
-    EXPECT_EQ(at(a64::nop), "nop");
-    EXPECT_EQ(at(a64::bti_c), "bti\tc");
-    EXPECT_EQ(at(a64::paciasp), "paciasp");
-    EXPECT_EQ(at(a64::mov_x9_x30), "mov\tx9, x30");
-    EXPECT_EQ(at(0xd65f0bff), "retaa");
-    EXPECT_EQ(at(0xb8200020), "ldadd\tw0, w0, [x1]");
-    EXPECT_EQ(at(0x94000010), "bl\t0x40081040");
-    EXPECT_EQ(at(0x17ffffff), "b\t0x40080ffc");
-    EXPECT_EQ(at(0x54000041), "b.ne\t0x40081008");
-    EXPECT_EQ(at(0xb4ffffe3), "cbz\tx3, 0x40080ffc");
-    EXPECT_EQ(at(0x37f80000 | 3 << 5 | 2), "tbnz\tw2, #0x1f, 0x4008100c");
-    EXPECT_EQ(at(ElfBuilder::adrp(3, 0x40081000, 0x40000000)), "adrp\tx3, 0x40000000");
-    EXPECT_EQ(at(ElfBuilder::adr(3, -4)), "adr\tx3, 0x40080ffc");
-    EXPECT_EQ(at(ElfBuilder::ldr_literal(7, 16)), "ldr\tx7, 0x40081010");
-    EXPECT_EQ(at(0xffffffff), ".inst\t0xffffffff");
-}
-
-TEST(Instructions, LandingPadsAndBreakpointsAreKnown) {
-    EXPECT_TRUE(arm64::arch.is_site_landing_pad(a64::bti_c));
-    EXPECT_FALSE(arm64::arch.is_site_landing_pad(a64::paciasp));
-    EXPECT_TRUE(arm64::arch.is_landing_pad(a64::paciasp));
-    EXPECT_TRUE(arm64::arch.is_breakpoint(0xd4200000));   // brk #0
-    EXPECT_TRUE(arm64::arch.is_breakpoint(0xd43fffe0));   // brk #0xffff
-    EXPECT_FALSE(arm64::arch.is_breakpoint(0xd4400000));  // hlt #0
-}
-
-TEST(Disassembler, TargetsReachAsFarAsTheyCan) {
-    constexpr std::uint64_t at = 0x40000000;
-    EXPECT_EQ(arm64::pc_relative_target(at, 0x95ffffff), at + (1 << 27) - 4);
-    EXPECT_EQ(arm64::pc_relative_target(at, 0x96000000), at - (1 << 27));
-    EXPECT_EQ(arm64::pc_relative_target(at, 0x547fffe0), at + (1 << 20) - 4);
-    EXPECT_EQ(arm64::pc_relative_target(at, 0x36040000), at - (1 << 15));
-    EXPECT_EQ(arm64::pc_relative_target(at, a64::nop), std::nullopt);
-}
 
 class Code : public testing::Test {
 protected:
@@ -101,11 +62,40 @@ TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
     const Json targets{{"at", {3, 4, 5}},
                        {"function", {0, -1, 1}},
                        {"offset", {0, 0, 16}},
-                       {"name", {"", "<b>not in the page</b>", ""}}};
+                       {"name", {"", "<b>not in the page</b>", ""}},
+                       {"call", {true, true, false}}};
     EXPECT_EQ(first["targets"], targets);
     ASSERT_EQ(first["notes"].size(), 2u);
     EXPECT_EQ(Json({first["notes"][0][0], first["notes"][1][0]}), Json({1, 2}));
     EXPECT_EQ(shown["functions"][1]["function"], 0);
+}
+
+TEST_F(Code, OfRiscv64HasInstructionsOfTwoLengths) {
+    ElfBuilder builder;
+    builder.machine = 243;
+    const std::uint64_t callee = ElfBuilder::text_base, hot = callee + 16;
+    builder.text = {0x80828082, 0,          0x00010001, 0x00010001, 0x00010001,
+                    0x00010001, 0x47851101, 0xfe5ff0ef, 0x00e78463, 0xbfcd8082};
+    builder.symbol("callee", callee, 2, 2);
+    builder.symbol("hot", hot, 2, 24);
+    builder.symbol("$xrv64i2p1_c2p0", callee, 0, 0, true);
+    builder.sites = {hot};
+    const Json shown = json(builder, {{callee, 0.1}, {hot, 0.9}});
+    ASSERT_EQ(shown["functions"].size(), 2u);
+    const Json& first = shown["functions"][0];
+    EXPECT_EQ(Json({first["instructions"], first["shown"], first["slot"]}), Json({10, 10, true}));
+    EXPECT_EQ(first["text"],
+              fmt::format("nop\nnop\nnop\nnop\naddi\tsp, sp, -32\nli\ta5, 1\njal\t{:#x}\n"
+                          "beq\ta5, a4, {:#x}\nret\nj\t{:#x}",
+                          callee, hot + 24, hot + 8));
+    EXPECT_EQ(first["short"], Json({0, 1, 2, 3, 4, 5, 8, 9}));
+    const Json targets{{"at", {6, 7, 9}},
+                       {"function", {0, -1, 1}},
+                       {"offset", {0, 0, 8}},
+                       {"name", {"", hex_address(hot + 24), ""}},
+                       {"call", {true, false, false}}};
+    EXPECT_EQ(first["targets"], targets);
+    EXPECT_EQ(Json({first["notes"][0][0], first["notes"][1][0]}), Json({0, 2}));
 }
 
 TEST_F(Code, IsBoundedWhateverTheImageSays) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a small arm64 ELF word by word, for the tests of the reader and the checks.
+// Makes a small ELF word by word, for the tests of the reader and the checks. Its functions are
+// arm64's.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,7 @@ public:
     std::vector<std::uint64_t> data;
     std::vector<std::uint64_t> sites;  // functions; the table holds the NOPs before them
     std::string build_id = "\xaa\xbb\xcc";
+    std::uint16_t machine = 183;
     Bytes site_names;  // the section .nopscope.names; empty if there is none
 
     std::uint64_t here() const { return text_base + text.size() * 4; }
@@ -108,10 +110,10 @@ public:
             file.insert(file.end(), bytes.begin(), bytes.end());
         }
         Bytes head{0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
-        append(head, std::uint64_t{0}, std::uint16_t{2}, std::uint16_t{183}, std::uint32_t{1},
-               text_base, std::uint64_t{0}, std::uint64_t{file.size()}, std::uint32_t{0},
-               std::uint16_t{64}, std::uint32_t{0}, std::uint16_t{64},
-               static_cast<std::uint16_t>(count + 1), static_cast<std::uint16_t>(count));
+        append(head, std::uint64_t{0}, std::uint16_t{2}, machine, std::uint32_t{1}, text_base,
+               std::uint64_t{0}, std::uint64_t{file.size()}, std::uint32_t{0}, std::uint16_t{64},
+               std::uint32_t{0}, std::uint16_t{64}, static_cast<std::uint16_t>(count + 1),
+               static_cast<std::uint16_t>(count));
         std::copy(head.begin(), head.end(), file.begin());
         file.insert(file.end(), headers.begin(), headers.end());
         return file;

@@ -110,6 +110,11 @@ TEST_F(Elf, AWrongImageIsOneSentence) {
               "aabbcc, the recording's is 1122");
     EXPECT_THAT(said("", 0), HasSubstr("the recording's is (none)"));
     EXPECT_THAT(said(symbols.build_id, 1), HasSubstr("patch sites are not the recording's"));
+    HelloInfo other;
+    other.architecture = protocol::Architecture::riscv64;
+    EXPECT_EQ(
+        mismatch(symbols, other),
+        "image.elf is not the image that was recorded: it is for arm64, the target is riscv64");
 }
 
 TEST_F(Elf, AnotherFileThanAnArm64ElfIsRefused) {

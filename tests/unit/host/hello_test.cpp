@@ -214,8 +214,23 @@ TEST(Hello, OfAnotherVersionOnlyTheVersionIsRead) {
     ASSERT_TRUE(read_any_hello(payload, back));
     EXPECT_EQ(back.version, 9);
     EXPECT_FALSE(reads_format(9));
-    EXPECT_TRUE(reads_format(2) && reads_format(3));
+    EXPECT_TRUE(reads_format(2) && reads_format(3) && reads_format(4));
     EXPECT_FALSE(reads_format(1));
+}
+
+TEST(Hello, OfAnotherArchitectureIsFormat4) {
+    protocol::Hello hello = headed();
+    hello.architecture = protocol::Architecture::riscv64;
+    hello.version = protocol::format_version_of(hello.architecture);
+    EXPECT_EQ(hello.version, 4);
+    EXPECT_EQ(protocol::format_version_of(protocol::Architecture::arm64), 3);
+    OwnHello back;
+    ASSERT_TRUE(read_any_hello(payload_of(hello), back));
+    EXPECT_EQ(head_of(back), head_of(headed()));
+    EXPECT_EQ(back.architecture, hello.architecture);
+    EXPECT_TRUE(is_known(back));
+    back.architecture = static_cast<protocol::Architecture>(2);
+    EXPECT_FALSE(is_known(back));
 }
 
 TEST(Hello, WithoutAClockOrCoresIsMalformed) {

@@ -80,10 +80,10 @@ TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
 
 TEST_F(ReportTest, RefusalsAreSentences) {
     EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
-    target.version = 4;
+    target.version = 5;
     target.hello();
     EXPECT_STREQ(error_of([&] { report(); }).what(),
-                 "the target speaks trace format 4, and this nopscope reads 2 and 3");
+                 "the target speaks trace format 5, and this nopscope reads 2 to 4");
 }
 
 TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {

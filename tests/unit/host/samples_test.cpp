@@ -59,6 +59,14 @@ TEST_F(SamplesTest, ACallAtTheVeryEndIsStillItsFunctions) {
     EXPECT_THAT(rows(), ElementsAre("memcpy 1 1", "work 0 1"));
 }
 
+TEST_F(SamplesTest, AddressesAreInUnitsOfTheArchitecture) {
+    target.bytes.clear();  // the hello of arm64
+    target.architecture = protocol::Architecture::riscv64;
+    target.hello();
+    sample({0x208, 0x200});  // they count 4 bytes for each unit
+    EXPECT_THAT(rows(), ElementsAre("memcpy 1 1", "work 0 1"));
+}
+
 TEST_F(SamplesTest, ALinkToTheFunctionItselfIsStale) {
     sample({0x90, 0x98, 0x20}, true);   // the link is from work's own last call
     sample({0x104, 0x98, 0x20}, true);  // memcpy has no frame: work called it

@@ -218,6 +218,13 @@ TEST_F(Session, AnotherFormatVersionIsRefused) {
     EXPECT_EQ(counters.refused_version, 9);
 }
 
+TEST_F(Session, AnUnknownArchitectureIsRefused) {
+    target.architecture = static_cast<protocol::Architecture>(2);
+    EXPECT_EQ(told_of("hello calls end"), "frames_without_hello 2, sessions 0, not complete");
+    EXPECT_EQ(refused_version_sentence(counters.refused_version),
+              "the target's architecture is one that this nopscope does not know");
+}
+
 TEST_F(Session, AHelloWithAWrongLengthIsMalformed) {
     target.hello();
     Bytes payload(target.payload(), target.payload() + protocol::hello_head_bytes);

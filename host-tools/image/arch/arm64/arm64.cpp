@@ -49,6 +49,7 @@ constinit const Arch arch{
     // ELF for the Arm 64-bit Architecture (AAELF64): EM_AARCH64, R_AARCH64_RELATIVE,
     // GNU_PROPERTY_AARCH64_FEATURE_1_AND and _BTI.
     .machine = 183,
+    .narrow_elf = nullptr,
     .relative_relocation = 1027,
     .feature_property = 0xc0000000,
     .landing_pads_feature = 1,

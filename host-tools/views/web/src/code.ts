@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function's instructions, below their source lines.
-import type { CodeData, CodeFunction } from "./code_model";
+import { type CodeData, type CodeFunction, offsetsOf } from "./code_model";
 import { make } from "./dom";
 import { nameOf, type View } from "./model";
 import * as text from "./text";
@@ -43,6 +43,7 @@ function listing(view: View, data: CodeData, code: CodeFunction, chosen: (fn: nu
             note("nopscope's: two NOPs in the file, the address of what traces the function once the target has booted")));
     }
     const notes = new Map(code.notes);
+    const offsets = offsetsOf(code);
     const targets = new Map(code.targets.at.map((at, i) => [at, i]));
     let next = 0;
     code.text.split("\n").forEach((said, at) => {
@@ -53,7 +54,7 @@ function listing(view: View, data: CodeData, code: CodeFunction, chosen: (fn: nu
                 make("span", { class: "where" }, text.place(data.files[file], line)), make("span", { class: "text" }, source.get(`${file}:${line}`) ?? "")));
         }
         const [mnemonic, operands = ""] = said.split("\t");
-        const row = make("div", { class: notes.has(at) ? "own" : "", "data-at": String(at) }, make("span", { class: "offset" }, `+${(at * 4).toString(16)}`),
+        const row = make("div", { class: notes.has(at) ? "own" : "", "data-at": String(at) }, make("span", { class: "offset" }, `+${offsets[at].toString(16)}`),
             make("span", { class: "text" }, make("b", {}, mnemonic), ` ${operands}`));
         const to = targets.get(at);
         if (to !== undefined) row.append(link(view, code, to, chosen));
@@ -73,7 +74,7 @@ function link(view: View, code: CodeFunction, at: number, chosen: (fn: number) =
         jump.onclick = (event) => {
             const listing = (event.currentTarget as HTMLElement).closest(".code")!;
             for (const before of listing.querySelectorAll(".reached")) before.classList.remove("reached");
-            const row = listing.querySelector(`[data-at="${offset / 4}"]`);
+            const row = listing.querySelector(`[data-at="${offsetsOf(code).indexOf(offset)}"]`);
             row?.classList.add("reached");
             row?.scrollIntoView({ block: "center" });
         };

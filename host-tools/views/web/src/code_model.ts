@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view's section `code`: the hottest functions' instructions. host-tools/views/page/code.cpp
-// writes it. `at` counts a function's instructions from 0; each has 4 bytes.
+// writes it. `at` counts a function's instructions from 0; each has 4 bytes, but for those in `short`.
 
 export interface CodeFunction {
     function: number; // a position in View.functions
@@ -11,7 +11,8 @@ export interface CodeFunction {
     text: string; // "bl\t0x40080120", one instruction a line
     lines: { at: number[]; file: number[]; line: number[] }; // begins of source lines
     // Targets of branches; `name` is for those with function -1.
-    targets: { at: number[]; function: number[]; offset: number[]; name: string[] };
+    targets: { at: number[]; function: number[]; offset: number[]; name: string[]; call: boolean[] };
+    short?: number[]; // ascending: instructions of 2 bytes
     notes: [number, string][];
 }
 
@@ -26,14 +27,21 @@ export interface CodeData {
     };
 }
 
+// Where each instruction begins, in bytes from the function's address.
+export function offsetsOf(code: CodeFunction): number[] {
+    const shorts = new Set(code.short);
+    const offsets = [0];
+    for (let at = 0; at < code.shown; ++at) offsets.push(offsets[at] + (shorts.has(at) ? 2 : 4));
+    return offsets;
+}
+
 // The direct calls of a function, by callee: their lines, each once. Calls through a pointer, and
 // those of a function without lines, have none.
 export function callLines(code: CodeFunction): Map<number, { file: number; line: number }[]> {
-    const text = code.text.split("\n");
     const calls = new Map<number, { file: number; line: number }[]>();
     let next = 0;
     code.targets.at.forEach((at, i) => {
-        if (!text[at].startsWith("bl\t") || code.targets.offset[i] !== 0 || code.targets.function[i] < 0) return;
+        if (!code.targets.call[i] || code.targets.offset[i] !== 0 || code.targets.function[i] < 0) return;
         while (next < code.lines.at.length && code.lines.at[next] <= at) ++next;
         const list = calls.get(code.targets.function[i]) ?? [];
         calls.set(code.targets.function[i], list);

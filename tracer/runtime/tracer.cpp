@@ -100,6 +100,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
 
 void prepare_hello(const Config& config) {
     hello.architecture = arch::architecture;
+    hello.version = protocol::format_version_of(arch::architecture);
     hello.takes_commands = config.input.try_read != nullptr;
     hello.refused_sites = {true, boot_counters.refused_misaligned, boot_counters.refused_outside,
                            boot_counters.refused_words};

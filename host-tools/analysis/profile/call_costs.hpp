@@ -30,27 +30,30 @@ struct CodeOfCalls {
 struct CallCosts {
     CallCosts() = default;
     explicit CallCosts(const HelloInfo& hello)
-        : graph(overhead(hello, protocol::Recorder::graph)),
+        : paths(arch_of(hello.architecture).paths),
+          graph(overhead(hello, protocol::Recorder::graph)),
           function(overhead(hello, protocol::Recorder::function)),
           duration(overhead(hello, protocol::Recorder::duration)),
           profile(overhead(hello, protocol::Recorder::profile)),
           base(hello.text_base - hello.load_bias),
           landing_pad(hello.landing_pad),
           graph_sum(graph_overhead(hello)),
-          tail(of_instructions(tail_instructions)),
-          hook_inside(std::min<std::int64_t>(of_instructions(hook_before_clock), graph.inside)),
-          hook_outside(std::min<std::int64_t>(of_instructions(hook_after_clock), graph.outside)) {}
+          tail(of_instructions(static_cast<std::uint32_t>(paths.tail))),
+          hook_inside(std::min<std::int64_t>(
+              of_instructions(static_cast<std::uint32_t>(paths.hook_before_clock)), graph.inside)),
+          hook_outside(std::min<std::int64_t>(
+              of_instructions(static_cast<std::uint32_t>(paths.hook_after_clock)), graph.outside)) {
+    }
 
     // The time of `count` of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {
-        return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count /
-                                         graph_instructions);
+        return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count / paths.graph);
     }
     // The number of such instructions that take this time.
     std::uint64_t instructions_of(std::int64_t cost) const {
         if (graph_sum <= 0 || cost <= 0) return 0;
         return static_cast<std::uint64_t>(
-            (__extension__ __int128{cost} * graph_instructions + graph_sum / 2) / graph_sum);
+            (__extension__ __int128{cost} * paths.graph + graph_sum / 2) / graph_sum);
     }
     // Sets a path's costs. An interrupt gets none: the target does not measure its begin and end.
     void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number,
@@ -72,6 +75,7 @@ struct CallCosts {
         if (node.tail == Tail::always) node.outside += tail;
     }
 
+    PathLengths paths{.graph = 1, .tail = 0, .hook_before_clock = 0, .hook_after_clock = 0};
     protocol::Overhead graph;
     protocol::Overhead function;
     protocol::Overhead duration;

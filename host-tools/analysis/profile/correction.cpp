@@ -14,7 +14,7 @@ std::vector<Signed> taken_by_node(const CallTree& tree, const FunctionTable& fun
     const std::vector<CallTree::Node>& nodes = tree.nodes();
     const CallCosts costs(hello);
     const auto cost = [&](Signed instructions) {
-        return Signed{costs.graph_sum} * instructions / graph_instructions;
+        return Signed{costs.graph_sum} * instructions / costs.paths.graph;
     };
     const Handed handed = handed_of(hello);
     const Signed tail = costs.tail;

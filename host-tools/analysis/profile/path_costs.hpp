@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overhead of calls that the recorder handles in an unusual way, which boot does not measure.
-// It is known as a number of instructions (tracer/arch/arm64/recorders.S), which are assumed to be
-// as fast as the recorder's others. The tests truth.* fail if a number differs from the code.
+// It is known as a number of instructions (PathLengths), which are assumed to be as fast as the
+// recorder's others.
 //
 //   tail call   Its entry has to find out that the frame below, which has the same stack pointer,
 //               is alive. The time is in the function that jumps.
@@ -11,15 +11,10 @@
 
 #include <cstdint>
 
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
-
-inline constexpr std::int64_t graph_instructions =
-    52;  // of an entry and a return, on the usual path
-inline constexpr std::int64_t tail_instructions = 14;  // extra ones of a tail call's entry
-inline constexpr std::int64_t hook_before_clock = 11;  // of a return hook, before its clock read
-inline constexpr std::int64_t hook_after_clock = 10;   // of a return hook, after its clock read
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {
@@ -41,10 +36,11 @@ struct Handed {
 inline Handed handed_of(const HelloInfo& hello) {
     const std::int64_t sum = graph_overhead(hello);
     if (sum == 0) return {};
+    const PathLengths& paths = arch_of(hello.architecture).paths;
     const std::int64_t apart =
-        sum * (hook_before_clock + hook_after_clock + 1) / graph_instructions;  // 1/256 ticks
+        sum * (paths.hook_before_clock + paths.hook_after_clock + 1) / paths.graph;  // 1/256 ticks
     const auto within = static_cast<std::uint64_t>(apart / protocol::overhead_unit) + 1;
-    if (sum * tail_instructions >= graph_instructions * protocol::overhead_unit) return {within};
+    if (sum * paths.tail >= paths.graph * protocol::overhead_unit) return {within};
     return {within, Handed::one * protocol::overhead_unit /
                         (protocol::overhead_unit - apart % protocol::overhead_unit)};
 }

@@ -418,8 +418,10 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
         --node.calls;
     }
     if (is_call) {
-        instructions += graph_instructions + (node.tail == Tail::always ? tail_instructions : 0) -
-                        (has_hook ? 0 : hook_before_clock + hook_after_clock);
+        const PathLengths& paths = costs.paths;
+        instructions += static_cast<std::uint64_t>(
+            paths.graph + (node.tail == Tail::always ? paths.tail : 0) -
+            (has_hook ? 0 : paths.hook_before_clock + paths.hook_after_clock));
         taken += static_cast<std::uint64_t>(
             node.inside + node.outside - (has_hook ? 0 : costs.hook_inside + costs.hook_outside));
     }

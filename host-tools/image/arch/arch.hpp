@@ -66,6 +66,15 @@ struct SiteWords {
     std::uint64_t word_address = 0;   // the word that toggles: idle, or a call
 };
 
+// Lengths of the graph recorder's paths, in instructions of which boot does not measure each. The
+// tests truth.* fail if one differs from the code.
+struct PathLengths {
+    std::int64_t graph;              // of an entry and a return, on the usual path
+    std::int64_t tail;               // extra ones of a tail call's entry
+    std::int64_t hook_before_clock;  // of a return hook, up to its reading of the clock
+    std::int64_t hook_after_clock;   // the others
+};
+
 struct Arch {
     // The words that users read and type.
     const char* name;              // "arm64"
@@ -128,6 +137,8 @@ struct Arch {
     const char* broken_by_its_code;  // of such a function
     // Of a function whose callers know which registers it changes, and keep values in others.
     const char* broken_by_its_callers;
+
+    PathLengths paths;
 
     const char* clock_name(protocol::Clock clock) const;  // "cntvct"
 };

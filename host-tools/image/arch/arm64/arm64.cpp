@@ -71,6 +71,8 @@ constinit const Arch arch{
     .takes_register_of_caller = takes_register_of_caller,
     .broken_by_its_code = "takes a register of x9 to x15 from its caller",
     .broken_by_its_callers = "has callers that may keep values in x9 to x17 (GCC's -fipa-ra)",
+
+    .paths = {.graph = 52, .tail = 14, .hook_before_clock = 11, .hook_after_clock = 10},
 };
 
 }  // namespace nopscope::host::arm64

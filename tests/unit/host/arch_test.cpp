@@ -95,6 +95,13 @@ TEST(Arch, InstructionsOfRiscv64) {
                   half(0x0000, "unimp")});
 }
 
+TEST(Arch, MappingSymbolsAreNoNames) {
+    for (const char* name : {"$x", "$d", "$x.1", "$d.foo", "$xrv64i2p1_m2p0"})
+        EXPECT_TRUE(ElfSymbol{.name = name}.is_mapping()) << name;
+    for (const char* name : {"$", "$a", "$xr", "xrv64"})
+        EXPECT_FALSE(ElfSymbol{.name = name}.is_mapping()) << name;
+}
+
 TEST(Arch, LandingPadsAndBreakpointsAreKnown) {
     EXPECT_TRUE(arm.is_site_landing_pad(a64::bti_c));
     EXPECT_FALSE(arm.is_site_landing_pad(a64::paciasp));
@@ -189,7 +196,8 @@ TEST(Riscv64, SitesAreAsTheCompilerAndAsBootLeaveThem) {
     EXPECT_TRUE(is_site({0x80001234, 0, auipc_t0, jalr_t0, ret}));
     EXPECT_FALSE(is_site({short_nops, short_nops, short_nops, ret, ret}));
     EXPECT_FALSE(is_site({0, short_nops, short_nops, short_nops, ret}));
-    EXPECT_FALSE(is_site({nop, 0x0013'0001, 0x0001'0000, nop, ret})) << "one lies across the entry";
+    EXPECT_FALSE(is_site({nop, nop, nop, 0x0013'0001, 0x0001'0000, ret}))
+        << "one lies across its end";
     EXPECT_FALSE(is_site({0, 0, auipc_t0, ret, ret}));
     EXPECT_FALSE(is_site({0, 0, auipc_t0 + 0x80, nop, ret})) << "another register";
     EXPECT_FALSE(is_site({0, 0, auipc_t0, jalr_t0 & ~0xf80u, ret})) << "a jump without a link";

@@ -8,10 +8,10 @@ namespace nopscope::arch {
 
 inline constexpr std::uint32_t told_before = 3;
 inline constexpr std::uint32_t told_after = 4;
-inline constexpr std::uint32_t way_back = 70;
-inline constexpr std::uint32_t jump_before = 12;
+inline constexpr std::uint32_t way_back = 98;
+inline constexpr std::uint32_t jump_before = 13;
 inline constexpr std::uint32_t jump_after = way_back - 8;
-inline constexpr std::uint32_t make_room_after = 93;
+inline constexpr std::uint32_t make_room_after = 132;
 inline constexpr std::uint32_t before_going_on = 110;
 
 }  // namespace nopscope::arch

@@ -85,8 +85,8 @@ private:
             cut_ = true;
             return false;
         }
-        addresses_[count_++] = protocol::sampled_address(
-            address - hello.text_base, unsigned{arch::instruction_alignment});
+        addresses_[count_++] = protocol::sampled_address(address - hello.text_base,
+                                                         unsigned{arch::instruction_alignment});
         return true;
     }
 

@@ -26,7 +26,7 @@ BASELINE = HERE / "baseline.json"
 FIRST = "virt-max"
 # The machine whose figures another machine must have, if it has none itself. CPUs that need the
 # same maintenance, with cache lines of the same length, execute the same instructions.
-SAME_AS = {name: "rpi4" for name, (board, _) in MACHINES.items() if name == board and not name.startswith("rpi4")}
+SAME_AS = {name: "rpi4" for name, (board, _) in MACHINES.items() if name == board and not name.startswith(("rpi4", "riscv"))}
 CALLS = 100  # in a loop of the image
 
 
@@ -166,26 +166,33 @@ def format_table(head, body):
     return "\n".join("| " + " | ".join(row) + " |" for row in padded)
 
 
+def is_riscv(machine):
+    return machine.startswith("riscv")
+
+
 def print_tables(header, rows):
     print(f"instructions per call, above the same loop with tracing off; {header['machine']}, "
           f"GCC {header['compiler']}, counted under -icount shift=0\n")
     figures = figures_of(rows)
-    body = [(label, linux, f"<= {target}" if target else "0", number(figure), verdict)
-            for label, linux, target, figure, verdict in against_targets(figures)]
-    print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body))
-
-    print("\nrelevant (R) and irrelevant (I) ops on one function, four strategies; Linux with "
-          "CALL_OPS: 42 for one, else 98 + 50 R + 39 I\n")
+    strategies = [name for name in ("list", "call_ops", "dynamic", "direct") if any(f"/{name}/" in key for key in figures)]
+    if is_riscv(header["machine"]):  # Linux's figures and the targets are arm64's
+        print(format_table(("case", "nopscope"), [(label, number(figure)) for label, _, _, figure, _ in against_targets(figures)]))
+        print("\nrelevant (R) and irrelevant (I) ops on one function\n")
+    else:
+        body = [(label, linux, f"<= {target}" if target else "0", number(figure), verdict)
+                for label, linux, target, figure, verdict in against_targets(figures)]
+        print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body))
+        print("\nrelevant (R) and irrelevant (I) ops on one function, four strategies; Linux with "
+              "CALL_OPS: 42 for one, else 98 + 50 R + 39 I\n")
     body = [(strategy, str(r), *(number(figures.get(f"grid/{strategy}/{r}/{i}")) for i in SIZES))
-            for strategy in ("list", "call_ops", "dynamic", "direct") for r in SIZES
-            if strategy != "direct" or r < 2]
+            for strategy in strategies for r in SIZES if strategy != "direct" or r < 2]
     print(format_table(("strategy", "R", *(f"I = {i}" for i in SIZES)), body))
 
     print("\none change of one function's ops, instructions\n")
     changes = (("add", 1, "none to one"), ("add", 2, "one to two"), ("remove", 1, "two to one"), ("remove", 0, "one to none"))
     body = [(strategy, *(number(figures.get(f"change: {verb}/{strategy}/{n}/0"))
                          for verb, n, _ in changes))
-            for strategy in ("list", "call_ops", "dynamic", "direct")]
+            for strategy in strategies]
     print(format_table(("strategy", *(label for *_, label in changes)), body))
 
 
@@ -262,17 +269,21 @@ def differences(header, rows, baseline):
                f"{number(then_each)}")
 
 
+def shared_rows(machine, machines):
+    return {} if machine == FIRST or is_riscv(machine) else machines.get(FIRST, {})
+
+
 def load_baseline():
-    """By compiler and machine. Of another machine than FIRST, the file has the rows that differ from FIRST's."""
+    """By compiler and machine. Of another machine of FIRST's architecture, the file has the rows that differ from FIRST's."""
     baseline = json.loads(BASELINE.read_text())
-    return {compiler: {machine: machines.get(FIRST, {}) | rows for machine, rows in machines.items()}
+    return {compiler: {machine: shared_rows(machine, machines) | rows for machine, rows in machines.items()}
             for compiler, machines in baseline.items()}
 
 
 def update_baseline(header, rows):
     baseline = load_baseline()
     baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
-    kept = {compiler: {machine: {key: row for key, row in rows.items() if machine == FIRST or row != machines.get(FIRST, {}).get(key)}
+    kept = {compiler: {machine: {key: row for key, row in rows.items() if row != shared_rows(machine, machines).get(key)}
                        for machine, rows in machines.items()} for compiler, machines in baseline.items()}
     text = json.dumps(kept, indent=1, sort_keys=True)
     for broken, joined in (("[\n    ", "["), (",\n    ", ", "), ("\n   ]", "]")):  # one row on each line

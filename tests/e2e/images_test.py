@@ -66,6 +66,8 @@ class Flow(machines.Case):
     def test_chains_of_jumps(self):
         for words in ("recorder=graph", "recorder=graph events=1", "recorder=profile long", "recorder=profile events=1", "recorder=duration",
                       "recorder=sampled", "recorder=graph ops=return", "recorder=graph mixed", "recorder=graph mixed ops=return"):
+            if "events" in words and MACHINE.startswith("riscv"):  # where no recorder counts events
+                continue
             with self.subTest(words):
                 run, report, told, seen = self.flow(*words.split())
                 self.assertGreater(max(seen.values()), 1_000)

@@ -26,7 +26,7 @@ extern std::uint64_t __ring_start[], __ring_end[];
 [[gnu::noinline]] void before_the_reset() {
     branch(20);
     nopscope::mark(77);
-    if (is_given("crash")) asm volatile("udf #1");
+    if (is_given("crash")) __builtin_trap();
 }
 [[gnu::noinline]] void after_the_reset() { branch(30); }
 }

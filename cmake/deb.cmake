@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_HOST_PACKAGE_NAME nopscope)
 set(CPACK_DEBIAN_HOST_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_HOST_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_HOST_PACKAGE_SUGGESTS "nopscope-target-source, gdb-multiarch, openocd, qemu-system-arm")
-set(CPACK_COMPONENT_HOST_DESCRIPTION "function profiler for arm64 firmware
+set(CPACK_COMPONENT_HOST_DESCRIPTION "function profiler for arm64 and RISC-V firmware
 Records, decodes and shows what the functions of a firmware without an
 operating system do: live in a terminal or a browser, as reports, and in the
 formats of other tools.")
@@ -31,7 +31,7 @@ set(CPACK_DEBIAN_TARGET_PACKAGE_NAME nopscope-target-source)
 set(CPACK_DEBIAN_TARGET_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_TARGET_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_TARGET_PACKAGE_SUGGESTS "nopscope, cmake, g++-aarch64-linux-gnu")
-set(CPACK_COMPONENT_TARGET_DESCRIPTION "function profiler for arm64 firmware - the target's library as source
+set(CPACK_COMPONENT_TARGET_DESCRIPTION "function profiler for arm64 and RISC-V firmware - the target's library as source
 The tracer that a firmware without an operating system is linked with, as
 source in /usr/src/nopscope. A firmware compiles it with its own compiler: by
 add_subdirectory or FetchContent of CMake, or installed for find_package,

@@ -10,7 +10,8 @@ namespace nopscope::hal {
 // its address. Boot core, MMU and caches off, UART started.
 void print_boot_report(const char* level, std::uint64_t device_tree);
 
-// The parts of its lines, for the architecture's: "boot:" and the first words; " key=value".
+// What the architecture's lines are made of: begin_line() prints "boot:" and its first words, the
+// others print " key=value".
 void begin_line(const char* first);
 void decimal(const char* key, std::uint64_t value);
 void hex(const char* key, std::uint64_t value);

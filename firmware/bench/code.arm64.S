@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code that must have the same instructions with every compiler.
 
+#include "firmware/function.h"
+
 #define BTI_C   hint #34
 
     .arch armv8-a
-
-.macro function name
-    .globl \name
-    .type \name, %function
-    .balign 64
-\name:
-.endm
-.macro end_of name
-    .size \name, . - \name
-.endm
 
     .text
 

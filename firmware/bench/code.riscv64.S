@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code that must have the same instructions with every compiler.
 
-.macro function name
-    .globl \name
-    .type \name, %function
-    .balign 64
-\name:
-.endm
-.macro end_of name
-    .size \name, . - \name
-.endm
+#include "firmware/function.h"
 
     .text
 

@@ -15,8 +15,8 @@ inline std::uint32_t stops_of(const Core& core) {
     return __atomic_load_n(&core.stops, __ATOMIC_SEQ_CST);
 }
 
-// A recorder changes this word by exclusives. They must fail if an interrupt has changed it, and
-// not every CPU lets them fail after a plain store of its own.
+// A recorder changes this word by exclusives, which must fail if an interrupt has changed it. On
+// some CPUs they do not fail after a plain store of the same core. So this is a compare-exchange.
 inline void set_sample_next(Core& core, std::uint64_t value) {
     std::uint64_t old = __atomic_load_n(&core.sample_next, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&core.sample_next, &old, value, true, __ATOMIC_RELEASE,

@@ -38,12 +38,11 @@ struct CallCosts {
           base(hello.text_base - hello.load_bias),
           landing_pad(hello.landing_pad),
           graph_sum(graph_overhead(hello)),
-          tail(of_instructions(static_cast<std::uint32_t>(paths.tail))),
-          hook_inside(std::min<std::int64_t>(
-              of_instructions(static_cast<std::uint32_t>(paths.hook_before_clock)), graph.inside)),
-          hook_outside(std::min<std::int64_t>(
-              of_instructions(static_cast<std::uint32_t>(paths.hook_after_clock)), graph.outside)) {
-    }
+          tail(of_instructions(paths.tail)),
+          hook_inside(
+              std::min<std::int64_t>(of_instructions(paths.hook_before_clock), graph.inside)),
+          hook_outside(
+              std::min<std::int64_t>(of_instructions(paths.hook_after_clock), graph.outside)) {}
 
     // The time of `count` of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {

@@ -419,9 +419,8 @@ bool Profile::Context::leaves_out(const OpenCall& call, Ticks ticks, Outcome out
     }
     if (is_call) {
         const PathLengths& paths = costs.paths;
-        instructions += static_cast<std::uint64_t>(
-            paths.graph + (node.tail == Tail::always ? paths.tail : 0) -
-            (has_hook ? 0 : paths.hook_before_clock + paths.hook_after_clock));
+        instructions += paths.graph + (node.tail == Tail::always ? paths.tail : 0) -
+                        (has_hook ? 0 : paths.hook_before_clock + paths.hook_after_clock);
         taken += static_cast<std::uint64_t>(
             node.inside + node.outside - (has_hook ? 0 : costs.hook_inside + costs.hook_outside));
     }

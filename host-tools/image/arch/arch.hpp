@@ -69,10 +69,10 @@ struct SiteWords {
 // Lengths of the graph recorder's paths, in instructions of which boot does not measure each. The
 // tests truth.* fail if one differs from the code.
 struct PathLengths {
-    std::int64_t graph;              // of an entry and a return, on the usual path
-    std::int64_t tail;               // extra ones of a tail call's entry
-    std::int64_t hook_before_clock;  // of a return hook, up to its reading of the clock
-    std::int64_t hook_after_clock;   // the others
+    std::uint32_t graph;              // of an entry and a return, on the usual path
+    std::uint32_t tail;               // extra ones of a tail call's entry
+    std::uint32_t hook_before_clock;  // of a return hook, up to its reading of the clock
+    std::uint32_t hook_after_clock;   // the others
 };
 
 struct Arch {

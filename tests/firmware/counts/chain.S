@@ -3,19 +3,11 @@
 // tests/verification/oracle/return_stack.cpp. Each level has its own code: in a recursive function
 // all return addresses are equal, and a return predictor that is off by one would still be right.
 
+#include "firmware/function.h"
+
 #define BTI_C   hint #34
 
     .arch armv8-a
-
-.macro function name
-    .globl \name
-    .type \name, %function
-    .balign 64
-\name:
-.endm
-.macro end_of name
-    .size \name, . - \name
-.endm
 
     .text
 

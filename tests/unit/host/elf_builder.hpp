@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a small ELF word by word, for the tests of the reader and the checks. Its functions are
-// arm64's.
+// Makes a small ELF word by word, for the tests of the reader and the checks. It holds arm64 code.
 #pragma once
 
 #include <algorithm>

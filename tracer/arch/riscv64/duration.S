@@ -104,7 +104,7 @@ end_of nopscope_duration_hook
     special_return nopscope_duration_hook
     j       .Lduration_end
 .Lduration_full:                        // the frame is still on the shadow stack
-    call_cxx nopscope_duration_without_room
+    call_cxx nopscope_duration_without_room, in=hook
     ld      t1, CORE_TOP(tp)
     addi    t1, t1, -SHADOW_BYTES
     ld      t2, (t1)

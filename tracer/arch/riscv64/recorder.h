@@ -36,10 +36,9 @@
 // \full there is no limit. With \ends the end may not be above it. Out: \at position, \clock.
 // Changes \scratch.
 //
-// Between LR and SC nothing but registers may be used. So the clock is read before, and again if the
-// cursor has moved since. The ISA does not promise that an interrupt lets the SC fail, nor that a
-// plain store or an AMO of this hart does. So only LR and SC change the cursor, and each word that
-// they change.
+// Between LR and SC only registers may be used. So the clock is read before LR, and again if the
+// cursor has moved since. The ISA does not promise that an SC fails after an interrupt, a plain store
+// or an AMO of this hart. So only LR and SC change the cursor (tests/rules/code_rules.py checks it).
 .macro claim at, clock, scratch, limit, full, bytes=8, ends=0
 1:  ld      \at, (tp)
 .ifnb \full
@@ -58,16 +57,20 @@
     bnez    \scratch, 1b
 .endm
 
-// Stores word \number of a record. In: \at position of its first word, \low and \high the word's
-// halves. Changes \low, \high and \scratch; for the only word also \at.
-.macro store_word at, number, low, high, scratch
-    addi    \scratch, \at, 8 * \number
-    srli    \scratch, \scratch, LAP_SHIFT
-    xor     \high, \high, \scratch
+// \low becomes a word of the ring: its lower half, with \high as upper half. Changes \high.
+.macro join_halves low, high
     slli    \high, \high, 32
     slli    \low, \low, 32
     srli    \low, \low, 32
     or      \low, \low, \high
+.endm
+// Stores word \number of a record. In: \at position of its first word, \low and \high the word's
+// halves. Changes \low, \high and \scratch.
+.macro store_word at, number, low, high, scratch
+    addi    \scratch, \at, 8 * \number
+    srli    \scratch, \scratch, LAP_SHIFT
+    xor     \high, \high, \scratch
+    join_halves \low, \high
     addi    \high, \at, 8 * \number
     slli    \high, \high, RING_SHIFT
     srli    \high, \high, RING_SHIFT
@@ -75,13 +78,11 @@
     add     \high, \high, \scratch
     sd      \low, (\high)
 .endm
+// Stores a record of one word. Changes \at, \low, \high and \scratch.
 .macro store_record at, low, high, scratch
     srli    \scratch, \at, LAP_SHIFT
     xor     \high, \high, \scratch
-    slli    \high, \high, 32
-    slli    \low, \low, 32
-    srli    \low, \low, 32
-    or      \low, \low, \high
+    join_halves \low, \high
     ld      \scratch, CORE_RING(tp)
     slli    \at, \at, RING_SHIFT
     srli    \at, \at, RING_SHIFT
@@ -130,8 +131,9 @@
 // Keeps a0-a7, t0, t2 and ra; loses t1 and t4-t6. The tracer's C++ uses no FP registers. With
 // \moment it calls name(core, SP, Moment (ring.hpp), \before, return address): \before counts the
 // recorder's instructions before it, and TAIL_CALL more if this is a tail call, which returns to the
-// hook \tail. With \body it also gets t0 and Core::profiled.
-.macro call_cxx name, moment=0, before=0, tail, body=0
+// hook \tail. With \body it also gets t0 and Core::profiled. \in tells a debugger where the caller
+// is: in an `entry` by ra and t0, in a hook by t2 (`hook`) or only by the shadow stack (`mismatch`).
+.macro call_cxx name, moment=0, before=0, tail, body=0, in=entry
 .if \moment
     ld      t3, (tp)
 .if \body
@@ -146,7 +148,13 @@
     sd      t0, 64(sp)
     sd      t2, 72(sp)
     sd      ra, 80(sp)
+.ifc \in,entry
+    .cfi_rel_offset t0, 64
     .cfi_rel_offset ra, 80
+.endif
+.ifc \in,hook
+    .cfi_rel_offset ra, 72
+.endif
     mv      a0, tp
     addi    a1, sp, 96
 .if \moment
@@ -255,7 +263,7 @@
 // \before: the hook's instructions until the clock is read.
 .macro special_return hook, before=7
     la      ra, \hook
-    call_cxx nopscope_unwind_at_return, moment=1, before=\before
+    call_cxx nopscope_unwind_at_return, moment=1, before=\before, in=mismatch
     andi    t4, t3, 1
     mv      t1, t3
     beqz    t4, 1f

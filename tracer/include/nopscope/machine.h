@@ -34,9 +34,8 @@ struct nopscope_machine {
     /// is the only one.
     uint32_t (*online_cores)(void);
     /// Runs call(argument, here) on every other core that is on, in an interrupt, and returns when
-    /// all have run it. Returns false if a core did not take the interrupt within a second. This
-    /// pointer is null only if `online_cores`
-    /// is. tracer/arch/machine.hpp says what the tracer relies on.
+    /// all have run it. Returns false if a core did not take the interrupt within a second. Null
+    /// only if `online_cores` is. tracer/arch/machine.hpp says what the tracer relies on.
     bool (*run_on_other_cores)(nopscope_core_call call, void* argument);
     /// Returns this core's number, from 0. Null: affinity 0 of MPIDR_EL1, or mhartid; 0 if there is
     /// one core.

@@ -6,13 +6,10 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
+#include "firmware/examples/tasks/switch.hpp"
 #include "nopscope/contexts.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/return_ops.hpp"
-
-// Saves this stack's SP and resumes the task that was saved at `sp`
-// (firmware/examples/tasks/switch.hpp).
-extern "C" void switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
 namespace image {
 
@@ -47,14 +44,6 @@ NOPSCOPE_NOTRACE inline std::span<std::byte> profile_memory(unsigned cores) {
     return {static_cast<std::byte*>(std::malloc(bytes)), bytes};
 }
 
-// Returns the SP of a new stack: switch_stacks() loads zeros from there, and `begin` as x30.
-NOPSCOPE_NOTRACE inline std::uint64_t begin_stack(std::uint64_t high, void (*begin)()) {
-    auto* const words = reinterpret_cast<std::uint64_t*>(high - 16 - 160);
-    for (unsigned i = 0; i < 20; ++i) words[i] = 0;
-    words[11] = reinterpret_cast<std::uintptr_t>(begin);
-    return reinterpret_cast<std::uintptr_t>(words);
-}
-
 // A task with its own stack and context.
 struct Task {
     nopscope::Context context;
@@ -65,7 +54,7 @@ struct Task {
     // enter() then begins `run`.
     NOPSCOPE_NOTRACE nopscope::Status create(void (*run)()) {
         const auto low = reinterpret_cast<std::uintptr_t>(stack);
-        sp = begin_stack(low + sizeof stack, run);
+        sp = first_sp(stack, run);
         return nopscope::context_create(context, frames, low, low + sizeof stack);
     }
     // From the main context to the task's, and back.

@@ -14,7 +14,6 @@
 
 namespace hal = nopscope::hal;
 
-using image::begin_stack;
 using image::is_given;
 using image::must;
 using nopscope::Sites;
@@ -49,7 +48,7 @@ void on_timer(unsigned interrupt) {
 std::uint64_t here_sp, elsewhere_sp;
 
 void throw_elsewhere() {
-    asm volatile(".cfi_undefined 30");  // nobody has called it: an unwinding ends here
+    UNWINDING_ENDS_HERE;
     for (;;) {
         try {
             throw 1;
@@ -62,15 +61,15 @@ void throw_elsewhere() {
 void run_elsewhere() {
     constexpr std::size_t bytes = 16384;
     if (elsewhere_sp == 0) {
-        const auto low = reinterpret_cast<std::uintptr_t>(std::malloc(bytes)) & ~std::uintptr_t{15};
-        elsewhere_sp = begin_stack(low + bytes, throw_elsewhere);
+        const std::span stack(static_cast<unsigned char*>(std::malloc(bytes)), bytes);
+        elsewhere_sp = first_sp(stack, throw_elsewhere);
     }
     switch_stacks(&here_sp, elsewhere_sp);
 }
 
 void interrupt() {
     hal::raise_interrupt(sgi);
-    asm volatile("isb");  // here, not later
+    hal::fetch_barrier();  // the interrupt comes here, not later
     if (is_only) run_elsewhere();
 }
 
@@ -102,7 +101,7 @@ void be_interrupted() {
 image::Task task;
 
 void run_task() {
-    asm volatile(".cfi_undefined 30");  // here, too
+    UNWINDING_ENDS_HERE;
     hal::enable_interrupts();
     make_all_calls();
     const hal::InterruptsMasked masked;
@@ -114,8 +113,7 @@ void run_as_task() {
     task.enter();
 }
 
-void run_core(unsigned core) {
-    set_thread_pointer(core);
+void run_core(unsigned) {
     const auto [low, high] = hal::stack_bounds();
     must(nopscope::join(low, high));
     hal::set_handler(sgi, 8, on_interrupt);
@@ -123,7 +121,7 @@ void run_core(unsigned core) {
     (void)leaf(1);  // durations are recorded at their end: a core's time begins at its first record
     make_all_calls();
     second_core_is_done = true;
-    for (;;) asm volatile("wfi");  // start_core() looks whether this core is on
+    for (;;) hal::wait_for_interrupt();  // start_core() looks whether this core is on
 }
 
 void print_calls() {
@@ -138,7 +136,6 @@ void print_calls() {
 
 int main() {
     register_frames();
-    set_thread_pointer(0);
     hal::set_handler(sgi, 8, on_interrupt);
     hal::set_handler(hal::timer_interrupt, 8, on_timer);
     hal::enable_interrupts();

@@ -17,8 +17,12 @@ namespace {
 
 // libgcc's `struct object`, which has at most eight words.
 alignas(8) std::byte frames[64];
-// The thread pointer's two words, then the variables: libstdc++'s __cxa_eh_globals, initially 0.
-alignas(16) std::uint64_t threads[nopscope::hal::max_cores][8];
+// libstdc++'s __cxa_eh_globals: the exceptions that are being handled, and how many are thrown.
+struct CoreExceptions {
+    void* caught;
+    unsigned uncaught;
+};
+CoreExceptions exceptions[nopscope::hal::max_cores];
 
 unsigned malloc_depth = 0;
 bool enable_after_malloc = false;
@@ -27,14 +31,16 @@ bool enable_after_malloc = false;
 
 void register_frames() { __register_frame_info(__eh_frame_start, frames); }
 
-void set_thread_pointer(unsigned core) { asm volatile("msr tpidr_el0, %0" : : "r"(threads[core])); }
-
 // Without this one, libstdc++'s prints the exception's name, with the demangler.
 namespace __gnu_cxx {
 void __verbose_terminate_handler() { nopscope::hal::panic("std::terminate"); }
 }  // namespace __gnu_cxx
 
 extern "C" {
+// Instead of libstdc++'s, which keep them in thread-local storage: on RISC-V, tp is the tracer's.
+void* __cxa_get_globals() { return &exceptions[nopscope::hal::this_core()]; }
+void* __cxa_get_globals_fast() { return __cxa_get_globals(); }
+
 // Instead of newlib's, which do nothing: an interrupt's handler may throw, which takes memory.
 void __malloc_lock(void*) {
     const bool were_enabled = nopscope::hal::interrupts_enabled();

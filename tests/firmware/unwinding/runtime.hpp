@@ -3,5 +3,10 @@
 
 // Once, before the first exception: makes the image's frame descriptions known to libgcc.
 void register_frames();
-// On each core, before its first exception: gives it memory for thread-local variables.
-void set_thread_pointer(unsigned core);
+
+// In the first function of a stack: no function has called it, so an unwinding ends here.
+#ifdef __riscv
+#define UNWINDING_ENDS_HERE asm volatile(".cfi_undefined ra")
+#else
+#define UNWINDING_ENDS_HERE asm volatile(".cfi_undefined x30")
+#endif

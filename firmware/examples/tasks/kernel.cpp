@@ -39,7 +39,7 @@ struct alignas(64) Core {
     std::uint64_t counted[counts] = {};
 };
 constinit Core cores[max_cores];
-unsigned char is_locked;
+unsigned is_locked;
 std::uint64_t slice_ticks;
 void (*each_tick)();
 bool has_interrupt_stacks;

@@ -48,6 +48,9 @@ static std::uint64_t number(const char* word, std::uint64_t otherwise) {
 
 int main() {
     const bool preempts = is_given("preempt=1");
+#ifndef NOPSCOPE_DEFERS
+    if (preempts) hal::panic("tasks: preempt=1 needs a tracer that defers interrupts");
+#endif
     const auto cores = preempts ? static_cast<unsigned>(number("cores=", 1)) : 1;
     if (cores == 0 || cores > hal::core_count()) hal::panic("tasks: cores=N: the machine has less");
     const auto [low, high] = hal::stack_bounds();

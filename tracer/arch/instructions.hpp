@@ -8,6 +8,8 @@
 //     always_idle             the ToggleWord that calls nothing
 //     call_to(target)         the ToggleWord that calls `target`
 //     call_reaches(at, to)    whether the word at `at` can call `to`
+//     reach_alike(begin, end, to)
+//                             true: all words in [begin, end] can call `to`, or none can
 //     call_at(at, to)         the word at `at` that calls `to`; nothing if it is out of reach
 //     instruction_alignment   bytes
 //     is_call_before(machine, address)

@@ -237,13 +237,12 @@ private:
         Address target = straight    ? object.direct
                          : unguarded ? trampolines_.unguarded
                                      : trampolines_.callback;
+        everywhere &= arch::reach_alike(text_.begin, text_.end, target);
         if (straight && !arch::call_reaches(toggle, target)) {
             target = trampolines_.far;
             uses_far_ = true;
-            everywhere = false;
+            everywhere &= arch::reach_alike(text_.begin, text_.end, target);
         }
-        everywhere &=
-            arch::call_reaches(text_.begin, target) && arch::call_reaches(text_.end, target);
         word = arch::call_to(target);
         return arch::call_reaches(toggle, target);
     }

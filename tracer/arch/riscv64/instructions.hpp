@@ -90,6 +90,11 @@ inline bool call_reaches(std::uint64_t at, std::uint64_t target) {
     const ToggleWord word = call_to(target);
     return word.stub != ToggleWord::none && stubs_are_near(at - 4, word.first);
 }
+inline bool reach_alike(std::uint64_t begin, std::uint64_t end, std::uint64_t target) {
+    const ToggleWord word = call_to(target);
+    return word.stub == ToggleWord::none ||
+           (stubs_are_near(begin, word.first) && stubs_are_near(end, word.first));
+}
 inline std::optional<std::uint32_t> call_at(std::uint64_t at, std::uint64_t target) {
     if (!call_reaches(at, target)) return std::nullopt;
     return call_to(target).at(at);

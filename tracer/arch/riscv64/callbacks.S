@@ -86,8 +86,7 @@ label nopscope_callback_made
 // A callback, or a function that it called, has called a traced function.
 .Lrecursion:
     count   CORE_RECURSION, t3, t4
-    // Fall through: the direct entry still records.
-    .balign 64, 0
+    j       nopscope_far                // the direct entry still records
     .cfi_endproc
 end_of nopscope_callback
 

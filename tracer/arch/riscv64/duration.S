@@ -55,17 +55,14 @@ function nopscope_duration_hook
     bgeu    t5, t4, .Lduration_record
     count   CORE_FILTERED, t5, t6
     j       .Lduration_pop
-.Lduration_none:
-    li      t5, 0
-    j       .Lduration_compare
 
 .Lduration_record:
     ld      t0, CORE_LIMIT(tp)
     claim   t6, t5, t4, t0, .Lduration_full, bytes=24, ends=1
     sub     t3, t5, t3                  // the duration up to this record's clock
-    bgez    t3, 1f
-    li      t3, 0
-1:  ld      t4, CORE_SHADOW_BASE(tp)
+    bltz    t3, .Lduration_before
+.Lduration_depth:
+    ld      t4, CORE_SHADOW_BASE(tp)
     sub     t4, t1, t4                  // depth << 6
     slli    t4, t4, 1
     li      t0, DURATION
@@ -103,6 +100,15 @@ end_of nopscope_duration_hook
     hook_unwinds
     special_return nopscope_duration_hook
     j       .Lduration_end
+    .cfi_endproc
+.Lduration_none:
+    hook_unwinds
+    .cfi_register ra, t2
+    li      t5, 0
+    j       .Lduration_compare
+.Lduration_before:
+    li      t3, 0
+    j       .Lduration_depth
 .Lduration_full:                        // the frame is still on the shadow stack
     call_cxx nopscope_duration_without_room, in=hook
     ld      t1, CORE_TOP(tp)

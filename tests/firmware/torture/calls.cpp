@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments and results: every way in which AAPCS64 passes and returns values. A hook that changes
+// Arguments and results: every way in which the ABI passes and returns values. A hook that changes
 // a register of the call, at entry or return, changes a digest: so no case says what is right.
 #include "tests/firmware/torture/torture.hpp"
 
-#include <arm_neon.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +38,7 @@ struct Floats {
     float f[4];
 };
 struct Vectors {
-    float64x2_t v[4];
+    Vector v[4];
 };
 using Wide = unsigned __int128;
 
@@ -115,20 +114,19 @@ uint64_t results(uint64_t seed) {
 
 // ---- what the compiler sees of a callee ----
 
-TORTURE_SEEN float64x2_t sum_vectors(float64x2_t a, float64x2_t b, float64x2_t c, float64x2_t d,
-                                     float64x2_t e, float64x2_t f, float64x2_t g, float64x2_t h,
-                                     float64x2_t i, float64x2_t j) {
+TORTURE_SEEN Vector sum_vectors(Vector a, Vector b, Vector c, Vector d, Vector e, Vector f,
+                                Vector g, Vector h, Vector i, Vector j) {
     return a - b + c - d + e - f + g - h + i - j;
 }
 TORTURE_SEEN float return_float(float in) { return in / 8; }
 
 uint64_t seen_callees(uint64_t seed) {
-    float64x2_t v[10];
+    Vector v[10];
     for (unsigned n = 0; n < 10; ++n)
-        v[n] = float64x2_t{draw_double(seed, n), draw_double(seed, 10 + n)};
-    const float64x2_t sum = sum_vectors(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9]);
+        v[n] = Vector{draw_double(seed, n), draw_double(seed, 10 + n)};
+    const Vector sum = sum_vectors(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9]);
     uint64_t digest = mix(mix(seed, sum), return_float(3.0f));
-    for (const float64x2_t& one : v) digest = mix(digest, one);
+    for (const Vector& one : v) digest = mix(digest, one);
     return digest;
 }
 
@@ -140,14 +138,14 @@ const Case cases[] = {
      arguments<double, double, double, double, double, double, double, double, double, double,
                double, double, double, double, double, double, double, double, double, double>},
     {"mixed arguments", arguments<uint64_t, double, float, Wide, uint8_t, Pair, double, Odd, Large,
-                                  float64x2_t, uint16_t, Wide, long double, double, float, double,
-                                  double, double, double, Pair, int, float64x2_t>},
+                                  Vector, uint16_t, Wide, long double, double, float, double,
+                                  double, double, double, Pair, int, Vector>},
     {"vectors", arguments<Vectors, Vectors, Floats, Quad>},
     {"variadic", variadic<int, uint64_t, double, long double, Pair, Wide, Quad, Large, int, double,
                           long double, Wide, Quad, Pair, double, double, double, double, double,
                           long double, int, uint64_t>},
     {"formatted", formatted},
-    {"results in vectors", results<Quad, Floats, Vectors, float, double, float64x2_t, long double>},
+    {"results in vectors", results<Quad, Floats, Vectors, float, double, Vector, long double>},
     {"other results", results<Large, Pair, Triple, Odd, Blend, bool, int8_t, Wide>},
     {"seen callees", seen_callees},
 };

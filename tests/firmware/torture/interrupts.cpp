@@ -11,7 +11,6 @@
 #include "hal/hal.hpp"
 #include "tests/firmware/torture/torture.hpp"
 
-#include <arm_neon.h>
 #include <stdlib.h>
 
 namespace torture::TORTURE_LEVEL {
@@ -40,16 +39,14 @@ TORTURE_CALL double dot(const double* a, const double* b, unsigned count) {
     for (unsigned n = 0; n < count; ++n) sum += a[n] * b[n];
     return sum;
 }
-TORTURE_CALL float64x2_t turn(float64x2_t v, float64x2_t by) {
-    return float64x2_t{v[1], -v[0]} * by;
-}
+TORTURE_CALL Vector turn(Vector v, Vector by) { return Vector{v[1], -v[0]} * by; }
 TORTURE_CALL uint64_t gcd(uint64_t a, uint64_t b) { return b == 0 ? a : gcd(b, a % b); }
 
 TORTURE_CALL void compute() {
     const double a[] = {1, 2, 3, 4, 5}, b[] = {5, 4, 3, 2, 1};
     TORTURE_EXPECT(dot(a, b, 5) == 35);
-    float64x2_t v = {3, 4};
-    for (unsigned n = 0; n < 4; ++n) v = turn(v, float64x2_t{2, 2});
+    Vector v = {3, 4};
+    for (unsigned n = 0; n < 4; ++n) v = turn(v, Vector{2, 2});
     TORTURE_EXPECT(v[0] == 48 && v[1] == 64);
     TORTURE_EXPECT(gcd(1071, 462) == 21);
 }
@@ -57,7 +54,7 @@ TORTURE_CALL void compute() {
 // A core takes its own software interrupt within a few instructions if the priority allows it.
 void wait_for(unsigned which, uint32_t before) {
     for (unsigned turns = 0; turns < 1000 && interrupts[which] == before; ++turns) {
-        asm volatile("isb" ::: "memory");
+        hal::fetch_barrier();
     }
     TORTURE_EXPECT(interrupts[which] == before + 1);
 }

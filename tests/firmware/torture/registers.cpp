@@ -19,6 +19,21 @@ const char* name_of(const char* kind, unsigned number, const char* where) {
     return text;
 }
 
+const char* wrong_register(const RegisterSet& set) {
+    const auto words_of = [&set](const RegisterFile& file) {
+        return reinterpret_cast<const uint64_t*>(&file) + set.at / sizeof(uint64_t);
+    };
+    const uint64_t* const sent = words_of(torture_arguments);
+    const uint64_t* const due = set.after == After::results ? words_of(torture_results) : sent;
+    for (unsigned n = 0; n < set.words; ++n) {
+        const unsigned number = set.first + n / set.words_each;
+        if (words_of(torture_arrived)[n] != sent[n]) return name_of(set.kind, number, "inside");
+        if (set.after != After::anything && words_of(torture_returned)[n] != due[n])
+            return name_of(set.kind, number, "after");
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 const char* check_registers(void (*function)(), uint64_t seed, uint64_t from_sp) {
@@ -26,26 +41,10 @@ const char* check_registers(void (*function)(), uint64_t seed, uint64_t from_sp)
     fill(torture_results, ~seed);
     torture_call_registers(function, from_sp);
 
-    const RegisterFile& sent = torture_arguments;
-    const RegisterFile& arrived = torture_arrived;
-    const RegisterFile& returned = torture_returned;
-    for (unsigned n = 0; n < 9; ++n) {
-        if (arrived.x[n] != sent.x[n]) return name_of("x", n, "inside");
-        if (returned.x[n] != torture_results.x[n]) return name_of("x", n, "after");
+    for (const RegisterSet& set : register_sets) {
+        if (const char* wrong = wrong_register(set)) return wrong;
     }
-    for (unsigned n = 0; n < 16; ++n) {
-        if (arrived.v[n] != sent.v[n]) return name_of("v", n / 2, "inside");
-        if (returned.v[n] != torture_results.v[n]) return name_of("v", n / 2, "after");
-    }
-    for (unsigned n = 0; n < 12; ++n) {  // x18-x29
-        if (arrived.x18_to_x30[n] != sent.x18_to_x30[n]) return name_of("x", n + 18, "inside");
-        if (returned.x18_to_x30[n] != sent.x18_to_x30[n]) return name_of("x", n + 18, "after");
-    }
-    for (unsigned n = 0; n < 8; ++n) {
-        if (arrived.d[n] != sent.d[n]) return name_of("d", n + 8, "inside");
-        if (returned.d[n] != sent.d[n]) return name_of("d", n + 8, "after");
-    }
-    if (returned.sp != torture_before_call.sp) return "sp after";
+    if (torture_returned.sp != torture_before_call.sp) return "sp after";
     return nullptr;
 }
 

@@ -48,7 +48,7 @@ int run() {
     start_sweep({paths, register_callees});
     sweep_with(Recorder::function, "function", false);
     sweep_with(Recorder::graph, "graph", true);
-    sweep_events();
+    if constexpr (counts_events) sweep_events();
     sweep_return_callbacks();
 
     return end_sweep();

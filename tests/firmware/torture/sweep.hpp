@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweep: a traced interrupt on each instruction that a traced call executes, one in each run.
 // For each way to call, it repeats a call with a known value in every register. Each time the
-// virtual timer is one instruction later, until the interrupt comes after the call. In each run the
+// timer is one instruction later, until the interrupt comes after the call. In each run the
 // registers (in the function and after it) and the shadow stack must be right. At the end all
 // instructions of the tracer's paths must have been hit.
 //
@@ -33,15 +33,15 @@ using nopscope::Sites;
 // Code between two labels. An interrupt must come at each of its instructions. A library that
 // defers interrupts takes it elsewhere.
 struct Path {
-    static constexpr unsigned max_length = 256;
+    static constexpr unsigned max_length = 1024 / instruction_alignment;
     const char* name;
     const char* begin;
     const char* end;
     uint32_t hits[max_length] = {};
 
-    unsigned length() const { return static_cast<unsigned>(end - begin) / 4; }
+    unsigned length() const { return static_cast<unsigned>(end - begin) / instruction_alignment; }
 };
-// The path from `nopscope_NAME` to `nopscope_NAME_end`, labels in tracer/arch/arm64.
+// The path from `nopscope_NAME` to `nopscope_NAME_end`, labels in tracer/arch/NAME.
 #define SWEEP_PATH(NAME) SWEEP_BETWEEN(#NAME, NAME, NAME##_end)
 #define SWEEP_BETWEEN(TEXT, BEGIN, END)                                                           \
     [] {                                                                                          \

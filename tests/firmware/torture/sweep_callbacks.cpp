@@ -6,7 +6,7 @@
 
 extern "C" {
 void torture_no_landing(), torture_leaper(), torture_leaf();
-// far_sites.S
+// far_sites.NAME.S
 void torture_far();       // calls torture_direct once
 void torture_far_bare();  // an ops without a direct entry
 extern const char torture_direct[];
@@ -53,14 +53,7 @@ bool as_called(uint64_t ip, uint64_t parent_ip, const Regs& regs, bool in_interr
     for (unsigned n = 0; n < 9; ++n) {
         if (regs.x[n] != torture_arguments.x[n]) return false;
     }
-    return regs.fp == torture_arguments.x18_to_x30[29 - 18] && regs.sp == torture_before_call.sp;
-}
-
-// Changes all registers that a callback may change: the compiler may not have.
-TORTURE_INLINE void spoil_registers() {
-    asm volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n mov x\\n, #-\\n\n .endr" ::
-                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
-                       "x12", "x13", "x14", "x15", "x16", "x17", "cc", "memory");
+    return regs.fp == torture_arguments.fp() && regs.sp == torture_before_call.sp;
 }
 
 void note(uint64_t ip, uint64_t parent_ip, Ops* ops, Regs* regs) {

@@ -79,13 +79,12 @@ TORTURE_CALL const char* run_inside(const char* (*run)(const Run&), const Run& a
 }
 
 void on_landing(unsigned) {
-    uint64_t elr;
-    asm volatile("mrs %0, elr_el1" : "=r"(elr));  // no other interrupt comes: still ours
+    const uint64_t pc = nopscope::hal::interrupted_registers().pc;
     nopscope::hal::timer_disarm();
     make_calls();
-    landed_at = elr;
+    landed_at = pc;
     uint64_t& deferral = nopscope::all_cores()[0].deferral_at;
-    came_at = deferral != 0 ? reinterpret_cast<uint64_t>(nopscope_recording) + 4 * deferral : elr;
+    came_at = deferral != 0 ? reinterpret_cast<uint64_t>(nopscope_recording) + 4 * deferral : pc;
     deferral = 0;
     landed_after = torture_returned.sp != 0;
     landings = landings + 1;

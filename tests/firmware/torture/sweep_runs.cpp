@@ -61,8 +61,9 @@ const char* call_once(const Run& run) {
 
 void note_landing() {
     for (Path& path : plan.paths) {
-        const uint64_t offset = came_at - reinterpret_cast<uint64_t>(path.begin);
-        if (offset / 4 < path.length() && offset / 4 < Path::max_length) ++path.hits[offset / 4];
+        const uint64_t at =
+            (came_at - reinterpret_cast<uint64_t>(path.begin)) / instruction_alignment;
+        if (at < path.length() && at < Path::max_length) ++path.hits[at];
     }
 }
 
@@ -72,7 +73,7 @@ bool run_once(const Run& run) {
     if (plan.start != nullptr) plan.start();
     const char* wrong = make_call(run);
     for (unsigned turns = 0; turns < 100000 && landings == before; ++turns) {
-        asm volatile("isb" ::: "memory");
+        hal::fetch_barrier();
     }
     if (landings != before + 1) complain(run, "not one interrupt");
     if (wrong != nullptr) complain(run, wrong);
@@ -110,15 +111,15 @@ unsigned sweep_delays(const Run& run) {
 }
 
 void report_hits(const Path& path) {
-    constexpr uint32_t brk = 0xd4200000;  // not on the path (tracer/arch/arm64/hook.h)
     if (path.length() > Path::max_length) hal::panic("sweep: a path is too long");
-    const auto* words = reinterpret_cast<const uint32_t*>(path.begin);
     unsigned hit = 0, executed = 0;
-    for (unsigned n = 0; n < path.length(); ++n) {
-        if (words[n] == brk) continue;
+    for (const char* at = path.begin; at < path.end; at += instruction_bytes(at)) {
+        if (is_off_path(at)) continue;
+        const auto offset = static_cast<unsigned>(at - path.begin);
+        const bool is_hit = path.hits[offset / instruction_alignment] != 0;
         ++executed;
-        hit += path.hits[n] != 0;
-        if (path.hits[n] == 0) complain("%s+%#x was never hit", path.name, 4 * n);
+        hit += is_hit;
+        if (!is_hit) complain("%s+%#x was never hit", path.name, offset);
     }
     printf("sweep: %s: interrupted at %u of %u instructions\n", path.name, hit, executed);
 }

@@ -67,6 +67,9 @@ void toggle();
 // How many interrupts each handler took: timer, urgent, most_urgent, late.
 extern volatile uint32_t interrupts[4];
 
+// In a vector register, where the level has some.
+using Vector = double __attribute__((vector_size(16)));
+
 // ---- digests ----
 
 #define TORTURE_INLINE __attribute__((always_inline)) inline

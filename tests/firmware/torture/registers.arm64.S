@@ -2,7 +2,7 @@
 // Calls an instrumented function with a known value in every register. Checks all registers in the
 // function and after it. No compiler keeps all registers live at once, so this is assembly.
 //
-// struct RegisterFile (registers.hpp): x0-x8, x18-x30 and sp as u64, then v0-v7 (128 bits), then
+// struct RegisterFile (arch/arm64.hpp): x0-x8, x18-x30 and sp as u64, then v0-v7 (128 bits), then
 // d8-d15.
 
     .equ    x0_at, 0
@@ -10,7 +10,7 @@
     .equ    sp_at, 176
     .equ    v0_at, 192
     .equ    d8_at, 320
-    .equ    torture_max_phase, 64     // registers.hpp has it, too
+    .equ    torture_max_phase, 64     // arch/arm64.hpp has it, too
 
 #include "tests/firmware/pairs.h"
 #include "tests/firmware/traced.h"

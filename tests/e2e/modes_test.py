@@ -54,6 +54,8 @@ class Sweep(machines.Case):
     def test_an_interrupt_on_every_instruction(self):
         """Also in adaptive mode with a full ring, and while events are counted."""
         for words in ([], ["adaptive=1"], ["events=1"]):
+            if words == ["events=1"] and MACHINE.startswith("riscv"):  # where no recorder counts events
+                continue
             with self.subTest(words):
                 run, report = self.ran(MACHINE, "profile_sweep", *words, clean=False)
                 self.assertRegex(run.console, "profile_sweep: passed: ")

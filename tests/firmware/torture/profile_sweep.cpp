@@ -33,7 +33,8 @@ constexpr uint64_t cost_ticks = 7;
 
 uint32_t sites[max_sites];
 unsigned site_count;
-unsigned outermost, handler, leaper;  // indexes of run_inside, on_profile_landing, leap
+// Indexes of run_inside, on_profile_landing, leap, shared.
+unsigned outermost, handler, leaper, leaf;
 
 struct Charge {
     uint64_t calls, self, total, events_self, events_total;
@@ -74,6 +75,7 @@ void find_sites() {
         if (is(site, run_inside)) outermost = site_count;
         if (is(site, on_profile_landing)) handler = site_count;
         if (is(site, leap)) leaper = site_count;
+        if (is(site, shared)) leaf = site_count;
         sites[site_count++] = site;
     }
 }
@@ -134,6 +136,12 @@ void check_own(const Run& run, const char* what, uint64_t own, uint64_t inside,
     if (own == inside || (landed_after && own == inside + interrupt)) return;
     complain(run, what, outermost, static_cast<int64_t>(own - inside));
 }
+// shared() calls nothing: its total is its self time, and the interrupt's if that came in it.
+void check_leaf(const Run& run) {
+    const uint64_t below = with[leaf].total - with[leaf].self;
+    if (below != 0 && below != with[handler].total + cost_ticks)
+        complain(run, "total is wrong", leaf, static_cast<int64_t>(below));
+}
 const char* finish(const Run& run) {
     take(with);
     uint64_t self = 0, events = 0, all_calls = 0;
@@ -146,10 +154,12 @@ const char* finish(const Run& run) {
     }
     // Each call except an outermost one takes its cost off its caller. With another task, totals
     // include its time.
-    if (task_calls == 0)
+    if (task_calls == 0) {
         check_own(run, "self does not add up", self,
                   with[outermost].total - cost_ticks * (all_calls - 1),
                   with[handler].total + cost_ticks);
+        check_leaf(run);
+    }
     check_own(run, "events do not add up", events, with[outermost].events_total,
               with[handler].events_total);
     check_self(run);

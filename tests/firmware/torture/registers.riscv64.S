@@ -12,7 +12,8 @@
     .equ    sp_at, 192
     .equ    fa0_at, 200
     .equ    fs0_at, 264
-    .equ    file_bytes, 360
+    .equ    ft0_at, 360
+    .equ    file_bytes, 456
     .equ    torture_max_phase, 128    // arch/riscv64.hpp has it, too
     .equ    mtimecmp, 0x2004000       // of hart 0 of QEMU's virt
     .equ    legal_fcsr, 0x7f          // all flags, four of the rounding modes
@@ -37,9 +38,17 @@
     .endr
 .endm
 
+// \fop: fsd or fld, of ft0 to ft11, at t0.
+.macro temporaries fop
+    .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+    \fop    ft\n, ft0_at + 8 * \n (t0)
+    .endr
+.endm
+
 // Stores the register file to \to. Changes t0 and t1.
 .macro capture to
     la      t0, \to
+    temporaries fsd
     call_registers sd, fsd
     kept_registers sd, fsd, t0, s0_at, fs0_at
     sd      gp, gp_at(t0)
@@ -65,7 +74,7 @@
 
     .text
 // void torture_call_registers(void (*function)(), uint64_t from_sp);
-// Calls `function` with torture_arguments in a0-a7, t2, fa0-fa7, s0-s11, fs0-fs11, gp and fcsr.
+// Calls `function` with torture_arguments in a0-a7, t2, s0-s11, gp, fcsr and all FP registers.
 // Stores tp and the legal part of fcsr there, the registers after the call to torture_returned, and
 // sp at the call to torture_before_call. Subtracts from_sp from sp for the call: another frame size,
 // another shadow frame.
@@ -91,6 +100,7 @@ torture_call_registers:
     fscsr   t1
     call_registers ld, fld
     kept_registers ld, fld, t0, s0_at, fs0_at
+    temporaries fld
     ld      gp, gp_at(t0)
     la      t0, torture_before_call
     sd      sp, sp_at(t0)

@@ -17,6 +17,7 @@ struct RegisterFile {
     uint64_t sp;
     uint64_t fa[8];   // fa0-fa7
     uint64_t fs[12];  // fs0-fs11
+    uint64_t ft[12];  // ft0-ft11: a call may change them, the tracer and interrupts do not
 
     uint64_t fp() const { return s[0]; }
 };
@@ -24,7 +25,7 @@ static_assert(offsetof(RegisterFile, s) == 72);
 static_assert(offsetof(RegisterFile, gp) == 168 && offsetof(RegisterFile, tp) == 176);
 static_assert(offsetof(RegisterFile, fcsr) == 184 && offsetof(RegisterFile, sp) == 192);
 static_assert(offsetof(RegisterFile, fa) == 200 && offsetof(RegisterFile, fs) == 264);
-static_assert(sizeof(RegisterFile) == 360);
+static_assert(offsetof(RegisterFile, ft) == 360 && sizeof(RegisterFile) == 456);
 
 inline constexpr RegisterSet register_sets[] = {
     {"a", 0, offsetof(RegisterFile, x), 8, After::results},
@@ -32,6 +33,7 @@ inline constexpr RegisterSet register_sets[] = {
     {"fa", 0, offsetof(RegisterFile, fa), 8, After::results},
     {"s", 0, offsetof(RegisterFile, s), 12, After::as_sent},
     {"fs", 0, offsetof(RegisterFile, fs), 12, After::as_sent},
+    {"ft", 0, offsetof(RegisterFile, ft), 12, After::as_sent},
     {"x", 3, offsetof(RegisterFile, gp), 2, After::as_sent},  // gp, tp
     {"fcsr", 0, offsetof(RegisterFile, fcsr), 1, After::as_sent},
 };

@@ -9,10 +9,11 @@
 
 // clang-format off
 #define NOPSCOPE_ARCH_QUOTED(path) #path
-// The argument is a part of a path. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #if defined(__riscv) || defined(NOPSCOPE_SIMULATED_RISCV)
+// The argument is a part of a path. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define NOPSCOPE_ARCH_FILE(name) NOPSCOPE_ARCH_QUOTED(tracer/arch/riscv64/name)
 #else
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define NOPSCOPE_ARCH_FILE(name) NOPSCOPE_ARCH_QUOTED(tracer/arch/arm64/name)
 #endif
 // clang-format on

@@ -8,8 +8,7 @@
 //     always_idle             the ToggleWord that calls nothing
 //     call_to(target)         the ToggleWord that calls `target`
 //     call_reaches(at, to)    whether the word at `at` can call `to`
-//     reach_alike(begin, end, to)
-//                             true: all words in [begin, end] can call `to`, or none can
+//     is_out_of_reach(to)     true: no word can call `to`, wherever it is. False: `at` decides
 //     call_at(at, to)         the word at `at` that calls `to`; nothing if it is out of reach
 //     instruction_alignment   bytes
 //     is_call_before(machine, address)

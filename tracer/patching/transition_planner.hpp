@@ -237,12 +237,13 @@ private:
         Address target = straight    ? object.direct
                          : unguarded ? trampolines_.unguarded
                                      : trampolines_.callback;
-        everywhere &= arch::reach_alike(text_.begin, text_.end, target);
         if (straight && !arch::call_reaches(toggle, target)) {
+            everywhere &= arch::is_out_of_reach(target);
             target = trampolines_.far;
             uses_far_ = true;
-            everywhere &= arch::reach_alike(text_.begin, text_.end, target);
         }
+        everywhere &=
+            arch::call_reaches(text_.begin, target) && arch::call_reaches(text_.end, target);
         word = arch::call_to(target);
         return arch::call_reaches(toggle, target);
     }

@@ -33,9 +33,7 @@ constexpr bool call_reaches(std::uint64_t at, std::uint64_t target) {
     const auto offset = static_cast<std::int64_t>(target - at);
     return offset >= -call_reach && offset < call_reach && (offset & 3) == 0;
 }
-constexpr bool reach_alike(std::uint64_t begin, std::uint64_t end, std::uint64_t target) {
-    return call_reaches(begin, target) && call_reaches(end, target);  // else some may
-}
+constexpr bool is_out_of_reach(std::uint64_t) { return false; }
 constexpr std::optional<std::uint32_t> call_at(std::uint64_t at, std::uint64_t target) {
     if (!call_reaches(at, target)) return std::nullopt;
     return call_to(target).at(at);

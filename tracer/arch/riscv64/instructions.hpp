@@ -85,15 +85,13 @@ inline ToggleWord call_to(std::uint64_t target) {
     }
     return always_idle;
 }
-// Whether a stub jumps to `target`.
+// Whether no stub jumps to `target`.
+inline bool is_out_of_reach(std::uint64_t target) {
+    return call_to(target).stub == ToggleWord::none;
+}
 inline bool call_reaches(std::uint64_t at, std::uint64_t target) {
     const ToggleWord word = call_to(target);
     return word.stub != ToggleWord::none && stubs_are_near(at - 4, word.first);
-}
-inline bool reach_alike(std::uint64_t begin, std::uint64_t end, std::uint64_t target) {
-    const ToggleWord word = call_to(target);
-    return word.stub == ToggleWord::none ||
-           (stubs_are_near(begin, word.first) && stubs_are_near(end, word.first));
 }
 inline std::optional<std::uint32_t> call_at(std::uint64_t at, std::uint64_t target) {
     if (!call_reaches(at, target)) return std::nullopt;

@@ -19,6 +19,11 @@ ReturnHook return_hook;
 bool is_returned_to_by(std::uint64_t record, std::uint64_t address) {
     return is_on_a_stack(record) && record_at(record).return_address == address;
 }
+// Up to where a call's SP can be if its return address is in no record yet.
+std::uint64_t before_records(std::uint64_t record) {
+    if (is_on_a_stack(record)) (void)record_at(record);
+    return record + record_offset;
+}
 
 bool is_hook(std::uint64_t address) {
     return return_hook.is_return_hook != nullptr && return_hook.is_return_hook(address);
@@ -32,9 +37,10 @@ void print_hooked(std::uint64_t low, std::uint64_t high) {
 void print_link(const BacktraceStart& start) {
     const std::uint64_t link = plain_address(start.link);
     const bool hooked = is_hook(link);
+    const std::uint64_t high = before_records(start.record);
     if (hooked) {
         // 0: the register is stale. The innermost hooked call has a record, and its line comes.
-        if (return_hook.hooked_return_address_of(start.sp, start.record) == 0) return;
+        if (return_hook.hooked_return_address_of(start.sp, high) == 0) return;
     } else if (!is_text(link) || is_returned_to_by(start.record, link)) {
         return;
     }
@@ -42,7 +48,7 @@ void print_link(const BacktraceStart& start) {
     print(start.link_name);
     print(" ");
     if (hooked)
-        print_hooked(start.sp, start.record);
+        print_hooked(start.sp, high);
     else
         print_hex(link);
     print(" (the caller, where #0 has no frame of its own)\n");

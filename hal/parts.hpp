@@ -39,9 +39,9 @@ void print_fault(const Fault& fault);
 BacktraceStart backtrace_start(const ExceptionFrame& frame);
 // An address without what the architecture adds to it on a stack.
 std::uint64_t plain_address(std::uint64_t address);
-// The frame record there, or the next one that has a return address, which is then plain. In:
-// is_on_a_stack(record).
-FrameRecord record_at(std::uint64_t record);
+// The frame record there, or the next one that has a return address, which is then plain. `record`
+// becomes where that is. In: is_on_a_stack(record).
+FrameRecord record_at(std::uint64_t& record);
 
 }  // namespace nopscope::hal
 

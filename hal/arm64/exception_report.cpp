@@ -145,7 +145,7 @@ BacktraceStart backtrace_start(const ExceptionFrame& frame) {
 
 std::uint64_t plain_address(std::uint64_t address) { return Cpu::without_pac(address); }
 
-FrameRecord record_at(std::uint64_t record) {
+FrameRecord record_at(std::uint64_t& record) {
     const auto& found = *reinterpret_cast<const FrameRecord*>(record);
     return {found.caller_record, plain_address(found.return_address)};
 }

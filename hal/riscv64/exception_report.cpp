@@ -95,11 +95,12 @@ BacktraceStart backtrace_start(const ExceptionFrame& frame) {
 std::uint64_t plain_address(std::uint64_t address) { return address; }
 
 // A leaf function's record has its caller's s0 where others have the return address.
-FrameRecord record_at(std::uint64_t record) {
+FrameRecord record_at(std::uint64_t& record) {
     const auto found = *reinterpret_cast<const FrameRecord*>(record + record_offset);
     const std::uint64_t next = found.return_address;
     if (is_text(next) || next <= record || !is_on_a_stack(next)) return found;
-    return record_at(next);
+    record = next;
+    return record_at(record);
 }
 
 }  // namespace nopscope::hal

@@ -2,6 +2,7 @@
 #include "tracer/recorders/interrupts.hpp"
 
 #include "nopscope/nopscope.hpp"
+#include "tracer/arch/instructions.hpp"
 #include "tracer/core/here.hpp"
 #include "tracer/core/ring.hpp"
 #include "tracer/core/tracer_time.hpp"
@@ -96,7 +97,8 @@ void interrupts_unmasked() {
     core->masked_since = 0;
     if (ticks <= core->longest_masked || is_stopped(*core)) return;
     core->longest_masked = ticks;
-    const std::uint64_t data[] = {protocol::sampled_address(core->masked_where - hello.text_base),
+    const std::uint64_t data[] = {protocol::sampled_address(core->masked_where - hello.text_base,
+                                                            unsigned{arch::instruction_alignment}),
                                   ticks};
     const bool put = put_in_context(
         machine, *core,

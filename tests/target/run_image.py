@@ -48,7 +48,8 @@ def normalised(text, image):
         # A return address may be the next function's, behind a call that never returns.
         is_exact = is_exception and match.group(1).strip() == "#0"
         address = int(match.group(2), 16) - (0 if is_exact else 1)
-        return match.group(1) + functions[bisect.bisect_right(functions, (address, "~")) - 1][1]
+        index = bisect.bisect_right(functions, (address, "~"))
+        return match.group(1) + functions[index - 1][1] if index else match.group()
 
     text = text.replace("\r", "")
     text = re.sub(r"^boot: .*\n\0?", "", text, flags=re.M)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments, results and counters in the recording.
 #include "nopscope/capture.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 #include "tests/firmware/selftest/tracing.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ SELFTEST("captures.a_function_has_one_mask") {
     REQUIRE(begin() && is_ok(capture_arguments(Sites::of(both), 1)));
     REQUIRE(is_ok(capture_arguments(Sites::of(leaf_only), 2)));
     const auto run = [] {
-        asm volatile("mov x1, #7" ::: "x1");  // neither function changes it
+        set_second_argument(7);  // neither function changes it
         (void)calls_leaf(5);
     };
     REQUIRE(record(run).reads("[1 calls_leaf 5]calls_leaf([2 leaf 7]leaf())"));

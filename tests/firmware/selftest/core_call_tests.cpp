@@ -2,9 +2,9 @@
 // Calls between cores. They reach every core, whatever it does, and no offline core.
 #include <atomic>
 
-#include "hal/arm64/machine.hpp"
 #include "hal/hal.hpp"
 #include "hal/symbols.hpp"
+#include NOPSCOPE_HAL_FILE(machine.hpp)
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"

@@ -5,13 +5,11 @@
 
 #include <atomic>
 
-#include "hal/arm64/frame.h"
-#include "hal/arm64/page_table.hpp"
-#include "hal/arm64/registers.hpp"
 #include "hal/cores.hpp"
 #include "hal/expect_fault.hpp"
 #include "hal/hal.hpp"
 #include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 
 namespace nopscope::selftest {
 
@@ -27,10 +25,7 @@ constexpr unsigned wake_sgi = 2;
 
 void work(unsigned core) {
     Worker& mine = workers[core];
-    std::uint64_t tpidr, fpcr;
-    asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
-    asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-    mine.began_right = !hal::interrupts_enabled() && tpidr == 0 && fpcr == 0;
+    mine.began_right = !hal::interrupts_enabled() && unknown_registers_are_zero();
     hal::set_handler(wake_sgi, 12, [](unsigned) {});
     while (!mine.is_dismissed.load()) {
         const Job job = mine.job.load();
@@ -109,25 +104,15 @@ bool each_other_was_seen(unsigned times) {
 }
 
 struct State {
-    // SCTLR, MAIR, TCR, TTBR0, VBAR, CPACR, CurrentEL, and the low half of key A.
-    std::uint64_t registers[8];
+    MachineState machine;
     std::uint64_t sp, cycles_taken;
     bool has_interrupts;
 };
 State states[hal::max_cores];
 
 void read_state(State& state) {
-    std::uint64_t vbar, cpacr, level;
-    asm volatile("mrs %0, vbar_el1" : "=r"(vbar));
-    asm volatile("mrs %0, cpacr_el1" : "=r"(cpacr));
-    asm volatile("mrs %0, CurrentEL" : "=r"(level));
-    asm volatile("mov %0, sp" : "=r"(state.sp));
-    state = {
-        {hal::read_sctlr_el1(), hal::read_mair_el1(), hal::read_tcr_el1(), hal::read_ttbr0_el1(),
-         vbar, cpacr, level, hal::CpuFeatures::read().pac ? hal::read_apia_key_lo_el1() : 0},
-        state.sp,
-        hal::cycles(),
-        hal::interrupts_enabled()};
+    const auto sp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    state = {read_machine_state(), sp, hal::cycles(), hal::interrupts_enabled()};
     for (const std::uint64_t clock = hal::clock(); hal::clock() == clock;) {
     }
     state.cycles_taken = hal::cycles() - state.cycles_taken;
@@ -146,12 +131,10 @@ SELFTEST_OF_CORES("core.each_is_set_up_as_the_boot_core") {
     on_other_cores([](unsigned core) { read_state(states[core]); });
     REQUIRE(workers_done());
     const State& boot = states[0];
-    constexpr std::uint64_t el1 = 1 << 2;
     for (unsigned core = 0; core < hal::core_count(); ++core) {
         const State& state = states[core];
         const hal::StackBounds stack = hal::stack_bounds(core);
-        REQUIRE(state.registers[6] == el1 && (state.registers[0] & 1) == 1);
-        for (unsigned n = 0; n < 8; ++n) REQUIRE(state.registers[n] == boot.registers[n]);
+        REQUIRE(is_set_up(state.machine) && state.machine == boot.machine);
         REQUIRE(state.sp >= stack.low && state.sp < stack.high);
         REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
         REQUIRE(state.has_interrupts && (core == 0 || workers[core].began_right));
@@ -199,14 +182,12 @@ SELFTEST_OF_CORES("core.stack_overflow_is_caught_on_each_at_once") {
     for (unsigned core = 0; core < hal::core_count(); ++core) {
         const hal::Fault& fault = faults[core];
         const std::uint64_t low = hal::stack_bounds(core).low;
-        REQUIRE(fault.happened && fault.far < low && fault.far >= low - hal::page_bytes);
-        REQUIRE(fault.exception_class() == static_cast<unsigned>(hal::ExceptionClass::data_abort));
-        const auto* saved = reinterpret_cast<const hal::ExceptionFrame*>(
-            hal::emergency_stack_bounds(core).high - sizeof(hal::ExceptionFrame));
-        REQUIRE(saved->far == fault.far);
+        const std::uint64_t at = fault_address(fault);
+        REQUIRE(is_unmapped_data(fault) && at < low && at >= low - hal::page_bytes);
+        REQUIRE(hal::fault_address(fault_frame(core)) == at);
     }
     // After that: each of these faults uses the boot core's emergency stack.
-    for (unsigned core = 0; core < hal::max_cores; ++core) {
+    for (unsigned core = 0; core < guarded_stacks(); ++core) {
         const std::uint64_t low = hal::stack_bounds(core).low;
         REQUIRE(is_unmapped(low - 8) && is_unmapped(low - hal::page_bytes) && !is_unmapped(low));
         REQUIRE(is_unmapped(hal::emergency_stack_bounds(core).low - 8));

@@ -8,6 +8,8 @@
 #include "nopscope/return_ops.hpp"
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/crash.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
 #include "tests/firmware/selftest/traced.hpp"
@@ -39,7 +41,8 @@ static void crash_handler(unsigned) { selftest_undefined(); }
     hal::disable_interrupts();
     hal::set_handler(0, 8, handler);
     hal::raise_interrupt(0);
-    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // the interrupt comes here
+    hal::unmask_interrupts();
+    asm volatile("nop\n\tnop" ::: "memory");  // the interrupt comes here
 }
 static void crash_interrupt() { take_interrupt(crash_handler); }
 static void crash_no_handler() { take_interrupt(nullptr); }
@@ -70,12 +73,6 @@ static void crash_exit() {
     wait_for_others([](Job job) { hal::disable_interrupts(), on_core_1(job); }, ends);
 }
 
-std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
-static void crash_execute_data() {
-    const auto data = reinterpret_cast<void (*)()>(&crash_data_word);
-    data();
-}
-
 // Return addresses are hooks: of a recorder only; of two ops' callbacks and a recorder; and of
 // callbacks only, in a function without a frame.
 static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {}
@@ -99,14 +96,14 @@ static void crash_deeper() { breaks(); }
     hook_everything();
     calls_back(crash_in_tail);
 }
-// x30 is a hook here, too, but this function has a frame.
+// The return address is a hook here, too, but this function has a frame.
 [[gnu::noinline]] static void crash_hooked_in_frame() {
     hook_everything();
     calls_back([] { breaks_in_frame(); });
 }
-// The tracer itself faults at a function's entry, because TPIDR_EL1 is an invalid core pointer.
+// The tracer itself faults at a function's entry, because its register is an invalid core pointer.
 static void crash_entry_inside() {
-    asm volatile("msr tpidr_el1, %0" ::"r"(std::uint64_t{1} << 47));
+    lose_current_core();
     jumps_back(crash_deeper);
 }
 [[gnu::noinline]] static void crash_entry() {
@@ -118,16 +115,11 @@ static void crash_entry_inside() {
 [[gnu::noinline]] static void crash_outer(void (*way)()) { crash_inner(way); }
 }
 
-static constexpr struct {
-    const char* name;
-    void (*way)();
-} cases[] = {
+static constexpr CrashCase cases[] = {
     {"undefined", selftest_undefined},
-    {"hvc", selftest_hvc},
     {"brk", selftest_brk},
     {"registers", selftest_known_registers},
     {"read-null", crash_read_null},
-    {"execute-data", crash_execute_data},
     {"stack", crash_stack},
     {"panic", crash_panic},
     {"interrupt", crash_interrupt},
@@ -142,9 +134,12 @@ static constexpr struct {
 };
 
 void selftest::crash(const char* name) {
-    for (const auto& one : cases) {
-        if (std::strcmp(name, one.name) != 0) continue;
-        std::fflush(stdout);
-        crash_outer(one.way);
+    for (const std::span<const CrashCase> list :
+         {std::span<const CrashCase>(cases), more_crashes}) {
+        for (const CrashCase& one : list) {
+            if (std::strcmp(name, one.name) != 0) continue;
+            std::fflush(stdout);
+            crash_outer(one.way);
+        }
     }
 }

@@ -34,7 +34,12 @@ static void run_task(void) {
 }
 
 static bool create(struct task* task) {
-    enum { words = sizeof task->stack / sizeof task->stack[0], saved = 20, return_address = 11 };
+#ifdef __riscv
+    enum { saved = 26, return_address = 0 };  // what switch_stacks() loads
+#else
+    enum { saved = 20, return_address = 11 };
+#endif
+    enum { words = sizeof task->stack / sizeof task->stack[0] };
     uint64_t* const sp = task->stack + words - saved;
     sp[return_address] = (uintptr_t)run_task;
     task->sp = (uintptr_t)sp;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interrupts: they come in time, nest by priority, and do not change the code that they interrupt.
-#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
@@ -8,6 +7,7 @@
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
 #include "tests/firmware/image.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/targets.hpp"
 
@@ -143,14 +143,7 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
 
 namespace {
 
-struct Registers {  // layout: HOLD_* in targets.S
-    std::uint64_t x[32];
-    std::uint64_t q[32][2];
-    std::uint64_t nzcv, fpsr, fpcr, unused;
-};
-static_assert(offsetof(Registers, q) == 256 && offsetof(Registers, nzcv) == 768 &&
-              sizeof(Registers) == 800);
-alignas(16) struct { Registers in, out; } holding;
+alignas(16) struct { HeldRegisters in, out; } holding;
 image::Random handler_random(0x5eed);
 volatile unsigned hits;
 volatile unsigned timer_hits;
@@ -173,14 +166,6 @@ void spoil_nested(unsigned) {
     selftest_clobber(0xdead'beef'dead'beef);
 }
 
-void fill(Registers& registers, image::Random& random) {
-    for (auto& x : registers.x) x = random.next();
-    for (auto& q : registers.q) q[0] = random.next(), q[1] = random.next();
-    registers.nzcv = random.next() & 0xf000'0000;
-    registers.fpsr = random.next() & 0x0800'009f;  // QC and the cumulative exceptions
-    registers.fpcr = random.next() & 0x07c0'0000;  // AHP, DN, FZ, RMode: none causes traps
-}
-
 }  // namespace
 
 SELFTEST("interrupt.no_register_changes") {
@@ -196,14 +181,12 @@ SELFTEST("interrupt.no_register_changes") {
     rearm();
     bool same = true;
     while (same && (hits < wanted_hits || timer_hits < wanted_timer_hits) && hal::clock() < limit) {
-        fill(holding.in, random);
-        holding.in.x[28] = loops;
+        fill(holding.in, random, loops);
         hal::disable_interrupts();
         hal::raise_interrupt(1);
         selftest_hold(&holding);
-        holding.in.x[28] = 0;
-        holding.in.x[31] = holding.out.x[31];  // SP is not stored
-        same = std::memcmp(&holding.in, &holding.out, offsetof(Registers, unused)) == 0;
+        forget_unheld(holding.in, holding.out);
+        same = std::memcmp(&holding.in, &holding.out, sizeof holding.in) == 0;
     }
     hal::timer_disarm();
     REQUIRE(same && hits >= wanted_hits && timer_hits >= wanted_timer_hits);

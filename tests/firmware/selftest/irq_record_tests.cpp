@@ -4,6 +4,7 @@
 #include "hal/symbols.hpp"
 #include "nopscope/interrupts.hpp"
 #include "nopscope/samples.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 #include "tests/firmware/selftest/ring_words.hpp"
 #include "tests/firmware/selftest/tracing.hpp"
 #include "tracer/core/here.hpp"
@@ -30,6 +31,10 @@ void take(unsigned sgi) {
     hal::disable_interrupts();
 }
 
+// Of an address in a record, from the text's begin on.
+std::int64_t offset_of(const protocol::Event& address) {
+    return protocol::sampled_offset(address.data, instruction_bytes);
+}
 bool lies_in_text(std::int64_t offset) {
     const auto size = hal::address_of(__text_end) - hal::address_of(__text_start);
     return offset >= 0 && static_cast<std::uint64_t>(offset) < size;
@@ -71,22 +76,27 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
     static const void* const traced[] = {pointer(masks), pointer(calls_back)};
     constexpr Recorder recorders[] = {Recorder::none,     Recorder::graph,   Recorder::profile,
                                       Recorder::duration, Recorder::sampled, Recorder::graph};
-    std::uint64_t where[std::size(recorders)] = {};
+    constexpr void (*caller)() = [] {
+        masks(1000);
+        asm volatile("");  // no jump
+    };
+    std::int64_t where[std::size(recorders)] = {};
     for (unsigned n = 0; n < std::size(recorders); ++n) {
         REQUIRE(is_ok(enable(recorders[n], Sites::of(traced))));
         // The last round has two hooks.
         if (n == 5) REQUIRE(is_ok(attach(counting_exits, Sites::of(traced))));
         const Recording recording = record([] {
             joined_core()->longest_masked = 0;
-            calls_back([] { masks(1000); });  // always the same call site
+            calls_back(caller);
         });
         REQUIRE(recording.well_formed);
         for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
             if (recording.events[i].extended == Extended::masked)
-                where[n] = recording.events[i + 1].data;
+                where[n] = offset_of(recording.events[i + 1]);
         }
-        REQUIRE(where[n] != 0 && lies_in_text(protocol::sampled_offset(where[n])) &&
-                where[n] == where[0]);
+        const std::int64_t in_caller =
+            where[n] - static_cast<std::int64_t>(address(caller) - hal::address_of(__text_start));
+        REQUIRE(in_caller > 0 && in_caller < 64 && where[n] == where[0]);
     }
 }
 
@@ -111,7 +121,7 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     unsigned count = 0;
     for (std::size_t n = 0; n + 2 < recording.events.size(); ++n) {
         if (recording.events[n].extended != Extended::masked) continue;
-        REQUIRE(lies_in_text(protocol::sampled_offset(recording.events[n + 1].data)));
+        REQUIRE(lies_in_text(offset_of(recording.events[n + 1])));
         REQUIRE(recording.events[n + 2].data >= (count + 1) * 2 * least);
         ++count;
     }
@@ -184,7 +194,7 @@ bool only_sample(const Recording& recording, Sample& sample) {
     for (const protocol::Event& event : recording.events.subspan(1)) {
         if (event.extended != protocol::Extended::data) return false;
         ++sample.addresses;
-        sample.in_text += lies_in_text(protocol::sampled_offset(event.data));
+        sample.in_text += lies_in_text(offset_of(event));
     }
     return recording.events[0].extended == protocol::Extended::sample &&
            sample.addresses == protocol::sample_addresses(sample.argument);
@@ -210,15 +220,15 @@ SELFTEST("samples.of_many_callers_the_outermost_are_cut") {
 SELFTEST("samples.what_is_no_frame_record_is_not_followed") {
     REQUIRE(tracer_is_up());
     const Recording recording = record([] {
-        std::uint64_t x[31] = {};
         const std::uint64_t pc = hal::address_of(__text_start);
-        const auto sp = reinterpret_cast<std::uint64_t>(&x[0]);
+        hal::FrameRecord own{.caller_record = 0, .return_address = pc + 4};
+        const auto sp = reinterpret_cast<std::uint64_t>(&own);
+        SampledRegisters at;
         // Unmapped, below SP, misaligned, and a record that points to itself.
         for (const std::uint64_t record : {std::uint64_t{16}, sp - 64, sp + 4, sp}) {
-            x[29] = record;
-            x[0] = sp;
-            x[1] = pc + 4;
-            sample({x, sp, pc});
+            at.set_frame(record);
+            own.caller_record = at.frame();
+            sample({at.x, sp, pc});
         }
     });
     REQUIRE(recording.events.size() == 3 * 2 + 3);

@@ -83,7 +83,7 @@ SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
     }
 }
 
-extern "C" const char nopscope_profile_entry[];  // tracer/arch/arm64/profile.S
+extern "C" const char nopscope_profile_entry[];  // profile.S of tracer/arch
 
 // Like the middle of a change.
 SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {

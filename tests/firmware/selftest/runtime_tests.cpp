@@ -9,24 +9,15 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "hal/arm64/boot.hpp"
-#include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
 #include "hal/hal.hpp"
 #include "hal/symbols.hpp"
 #include "tests/firmware/image.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-
-SELFTEST("boot.at_el1") {
-    std::uint64_t level;
-    asm("mrs %0, CurrentEL" : "=r"(level));
-    const auto entered = hal::boot_exception_level();
-    REQUIRE(level >> 2 == 1 && (entered == 1 || entered == 2));
-    passed(entered == 1 ? "entered at EL1" : "entered at EL2");
-}
 
 SELFTEST("boot.board") {
     REQUIRE(hal::core_count() >= 1 && hal::core_count() <= hal::max_cores && hal::this_core() == 0);
@@ -35,7 +26,8 @@ SELFTEST("boot.board") {
 }
 
 SELFTEST("boot.semihosting_answer_is_consistent") {
-    // Without semihosting the probe's HLT is undefined. The HAL catches it, and main() runs.
+    // Without semihosting the probe's instruction is an exception. The HAL catches it, and main()
+    // runs.
     REQUIRE(hal::has_semihosting() || hal::command_line()[0] == '\0');
     passed(hal::has_semihosting() ? "answered" : "unanswered");
 }
@@ -52,7 +44,7 @@ SELFTEST("time.clock_advances") {
 }
 
 SELFTEST("time.cycles_advance") {
-    if (!hal::CpuFeatures::read().pmu) return passed("no PMU here");
+    if (!has_cycle_counter()) return passed("no PMU here");
     const std::uint64_t before = hal::cycles();
     for (volatile unsigned i = 0; i < 10'000;) i = i + 1;
     const std::uint64_t spent = hal::cycles() - before;
@@ -123,15 +115,12 @@ SELFTEST("newlib.descriptors_are_the_console") {
 
 namespace {
 
-// Two registers that reset to UNKNOWN, as boot left them: read before init() sets one.
+// Runs before init() sets the tracer's register.
 struct Constructed {
-    Constructed() : value(magic) {
-        asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
-        asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-    }
+    Constructed() : value(magic), registers_are_zero(unknown_registers_are_zero()) {}
     static constexpr unsigned magic = 0x600d;
     unsigned value;
-    std::uint64_t tpidr, fpcr;
+    bool registers_are_zero;
 };
 // Not constant-initialised: only a constructor that ran can have set it.
 volatile Constructed constructed;
@@ -145,18 +134,12 @@ void capture(const char* bytes, std::size_t count) {
 
 }  // namespace
 
-// longjmp reads TPIDR_EL1 before init(), and code that rounds depends on FPCR.
+// longjmp reads the tracer's register before init(), and code that rounds depends on its mode.
 SELFTEST("boot.sections_are_initialised_and_unknown_registers_zeroed") {
     REQUIRE(initialised == 0x1234'5678);
     for (const volatile unsigned& word : zeroed) REQUIRE(word == 0);
     REQUIRE(constructed.value == Constructed::magic);
-    REQUIRE(constructed.tpidr == 0 && constructed.fpcr == 0);
-}
-
-// HCRX_EL2.TALLINT, which boot clears. Nothing here uses ALLINT, but a firmware's code may.
-SELFTEST("boot.el2_does_not_trap_allint") {
-    if (hal::field(hal::read_id_aa64pfr1_el1(), 36, 4) == 0) return passed("no FEAT_NMI here");
-    asm volatile("msr S3_0_C4_C3_0, xzr");  // ALLINT
+    REQUIRE(constructed.registers_are_zero);
 }
 
 SELFTEST("console.goes_where_it_is_set") {

@@ -3,6 +3,7 @@
 
 #include "hal/hal.hpp"
 #include "nopscope/interrupts.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 
 #include <csetjmp>
 
@@ -62,7 +63,7 @@ volatile bool armed = true;
     interrupts_unmasked();
 }
 [[gnu::noinline]] void jumps_back(void (*function)()) { function(); }
-[[gnu::noinline]] void breaks_in_frame() { asm volatile("brk #42" ::: "x30"); }
-[[gnu::noinline]] void breaks() { asm volatile("brk #42"); }
+[[gnu::noinline]] void breaks_in_frame() { asm volatile(SELFTEST_BREAKPOINT::: SELFTEST_LINK); }
+[[gnu::noinline]] void breaks() { asm volatile(SELFTEST_BREAKPOINT); }
 
 }  // namespace nopscope::selftest

@@ -24,7 +24,7 @@ std::uint64_t catches_often(unsigned times);
 void calls_back(void (*function)());
 void jumps_back(void (*function)());  // by a jump
 void masks(std::uint64_t ticks);      // reports interrupts as masked for `ticks`, by its caller
-void breaks();                        // BRK in a function without a frame
+void breaks();                        // a breakpoint in a function without a frame
 void breaks_in_frame();
 
 // A function as an element of the list for Sites::of().
@@ -54,5 +54,5 @@ inline const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), point
 }  // namespace nopscope::selftest
 
 extern "C" {
-[[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // tracer/arch/arm64/longjmp.S
+[[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // longjmp.S of tracer/arch
 }

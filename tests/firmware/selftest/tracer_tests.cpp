@@ -3,6 +3,7 @@
 #include "tests/firmware/selftest/tracing.hpp"
 
 #include "nopscope/interrupts.hpp"
+#include "tests/firmware/selftest/machine.hpp"
 #include "tracer/arch/patch_site.hpp"
 
 using arch::idle_word;
@@ -66,13 +67,12 @@ SELFTEST("tracer.refuses_as_a_whole_what_is_no_site_and_a_word_it_did_not_write"
     REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::unknown_function);
     REQUIRE(is_idle(pointer(leaf)));
     const Address at = toggle_of(pointer(calls_leaf));
-    constexpr std::uint32_t brk = 0xd4200000;
-    machine.write_word(at, brk);
+    machine.write_word(at, breakpoint_word);
     const Status status = enable(Recorder::graph, Sites::of(both));
     machine.write_word(at, idle_word);
     REQUIRE(status == Status::unexpected_text && is_idle(pointer(leaf)));
     const auto [address, found, expected] = last_error();
-    REQUIRE(address == at && found == brk && expected == idle_word);
+    REQUIRE(address == at && found == breakpoint_word && expected == idle_word);
 }
 
 // With longjmp as the C library has it, and with the one that tells the tracer: then the four end

@@ -162,11 +162,11 @@ constexpr unsigned sample_addresses(std::uint32_t argument) {
 }
 constexpr bool sample_has_link(std::uint32_t argument) { return (argument >> 6 & 1) != 0; }
 constexpr bool sample_is_cut(std::uint32_t argument) { return (argument >> 7 & 1) != 0; }
-constexpr std::uint64_t sampled_address(std::uint64_t offset, unsigned unit_bytes = 4) {
+constexpr std::uint64_t sampled_address(std::uint64_t offset, unsigned unit_bytes) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(offset) >>
                                       (unit_bytes == 4 ? 2 : 1));
 }
-constexpr std::int64_t sampled_offset(std::uint64_t data, unsigned unit_bytes = 4) {
+constexpr std::int64_t sampled_offset(std::uint64_t data, unsigned unit_bytes) {
     return static_cast<std::int64_t>(narrow_value(data)) * unit_bytes;
 }
 

@@ -87,7 +87,7 @@ TEST_F(ExportSums, CallsBehindAGapAddUp) {
 TEST_F(ExportSums, SamplesOfAPathAreOfItsLastFunction) {
     const auto sample = [&](std::vector<std::uint64_t> offsets) {
         const auto count = static_cast<unsigned>(offsets.size());
-        for (std::uint64_t& offset : offsets) offset = protocol::sampled_address(offset);
+        for (std::uint64_t& offset : offsets) offset = protocol::sampled_address(offset, 4);
         target.with_data(protocol::Extended::sample, protocol::sample_argument(count, false, false),
                          offsets);
     };

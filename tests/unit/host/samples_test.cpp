@@ -18,7 +18,7 @@ protected:
     void sample(const std::vector<std::int64_t>& offsets, bool has_link = false, bool cut = false) {
         std::vector<std::uint64_t> data;
         for (const std::int64_t offset : offsets)
-            data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset)));
+            data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset), 4));
         const auto count = static_cast<unsigned>(offsets.size());
         target.with_data(Extended::sample, protocol::sample_argument(count, has_link, cut), data);
         target.clock += 100;

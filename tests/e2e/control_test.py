@@ -52,15 +52,18 @@ class Steered(machines.Case):
     def test_filters_on_the_target(self):
         recorder = self.record("--trace", "lua*", "--min-duration", "50us")
         recorder.wait_for(lambda: recorder.generated() > 10_000)  # most of them are filtered
+        mine, others = ("a", "x") if MACHINE == "riscv-virt" else ("x", "a")
         for command, said in (("depth 3", "ok"), ("sample 1/10", "ok"), ("trace lua* --recorder sampled", "tracing"),
                               ("only luaV_execute", "only 1 function and below"), ("only", "all that is traced"),
-                              ("capture x0,x1,result luaV_execute", "capturing")):
+                              (f"capture {mine}0,{mine}1,result luaV_execute", "capturing")):
             self.assertRegex(recorder.ctl(*command.split()), said)
         time.sleep(0.5)
+        self.assertIn(f"{others}0: expected {mine}0 to {mine}7", recorder.ctl("capture", f"{others}0", "luaV_execute", status=2))
         self.assertRegex(recorder.ctl("capture", "none", "luaV_execute"), "capturing none")
         recorder.ctl("stats")  # makes the target send a stats frame
         time.sleep(0.5)
         report = recorder.end()
+        self.assertEqual({of["what"] for of in report["captured"]}, {f"{mine}0", f"{mine}1", "result"})
         self.assertGreater(report["integrity"]["filtered"], 1000)
         self.assertEqual(report["integrity"]["commands_refused"], 0)
 

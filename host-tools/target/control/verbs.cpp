@@ -210,25 +210,38 @@ std::string reset(const ControlRequest&, const TargetSide& target) {
     return fmt::format("the target has been reset: session {}", target.hello.session);
 }
 
-// "0,1,result": x0 and x1 at the entry, x0 at the return.
-// `letters`: those that a register's number may follow.
-std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text, std::string_view letters) {
+using Archs = std::span<const Arch* const>;
+
+// Which argument is in a register of this name, in one of these architectures. Or its number.
+std::uint64_t argument_number(std::string_view word, Archs archs) {
+    if (word.find_first_not_of("0123456789") == word.npos && !word.empty()) return number(word, 7);
+    std::vector<std::string> names;
+    for (const Arch* const arch : archs) {
+        const auto& own = arch->arguments;
+        const auto found = std::find(own.begin(), own.end(), word);
+        if (found != own.end()) return static_cast<std::uint64_t>(found - own.begin());
+        names.push_back(fmt::format("{} to {} ({})", own.front(), own.back(), arch->name));
+    }
+    refuse(
+        fmt::format("{}: expected {}, result, or none", for_cell(word), fmt::join(names, " or ")));
+}
+// "0,1,result": the first two arguments at the entry, the result at the return.
+std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text, Archs archs) {
     std::uint8_t mask = 0, result = 0;
     while (!text.empty()) {
-        std::string_view word = text.substr(0, text.find(','));
+        const std::string_view word = text.substr(0, text.find(','));
         text.remove_prefix(std::min(word.size() + 1, text.size()));
         if (word == "result") {
             result = 1;
         } else if (word != "none") {
-            if (letters.find(word[0]) != letters.npos) word.remove_prefix(1);
-            mask = static_cast<std::uint8_t>(mask | 1u << number(word, 7));
+            mask = static_cast<std::uint8_t>(mask | 1u << argument_number(word, archs));
         }
     }
     return {mask, result};
 }
 std::string capture(const ControlRequest& request, const TargetSide& target) {
-    const char* const first = arch_of(target.hello.architecture).arguments[0];
-    const auto [mask, result] = captured(request.words[1], {first, 1});
+    const Arch* const arch = &arch_of(target.hello.architecture);
+    const auto [mask, result] = captured(request.words[1], {&arch, 1});
     const std::uint64_t selected =
         select(target.client, choose(symbols_of(target), with_globs(request, 2)));
     apply(target.client, Command::set_capture, {mask, result}, selected);
@@ -273,11 +286,7 @@ std::string events(const ControlRequest& request, const TargetSide& target) {
 }
 
 void check_id(const Words& words) { number_or_0(words, Command::mark); }
-void check_captured(const Words& words) {
-    std::string letters;
-    for (const Arch* const arch : all_archs()) letters += arch->arguments[0][0];
-    captured(words[1], letters);
-}
+void check_captured(const Words& words) { captured(words[1], all_archs()); }
 void check_events(const Words& words) { events_of(words); }
 void check_mode(const Words& words) { number_in(protocol::mode_names, words[1]); }
 void check_depth(const Words& words) { number_of(words, Command::set_depth); }
@@ -341,7 +350,7 @@ constexpr Verb table[] = {
      .is_option = true,
      .old_option = "--only-function"},
     {.name = "capture",
-     .help = "Record arguments and result of these functions; WHAT: x0,x1,result or none",
+     .help = "Record arguments and result of these functions; WHAT: as x0,x1,result or a0, or none",
      .argument = captured_globs,
      .perform = capture,
      .chooses = true},

@@ -252,14 +252,32 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
         std::istringstream words(line);
         return ControlRequest{.words = {std::istream_iterator<std::string>(words), {}}};
     };
-    for (const char* const bad :
-         {"", "fly", "start 1", "mark x", "mark 33554432", "depth", "depth -1",
-          "min-duration 10parsecs", "min-duration -1ms", "sample 1/0", "sample 2/3", "mode fast",
-          "baud 0", "baud 99999999999", "untrace", "reset now", "capture x8 f", "capture x1"})
+    for (const char* const bad : {"",
+                                  "fly",
+                                  "start 1",
+                                  "mark x",
+                                  "mark 33554432",
+                                  "depth",
+                                  "depth -1",
+                                  "min-duration 10parsecs",
+                                  "min-duration -1ms",
+                                  "sample 1/0",
+                                  "sample 2/3",
+                                  "mode fast",
+                                  "baud 0",
+                                  "baud 99999999999",
+                                  "untrace",
+                                  "reset now",
+                                  "capture x8 f",
+                                  "capture a8 f",
+                                  "capture x f",
+                                  "capture a0,,a1 f",
+                                  "capture v0 f",
+                                  "capture x1"})
         EXPECT_THROW(check(request(bad)), Error) << bad;
     for (const char* const good :
          {"mark", "mark 7", "min-duration 1.5ms", "sample 1/100", "sample 3", "trace", "trace a b",
-          "only", "capture x0,7,result f", "baud 3000000"})
+          "only", "capture x0,7,result f", "capture a0,a7 f", "baud 3000000"})
         EXPECT_NO_THROW(check(request(good))) << good;
 }
 
@@ -289,6 +307,27 @@ TEST_F(OneHost, RefusesAShortestDurationThatTheClockDoesNotReach) {
     EXPECT_THROW(done(std::uint64_t{1} << 62), Error);
     EXPECT_TRUE(line.target.done.empty());
     EXPECT_EQ(done(1'000'000'000), "recording calls of 2000000000 ticks and more");
+}
+// The names of the other architecture's are refused before anything is asked.
+TEST_F(OneHost, CapturesTheRegistersOfTheTargetsArchitecture) {
+    const auto said = [&](protocol::Architecture of, const char* what) {
+        HelloInfo hello;
+        hello.architecture = of;
+        const Error error = test::error_of([&] {
+            perform({.words = {"capture", what, "f"}}, {client, nullptr, hello});
+        });
+        return std::string(error.what());
+    };
+    using protocol::Architecture;
+    EXPECT_EQ(said(Architecture::riscv64, "x0"),
+              "x0: expected a0 to a7 (riscv64), result, or none");
+    EXPECT_EQ(said(Architecture::riscv64, "a0,x1"),
+              "x1: expected a0 to a7 (riscv64), result, or none");
+    EXPECT_EQ(said(Architecture::arm64, "a0"), "a0: expected x0 to x7 (arm64), result, or none");
+    // What the target has is not refused for its name, but f without an image.
+    EXPECT_THAT(said(Architecture::riscv64, "a0,7,result"), HasSubstr("--image"));
+    EXPECT_THAT(said(Architecture::arm64, "x0"), HasSubstr("--image"));
+    EXPECT_TRUE(line.target.done.empty());
 }
 // A timeout is no refusal, and is said once.
 TEST_F(OneHost, SaysThatACoreWasLate) {

@@ -3,7 +3,7 @@
 /// Values in the recording, for C: arguments and results of chosen functions, and the firmware's
 /// counters (capture.hpp).
 ///
-///     nopscope_capture_arguments(nopscope_named("uart_*"), 3);  // x0 and x1
+///     nopscope_capture_arguments(nopscope_named("uart_*"), 3);  // the first two
 ///     nopscope_counter(queue_length, queue->size);
 #pragma once
 
@@ -23,7 +23,7 @@ NOPSCOPE_API void nopscope_counter(uint32_t id, int64_t value);
 /// Records registers at each entry: nopscope::capture_arguments().
 NOPSCOPE_API enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites,
                                                              uint8_t mask);
-/// Records x0 at each return: nopscope::capture_result().
+/// Records x0 or a0 at each return: nopscope::capture_result().
 NOPSCOPE_API enum nopscope_status nopscope_capture_result(struct nopscope_sites sites);
 /// Ends both captures of these functions: nopscope::capture_nothing().
 NOPSCOPE_API enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites);

@@ -2,7 +2,7 @@
 /// \file
 /// Values in the recording: arguments and results of chosen functions, and the firmware's counters.
 ///
-///     nopscope::capture_arguments(nopscope::Sites::named("uart_*"), 0b11);  // x0 and x1
+///     nopscope::capture_arguments(nopscope::Sites::named("uart_*"), 0b11);  // the first two
 ///     nopscope::capture_result(nopscope::Sites::named("uart_read"));
 ///     nopscope::counter(queue_length, queue.size());
 ///
@@ -24,15 +24,15 @@ namespace nopscope {
 void counter(std::uint32_t id, std::int64_t value);
 
 /// Records registers at each entry of these functions, before the recorder's own record. Bit n of
-/// `mask` stands for xn, n from 0 to 7. The tracer does not know which of them are arguments. The
-/// mask replaces the previous mask of these functions; 0 ends the capture.
+/// `mask` stands for xn (RISC-V: an), n from 0 to 7. The tracer does not know which of them are
+/// arguments. The mask replaces the previous mask of these functions; 0 ends the capture.
 ///
 /// Contexts and errors are those of attach(). Status::too_many: more than 8 different masks are in
 /// use. After an error both masks may be attached.
 Status capture_arguments(const Sites& sites, std::uint8_t mask);
-/// Records x0 at each return of these functions, after the recorder's own record. It sees only
-/// calls whose return the tracer sees, as a ReturnOps does. Contexts and errors are those of
-/// attach().
+/// Records x0 (RISC-V: a0) at each return of these functions, after the recorder's own record. It
+/// sees only calls whose return the tracer sees, as a ReturnOps does. Contexts and errors are those
+/// of attach().
 Status capture_result(const Sites& sites);
 /// Ends the capture of arguments and results of these functions. Contexts and errors are those of
 /// detach().

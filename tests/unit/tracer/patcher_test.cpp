@@ -9,6 +9,7 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     const PatchSite good = text.add(text_base + 0x100, true);
     const PatchSite misaligned = text.add(text_base + 0x144, true);
     const PatchSite misaligned_bare = text.add(text_base + 0x184, false);
+    text.machine.load(misaligned_bare.slot() - 4, unset_word);  // padding in front may be NOPs, too
     const PatchSite outside = text.add(text_base + 0x3100, true);
     const PatchSite first = site_at(text_base, false);  // its slot would be below the text
     text.entries.push_back(first.slot());

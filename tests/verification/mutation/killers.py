@@ -74,7 +74,8 @@ class Units:
     TESTS = "tests/unit/tracer"
     LIBRARIES = ("gtest/gtest.h",)  # their headers cost more than our code, so they are compiled once
     COMPILER = ["clang++-19", "-std=c++20", "-O0", "-w", "-fpch-instantiate-templates"]
-    OPTIONS = ["-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+    OPTIONS = ["-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"',
+               '-DNOPSCOPE_ARM64="aarch64-linux-gnu-"']
 
     def __init__(self, directory):
         self.directory = directory

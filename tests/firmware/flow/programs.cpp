@@ -45,7 +45,7 @@ const Operation operations[4] = {operation<0>, operation<1>, operation<2>, opera
 // ---- coroutines ----
 
 struct Coroutine {
-    struct promise_type {
+    struct promise_type {  // NOLINT(readability-identifier-naming): the language's name
         Coroutine get_return_object() {
             return {std::coroutine_handle<promise_type>::from_promise(*this)};
         }

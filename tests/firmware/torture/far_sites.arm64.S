@@ -35,9 +35,3 @@ torture_direct:
     mov     x30, x9
     ret     x10
     .size   torture_direct, . - torture_direct
-
-    .bss
-    .balign 8
-    .globl  torture_direct_calls
-torture_direct_calls:
-    .skip   8

@@ -36,9 +36,3 @@ torture_direct:
     sd      t3, (t1)
     jr      t0
     .size   torture_direct, . - torture_direct
-
-    .bss
-    .balign 8
-    .globl  torture_direct_calls
-torture_direct_calls:
-    .skip   8

@@ -179,15 +179,8 @@ traced torture_leaf             // for callbacks to call
 
     .bss
     .balign 8
-    .macro  variable name, bytes
+    .irp    name, saved, leap_sp, delay, phase, jitter
     .globl  torture_\name
 torture_\name:
-    .skip   \bytes
-    .endm
-    .irp    name, saved, leap_sp, delay, phase, jitter
-    variable \name, 8
-    .endr
-    .balign 16
-    .irp    name, arguments, results, before_call, arrived, returned
-    variable \name, 384
+    .skip   8
     .endr

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+torture::RegisterFile torture_arguments, torture_results, torture_before_call, torture_arrived,
+    torture_returned;
+
 namespace torture {
 namespace {
 

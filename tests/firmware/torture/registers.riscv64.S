@@ -13,7 +13,6 @@
     .equ    fa0_at, 200
     .equ    fs0_at, 264
     .equ    ft0_at, 360
-    .equ    file_bytes, 456
     .equ    torture_max_phase, 128    // arch/riscv64.hpp has it, too
     .equ    mtimecmp, 0x2004000       // of hart 0 of QEMU's virt
     .equ    legal_fcsr, 0x7f          // all flags, four of the rounding modes
@@ -201,14 +200,8 @@ traced torture_leaf             // for callbacks to call
 
     .bss
     .balign 8
-    .macro  variable name, bytes
+    .irp    name, saved, leap_sp, delay, phase
     .globl  torture_\name
 torture_\name:
-    .skip   \bytes
-    .endm
-    .irp    name, saved, leap_sp, delay, phase
-    variable \name, 8
-    .endr
-    .irp    name, arguments, results, before_call, arrived, returned
-    variable \name, file_bytes
+    .skip   8
     .endr

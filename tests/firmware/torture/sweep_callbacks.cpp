@@ -10,7 +10,7 @@ void torture_no_landing(), torture_leaper(), torture_leaf();
 void torture_far();       // calls torture_direct once
 void torture_far_bare();  // an ops without a direct entry
 extern const char torture_direct[];
-extern uint64_t torture_direct_calls;
+uint64_t torture_direct_calls;
 nopscope::Ops torture_far_ops, torture_bare_ops;
 }
 

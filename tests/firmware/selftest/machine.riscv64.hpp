@@ -70,7 +70,7 @@ inline std::uint64_t fault_address(const hal::Fault& fault) { return fault.value
 inline const hal::ExceptionFrame& fault_frame(unsigned core) {
     return reinterpret_cast<const hal::Hart*>(hal::emergency_stack_bounds(core).high)[-1].frame;
 }
-// The PMP's locked entries are each core's own, for the core that runs.
+// Each core locks the page below its own stack.
 inline unsigned guarded_stacks() { return hal::core_count(); }
 
 struct HeldRegisters {  // layout: HOLD_* in targets.riscv64.S

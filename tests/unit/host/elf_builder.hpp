@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a small ELF word by word, for the tests of the reader and the checks. It holds arm64 code.
+// Builds a small ELF of arm64 code. The tests of the ELF reader and of `check` use it.
 #pragma once
 
 #include <algorithm>

@@ -179,4 +179,17 @@ std::string with_commas(std::uint64_t value) {
     return out;
 }
 
+std::string some_of(const std::vector<std::string>& names, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+        text += (i != 0 ? ", " : "") + for_cell(names[i]);
+    if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+    return text;
+}
+
+void add_count(std::string& list, std::uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", with_commas(count), what);
+}
+
 }  // namespace nopscope::host

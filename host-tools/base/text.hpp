@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nopscope::host {
 
@@ -40,5 +41,9 @@ std::string exact_ns(std::uint64_t ns);
 std::string human_ns(double ns);
 // 1,234,567
 std::string with_commas(std::uint64_t value);
+// The first `most` names, for a cell: "a, b and 3 more".
+std::string some_of(const std::vector<std::string>& names, std::size_t most);
+// Appends a count that is not zero to a list: "3 gaps, 1,204 marks".
+void add_count(std::string& list, std::uint64_t count, std::string_view what);
 
 }  // namespace nopscope::host

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <sstream>
 
+#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"

@@ -240,8 +240,8 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
         run.self_ns += static_cast<double>(node.self_ns);
     }
     const auto take = [&](const auto& row) {
-        add(run.functions[names.function(row)], row.calls, nopscope::host::self_of(row, report.raw),
-            total_of(row, report.raw));
+        const RowTimes& times = row.shown(report.raw);
+        add(run.functions[names.function(row)], row.calls, times.self_ns, times.total_ns);
     };
     for (const FunctionRow& row : report.functions) take(row);
     if (report.has_calls()) return run;

@@ -114,11 +114,6 @@ inline constexpr double similar_spans = 1.25;
 // nothing, by the row's calls (calls stay), or by the seconds of the run's span.
 Difference compare(std::vector<RunSums> before, std::vector<RunSums> after, Per per = Per::total);
 
-// The page's data (views/page/html.hpp). Its times are those after the change. It also has the
-// paths' self times before it, for a differential flame graph. Only the facts have gone functions.
-std::string view_json(const Names& names, const Difference& difference, const std::string& title,
-                      const std::string& headline, std::size_t most_paths = 50'000);
-
 // Welch's t-test, two-sided: the probability that one distribution gives means so far apart. 1 if a
 // side has fewer than two values; 0 or 1 if neither side varies.
 double welch(const std::vector<double>& a, const std::vector<double>& b);

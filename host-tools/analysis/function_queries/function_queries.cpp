@@ -105,7 +105,7 @@ std::uint64_t Latency::per_mille_ns(unsigned part) const {
 Latency latency_of(const Report& report, const Profile& profile, std::uint32_t function) {
     Latency latency;
     static_cast<CallTimes&>(latency) =
-        call_of(report.by_number[function], report.raw).value_or(CallTimes{});
+        report.by_number[function].shown(report.raw).call.value_or(CallTimes{});
     if (function >= profile.durations().size()) return latency;
     const DurationsOf& of = profile.durations()[function];
     const auto& calls = (report.raw ? of.raw : of.corrected).calls;

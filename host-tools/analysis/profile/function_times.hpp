@@ -8,18 +8,25 @@
 
 namespace nopscope::host {
 
-struct FunctionTimes {
-    std::uint64_t calls = 0;
-    std::uint64_t total_ticks = 0;
-    std::uint64_t self_ticks = 0;
-    std::uint64_t min_ticks = ~std::uint64_t{0};  // of `timed` calls
-    std::uint64_t max_ticks = 0;
+// Of a function's calls, those that are special.
+struct CallCounts {
     std::uint64_t timed = 0;  // returned or unwound, with no gap inside
     std::uint64_t open = 0;   // not over when their session ended
     std::uint64_t lost = 0;   // ended inside a gap
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;  // a gap lies inside
     std::uint64_t cut = 0;  // crossed an end of the part that is shown; they count with their parts
+    // An upper bound of the records that were dropped while a call of the function was open. The
+    // time of a dropped call is in its caller's self time. See Profile::on_missing().
+    std::uint64_t dropped = 0;
+};
+
+struct FunctionTimes : CallCounts {
+    std::uint64_t calls = 0;
+    std::uint64_t total_ticks = 0;
+    std::uint64_t self_ticks = 0;
+    std::uint64_t min_ticks = ~std::uint64_t{0};  // of `timed` calls
+    std::uint64_t max_ticks = 0;
     std::uint64_t timed_ticks = 0;  // sum over `timed` calls, also over calls inside each other
     // The same less the overhead, in 1/256 ticks, but with a landing pad's time (call_costs.hpp).
     // Without the `uncorrected` calls, which ended before a boot had measured the overhead.
@@ -27,9 +34,6 @@ struct FunctionTimes {
     std::int64_t corrected_min = INT64_MAX;
     std::int64_t corrected_max = INT64_MIN;
     std::uint64_t uncorrected = 0;
-    // An upper bound of the records that were dropped while a call of the function was open. The
-    // time of a dropped call is in its caller's self time. See Profile::on_missing().
-    std::uint64_t dropped = 0;
     std::uint64_t last_end = 0;  // of its last call in the session, on the decoder's clock; 0: none
     // When the first call of `max_ticks` ended, and where. See Profile::Core::axis_clock(); after
     // the session: in ns since the recording's first record.

@@ -19,6 +19,10 @@ inline std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
                                       (ticks % per_second * 1'000'000'000u + per_second / 2) /
                                           per_second);
 }
+// Of a time below zero 0.
+inline std::uint64_t positive_ns(SignedFixedTicks ticks, std::uint64_t clock_hz) {
+    return ticks > 0 ? fixed_to_ns(static_cast<FixedTicks>(ticks), clock_hz) : 0;
+}
 inline std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     return fixed_to_ns(FixedTicks{ticks} * protocol::overhead_unit, clock_hz);
 }

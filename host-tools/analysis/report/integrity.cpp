@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integrity of a recording: the balance of its records, and all that is missing or damaged.
-#include <fmt/format.h>
+#include "host-tools/analysis/report/integrity.hpp"
 
 #include <algorithm>
 
@@ -8,8 +7,6 @@
 
 namespace nopscope::host {
 namespace {
-
-constexpr std::size_t summands = 7;  // items: generated and its summands
 
 // Checks the functions of the trace, of the profile, and those that moved between the two.
 std::uint64_t unknown_sites_of(const Profile& profile, const Symbols* symbols) {
@@ -30,12 +27,12 @@ std::uint64_t unknown_sites_of(const Profile& profile, const Symbols* symbols) {
 
 std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloInfo& hello,
                             const Symbols* symbols) {
-    const std::uint64_t base = hello.text_base - hello.load_bias;
+    const Places places{hello, symbols};
     const auto functions = static_cast<std::uint64_t>(
         std::ranges::count_if(offsets, [](std::uint32_t offset) { return !is_interrupt(offset); }));
     if (symbols == nullptr) return functions - std::min<std::uint64_t>(functions, hello.site_count);
     return static_cast<std::uint64_t>(std::ranges::count_if(offsets, [&](std::uint32_t offset) {
-        return !is_interrupt(offset) && symbols->find(base + offset) == nullptr;
+        return !is_interrupt(offset) && places.function(offset) == nullptr;
     }));
 }
 
@@ -100,26 +97,29 @@ std::uint64_t Integrity::value(std::string_view name) const {
     return 0;
 }
 
-std::string integrity_line(const Integrity& integrity) {
-    const auto& items = integrity.items;
-    const auto item = [&](std::size_t i) {
-        return fmt::format("{} {}", items[i].name, items[i].value);
-    };
-    std::string line = fmt::format("integrity: {}{} {} = {}", items[0].name,
-                                   integrity.at_least ? " at least" : "", items[0].value, item(1));
-    for (std::size_t i = 2; i < summands; ++i) {
-        const bool always = items[i].name == std::string_view("dropped") ||
-                            items[i].name == std::string_view("lost");
-        if (always || items[i].value != 0) line += " + " + item(i);
+void add_missing(Report& report, const Profile& profile) {
+    const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, report.clock_hz); };
+    for (const auto& [part, core, session] : profile.missing()) {
+        report.missing.push_back(
+            {session, core, ns(part.from), ns(part.to), part.lost, part.overwritten, part.dropped});
     }
-    line += fmt::format("; {}, {}", item(summands), item(summands + 1));
-    for (std::size_t i = summands + 2; i < items.size(); ++i) {
-        // Text before the first frame is normal at each boot. JSON has its length.
-        if (items[i].value != 0 && items[i].name != std::string_view("lead_bytes"))
-            line += ", " + item(i);
+}
+
+Loss loss_of(const Report& report) {
+    Loss loss{.events = report.integrity.value("generated"),
+              .dropped = report.integrity.value("dropped"),
+              .lost = report.integrity.value("lost"),
+              .unhooked = report.integrity.value("shadow_stack_full"),
+              .helps = {}};
+    if (loss.dropped != 0) {
+        if (!report.adaptive) loss.helps.emplace_back("--mode adaptive");
+        loss.helps.emplace_back("--trace GLOB");
+        loss.helps.emplace_back("--recorder profile");
+        if (!report.lossless) loss.helps.emplace_back("--mode lossless");
     }
-    if (!integrity.complete) line += "; the recording ended before the target did";
-    return line;
+    if (loss.lost != 0) loss.helps.emplace_back("a line with fewer errors");
+    if (loss.unhooked != 0) loss.helps.emplace_back("a firmware with more NOPSCOPE_SHADOW_FRAMES");
+    return loss;
 }
 
 }  // namespace nopscope::host

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/make_report.hpp"
 
 namespace nopscope::host {
 

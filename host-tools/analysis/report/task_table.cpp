@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/function_names.hpp"
 
@@ -149,55 +150,30 @@ private:
 
 }  // namespace
 
+void add_contexts(Report& report, const Profile& profile) {
+    const Tasks& tasks = profile.tasks();
+    for (const ContextTimes& times : profile.contexts()) {
+        ContextRow& row = report.contexts.emplace_back();
+        static_cast<ContextTimes&>(row) = times;
+        const auto* const told = tasks.find(times.session, times.core, times.context);
+        if (told != nullptr) {
+            row.facts = told->facts;
+            row.ready = told->ready;
+        }
+        const auto* const left = tasks.left(times.session, times.core, times.context);
+        if (left != nullptr) row.left = *left;
+    }
+    for (const auto& [key, object] : tasks.objects()) {
+        ObjectRow& row = report.objects.emplace_back();
+        static_cast<ObjectOfTarget&>(row) = object;
+        row.session = key.session;
+        row.id = key.id;
+    }
+}
+
 TaskTable task_table(const Report& report, const Profile& profile,
                      const TaskTableOptions& options) {
     return TableBuilder(report, profile, options).table();
-}
-
-Json json_tasks(const TaskTable& table) {
-    Json json{{"tasks", Json::array()}, {"cores", Json::array()}};
-    for (const TaskLine& line : table.tasks) {
-        Json waited_for = Json::array();
-        for (const WaitedFor& one : line.waited_for) {
-            waited_for.push_back({{"name", to_utf8(one.name)},
-                                  {"waits", one.waits},
-                                  {"blocked_ns", one.blocked_ns}});
-        }
-        Json longest = nullptr;
-        if (line.longest_ns != 0) {
-            longest = {{"ns", line.longest_ns},
-                       {"end_ns", line.longest_end_ns},
-                       {"core", line.longest_core},
-                       {"behind", line.behind ? Json(to_utf8(*line.behind)) : Json(nullptr)}};
-        }
-        json["tasks"].push_back(
-            {{"name", to_utf8(line.name)},
-             {"tasks", line.tasks},
-             {"cores", line.cores},
-             {"priority", line.priority ? Json(*line.priority) : Json(nullptr)},
-             {"idle", line.is_idle},
-             {"cpu_ns", line.cpu_ns},
-             {"share", line.share},
-             {"runs", line.runs},
-             {"preempted", line.count_of(protocol::Left::preempted)},
-             {"blocked", line.count_of(protocol::Left::blocked)},
-             {"gave_way", line.count_of(protocol::Left::gave_way)},
-             {"ended", line.count_of(protocol::Left::ended)},
-             {"unknown", line.count_of(protocol::Left::unknown)},
-             {"ready_ns", line.ready_ns},
-             {"blocked_ns", line.blocked_ns},
-             {"longest_wait", std::move(longest)},
-             {"waited_for", std::move(waited_for)},
-             {"stack_bytes", line.stack_bytes != 0 ? Json(line.stack_bytes) : Json(nullptr)},
-             {"stack_used", line.stack_used != 0 ? Json(line.stack_used) : Json(nullptr)}});
-    }
-    for (const CoreLine& core : table.cores) {
-        json["cores"].push_back({{"core", core.core},
-                                 {"cpu_ns", core.cpu_ns},
-                                 {"idle_ns", core.idle_ns},
-                                 {"tracer_ns", core.tracer_ns}});
-    }
-    return json;
 }
 
 }  // namespace nopscope::host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `nopscope tasks` shows: where the time of the cores went, by task, and what tasks waited
-// for. Times are on the axis of the report's times; a task's CPU time is without the tracer's.
+// Contexts, with what the target told of them, and what `nopscope tasks` makes of them: where the
+// time of the cores went, by task, and what tasks waited for. Times are on the axis of the report's
+// times; a task's CPU time is without the tracer's.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,22 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
 
 namespace nopscope::host {
+
+struct Report;
+
+// A context of a core in one session, with what the target told of it.
+struct ContextRow : ContextTimes {
+    std::optional<ContextFacts> facts;
+    std::optional<LeftCounts> left;  // nothing: no record tells how the core left it
+    std::uint64_t ready = 0;         // on all cores
+};
+struct ObjectRow : ObjectOfTarget {
+    std::uint64_t session = 0;
+    std::uint64_t id = 0;
+};
 
 struct WaitedFor {
     std::string name;  // outside text, or its id
@@ -64,10 +77,9 @@ struct TaskTableOptions {
     bool each = false;  // a line for each task, whatever its name
 };
 
+void add_contexts(Report& report, const Profile& profile);  // and the kernel's objects
+
 TaskTable task_table(const Report& report, const Profile& profile,
                      const TaskTableOptions& options = {});
-
-// The members `tasks` and `cores` (docs/cli.md, "tasks").
-Json json_tasks(const TaskTable& table);
 
 }  // namespace nopscope::host

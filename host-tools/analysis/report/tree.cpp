@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "host-tools/analysis/report/kept_functions.hpp"
-#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -62,20 +61,15 @@ void add_trace(Builder& to, const Aggregated& from) {
     }
 }
 
-// A profile beside a trace may have the trace's calls, too, except in adaptive mode.
-bool takes_profile(const Report& report) {
-    return !report.profile.empty() && (report.adaptive || !report.has_calls());
-}
-
 void add_profile(Builder& to, const Aggregated& from) {
     if (!takes_profile(from.report)) return;
     const std::uint32_t root = to.node(0, to.function(of_no_function("(of the target's profile)")));
     for (const ProfileRow& row : from.report.profile) {
         TreeNode& into = to.tree().nodes[to.node(root, to.function(row))];
         into.calls += row.calls;
-        into.self_ns += self_of(row, from.raw);
-        into.total_ns += total_of(row, from.raw);
-        to.tree().nodes[root].total_ns += total_of(row, from.raw);
+        into.self_ns += row.shown(from.raw).self_ns;
+        into.total_ns += row.shown(from.raw).total_ns;
+        to.tree().nodes[root].total_ns += row.shown(from.raw).total_ns;
         to.tree().has_times = true;
     }
 }
@@ -130,19 +124,19 @@ PathTree path_tree(const Aggregated& from) {
                                     : kept_of(from.report, builder.tree());
 }
 
-std::string left_out_of_sums(const Report& report) {
-    std::uint64_t values = 0;
-    std::uint64_t counters = 0;
-    for (const CapturedRow& row : report.captured) values += row.series.count;
-    for (const auto& [id, series] : report.counters) counters += series.count;
-    std::string text;
-    add_count(text, report.missing.size(), "gaps");
-    if (!takes_profile(report))
-        add_count(text, report.profile.size(), "functions of the target's profile");
-    add_count(text, report.marks.size(), "marks");
-    add_count(text, counters, "counter values");
-    add_count(text, values, "captured values");
-    return text;
+bool takes_profile(const Report& report) {
+    return !report.profile.empty() && (report.adaptive || !report.has_calls());
+}
+
+std::string name_of_node(const Report& report, const CallTree::Node& node) {
+    switch (node.kind) {
+    case CallTree::Kind::path: break;
+    case CallTree::Kind::root:
+        return (report.split == SplitBy::core ? "core " : "") + report.groups[node.group];
+    case CallTree::Kind::after_gap: return "(callers lost in a gap)";
+    case CallTree::Kind::overflow: return others_name;
+    }
+    return report.by_number[node.function].name;
 }
 
 }  // namespace nopscope::host

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "host-tools/analysis/report/report.hpp"
@@ -36,7 +37,11 @@ struct PathTree {
 // below one extra node, because their callers are unknown.
 PathTree path_tree(const Aggregated& from);
 
-// Items that such formats leave out (marks, counters, values, gaps), as by EventSink::left_out().
-std::string left_out_of_sums(const Report& report);
+// True if the tree has the target's profile. A profile beside a trace may have the trace's calls,
+// too, except in adaptive mode.
+bool takes_profile(const Report& report);
+
+// A function's name, that of a task or a core ("core 1"), or what stands for unknown callers.
+std::string name_of_node(const Report& report, const CallTree::Node& node);
 
 }  // namespace nopscope::host

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
@@ -13,6 +12,7 @@
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
 #include "host-tools/target/control/choice.hpp"
+#include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {
 namespace {

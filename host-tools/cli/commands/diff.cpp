@@ -11,14 +11,16 @@
 #include <set>
 #include <utility>
 
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
 #include "host-tools/views/page/html.hpp"
+#include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {

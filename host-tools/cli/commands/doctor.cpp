@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
@@ -24,6 +23,7 @@
 #include "host-tools/target/stream/damage.hpp"
 #include "host-tools/target/transport/ports.hpp"
 #include "host-tools/target/transport/source.hpp"
+#include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {
 namespace {

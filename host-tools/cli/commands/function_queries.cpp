@@ -8,13 +8,15 @@
 #include <iterator>
 
 #include "host-tools/analysis/function_queries/outliers.hpp"
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/image/function_names.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -68,7 +70,7 @@ Exit neighbours(const FunctionQueryOptions& options, const char* of, const char*
                      for_cell(neighbour_name(loaded.report, one)), ""});
             }
             return head(row, fmt::format("{} calls, total {}", with_commas(row.calls),
-                                         human_ns(total_of(row, loaded.report.raw)))) +
+                                         human_ns(row.shown(loaded.report.raw).total_ns))) +
                    (lines.size() == 1 ? fmt::format("{}: none was recorded\n", of) : table(lines));
         },
         [&](std::uint32_t function, Json& json) {

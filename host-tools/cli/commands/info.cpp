@@ -5,12 +5,15 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/head.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -145,7 +148,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
                                   : "without an end marker: the recorder was killed");
     if (end && end->exit_status >= 0) print("exit      {}\n", end->exit_status);
     print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
-          for_cell(report.board), shown_build_id(report.build_id),
+          for_cell(report.board), shown_build_id(to_hex(report.build_id)),
           file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
                                        for_cell(file.symbols()->origin))
                          : "(none)");
@@ -182,11 +185,11 @@ public:
     Json json;
 };
 
-Json hello_json(const HelloInfo& hello, const Report& report) {
+Json hello_json(const HelloInfo& hello) {
     HelloJson said;
     said.json["format"] = hello.version;
     protocol::extensions_of(hello, said);
-    said.json["build_id"] = report.build_id;  // as text, not as raw bytes
+    said.json["build_id"] = to_hex(hello.build_id);  // as text, not as raw bytes
     return said.json;
 }
 
@@ -213,7 +216,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["load_bias"] = hex_address(hello.load_bias);
     json["site_count"] = hello.site_count;
     json["line_bytes_per_second"] = hello.line_bytes_per_second;
-    json["hello"] = hello_json(hello, report);
+    json["hello"] = hello_json(hello);
     json["sessions"] = report.sessions;
     json["duration_ns"] = report.duration_ns;
     json["tracer_ns"] = report.tracer_ns;

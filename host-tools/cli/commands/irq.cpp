@@ -6,12 +6,14 @@
 #include <iterator>
 
 #include "host-tools/analysis/function_queries/function_queries.hpp"
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -56,7 +58,7 @@ std::string text(const Loaded& loaded) {
         const auto time = [&](std::uint64_t ns) {
             return one.latency.timed != 0 ? human_ns(ns) : std::string("-");
         };
-        const std::uint64_t total = total_of(*one.row, report.raw);
+        const std::uint64_t total = one.row->shown(report.raw).total_ns;
         const double cores = static_cast<double>(report.duration_ns) * report.cores;
         lines.push_back(
             {std::to_string(*one.row->interrupt), with_commas(one.row->calls), human_ns(total),
@@ -88,8 +90,8 @@ Json json(const Loaded& loaded) {
         };
         json["interrupts"].push_back({{"interrupt", *one.row->interrupt},
                                       {"calls", one.row->calls},
-                                      {"total_ns", total_of(*one.row, loaded.report.raw)},
-                                      {"self_ns", self_of(*one.row, loaded.report.raw)},
+                                      {"total_ns", one.row->shown(loaded.report.raw).total_ns},
+                                      {"self_ns", one.row->shown(loaded.report.raw).self_ns},
                                       {"min_ns", time(one.latency.min_ns)},
                                       {"mean_ns", time(one.latency.mean_ns)},
                                       {"p50_ns", time(one.latency.per_mille_ns(500))},

@@ -7,12 +7,14 @@
 #include <algorithm>
 
 #include "host-tools/analysis/function_queries/function_queries.hpp"
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/image/function_names.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/head.hpp"
 
 namespace nopscope::host {
 namespace {

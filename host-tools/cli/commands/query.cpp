@@ -6,14 +6,14 @@
 #include <memory>
 #include <string_view>
 
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <set>
 
-#include "host-tools/analysis/report/report.hpp"
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
@@ -23,6 +22,7 @@
 #include "host-tools/target/stream/damage.hpp"
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/stream/tee.hpp"
+#include "host-tools/views/text/head.hpp"
 
 namespace nopscope::host {
 namespace {

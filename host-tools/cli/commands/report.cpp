@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph` read a recording, name its functions, and print it.
+#include "host-tools/views/json/report.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/text/csv.hpp"
+#include "host-tools/views/text/graph.hpp"
+#include "host-tools/views/text/report.hpp"
 
 namespace nopscope::host {
 namespace {

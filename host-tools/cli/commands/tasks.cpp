@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -54,7 +56,7 @@ std::string text_of(const WaitedFor& object) {
 std::uint64_t overhead_ns(const Report& report) {
     std::uint64_t ns = 0;
     for (const FunctionRow& row : report.functions)
-        ns += not_negative(row.self_ns - row.corrected_self_ns);
+        ns += not_negative(row.self_ns - row.corrected.self_ns);
     return ns;
 }
 

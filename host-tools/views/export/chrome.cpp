@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {

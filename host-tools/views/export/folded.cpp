@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {

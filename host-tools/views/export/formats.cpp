@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -44,6 +45,21 @@ std::string export_format_names() {
         names += format.name;
     }
     return names;
+}
+
+std::string left_out_of_sums(const Report& report) {
+    std::uint64_t values = 0;
+    std::uint64_t counters = 0;
+    for (const CapturedRow& row : report.captured) values += row.series.count;
+    for (const auto& [id, series] : report.counters) counters += series.count;
+    std::string text;
+    add_count(text, report.missing.size(), "gaps");
+    if (!takes_profile(report))
+        add_count(text, report.profile.size(), "functions of the target's profile");
+    add_count(text, report.marks.size(), "marks");
+    add_count(text, counters, "counter values");
+    add_count(text, values, "captured values");
+    return text;
 }
 
 }  // namespace nopscope::host

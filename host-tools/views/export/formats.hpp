@@ -30,6 +30,10 @@ const ExportFormat* find_export_format(std::string_view name);
 // "chrome, csv, ...".
 std::string export_format_names();
 
+// Items that formats with sums leave out (marks, counters, values, gaps), as by
+// EventSink::left_out().
+std::string left_out_of_sums(const Report& report);
+
 // The writers of the formats, one file each.
 std::unique_ptr<EventSink> chrome_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> csv_sink(const Output& output, TimeAxis axis);

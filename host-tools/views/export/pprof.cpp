@@ -128,14 +128,15 @@ std::string write_pprof(const Output& output, const Aggregated& from) {
     head.number(profile::duration_ns, from.report.duration_ns);
     std::uint64_t limit = 0;
     for (const FunctionPlace& place : tree.functions) limit = std::max(limit, place.address + 1);
-    head.message(profile::mapping, Proto()
-                                       .number(mapping::id, 1)
-                                       .number(mapping::limit, limit)
-                                       .number(mapping::filename, strings(from.report.image))
-                                       .number(mapping::build_id, strings(from.report.build_id))
-                                       .number(mapping::has_functions, 1)
-                                       .number(mapping::has_filenames, 1)
-                                       .number(mapping::has_lines, 1));
+    head.message(profile::mapping,
+                 Proto()
+                     .number(mapping::id, 1)
+                     .number(mapping::limit, limit)
+                     .number(mapping::filename, strings(from.report.image))
+                     .number(mapping::build_id, strings(to_hex(from.report.build_id)))
+                     .number(mapping::has_functions, 1)
+                     .number(mapping::has_filenames, 1)
+                     .number(mapping::has_lines, 1));
     for (std::size_t i = 0; i < tree.functions.size(); ++i) {
         const FunctionPlace& place = tree.functions[i];
         const std::uint64_t name = strings(place.name);

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/track_files.hpp"
+#include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {
 namespace {

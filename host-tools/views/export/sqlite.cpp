@@ -150,7 +150,7 @@ public:
     bool wants_sums() const override { return true; }
     void sums(const Report& report) override {
         for (const FunctionRow& row : report.functions)
-            add_sums("functions", row, row.corrected_cpu_ns, row.cpu_ns, is_doubtful(row));
+            add_sums("functions", row, row.corrected.cpu_ns, row.cpu_ns, is_doubtful(row));
         for (const ProfileRow& row : report.profile) add_sums("profile", row, {}, {}, false);
     }
     void finish() override {
@@ -185,13 +185,13 @@ private:
     }
     void add_sums(const char* list, const TimedRow& row, Nullable cpu_ns, Nullable raw_cpu_ns,
                   bool doubtful) {
-        const std::optional<CallTimes>& call = call_of(row, false);
+        const std::optional<CallTimes>& call = row.corrected.call;
         const auto of_call = [&](std::uint64_t CallTimes::*figure) {
             return call ? Nullable{*call.*figure} : Nullable{};
         };
         insert(sums_, Text(list), Text(row.interrupt ? "interrupt" : "function"),
                Text(for_cell(row.name)), Optional{for_cell(row.file)}, row.line, row.address,
-               row.calls, row.corrected_total_ns, row.corrected_self_ns,
+               row.calls, row.corrected.total_ns, row.corrected.self_ns,
                of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
                of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, cpu_ns, raw_cpu_ns,
                doubtful);

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/image/arch/disassembler.hpp"
 #include "host-tools/image/elf_file.hpp"
 #include "host-tools/image/line_table.hpp"
 #include "host-tools/image/symbols.hpp"
+#include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {
 

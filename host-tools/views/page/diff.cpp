@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host-tools/analysis/diff/diff.hpp"
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/page/html.hpp"
 
 namespace nopscope::host {
 namespace {

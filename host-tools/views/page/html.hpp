@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
@@ -24,6 +25,11 @@ inline constexpr std::size_t default_most_paths = 50'000;
 // paths. One more path for each caller stands for its shorter ones.
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
                       std::size_t most_paths = default_most_paths, const ViewParts& parts = {});
+
+// The same of a comparison. Its times are those after the change. It also has the paths' self times
+// before it, for a differential flame graph. Only the facts have gone functions.
+std::string view_json(const Names& names, const Difference& difference, const std::string& title,
+                      const std::string& headline, std::size_t most_paths = default_most_paths);
 
 // The built-in page of web/, with a mark where the data goes.
 std::string_view page_template();

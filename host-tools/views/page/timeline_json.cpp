@@ -6,10 +6,11 @@
 #include <cmath>
 #include <tuple>
 
-#include "host-tools/analysis/report/table.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {

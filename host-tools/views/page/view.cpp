@@ -7,11 +7,14 @@
 #include <unordered_set>
 
 #include "host-tools/analysis/function_queries/function_queries.hpp"
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
 #include "host-tools/views/page/html.hpp"
+#include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/tables.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -145,14 +148,15 @@ Json json_function(const FunctionRow& row, bool raw) {
     note(row.dropped,
          "calls and records missing while it was open: its self time may contain them");
     note(row.profiled, "in the target's profile");
-    const std::optional<CallTimes> call = call_of(row, raw);
+    const RowTimes& times = row.shown(raw);
+    const std::optional<CallTimes>& call = times.call;
     return {{"name", for_cell(row.name)},
             {"file", for_cell(row.file)},
             {"line", row.line},
             {"address", hex_address(row.address)},
             {"calls", row.calls},
-            {"total", total_of(row, raw)},
-            {"self", self_of(row, raw)},
+            {"total", times.total_ns},
+            {"self", times.self_ns},
             {"min", call ? Json(call->min_ns) : Json(nullptr)},
             {"mean", call ? Json(call->mean_ns) : Json(nullptr)},
             {"max", call ? Json(call->max_ns) : Json(nullptr)},
@@ -225,7 +229,7 @@ Json facts(const Report& report) {
     add("others", others_line(report));
     add("missing", loss_line(report), true);
     add("image", report.image);
-    add("build-id", report.build_id);
+    add("build-id", to_hex(report.build_id));
     add("board", report.board);
     add("cores", std::to_string(report.cores));
     add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report),

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/json/json.hpp"
 #include "host-tools/views/page/html.hpp"
 
 namespace nopscope::host {

@@ -1,49 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a report: the target's own statements, and the data that is missing because of them.
+#include "host-tools/views/text/head.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <nlohmann/json.hpp>
 
-#include "host-tools/analysis/report/json.hpp"
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/analysis/report/table.hpp"
+#include "host-tools/base/memory.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/arch.hpp"
 
 namespace nopscope::host {
 namespace {
-
-constexpr std::string_view no_recorder = "no recorder";
-
-std::string in_force_text(const InForceChange& change) {
-    std::string text;
-    for (std::size_t n = 0; n < protocol::overhead_count; ++n) {
-        if ((change.recorders >> n & 1) == 0) continue;
-        text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
-    }
-    if (text.empty()) text = no_recorder;
-    return text + ", " +
-           (change.mode < std::size(protocol::mode_names) ? protocol::mode_names[change.mode]
-                                                          : "an unknown mode");
-}
-
-// The functions that the last session moved to the profile, and that were not read since then.
-std::vector<std::string> not_read_since(const Report& report, const ProfileReading& reading) {
-    std::map<std::uint64_t, const MoveRow*> last;
-    for (const MoveRow& row : report.moved) {
-        if (row.session == reading.session) last[row.address] = &row;
-    }
-    std::vector<std::string> names;
-    for (const auto& [address, row] : last) {
-        const bool read = report.target.read_ns && row->at_ns <= *report.target.read_ns;
-        if (row->to_profile && !read) names.push_back(row->name);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
 
 // Empty if no site was refused.
 std::string refused_text(const protocol::RefusedSites& refused, std::uint32_t sites) {
@@ -57,20 +26,14 @@ std::string refused_text(const protocol::RefusedSites& refused, std::uint32_t si
                        with_commas(all), with_commas(sites), why);
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-    constexpr std::size_t shown = 8;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
-        text += (i != 0 ? ", " : "") + for_cell(names[i]);
-    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-    return text;
+// A bit for each recorder in force that has a name here.
+std::uint64_t known_recorders(const TargetRow& row) {
+    return row.recorders & ((std::uint64_t{1} << protocol::overhead_count) - 1);
 }
 
 // Leaves out rows before a session's first recorder and after its last one: nothing is recorded.
 std::vector<TargetRow> rows_of_recording(const std::vector<TargetRow>& rows) {
-    const auto records = [](const TargetRow& row) {
-        return !row.in_force.starts_with(no_recorder);
-    };
+    const auto records = [](const TargetRow& row) { return known_recorders(row) != 0; };
     std::vector<TargetRow> shown;
     for (auto at = rows.begin(); at != rows.end();) {
         const auto end = std::find_if(
@@ -84,31 +47,15 @@ std::vector<TargetRow> rows_of_recording(const std::vector<TargetRow>& rows) {
     return shown.empty() ? rows : shown;
 }
 
-std::string old_mode_text(const Report& report) {
-    if (report.adaptive) return "adaptive";
-    if (report.lossless) return "lossless";
-    return report.flight ? "flight" : "stream";
+std::string listed(const std::vector<std::string>& parts) {
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == parts.size() ? " or " : ", ") + parts[i];
+    }
+    return text;
 }
 
 }  // namespace
-
-void add_target(Report& report, const Profile& profile) {
-    const TargetState& state = profile.state();
-    const HelloInfo& hello = *profile.hello();
-    const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
-    TargetFacts& target = report.target;
-    target.known = state.is_known();
-    for (const InForceChange& change : state.changes()) {
-        target.in_force.push_back({in_force_text(change), ns(change.ticks), change.session});
-    }
-    if (state.stopped_ticks()) target.stopped_ns = ns(*state.stopped_ticks());
-    target.keeps_profile = state.reading().kept;
-    if (state.reading().ticks) target.read_ns = ns(*state.reading().ticks);
-    target.recursions = state.recursions();
-    target.sites = hello.site_count;
-    target.refused = hello.refused_sites;
-    target.only_there = not_read_since(report, state.reading());
-}
 
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
     return fixed * 1e9 / (static_cast<double>(clock_hz) * protocol::overhead_unit);
@@ -117,6 +64,17 @@ const char* clock_name(const Report& report) {
     return arch_of(report.architecture).clock_name(report.clock);
 }
 const char* recorder_name(std::size_t index) { return protocol::recorder_names[index + 1]; }
+
+std::string in_force_text(const TargetRow& row) {
+    std::vector<std::string_view> recorders;
+    for (std::size_t n = 0; n < protocol::overhead_count; ++n) {
+        if ((row.recorders >> n & 1) != 0) recorders.emplace_back(recorder_name(n));
+    }
+    if (recorders.empty()) recorders.emplace_back("no recorder");
+    return fmt::format("{}, {}", fmt::join(recorders, " and "),
+                       row.mode < std::size(protocol::mode_names) ? protocol::mode_names[row.mode]
+                                                                  : "an unknown mode");
+}
 
 std::string recorded_text(const Report& report) {
     std::string text = human_ns(report.duration_ns) + " recorded";
@@ -136,19 +94,22 @@ std::string recorded_text(const Report& report) {
 
 std::string mode_text(const Report& report) {
     const std::vector<TargetRow> rows = rows_of_recording(report.target.in_force);
-    if (rows.empty()) return old_mode_text(report);
-    std::string text = rows.front().in_force;
+    if (rows.empty()) {
+        if (report.adaptive) return "adaptive";
+        return report.lossless ? "lossless" : report.flight ? "flight" : "stream";
+    }
+    std::string text = in_force_text(rows.front());
     for (std::size_t i = 1; i < rows.size(); ++i) {
         constexpr std::size_t shown = 4;
         if (i == shown) {
             return text + fmt::format("; and {} more changes, at last {}", rows.size() - shown,
-                                      rows.back().in_force);
+                                      in_force_text(rows.back()));
         }
         const bool is_reset = rows[i].session != rows[i - 1].session;
-        if (is_reset && rows[i].in_force == rows[i - 1].in_force) continue;
-        text += is_reset ? fmt::format("; in session {} {}", rows[i].session + 1, rows[i].in_force)
-                         : fmt::format(" until {}; then {}", human_ns(rows[i].from_ns),
-                                       rows[i].in_force);
+        const std::string now = in_force_text(rows[i]);
+        if (is_reset && now == in_force_text(rows[i - 1])) continue;
+        text += is_reset ? fmt::format("; in session {} {}", rows[i].session + 1, now)
+                         : fmt::format(" until {}; then {}", human_ns(rows[i].from_ns), now);
     }
     if (report.target.stopped_ns)
         text += fmt::format("; stopped at {}", human_ns(*report.target.stopped_ns));
@@ -173,7 +134,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
     if (!report.damage.empty()) lines.push_back({"the line", report.damage, true});
     if (report.on_cpu)
         lines.push_back({"times of calls", "on the CPU, only while their tasks ran", false});
-    if (std::string text = refused_text(target.refused, target.sites); !text.empty())
+    if (std::string text = refused_text(report.refused_sites, report.site_count); !text.empty())
         lines.push_back({"refused", std::move(text), true});
     if (report.build_id.empty()) {
         lines.push_back({"build-id", fmt::format("none, so {}", without_build_id), true});
@@ -187,7 +148,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
     if (!target.only_there.empty()) {
         lines.push_back({"on the target only",
                          fmt::format("calls, since they were moved to the profile, of {}",
-                                     list_of(target.only_there)),
+                                     some_of(target.only_there, 8)),
                          true});
     }
     if (target.recursions != 0) {
@@ -200,26 +161,91 @@ std::vector<HeadLine> head_lines(const Report& report) {
     return lines;
 }
 
-void json_target(Json& json, const Report& report) {
-    const TargetFacts& target = report.target;
-    if (!target.known && !target.refused.known) return;
-    Json in_force = Json::array();
-    for (const TargetRow& row : target.in_force) {
-        in_force.push_back(
-            {{"what", row.in_force}, {"from_ns", row.from_ns}, {"session", row.session}});
+std::string integrity_line(const Integrity& integrity) {
+    constexpr std::size_t summands = 7;  // items: generated and its summands
+    const auto& items = integrity.items;
+    const auto item = [&](std::size_t i) {
+        return fmt::format("{} {}", items[i].name, items[i].value);
+    };
+    std::string line = fmt::format("integrity: {}{} {} = {}", items[0].name,
+                                   integrity.at_least ? " at least" : "", items[0].value, item(1));
+    for (std::size_t i = 2; i < summands; ++i) {
+        const bool always = items[i].name == std::string_view("dropped") ||
+                            items[i].name == std::string_view("lost");
+        if (always || items[i].value != 0) line += " + " + item(i);
     }
-    Json only_there = Json::array();
-    for (const std::string& name : target.only_there) only_there.push_back(to_utf8(name));
-    json["target"] = {{"in_force", std::move(in_force)},
-                      {"stopped_ns", or_null(target.stopped_ns)},
-                      {"keeps_profile", target.keeps_profile},
-                      {"profile_read_ns", or_null(target.read_ns)},
-                      {"on_target_only", std::move(only_there)},
-                      {"recursions", target.recursions},
-                      {"refused_sites",
-                       {{"misaligned", target.refused.misaligned},
-                        {"outside", target.refused.outside},
-                        {"words", target.refused.words}}}};
+    line += fmt::format("; {}, {}", item(summands), item(summands + 1));
+    for (std::size_t i = summands + 2; i < items.size(); ++i) {
+        // Text before the first frame is normal at each boot. JSON has its length.
+        if (items[i].value != 0 && items[i].name != std::string_view("lead_bytes"))
+            line += ", " + item(i);
+    }
+    if (!integrity.complete) line += "; the recording ended before the target did";
+    return line;
+}
+
+std::string beyond_shadow_stack(std::uint64_t calls) {
+    return fmt::format("{} call{} deeper than the shadow stack", with_commas(calls),
+                       calls == 1 ? "" : "s");
+}
+
+std::string loss_line(const Report& report) {
+    const Loss loss = loss_of(report);
+    if (!loss.any()) return {};
+    std::vector<std::string> how;
+    if (loss.dropped != 0) how.push_back(with_commas(loss.dropped) + " dropped by the target");
+    if (loss.lost != 0) how.push_back(with_commas(loss.lost) + " lost on the line");
+    const double percent = 100 * loss.share();
+    std::string line = "missing: ";
+    if (!how.empty())
+        line += fmt::format("{} of {} records ({})",
+                            percent < 0.1 ? "less than 0.1 %" : fmt::format("{:.1f} %", percent),
+                            with_commas(loss.events), fmt::join(how, ", "));
+    if (loss.unhooked != 0)
+        line += (how.empty() ? "" : ", and ") + beyond_shadow_stack(loss.unhooked);
+    if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful) ||
+        (loss.unhooked != 0 && !report.profile.empty())) {
+        line += "; self times marked ~ may contain calls that are missing";
+    }
+    return line + "; what helps: " + listed(loss.helps) + "\n";
+}
+
+std::string others_line(const Report& report) {
+    const Others& others = report.others;
+    if (!others.any()) return {};
+    std::vector<std::string> parts;
+    if (others.calls != 0) parts.push_back(with_commas(others.calls) + " calls of more functions");
+    if (others.path_calls != 0)
+        parts.push_back(with_commas(others.path_calls) + " calls on more paths");
+    std::string line = "memory: ";
+    if (!parts.empty()) line += fmt::format("{} has {}", others_name, fmt::join(parts, " and "));
+    if (others.left_out != 0) {
+        line += fmt::format("{}{} values, marks, gaps or counts are left out",
+                            parts.empty() ? "" : "; ", with_commas(others.left_out));
+    }
+    return line + fmt::format("; more than --memory {}MB would keep them apart\n",
+                              memory_limit() / 1'000'000);
+}
+
+std::string overhead_line(const Report& report) {
+    if (!report.has_calls() && report.read_out == 0 && report.samples.count != 0) return {};
+    if (!report.calibrated) {
+        return "overhead: the target did not measure it; the times contain it\n";
+    }
+    std::string line = report.raw ? "overhead left in the times:" : "overhead removed:";
+    const auto add = [&](protocol::Recorder recorder, const char* call, bool outside) {
+        const protocol::Overhead& one = report.overheads[protocol::overhead_index(recorder)];
+        const auto ns = [&](std::int32_t fixed) { return overhead_ns(fixed, report.clock_hz); };
+        line += fmt::format(" {:.1f} ns from each {}", ns(one.inside), call);
+        if (outside) line += fmt::format(" and {:.1f} ns from its caller", ns(one.outside));
+        line += ",";
+    };
+    if (report.has_calls() || report.read_out == 0) {
+        add(protocol::Recorder::graph, "traced call", true);
+    }
+    if (report.read_out != 0) add(protocol::Recorder::profile, "profiled call", false);
+    line.pop_back();
+    return line + " (measured at boot)\n";
 }
 
 }  // namespace nopscope::host

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/text/table.hpp"
 #include "host-tools/views/top/text.hpp"
 
 namespace nopscope::host::top {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/text/head.hpp"
 #include "host-tools/views/top/text.hpp"
 
 namespace nopscope::host::top {

@@ -3,9 +3,10 @@
 
 #include <chrono>
 
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/json/report.hpp"
 
 namespace nopscope::host::top {
 namespace {

@@ -24,8 +24,8 @@ FunctionLine line_of(const TimedRow& row, bool raw, const Rates& rates) {
     line.place = row;
     line.name = for_cell(row.name);
     line.calls = row.calls;
-    line.self_ns = self_of(row, raw);
-    line.total_ns = total_of(row, raw);
+    line.self_ns = row.shown(raw).self_ns;
+    line.total_ns = row.shown(raw).total_ns;
     line.share = row.share;
     if (const auto rate = rates.calls.find(key_of(row)); rate != rates.calls.end())
         line.calls_per_second = rate->second;
@@ -48,8 +48,8 @@ void add_durations(std::vector<FunctionLine>& lines, const Report& report, const
     for (const ProfileRow& row : report.profile) {
         const auto found = at.find(key_of(row));
         if (found == at.end() || found->second->p50_ns) continue;
-        found->second->p50_ns = percentiles_of(row, report.raw)[0];
-        found->second->p99_ns = percentiles_of(row, report.raw)[1];
+        found->second->p50_ns = row.percentiles(report.raw)[0];
+        found->second->p99_ns = row.percentiles(report.raw)[1];
     }
 }
 

@@ -54,8 +54,8 @@ TEST_F(AdaptiveTest, EachCallLosesItsOwnRecordersOverhead) {
     profiled(3, 1, 20);
     target.moved(0, {});
     const Report result = report();
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 30 - 3 + 5 * (70 - 4u));
-    EXPECT_EQ(row(result, 3).corrected_total_ns, 20 - 4u);
+    EXPECT_EQ(row(result, 2).corrected.self_ns, 30 - 3 + 5 * (70 - 4u));
+    EXPECT_EQ(row(result, 3).corrected.total_ns, 20 - 4u);
     EXPECT_EQ(result.subtracted_ns, 3 + 6 * 4u);
     EXPECT_NEAR(row(result, 3).share, 16.0 / (16 + 27 + 5 * 66), 1e-9);
 }

@@ -157,8 +157,8 @@ TEST_F(Interrupts, NothingIsTakenOffThem) {
     target.hello();
     play("i27( 2( 30:) 50:)");
     ASSERT_EQ(report().functions.size(), 2u);
-    EXPECT_EQ(made.functions[0].corrected_self_ns, 60u - 2u);
-    EXPECT_EQ(made.functions[0].corrected_total_ns, 90u - 5u);
+    EXPECT_EQ(made.functions[0].corrected.self_ns, 60u - 2u);
+    EXPECT_EQ(made.functions[0].corrected.total_ns, 90u - 5u);
 }
 
 TEST_F(Interrupts, TheEventsOfTheirCallsAreNotTheInterruptedFunctionsOwn) {

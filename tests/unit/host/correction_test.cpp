@@ -22,10 +22,10 @@ protected:
     // Of a site: self, total, and both corrected.
     Times times(std::uint32_t site) {
         const FunctionRow& of = row(made, site);
-        return {of.self_ns, of.total_ns, of.corrected_self_ns, of.corrected_total_ns};
+        return {of.self_ns, of.total_ns, of.corrected.self_ns, of.corrected.total_ns};
     }
-    std::uint64_t self(std::uint32_t site) { return row(made, site).corrected_self_ns; }
-    std::uint64_t total(std::uint32_t site) { return row(made, site).corrected_total_ns; }
+    std::uint64_t self(std::uint32_t site) { return row(made, site).corrected.self_ns; }
+    std::uint64_t total(std::uint32_t site) { return row(made, site).corrected.total_ns; }
 };
 
 TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {

@@ -112,8 +112,8 @@ TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
     EXPECT_TRUE(events.columns[0].corrected);
     for (const EventRow& row : events.rows) {
         const bool is_outer = row.address == TargetStream::text_base + 8;
-        EXPECT_EQ(row.cells[0].corrected_self, is_outer ? 200u - 40 - 30 - 54 : 10u);
-        EXPECT_EQ(row.cells[0].corrected_total, is_outer ? 200u - 30 - 30 - 54 : 10u);
+        EXPECT_EQ(row.cells[0].corrected.self, is_outer ? 200u - 40 - 30 - 54 : 10u);
+        EXPECT_EQ(row.cells[0].corrected.total, is_outer ? 200u - 30 - 30 - 54 : 10u);
     }
 }
 

@@ -61,9 +61,9 @@ TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
     for (const FunctionRow& row : made.functions) {
         const json& function = named(shown, row.name);
         EXPECT_EQ(function["calls"], row.calls);
-        EXPECT_EQ(function["self"], row.corrected_self_ns);
-        EXPECT_EQ(function["total"], row.corrected_total_ns);
-        EXPECT_EQ(function["max"], row.corrected_call->max_ns);
+        EXPECT_EQ(function["self"], row.corrected.self_ns);
+        EXPECT_EQ(function["total"], row.corrected.total_ns);
+        EXPECT_EQ(function["max"], row.corrected.call->max_ns);
         EXPECT_EQ(binned(function), row.calls);
     }
     const json& three = shown["functions"][paths["function"][4].get<std::size_t>()];

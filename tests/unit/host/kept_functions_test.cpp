@@ -135,7 +135,7 @@ All all_of(const RandomTrace& trace, Nanoseconds least) {
     const Report report = make_report(profile, trace.profile.counters(), &trace.symbols);
     for (const FunctionRow& row : report.functions) {
         all.calls += row.calls;
-        all.self_ns += row.corrected_self_ns;
+        all.self_ns += row.corrected.self_ns;
     }
     return all;
 }

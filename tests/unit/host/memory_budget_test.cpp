@@ -60,7 +60,7 @@ protected:
         Totals sum;
         for (const FunctionRow& row : made.functions) {
             sum.calls += row.calls;
-            sum.self += row.corrected_self_ns;
+            sum.self += row.corrected.self_ns;
             sum.raw_self += row.self_ns;
         }
         const auto& nodes = profile->tree().nodes();

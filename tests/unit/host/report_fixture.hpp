@@ -3,7 +3,13 @@
 #pragma once
 
 #include "host-tools/analysis/part/part_stream.hpp"
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/make_report.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/csv.hpp"
+#include "host-tools/views/text/graph.hpp"
+#include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/report.hpp"
+#include "host-tools/views/text/table.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/play.hpp"
 #include "tests/unit/host/prelude.hpp"

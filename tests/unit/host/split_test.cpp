@@ -12,8 +12,8 @@ Rows rows_of(const Report& report, const std::string& group = "") {
     for (const FunctionRow& row : report.functions) {
         if (!group.empty() && report.groups[row.group] != group) continue;
         const Row more{row.calls,           row.total_ns,           row.self_ns,
-                       row.cpu_ns,          row.corrected_total_ns, row.corrected_self_ns,
-                       row.corrected_cpu_ns};
+                       row.cpu_ns,          row.corrected.total_ns, row.corrected.self_ns,
+                       row.corrected.cpu_ns};
         Row& sums = rows[row.name];
         std::transform(sums.begin(), sums.end(), more.begin(), sums.begin(), std::plus<>());
     }

@@ -28,9 +28,9 @@ TEST_P(SumsOfATrace, AFunctionsPathsAddUpToItsSelfAndItsOutermostOnesToItsTotal)
         });
         for (const auto& [function, sum] : sums) {
             const FunctionRow& row = report.by_number[function];
-            EXPECT_EQ(self_of(row, raw), sum.self_ns) << row.name;
-            EXPECT_LE(self_of(row, raw), total_of(row, raw)) << row.name;
-            EXPECT_TRUE(trace.has_gaps() || total_of(row, raw) == sum.total_ns) << row.name;
+            EXPECT_EQ(row.shown(raw).self_ns, sum.self_ns) << row.name;
+            EXPECT_LE(row.shown(raw).self_ns, row.shown(raw).total_ns) << row.name;
+            EXPECT_TRUE(trace.has_gaps() || row.shown(raw).total_ns == sum.total_ns) << row.name;
         }
         for (std::size_t node = CallTree::overflow + 1; node < nodes.size(); ++node) {
             const std::uint64_t parts = times[node].self_ns + below[node];
@@ -45,7 +45,7 @@ TEST_P(SumsOfATrace, FormatsWithPathsShowTheReport) {
         const Report report = trace.report(raw);
         const PathTree tree = path_tree({report, trace.profile, raw});
         std::map<std::string, std::uint64_t> own, shown;
-        for (const FunctionRow& row : report.functions) own[row.name] += self_of(row, raw);
+        for (const FunctionRow& row : report.functions) own[row.name] += row.shown(raw).self_ns;
         for (std::size_t i = 1; i < tree.nodes.size(); ++i)
             shown[tree.functions[tree.nodes[i].function].name] += tree.nodes[i].self_ns;
         for (auto* const all : {&own, &shown})
@@ -58,7 +58,7 @@ TEST_P(SumsOfATrace, RawIsCorrectedPlusOverhead) {
     std::uint64_t raw = 0, corrected = 0;
     for (const FunctionRow& row : report.functions) {
         raw += row.self_ns;
-        corrected += row.corrected_self_ns;
+        corrected += row.corrected.self_ns;
     }
     EXPECT_EQ(static_cast<std::int64_t>(raw - corrected), report.subtracted_ns);
     EXPECT_TRUE(trace.target.calibrated || report.subtracted_ns == 0);
@@ -100,11 +100,11 @@ TEST_P(SumsOfATrace, AllRemovedOverheadIsWhatRecordingTook) {
 TEST_P(SumsOfATrace, ARowsMinMeanAndMaxAreInOrderAndNotAboveItsTotal) {
     for (const FunctionRow& row : report.functions) {
         for (const bool raw : {true, false}) {
-            const auto call = call_of(row, raw);
+            const auto call = row.shown(raw).call;
             if (!call) continue;
             EXPECT_LE(call->min_ns, call->mean_ns) << row.name;
             EXPECT_LE(call->mean_ns, call->max_ns) << row.name;
-            EXPECT_LE(call->max_ns, total_of(row, raw)) << row.name;
+            EXPECT_LE(call->max_ns, row.shown(raw).total_ns) << row.name;
         }
     }
 }
@@ -122,7 +122,7 @@ TEST_P(SumsOfATrace, TheMeanOfCallsIsTheirTotal) {
     for (const bool raw : {false, true}) {
         for (const auto& [function, total] : totals[raw]) {
             const FunctionRow& row = report.by_number[function];
-            const auto call = call_of(row, raw);
+            const auto call = row.shown(raw).call;
             if (!call || row.timed != row.calls) continue;
             EXPECT_NEAR(number(call->mean_ns), total / number(row.timed), 2) << row.name;
         }
@@ -144,10 +144,10 @@ TEST_F(Settled, APathBelowZeroReducesItsCaller) {
     // The self time of 3 becomes 6 below zero, 30 above zero and 100 above zero.
     play("100:1( 50:3( 4:) 50:) 100:2( 50:3( 40:) 50:) 100:4( 50:3( 110:) 50:)");
     const Report result = report();
-    EXPECT_EQ(row(result, 3).corrected_self_ns, 30u + 100);
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 100u - 10 - 6);
-    EXPECT_EQ(row(result, 1).corrected_total_ns, 104u - 2 * 10);
-    EXPECT_EQ(row(result, 2).corrected_total_ns, 140u - 2 * 10);
+    EXPECT_EQ(row(result, 3).corrected.self_ns, 30u + 100);
+    EXPECT_EQ(row(result, 1).corrected.self_ns, 100u - 10 - 6);
+    EXPECT_EQ(row(result, 1).corrected.total_ns, 104u - 2 * 10);
+    EXPECT_EQ(row(result, 2).corrected.total_ns, 140u - 2 * 10);
     EXPECT_EQ(result.subtracted_ns, 6 * 10);
     EXPECT_EQ(result.below_zero_ns, 0u);
 }
@@ -155,7 +155,7 @@ TEST_F(Settled, APathBelowZeroReducesItsCaller) {
 TEST_F(Settled, ARestBelowZeroIsReportedSeparately) {
     play("50:3( 4:) 100:1( 1:3( 4:) 2:)");  // 6 below zero, likewise, and 7 below zero
     const Report result = report();
-    for (const std::uint32_t site : {1u, 3u}) EXPECT_EQ(row(result, site).corrected_total_ns, 0u);
+    for (const std::uint32_t site : {1u, 3u}) EXPECT_EQ(row(result, site).corrected.total_ns, 0u);
     EXPECT_EQ(result.subtracted_ns, 4 + 4 + 3);
     EXPECT_EQ(result.below_zero_ns, 6u + 6 + 7);
 }
@@ -164,9 +164,9 @@ TEST_F(Settled, EachCallIsCorrectedByWhatItCalled) {
     play("100:1( 100:) 100:1( 5:2( 30:) 100:) 100:1( 5:2( 30:) 5:2( 30:) 100:)");
     const FunctionRow outer = row(report(), 1);
     EXPECT_EQ(std::tuple(outer.call->min_ns, outer.call->max_ns), std::tuple(100u, 170u));
-    EXPECT_EQ(outer.corrected_call->min_ns, 100u - 10);
-    EXPECT_EQ(outer.corrected_call->mean_ns, 135u - 10 - 10);
-    EXPECT_EQ(outer.corrected_call->max_ns, 170u - 10 - 2 * 10);
+    EXPECT_EQ(outer.corrected.call->min_ns, 100u - 10);
+    EXPECT_EQ(outer.corrected.call->mean_ns, 135u - 10 - 10);
+    EXPECT_EQ(outer.corrected.call->max_ns, 170u - 10 - 2 * 10);
 }
 
 // If a path's self time is above zero, it has paid for all paths below zero inside it. So its total

@@ -5,7 +5,6 @@
 
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/analysis/part/selected_calls.hpp"
-#include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
@@ -15,6 +14,7 @@
 #include "host-tools/live/rates.hpp"
 #include "host-tools/recording/journal.hpp"
 #include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/json/json.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/busy_target.hpp"

@@ -3,8 +3,12 @@
 // Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames (frames.hpp).
 #include <span>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/error.hpp"
+#include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/csv.hpp"
+#include "host-tools/views/text/graph.hpp"
+#include "host-tools/views/text/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/verification/fuzz/frames.hpp"
 #include "tests/verification/fuzz/must.hpp"

@@ -5,10 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/recording/zstd.hpp"
+#include "host-tools/views/text/report.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
 

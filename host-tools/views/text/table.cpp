@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/analysis/report/table.hpp"
+#include "host-tools/views/text/table.hpp"
 
 #include <fmt/format.h>
 
@@ -46,9 +46,17 @@ std::string csv_cell(std::string_view text) {
     return out + '"';
 }
 
-void add_count(std::string& list, std::uint64_t count, std::string_view what) {
-    if (count == 0) return;
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", with_commas(count), what);
+std::string short_place(const FunctionPlace& row) {
+    if (row.file.empty()) return {};
+    std::size_t slash = row.file.rfind('/');
+    if (slash != std::string::npos && slash != 0) slash = row.file.rfind('/', slash - 1);
+    const std::string tail = slash == std::string::npos ? row.file : row.file.substr(slash + 1);
+    return fmt::format("{}:{}", for_cell(tail), row.line);
+}
+
+std::string longest_text(const Longest& call) {
+    return fmt::format("{} on core {}{}", exact_ns(call.end_ns), call.core,
+                       call.context != 0 ? fmt::format(", context {}", call.context) : "");
 }
 
 }  // namespace nopscope::host

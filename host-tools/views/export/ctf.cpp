@@ -97,15 +97,7 @@ event { id = 15; name = "sched_wakeup"; fields := struct { string _comm; s32 _ti
 )";
 
 // As in the events of LTTng, from which Trace Compass knows a dead task by bit 6.
-std::int64_t ctf_state(TaskState state) {
-    switch (state) {
-    case TaskState::runnable: return 0;
-    case TaskState::sleeping: return 1;
-    case TaskState::stopped: return 4;
-    case TaskState::dead: return 64;
-    }
-    return 0;
-}
+constexpr std::int64_t ctf_states[] = {0, 1, 4, 64};
 
 // Returns a string literal of the metadata.
 std::string literal(std::string_view text) {
@@ -135,7 +127,7 @@ public:
                 .text(kernel_name(shown.from, shown.core))
                 .add(thread_number(shown.from))
                 .add(priority(shown.from))
-                .add(ctf_state(left))
+                .add(value_of(left, ctf_states))
                 .text(kernel_name(shown.to, shown.core))
                 .add(thread_number(shown.to))
                 .add(priority(shown.to));

@@ -20,6 +20,11 @@ namespace nopscope::host {
 
 // A state of a task in the words of Linux.
 enum class TaskState : std::uint8_t { runnable, sleeping, stopped, dead };
+// What a format has for it. `values`: by TaskState.
+template <typename Value>
+Value value_of(TaskState state, const Value (&values)[4]) {
+    return values[static_cast<std::size_t>(state)];
+}
 
 // 0 is the idle task of Linux: it stands for nothing that is known.
 inline std::uint32_t thread_number(const std::optional<Track>& track) {

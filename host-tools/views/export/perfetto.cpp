@@ -59,7 +59,7 @@ public:
             if (shown.core >= running_.size()) running_.resize(shown.core + 1, no_track);
             const std::uint32_t ran = std::exchange(running_[shown.core], no_track);
             if (shown.from && shown.from->number == ran)
-                packet(state_packet(*shown.from, state_of(left), shown.at));
+                packet(state_packet(*shown.from, value_of(left, states), shown.at));
             // Perfetto would take a task that runs again after its end for another one.
             if (!shown.to || lanes_.has_ended(*shown.to)) return;
             packet(state_packet(*shown.to, KernelState::running, shown.at));
@@ -248,15 +248,8 @@ private:
     static constexpr std::uint32_t no_track = ~0u;
     static constexpr std::size_t most_held = std::size_t{1} << 12;  // bytes of annotations
 
-    static KernelState state_of(TaskState state) {
-        switch (state) {
-        case TaskState::runnable: return KernelState::runnable;
-        case TaskState::sleeping: return KernelState::sleeping;
-        case TaskState::stopped: return KernelState::stopped;
-        case TaskState::dead: return KernelState::dead;
-        }
-        return KernelState::runnable;
-    }
+    static constexpr KernelState states[] = {KernelState::runnable, KernelState::sleeping,
+                                             KernelState::stopped, KernelState::dead};
     void packet(const Proto& content) { file_.add({content.text()}); }
     static Proto event_on(std::uint64_t track, Type type) {
         return Proto().number(event::type, type).number(event::track_uuid, track);

@@ -106,15 +106,7 @@ constexpr Format sched_formats[] = {
 };
 
 // As Linux has them: R, S, T, X.
-std::uint64_t state_bits(TaskState state) {
-    switch (state) {
-    case TaskState::runnable: return 0;
-    case TaskState::sleeping: return 1;
-    case TaskState::stopped: return 4;
-    case TaskState::dead: return 16;
-    }
-    return 0;
-}
+constexpr std::uint64_t state_bits[] = {0, 1, 4, 16};
 
 std::string text_of(const Format& format) {
     return fmt::format(
@@ -154,7 +146,7 @@ public:
             record.comm(kernel_name(shown.from, shown.core));
             record.add(thread_number(shown.from));
             record.add(priority(shown.from));
-            record.add(state_bits(left));
+            record.add(value_of(left, state_bits));
             record.comm(kernel_name(shown.to, shown.core));
             record.add(thread_number(shown.to));
             record.add(priority(shown.to));

@@ -7,9 +7,9 @@
 
 namespace nopscope::host {
 
-Gzip::Gzip(Write write) : write_(std::move(write)) {
+Gzip::Gzip(Write write, int level) : write_(std::move(write)) {
     constexpr int with_gzip_header = MAX_WBITS + 16, memory_level = 8;
-    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, with_gzip_header, memory_level,
+    if (deflateInit2(&stream_, level, Z_DEFLATED, with_gzip_header, memory_level,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         throw Error("zlib cannot begin: is there memory left?");
     }

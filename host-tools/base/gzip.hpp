@@ -15,7 +15,7 @@ public:
     using Write = std::function<void(std::string_view)>;
 
     // Throws Error if there is no memory left.
-    explicit Gzip(Write write);
+    explicit Gzip(Write write, int level = Z_DEFAULT_COMPRESSION);
     ~Gzip();
     Gzip(const Gzip&) = delete;
     Gzip& operator=(const Gzip&) = delete;

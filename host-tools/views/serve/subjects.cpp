@@ -2,10 +2,8 @@
 #include "host-tools/views/serve/subjects.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
-#include <nlohmann/json.hpp>
-
+#include "host-tools/base/gzip.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/json/json.hpp"
 #include "host-tools/views/page/html.hpp"
@@ -18,18 +16,10 @@ using namespace std::chrono_literals;
 constexpr auto view_interval = 900ms;  // less than the time between two events
 
 std::string packed(const std::string& text) {
-    z_stream stream{};
-    constexpr int gzip = 15 + 16;  // zlib's window bits, and 16 for the gzip format
-    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        throw std::bad_alloc();
-    std::string out(deflateBound(&stream, text.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    deflate(&stream, Z_FINISH);  // `out` has room for all of it
-    out.resize(stream.total_out);
-    deflateEnd(&stream);
+    std::string out;
+    Gzip gzip([&](std::string_view bytes) { out += bytes; }, Z_BEST_SPEED);
+    gzip.add(text);
+    gzip.finish();
     return out;
 }
 
@@ -59,22 +49,16 @@ Json status_json(const std::string& source, const std::string& state) {
             {"console_begins", false}};
 }
 
-std::string line_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json json_rates(const std::optional<Rates>& rates) {
     if (!rates) return nullptr;
-    Json cores = Json::array();
-    for (const CoreRates& core : rates->cores) {
-        cores.push_back(
-            {{"number", core.number}, {"records", core.records}, {"busy", or_null(core.busy)}});
-    }
+    const auto core = [](const CoreRates& of) {
+        return Json{{"number", of.number}, {"records", of.records}, {"busy", or_null(of.busy)}};
+    };
     return {{"bytes", rates->bytes},
             {"share", or_null(rates->line_share)},
             {"records", rates->records},
             {"dropped", rates->dropped},
-            {"cores", std::move(cores)}};
+            {"cores", json_list(rates->cores, core)}};
 }
 
 // The counters whose change also changes the page's view.
@@ -98,7 +82,7 @@ ShownFile::ShownFile(const std::string& path, std::string view)
     : view_(make_view(1, std::move(view))) {
     Json json = status_json(path, "file");
     json["view"] = 1;
-    status_ = line_of(json);
+    status_ = json_line(json);
 }
 
 std::string ShownFile::status(std::uint64_t& /*console*/) { return status_; }
@@ -158,7 +142,7 @@ std::string ShownLine::status(std::uint64_t& console) {
     json["rates"] = json_rates(rates_);
     json["stopped"] = now_.report && now_.report->target.stopped_ns;
     json["view"] = number_;
-    return line_of(json);
+    return json_line(json);
 }
 
 }  // namespace nopscope::host

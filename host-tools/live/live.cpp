@@ -50,15 +50,9 @@ void add_busy_ticks(LiveView& view, const std::vector<std::string>& idle) {
 }  // namespace
 
 const char* name_of(LineState state) {
-    switch (state) {
-    case LineState::waiting: return "waiting";
-    case LineState::running: return "running";
-    case LineState::finished: return "finished";
-    case LineState::lost: return "lost";
-    case LineState::over: return "over";
-    case LineState::failed: return "failed";
-    }
-    return "unknown";
+    static constexpr const char* names[] = {"waiting", "running", "finished",
+                                            "lost",    "over",    "failed"};
+    return names[static_cast<std::size_t>(state)];
 }
 
 std::string clock_text(const FiguresBegin& begin) {

@@ -70,6 +70,35 @@ void fill(FrameLine& line, std::size_t width) {
     if (has < width) line.push_back({std::string(width - has, ' '), Style::selected});
 }
 
+// A line of a list: cells, a name, and what follows it if the name leaves room.
+struct Row {
+    std::string cells;
+    std::string name;
+    std::string after;
+};
+
+// Adds the lines that are shown, as `row_of(number)` makes them.
+template <typename RowOf>
+void add_rows(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, std::size_t width,
+              RowOf row_of) {
+    const std::size_t selected = lines.selected(ui);
+    for (std::size_t at = ui.first; at < std::min(lines.size(ui.view), ui.first + rows); ++at) {
+        const bool marked = at == selected && ui.selected.has_value();
+        const Row row = row_of(at);
+        FrameLine line{{first_columns(row.cells, width), marked ? Style::selected : Style::plain}};
+        add_name(line, row.name, ui, marked);
+        if (!row.after.empty()) line.push_back({row.after, marked ? Style::selected : Style::dim});
+        if (marked) fill(line, width);
+        frame.lines.push_back(std::move(line));
+    }
+}
+
+std::string cells_text(const std::vector<std::string>& cells) {
+    std::string text;
+    for (const std::string& cell : cells) text += right(cell, cell_width) + " ";
+    return text;
+}
+
 void add_functions(Frame& frame, Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
     const std::vector<Column> shown = shown_columns(ui, width);
     FrameLine head;
@@ -85,76 +114,53 @@ void add_functions(Frame& frame, Ui& ui, const Lines& lines, std::size_t rows, s
     head.push_back(
         {left(" " + order, room + 1), ui.sort == Column::name ? Style::sorted : Style::head});
     frame.lines.push_back(std::move(head));
-    const std::size_t selected = lines.selected(ui);
-    for (std::size_t at = ui.first; at < lines.functions.size() && at < ui.first + rows; ++at) {
+    add_rows(frame, ui, lines, rows, width, [&](std::size_t at) {
         const FunctionLine& of = lines.functions[at];
-        const bool marked = at == selected && ui.selected.has_value();
-        FrameLine line;
-        std::string cells;
-        for (const Column column : shown) cells += right(cell_of(of, column), cell_width) + " ";
-        const Style style = marked ? Style::selected : Style::plain;
-        line.push_back({first_columns(cells + " ", width), style});
-        const std::string name = short_name(of.name, room);
-        add_name(line, name, ui, marked);
+        std::vector<std::string> cells;
+        for (const Column column : shown) cells.push_back(cell_of(of, column));
+        Row row{cells_text(cells) + " ", short_name(of.name, room), {}};
         const std::string place = short_place(of.place);
-        if (columns(name) + 2 + columns(place) <= room && !place.empty()) {
-            line.push_back({"  " + for_cell(place), marked ? Style::selected : Style::dim});
-        }
-        if (marked) fill(line, width);
-        frame.lines.push_back(std::move(line));
-    }
+        if (columns(row.name) + 2 + columns(place) <= room && !place.empty())
+            row.after = "  " + for_cell(place);
+        return row;
+    });
 }
 
 void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, std::size_t width) {
-    std::string head;
-    for (const char* each : {"share", "total", "self", "calls"})
-        head += right(each, cell_width) + " ";
+    const std::string head = cells_text({"share", "total", "self", "calls"});
     const std::size_t room = width - std::min(width, head.size() + 1);
     frame.lines.push_back({{left(head + " call path", width), Style::head}});
-    const std::size_t selected = lines.selected(ui);
-    for (std::size_t at = ui.first; at < lines.tree.size() && at < ui.first + rows; ++at) {
+    add_rows(frame, ui, lines, rows, width, [&](std::size_t at) {
         const TreeLine& of = lines.tree[at];
-        const bool marked = at == selected && ui.selected.has_value();
-        std::string cells;
-        for (const std::string& each : {percent(of.share), human_ns(of.total_ns),
-                                        human_ns(of.self_ns), short_count(of.calls)}) {
-            cells += right(each, cell_width);
-            cells += ' ';
-        }
         // Keeps deep paths readable: an indent of more than half of the room becomes a number.
         std::string indent(2 * of.depth, ' ');
         if (indent.size() > room / 2) indent = left(fmt::format("{}", of.depth), room / 2);
         indent += !of.has_children ? "  " : of.is_open ? "- " : "+ ";
-        FrameLine line;
-        line.push_back(
-            {first_columns(cells + " " + indent, width), marked ? Style::selected : Style::plain});
-        add_name(line, short_name(of.name, room - std::min(room, indent.size())), ui, marked);
-        if (marked) fill(line, width);
-        frame.lines.push_back(std::move(line));
-    }
+        return Row{cells_text({percent(of.share), human_ns(of.total_ns), human_ns(of.self_ns),
+                               short_count(of.calls)}) +
+                       " " + indent,
+                   short_name(of.name, room - std::min(room, indent.size())),
+                   {}};
+    });
 }
 
 // Columns give way to the name from the right.
 void add_tasks(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows,
                std::size_t width) {
-    const auto line_of = [&](const std::vector<std::string>& cells) {
-        std::string line;
-        for (const std::string& cell : cells) {
-            if (line.size() + cell_width + 1 + least_name > width) break;
-            line += right(cell, cell_width) + " ";
-        }
-        return line + " ";
+    const auto line_of = [&](std::vector<std::string> cells) {
+        const std::size_t room = width - std::min(width, least_name);
+        cells.resize(std::min(cells.size(), room / (cell_width + 1)));
+        return cells_text(cells) + " ";
     };
     const std::string head = line_of(
         {"now", "CPU", "share", "runs", "preempt.", "blocked", "ready", "longest", "stack"});
     const std::size_t room = width - std::min(width, head.size());
     frame.lines.push_back({{left(head + "task", width), Style::head}});
-    const std::size_t selected = lines.selected(ui);
-    for (std::size_t at = ui.first; at < lines.tasks.size() && at < ui.first + rows; ++at) {
+    add_rows(frame, ui, lines, rows, width, [&](std::size_t at) {
         const TaskRow& of = lines.tasks[at];
         const TaskLine& task = of.task;
-        const bool marked = at == selected && ui.selected.has_value();
-        const std::string cells =
+        const std::string count = task.tasks > 1 ? fmt::format(" ({})", task.tasks) : "";
+        return Row{
             line_of({percent(of.now), human_ns(task.cpu_ns), percent(task.share),
                      short_count(task.runs), short_count(task.count_of(protocol::Left::preempted)),
                      short_count(task.count_of(protocol::Left::blocked)), human_ns(task.ready_ns),
@@ -162,14 +168,9 @@ void add_tasks(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows,
                      task.stack_used != 0 && task.stack_bytes != 0
                          ? percent(static_cast<double>(task.stack_used) /
                                    static_cast<double>(task.stack_bytes))
-                         : "-"});
-        FrameLine line{{first_columns(cells, width), marked ? Style::selected : Style::plain}};
-        const std::string count = task.tasks > 1 ? fmt::format(" ({})", task.tasks) : "";
-        add_name(line, short_name(of.name, room - std::min(room, count.size())), ui, marked);
-        line.push_back({count, marked ? Style::selected : Style::dim});
-        if (marked) fill(line, width);
-        frame.lines.push_back(std::move(line));
-    }
+                         : "-"}),
+            short_name(of.name, room - std::min(room, count.size())), count};
+    });
     if (lines.tasks.empty())
         frame.lines.push_back({{"the target has told of no task yet", Style::dim}});
 }

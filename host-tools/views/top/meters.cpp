@@ -16,15 +16,8 @@ namespace nopscope::host::top {
 namespace {
 
 Style style_of(LineState state) {
-    switch (state) {
-    case LineState::running: return Style::good;
-    case LineState::waiting:
-    case LineState::finished: return Style::warn;
-    case LineState::lost:
-    case LineState::over:
-    case LineState::failed: return Style::bad;
-    }
-    return Style::plain;
+    if (state == LineState::running) return Style::good;
+    return state == LineState::waiting || state == LineState::finished ? Style::warn : Style::bad;
 }
 
 // "demo on virt", or the line's URI.

@@ -3,9 +3,7 @@
 
 #include <chrono>
 
-#include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/views/json/json.hpp"
 #include "host-tools/views/json/report.hpp"
 
 namespace nopscope::host::top {
@@ -32,23 +30,23 @@ Json json_cores(const LiveView& view, const Rates& rates) {
 std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& view,
                       const Rates& rates, std::size_t top_lines) {
     const LiveStatus& status = view.status;
-    Json json;
-    json["state"] = name_of(status.state);
-    json["sentence"] = to_utf8(status.sentence);
-    json["note"] = to_utf8(status.note);
-    json["from"] = to_utf8(status.from);
-    json["resets"] = status.resets;
-    json["losses"] = status.losses;
-    json["seconds"] = rates.seconds;
     const std::chrono::duration<double> age = status.at - status.begin.at;
-    json["figures"] = {{"part", status.part},
-                       {"request", to_utf8(status.begin.request)},
-                       {"seconds", age.count()}};
-    json["bytes_per_second"] = rates.bytes;
-    json["line_share"] = or_null(rates.line_share);
-    json["records_per_second"] = rates.records;
-    json["dropped_per_second"] = rates.dropped;
-    json["cores"] = json_cores(view, rates);
+    Json json{{"state", name_of(status.state)},
+              {"sentence", to_utf8(status.sentence)},
+              {"note", to_utf8(status.note)},
+              {"from", to_utf8(status.from)},
+              {"resets", status.resets},
+              {"losses", status.losses},
+              {"seconds", rates.seconds},
+              {"figures",
+               {{"part", status.part},
+                {"request", to_utf8(status.begin.request)},
+                {"seconds", age.count()}}},
+              {"bytes_per_second", rates.bytes},
+              {"line_share", or_null(rates.line_share)},
+              {"records_per_second", rates.records},
+              {"dropped_per_second", rates.dropped},
+              {"cores", json_cores(view, rates)}};
     if (view.report) {
         json["image"] = json_image(*view.report);
         json["duration_ns"] = view.report->duration_ns;
@@ -64,16 +62,16 @@ std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& vi
         if (top_lines != 0 && listed++ == top_lines) break;
         Json function = line.place.interrupt ? Json{{"interrupt", *line.place.interrupt}}
                                              : json_place(line.place);
-        function["now"] = line.now;
-        function["calls_per_second"] = line.calls_per_second;
-        function["calls"] = line.calls;
-        function["self_ns"] = line.self_ns;
-        function["total_ns"] = line.total_ns;
-        function["doubtful"] = line.doubtful;
-        function["share"] = line.share;
-        function["p50_ns"] = or_null(line.p50_ns);
-        function["p99_ns"] = or_null(line.p99_ns);
-        function["open"] = line.open;
+        function.update({{"now", line.now},
+                         {"calls_per_second", line.calls_per_second},
+                         {"calls", line.calls},
+                         {"self_ns", line.self_ns},
+                         {"total_ns", line.total_ns},
+                         {"doubtful", line.doubtful},
+                         {"share", line.share},
+                         {"p50_ns", or_null(line.p50_ns)},
+                         {"p99_ns", or_null(line.p99_ns)},
+                         {"open", line.open}});
         (line.place.interrupt ? interrupts : functions).push_back(std::move(function));
     }
     json["functions"] = std::move(functions);

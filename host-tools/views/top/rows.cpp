@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/top/rows.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <unordered_map>
@@ -53,19 +56,25 @@ void add_durations(std::vector<FunctionLine>& lines, const Report& report, const
     }
 }
 
-double value_of(const FunctionLine& line, Column by) {
-    switch (by) {
-    case Column::now: return line.now;
-    case Column::rate: return line.calls_per_second;
-    case Column::calls: return static_cast<double>(line.calls);
-    case Column::self: return static_cast<double>(line.self_ns);
-    case Column::total: return static_cast<double>(line.total_ns);
-    case Column::share: return line.share;
-    case Column::p50: return line.p50_ns ? static_cast<double>(*line.p50_ns) : -1;
-    case Column::p99: return line.p99_ns ? static_cast<double>(*line.p99_ns) : -1;
-    case Column::name: break;
-    }
-    return 0;
+struct ColumnFacts {
+    const char* head;
+    double (*value)(const FunctionLine&);  // by which it sorts
+};
+double known(const std::optional<std::uint64_t>& ns) { return ns ? static_cast<double>(*ns) : -1; }
+// By Column.
+constexpr ColumnFacts columns_facts[] = {
+    {"now", [](const FunctionLine& line) { return line.now; }},
+    {"calls/s", [](const FunctionLine& line) { return line.calls_per_second; }},
+    {"calls", [](const FunctionLine& line) { return static_cast<double>(line.calls); }},
+    {"self", [](const FunctionLine& line) { return static_cast<double>(line.self_ns); }},
+    {"total", [](const FunctionLine& line) { return static_cast<double>(line.total_ns); }},
+    {"share", [](const FunctionLine& line) { return line.share; }},
+    {"p50", [](const FunctionLine& line) { return known(line.p50_ns); }},
+    {"p99", [](const FunctionLine& line) { return known(line.p99_ns); }},
+    {"function", [](const FunctionLine&) { return 0.0; }},
+};
+const ColumnFacts& facts_of(Column column) {
+    return columns_facts[static_cast<std::size_t>(column)];
 }
 
 class Lister {
@@ -124,30 +133,16 @@ private:
 
 }  // namespace
 
-const char* head_of(Column column) {
-    switch (column) {
-    case Column::now: return "now";
-    case Column::rate: return "calls/s";
-    case Column::calls: return "calls";
-    case Column::self: return "self";
-    case Column::total: return "total";
-    case Column::share: return "share";
-    case Column::p50: return "p50";
-    case Column::p99: return "p99";
-    case Column::name: break;
-    }
-    return "function";
-}
+const char* head_of(Column column) { return facts_of(column).head; }
 
 Column column_named(std::string_view head) {
-    std::string all;
+    std::vector<std::string_view> all;
     for (const Column column : all_columns) {
-        const std::string_view known = head_of(column);
-        if (std::equal(known.begin(), known.end(), head.begin(), head.end(), same_letter))
-            return column;
-        all += (all.empty() ? "" : ", ") + std::string(known);
+        all.emplace_back(head_of(column));
+        if (std::ranges::equal(all.back(), head, same_letter)) return column;
     }
-    throw Error(for_cell(head) + ": expected one of " + all, Exit::usage);
+    throw Error(fmt::format("{}: expected one of {}", for_cell(head), fmt::join(all, ", ")),
+                Exit::usage);
 }
 
 std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rates) {
@@ -171,15 +166,15 @@ std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rate
 }
 
 void sort_lines(std::vector<FunctionLine>& lines, Column by, bool reversed) {
-    std::sort(lines.begin(), lines.end(),
-              [by, reversed](const FunctionLine& one, const FunctionLine& other) {
-                  const FunctionLine& a = reversed ? other : one;
-                  const FunctionLine& b = reversed ? one : other;
-                  if (value_of(a, by) != value_of(b, by)) return value_of(a, by) > value_of(b, by);
-                  if (by != Column::name && a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
-                  if (a.name != b.name) return a.name < b.name;
-                  return a.place.address < b.place.address;
-              });
+    const auto value = facts_of(by).value;
+    std::sort(lines.begin(), lines.end(), [=](const FunctionLine& one, const FunctionLine& other) {
+        const FunctionLine& a = reversed ? other : one;
+        const FunctionLine& b = reversed ? one : other;
+        if (value(a) != value(b)) return value(a) > value(b);
+        if (by != Column::name && a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
+        if (a.name != b.name) return a.name < b.name;
+        return a.place.address < b.place.address;
+    });
 }
 
 std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint64_t>& toggled) {

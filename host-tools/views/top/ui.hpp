@@ -102,28 +102,19 @@ struct Lines {
     std::vector<TaskRow> tasks;
 
     std::size_t size(View view) const {
-        switch (view) {
-        case View::functions: break;
-        case View::tree: return tree.size();
-        case View::tasks: return tasks.size();
-        }
-        return functions.size();
+        return view == View::tree    ? tree.size()
+               : view == View::tasks ? tasks.size()
+                                     : functions.size();
     }
     const std::string& name(View view, std::size_t at) const {
-        switch (view) {
-        case View::functions: break;
-        case View::tree: return tree[at].name;
-        case View::tasks: return tasks[at].name;
-        }
-        return functions[at].name;
+        return view == View::tree    ? tree[at].name
+               : view == View::tasks ? tasks[at].name
+                                     : functions[at].name;
     }
     std::uint64_t key(View view, std::size_t at) const {
-        switch (view) {
-        case View::functions: break;
-        case View::tree: return tree[at].key;
-        case View::tasks: return std::hash<std::string>()(tasks[at].task.name);
-        }
-        return key_of(functions[at].place);
+        return view == View::tree    ? tree[at].key
+               : view == View::tasks ? std::hash<std::string>()(tasks[at].task.name)
+                                     : key_of(functions[at].place);
     }
     // Returns 0 if the selected line no longer exists.
     std::size_t selected(const Ui& ui) const;

@@ -94,11 +94,7 @@ RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& 
         }
     }
     for (const auto& [number, amounts] : run.functions) {
-        const std::uint32_t family = members[number].family;
-        Amounts& to = result.functions[family];
-        to.calls += amounts.calls;
-        to.self_ns += amounts.self_ns;
-        to.total_ns += amounts.total_ns;
+        result.functions[members[number].family].add(amounts);
     }
     for (auto& [family, amounts] : result.functions) {
         if (!folded.is_sum(family)) continue;

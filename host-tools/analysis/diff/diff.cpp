@@ -60,13 +60,8 @@ std::vector<double> self_of(const Side& side) {
 }
 Amounts mean_of(const Side& side) {
     Amounts sum;
-    for (const Amounts* const one : side) {
-        if (one == nullptr) continue;
-        sum.calls += one->calls;
-        sum.self_ns += one->self_ns;
-        sum.total_ns += one->total_ns;
-        sum.share += one->share;
-    }
+    for (const Amounts* const one : side)
+        if (one != nullptr) sum.add(*one);
     const auto runs = static_cast<double>(side.size());
     return {sum.calls / runs, sum.self_ns / runs, sum.total_ns / runs, sum.share / runs};
 }
@@ -161,10 +156,9 @@ double span_of(const Report& report) {
     return static_cast<double>(report.duration_ns - (stands_still ? report.tracer_ns : 0));
 }
 
-void add(Amounts& to, std::uint64_t calls, std::uint64_t self_ns, std::uint64_t total_ns) {
-    to.calls += static_cast<double>(calls);
-    to.self_ns += static_cast<double>(self_ns);
-    to.total_ns += static_cast<double>(total_ns);
+Amounts amounts(std::uint64_t calls, std::uint64_t self_ns, std::uint64_t total_ns) {
+    return {static_cast<double>(calls), static_cast<double>(self_ns),
+            static_cast<double>(total_ns)};
 }
 
 }  // namespace
@@ -236,12 +230,12 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
         const TreeNode& node = tree.nodes[at];
         paths[at] = names.path(paths[node.parent], functions[node.function]);
         if (node.calls == 0 && node.self_ns == 0) continue;
-        add(run.paths[paths[at]], node.calls, node.self_ns, node.total_ns);
+        run.paths[paths[at]].add(amounts(node.calls, node.self_ns, node.total_ns));
         run.self_ns += static_cast<double>(node.self_ns);
     }
     const auto take = [&](const auto& row) {
         const RowTimes& times = row.shown(report.raw);
-        add(run.functions[names.function(row)], row.calls, times.self_ns, times.total_ns);
+        run.functions[names.function(row)].add(amounts(row.calls, times.self_ns, times.total_ns));
     };
     for (const FunctionRow& row : report.functions) take(row);
     if (report.has_calls()) return run;
@@ -256,7 +250,7 @@ RunSums sums_of_tasks(Names& names, const Report& report) {
         const std::uint64_t ns =
             ticks_to_ns(not_negative(times.ran_ticks - times.tracer_ticks), report.clock_hz);
         const FunctionPlace task{.name = fmt::format("task {}", times.context), .file = {}};
-        add(run.functions[names.function(task)], 0, ns, ns);
+        run.functions[names.function(task)].add(amounts(0, ns, ns));
         run.self_ns += static_cast<double>(ns);
     }
     return run;

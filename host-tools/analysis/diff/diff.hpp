@@ -64,6 +64,13 @@ struct Amounts {
     double self_ns = 0;
     double total_ns = 0;
     double share = 0;  // of all functions' self time in the run, before compare() divides; 0..1
+
+    void add(const Amounts& more) {
+        calls += more.calls;
+        self_ns += more.self_ns;
+        total_ns += more.total_ns;
+        share += more.share;
+    }
 };
 
 // One recording. Times are corrected unless its report is raw.

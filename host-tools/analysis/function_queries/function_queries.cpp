@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "host-tools/base/error.hpp"
@@ -14,30 +16,47 @@
 namespace nopscope::host {
 namespace {
 
-// The calls of a node, as calls between function `of` and another function.
-struct Calls {
-    std::uint32_t of = 0;
-    Neighbour with;
-};
-
-Neighbours by_function(std::vector<Calls> all, std::size_t functions) {
-    std::sort(all.begin(), all.end(), [](const Calls& a, const Calls& b) {
-        return a.of != b.of ? a.of < b.of : a.with.function < b.with.function;
-    });
-    Neighbours neighbours(functions);
-    for (const Calls& one : all) {
-        std::vector<Neighbour>& list = neighbours[one.of];
-        if (list.empty() || list.back().function != one.with.function)
-            list.push_back({.function = one.with.function});
-        list.back().calls += one.with.calls;
-        list.back().total_ns += one.with.total_ns;
+// choose(path, its parent) returns between which functions the path's calls are: the one that is
+// asked for, and its neighbour. Nothing: they do not count.
+template <typename Choose>
+Neighbours neighbours(const Report& report, const Profile& profile, Choose choose) {
+    const auto& nodes = profile.tree().nodes();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Neighbour> all;
+    for (std::uint32_t at = CallTree::first_path; at < nodes.size(); ++at) {
+        if (!nodes[at].is_path()) continue;
+        const auto between = choose(nodes[at], nodes[nodes[at].parent]);
+        if (!between) continue;
+        Neighbour& one = all[*between];
+        one.calls += nodes[at].calls;
+        one.total_ns += report.of_node(at).total_ns;
     }
-    for (std::vector<Neighbour>& list : neighbours) {
+    Neighbours result(report.by_number.size());
+    for (auto& [between, one] : all) {
+        one.function = between.second;
+        result[between.first].push_back(one);
+    }
+    for (std::vector<Neighbour>& list : result) {
         std::stable_sort(list.begin(), list.end(), [](const Neighbour& a, const Neighbour& b) {
             return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
         });
     }
-    return neighbours;
+    return result;
+}
+
+// From the first bin to the last that is not empty; `from_ns(bin)`: where it begins.
+template <typename Calls, typename FromNs>
+std::vector<Latency::Bin> filled_bins(const Calls& calls, FromNs from_ns) {
+    std::vector<Latency::Bin> bins;
+    auto last = static_cast<unsigned>(calls.size());
+    while (last > 0 && calls[last - 1] == 0) --last;
+    for (unsigned bin = 0; bin < last; ++bin) {
+        if (bins.empty() && calls[bin] == 0) continue;
+        // Several bins may round to the same nanosecond.
+        const std::uint64_t ns = from_ns(bin);
+        if (bins.empty() || bins.back().from_ns != ns) bins.push_back({ns, 0});
+        bins.back().calls += calls[bin];
+    }
+    return bins;
 }
 
 }  // namespace
@@ -59,31 +78,22 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
 }
 
 Neighbours callers_by_function(const Report& report, const Profile& profile) {
-    const auto& nodes = profile.tree().nodes();
-    std::vector<Calls> all;
-    all.reserve(nodes.size());
-    for (std::uint32_t at = CallTree::first_path; at < nodes.size(); ++at) {
-        if (!nodes[at].is_path()) continue;
-        const CallTree::Node& parent = nodes[nodes[at].parent];
-        const std::uint32_t caller = parent.kind == CallTree::Kind::root ? Neighbour::outermost
-                                     : parent.kind == CallTree::Kind::after_gap ? Neighbour::unknown
-                                                                                : parent.function;
-        all.push_back({nodes[at].function, {caller, nodes[at].calls, report.of_node(at).total_ns}});
-    }
-    return by_function(std::move(all), report.by_number.size());
+    return neighbours(
+        report, profile, [](const CallTree::Node& node, const CallTree::Node& parent) {
+            const bool is_first = parent.kind == CallTree::Kind::root;
+            const bool is_lost = parent.kind == CallTree::Kind::after_gap;
+            return std::optional(std::pair(node.function, is_first  ? Neighbour::outermost
+                                                          : is_lost ? Neighbour::unknown
+                                                                    : parent.function));
+        });
 }
 
 Neighbours callees_by_function(const Report& report, const Profile& profile) {
-    const auto& nodes = profile.tree().nodes();
-    std::vector<Calls> all;
-    all.reserve(nodes.size());
-    for (std::uint32_t at = CallTree::first_path; at < nodes.size(); ++at) {
-        const CallTree::Node& parent = nodes[nodes[at].parent];
-        if (!nodes[at].is_path() || !parent.is_path()) continue;
-        all.push_back(
-            {parent.function, {nodes[at].function, nodes[at].calls, report.of_node(at).total_ns}});
-    }
-    return by_function(std::move(all), report.by_number.size());
+    return neighbours(
+        report, profile, [](const CallTree::Node& node, const CallTree::Node& parent) {
+            return parent.is_path() ? std::optional(std::pair(parent.function, node.function))
+                                    : std::nullopt;
+        });
 }
 
 std::string neighbour_name(const Report& report, const Neighbour& of) {
@@ -111,21 +121,18 @@ Latency latency_of(const Report& report, const Profile& profile, std::uint32_t f
     const auto& calls = (report.raw ? of.raw : of.corrected).calls;
     const std::int64_t pad =
         !report.raw && report.no_landing_pad[function] ? report.landing_pad : 0;
-    unsigned last = DurationBins::count;
-    while (last > 0 && calls[last - 1] == 0) --last;
-    unsigned bin = 0;
-    while (bin < last && calls[bin] == 0) ++bin;
-    for (; bin < last; ++bin) {
-        const SignedFixedTicks from = SignedFixedTicks{DurationBins::first_of(bin)} - pad;
-        const std::uint64_t ns =
-            from > 0 ? fixed_to_ns(static_cast<FixedTicks>(from), report.clock_hz) : 0;
-        // Several bins may round to the same nanosecond.
-        if (latency.bins.empty() || latency.bins.back().from_ns != ns)
-            latency.bins.push_back({ns, 0});
-        latency.bins.back().calls += calls[bin];
-        latency.timed += calls[bin];
-    }
+    latency.bins = filled_bins(calls, [&](unsigned bin) {
+        return positive_ns(SignedFixedTicks{DurationBins::first_of(bin)} - pad, report.clock_hz);
+    });
+    for (const Latency::Bin& bin : latency.bins) latency.timed += bin.calls;
     return latency;
+}
+
+std::vector<Latency::Bin> bins_of(const ProfileRow& row, bool raw, std::uint64_t clock_hz) {
+    return filled_bins(row.bins, [&](unsigned bin) {
+        const SignedFixedTicks from = bin == 0 ? 0 : SignedFixedTicks{1} << (bin - 1);
+        return positive_ns(from * protocol::overhead_unit - (raw ? 0 : row.taken), clock_hz);
+    });
 }
 
 StackDepth deepest(const Profile& profile) {

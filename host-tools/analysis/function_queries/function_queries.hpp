@@ -44,6 +44,10 @@ struct Latency : CallTimes {
 // Needs Profile::count_durations().
 Latency latency_of(const Report& report, const Profile& profile, std::uint32_t function);
 
+// The calls of a row of the target's profile by duration, as Latency's. Each bin is twice as long
+// as the one before.
+std::vector<Latency::Bin> bins_of(const ProfileRow& row, bool raw, std::uint64_t clock_hz);
+
 struct StackDepth {
     std::vector<std::uint32_t> path;  // function numbers, the outermost first
     std::uint64_t calls = 0;          // calls of this depth

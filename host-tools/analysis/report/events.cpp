@@ -62,50 +62,48 @@ void add(EventCell& to, const EventCell& from, bool with_total) {
     to.corrected.total += from.corrected.total;
 }
 
-bool is_counted(const EventRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const EventCell& cell) { return cell.calls != 0; });
+EventColumn column_of(std::uint32_t number, const protocol::EventCosts& costs) {
+    return {number, event_name(number), number == inst_retired && costs.known};
 }
 
-void add_of_calls(EventTable& table, const Profile& profile, const std::vector<bool>& local,
-                  const std::vector<FunctionRow>& by_number) {
+void add_of_calls(Report& report, const Profile& profile) {
+    EventTable& table = report.events;
     const auto& nodes = profile.tree().nodes();
     const auto& by_event = profile.call_events().by_number();
-    std::vector<EventRow> rows(by_number.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i] = row_at<EventRow>(by_number[i]);
-        rows[i].cells.resize(by_event.size());
-    }
+    std::vector<EventRow>& rows = table.rows;
+    for (const FunctionPlace& place : report.by_number)
+        rows.emplace_back(row_at<EventRow>(place)).cells.resize(by_event.size());
     for (auto [number, sums] : by_event) {
         sums.resize(nodes.size());
-        const protocol::EventCosts& costs = profile.hello()->event_costs;
-        const bool corrected = number == inst_retired && costs.known;
+        const std::size_t column = table.columns.size();
+        table.columns.push_back(column_of(number, report.event_costs));
         std::vector<Overhead> overhead(nodes.size());
-        if (corrected) overhead = overhead_by_node(nodes, sums, costs, local);
+        if (table.columns.back().corrected)
+            overhead = overhead_by_node(nodes, sums, report.event_costs, report.no_landing_pad);
         std::vector<EventCell> cells(nodes.size());
         for (std::size_t i = 0; i < nodes.size(); ++i) cells[i] = cell_of(sums[i], overhead[i]);
-        const std::size_t column = table.columns.size();
         for_each_path(nodes, rows.size(), [&](std::uint32_t node, bool outermost) {
             add(rows[nodes[node].function].cells[column], cells[node], outermost);
         });
-        table.columns.push_back({number, event_name(number), corrected});
         table.nodes.push_back(std::move(cells));
     }
-    std::erase_if(rows, [](const EventRow& row) { return !is_counted(row); });
-    table.rows = std::move(rows);
+    std::erase_if(rows, [](const EventRow& row) {
+        return std::ranges::all_of(row.cells,
+                                   [](const EventCell& cell) { return cell.calls == 0; });
+    });
 }
 
-void add_of_profile(EventTable& table, const Profile& profile, const Places& places) {
+void add_of_profile(Report& report, const Profile& profile, const Places& places) {
+    EventTable& table = report.profile_events;
+    const protocol::EventCosts& costs = report.event_costs;
     const auto& functions = profile.events_on_target().functions();
     std::map<std::uint32_t, std::size_t> columns;
     for (const auto& [offset, events] : functions) {
         for (const auto& [number, sums] : events) columns.emplace(number, 0);
     }
-    const protocol::EventCosts& costs = profile.hello()->event_costs;
     for (auto& [number, column] : columns) {
         column = table.columns.size();
-        table.columns.push_back(
-            {number, event_name(number), number == inst_retired && costs.known});
+        table.columns.push_back(column_of(number, costs));
     }
     for (const auto& [offset, events] : functions) {
         auto row = row_at<EventRow>(places[offset]);
@@ -125,8 +123,8 @@ void add_of_profile(EventTable& table, const Profile& profile, const Places& pla
 }  // namespace
 
 void add_events(Report& report, const Profile& profile, const Places& places) {
-    add_of_calls(report.events, profile, report.no_landing_pad, report.by_number);
-    add_of_profile(report.profile_events, profile, places);
+    add_of_calls(report, profile);
+    add_of_profile(report, profile, places);
     for (EventTable* const table : {&report.events, &report.profile_events}) {
         std::stable_sort(
             table->rows.begin(), table->rows.end(),
@@ -142,15 +140,11 @@ const EventRow* row_of(const EventTable& table, std::uint64_t address) {
 }
 
 void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw) {
-    const auto value = [key, raw](const EventRow& row) {
+    keep_largest(rows, top, [key, raw](const EventRow& row) {
         const EventCell& cell = row.cells.front();
         if (key == SortKey::calls) return cell.calls;
         return key == SortKey::total ? cell.shown(raw).total : cell.shown(raw).self;
-    };
-    std::stable_sort(rows.begin(), rows.end(), [&](const EventRow& a, const EventRow& b) {
-        return value(a) != value(b) ? value(a) > value(b) : a.name < b.name;
     });
-    if (top != 0 && rows.size() > top) rows.resize(top);
 }
 
 }  // namespace nopscope::host

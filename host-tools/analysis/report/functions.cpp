@@ -110,7 +110,7 @@ ProfileRow profile_row(FunctionPlace place, const ProfiledTimes& times,
     return row;
 }
 
-// The part of a call's times that both have: `timed` and `more` are their numbers of calls.
+// Adds the times of `more` calls to those of `timed` calls.
 void add(RowTimes& to, std::uint64_t timed, const RowTimes& from, std::uint64_t more) {
     to.total_ns += from.total_ns;
     to.self_ns += from.self_ns;
@@ -121,21 +121,16 @@ void add(RowTimes& to, std::uint64_t timed, const RowTimes& from, std::uint64_t 
 template <typename Row>
 void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
     const auto value = [key, raw](const Row& row) {
+        const RowTimes& times = row.shown(raw);
         switch (key) {
-        case SortKey::self: return row.shown(raw).self_ns;
-        case SortKey::total: return row.shown(raw).total_ns;
+        case SortKey::total: return times.total_ns;
         case SortKey::calls: return row.calls;
-        case SortKey::max: return row.shown(raw).call.value_or(CallTimes{}).max_ns;
+        case SortKey::max: return times.call.value_or(CallTimes{}).max_ns;
+        case SortKey::self: break;
         }
-        return row.shown(raw).self_ns;
+        return times.self_ns;
     };
-    std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-        if (value(a) != value(b)) return value(a) > value(b);
-        if (a.calls != b.calls) return a.calls > b.calls;
-        if (a.name != b.name) return a.name < b.name;
-        return a.address < b.address;
-    });
-    if (top != 0 && rows.size() > top) rows.resize(top);
+    keep_largest(rows, top, [&](const Row& row) { return std::pair(value(row), row.calls); });
 }
 
 CodeFacts code_facts(const FunctionTable& functions, const Places& places) {

@@ -2,6 +2,7 @@
 // Functions with their calls and times: from the trace, from the target's profile, or from both.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -84,8 +85,17 @@ void join_profile(Report& report);
 
 enum class SortKey : std::uint8_t { self, total, calls, max };
 
-// Sorts by `key`, the largest first, then by name; keeps the first `top` (0: all). `raw`: by times
-// as recorded, not by corrected ones.
+// Sorts by what `value` returns for a row, the largest first, then by name; keeps the first `top`
+// (0: all).
+template <typename Row, typename Value>
+void keep_largest(std::vector<Row>& rows, std::size_t top, Value value) {
+    std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+        if (const auto x = value(a), y = value(b); x != y) return x > y;
+        return a.name != b.name ? a.name < b.name : a.address < b.address;
+    });
+    if (top != 0 && rows.size() > top) rows.resize(top);
+}
+// By `key`. `raw`: by times as recorded, not by corrected ones.
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top, bool raw = true);
 void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool raw = true);
 

@@ -85,15 +85,10 @@ void add_samples(Report& report, const Profile& profile, const Places& places) {
 }
 
 void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top) {
-    const auto values = [key](const SampleRow& row) {
+    keep_largest(rows, top, [key](const SampleRow& row) {
         return key == SortKey::total ? std::pair(row.total, row.self)
                                      : std::pair(row.self, row.total);
-    };
-    std::sort(rows.begin(), rows.end(), [&](const SampleRow& a, const SampleRow& b) {
-        if (values(a) != values(b)) return values(a) > values(b);
-        return a.name != b.name ? a.name < b.name : a.address < b.address;
     });
-    if (top != 0 && rows.size() > top) rows.resize(top);
 }
 
 }  // namespace nopscope::host

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/image/check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
@@ -37,28 +35,23 @@ std::string first_of(const List& list, Name name) {
 }
 
 void print_json(const CheckResult& result) {
-    Json json;
-    json["sites"] = result.sites;
-    json["functions"] = result.functions;
-    json["address_taken"] = result.address_taken;
-    json["uninstrumented"] = Json::array();
-    for (const auto& name : result.uninstrumented) json["uninstrumented"].push_back(to_utf8(name));
-    json["prebuilt"] = Json::array();
-    for (const auto& name : result.prebuilt) json["prebuilt"].push_back(to_utf8(name));
-    json["unused"] = Json::array();
-    for (const auto& name : result.unused) json["unused"].push_back(to_utf8(name));
-    json["relocated_sites"] = result.relocated_sites;
-    json["bti_is_enforced"] = result.pads_are_enforced;
-    json["without_landing_pad"] = result.without_pad.size();
-    json["has_build_id"] = result.has_build_id;
-    json["has_tracer"] = result.has_tracer;
-    json["problems"] = Json::array();
-    for (const Problem& problem : result.problems) {
-        json["problems"].push_back({{"address", hex_address(problem.address)},
-                                    {"function", to_utf8(problem.function)},
-                                    {"what", problem.what}});
-    }
-    print(json_text(json));
+    const auto problem = [](const Problem& one) {
+        return Json{{"address", hex_address(one.address)},
+                    {"function", to_utf8(one.function)},
+                    {"what", one.what}};
+    };
+    print(json_text({{"sites", result.sites},
+                     {"functions", result.functions},
+                     {"address_taken", result.address_taken},
+                     {"uninstrumented", json_list(result.uninstrumented, to_utf8)},
+                     {"prebuilt", json_list(result.prebuilt, to_utf8)},
+                     {"unused", json_list(result.unused, to_utf8)},
+                     {"relocated_sites", result.relocated_sites},
+                     {"bti_is_enforced", result.pads_are_enforced},
+                     {"without_landing_pad", result.without_pad.size()},
+                     {"has_build_id", result.has_build_id},
+                     {"has_tracer", result.has_tracer},
+                     {"problems", json_list(result.problems, problem)}}));
 }
 
 // Prints facts that are no problems but that the user should know.

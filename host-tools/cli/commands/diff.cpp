@@ -4,6 +4,7 @@
 #include "host-tools/analysis/diff/clones.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,6 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/views/json/json.hpp"
-#include "host-tools/views/json/report.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"
@@ -49,14 +49,8 @@ CLI::Validator percentage() {
 }
 
 const char* verdict_text(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::slower: return "slower";
-    case Verdict::faster: return "faster";
-    case Verdict::fresh: return "new";
-    case Verdict::gone: return "gone";
-    case Verdict::same: break;
-    }
-    return "same";
+    static constexpr const char* texts[] = {"slower", "faster", "new", "gone", "same"};
+    return texts[static_cast<std::size_t>(verdict)];
 }
 
 std::string signed_time(double ns) { return (ns < 0 ? "-" : "+") + human_ns(std::abs(ns)); }
@@ -106,46 +100,41 @@ public:
     }
 
     Json json() const {
-        Json json;
-        json["before"] = options_.before;
-        json["after"] = options_.after;
-        json["tested"] = difference_.tested;
-        json["by"] = options_.by_task ? "task" : "function";
-        json["per"] = options_.per == Per::call     ? "call"
-                      : options_.per == Per::second ? "second"
-                                                    : "total";
-        json["self_ns"] = {{"before", difference_.before_ns},
-                           {"after", difference_.after_ns},
-                           {"p", difference_.p}};
-        json["span_ns"] = {{"before", difference_.before_span_ns},
-                           {"after", difference_.after_span_ns}};
-        json["functions"] = Json::array();
-        for (const Compared& row : difference_.functions) {
+        const auto name = [&](std::uint32_t function) {
+            return to_utf8(names_.place(function).name);
+        };
+        const auto function = [&](const Compared& row) {
             Json one = json_of(row);
-            const FunctionPlace& place = names_.place(row.number);
-            one["clones"] = Json::array();
-            for (const std::string& name : names_.clones(row.number))
-                one["clones"].push_back(to_utf8(name));
-            one["name"] = to_utf8(place.name);
-            one["file"] = to_utf8(place.file);
-            json["functions"].push_back(std::move(one));
-        }
-        json["paths"] = Json::array();
+            one.update({{"clones", json_list(names_.clones(row.number), to_utf8)},
+                        {"name", name(row.number)},
+                        {"file", to_utf8(names_.place(row.number).file)}});
+            return one;
+        };
+        Json paths = Json::array();
         for (const Compared& row : difference_.paths) {
             if (row.verdict == Verdict::same || !is_large(row)) continue;
-            Json one = json_of(row);
-            one["path"] = Json::array();
-            for (const std::uint32_t function : names_.functions_of(row.number)) {
-                one["path"].push_back(to_utf8(names_.place(function).name));
-            }
-            json["paths"].push_back(std::move(one));
+            paths.push_back(json_of(row));
+            paths.back()["path"] = json_list(names_.functions_of(row.number), name);
         }
-        json["failed"] = Json::array();
-        for (const Compared* const row : failures())
-            json["failed"].push_back(to_utf8(names_.place(row->number).name));
-        json["whole_failed"] = whole_failed();
-        json["compared"] = compared(true);
-        return json;
+        const auto failure = [&](const Compared* row) { return name(row->number); };
+        return {{"before", options_.before},
+                {"after", options_.after},
+                {"tested", difference_.tested},
+                {"by", options_.by_task ? "task" : "function"},
+                {"per", options_.per == Per::call     ? "call"
+                        : options_.per == Per::second ? "second"
+                                                      : "total"},
+                {"self_ns",
+                 {{"before", difference_.before_ns},
+                  {"after", difference_.after_ns},
+                  {"p", difference_.p}}},
+                {"span_ns",
+                 {{"before", difference_.before_span_ns}, {"after", difference_.after_span_ns}}},
+                {"functions", json_list(difference_.functions, function)},
+                {"paths", std::move(paths)},
+                {"failed", json_list(failures(), failure)},
+                {"whole_failed", whole_failed()},
+                {"compared", compared(true)}};
     }
 
     // Writes stacks with their own time before and after, in ns, as difffolded.pl does for
@@ -294,10 +283,9 @@ private:
                                        : "");
     }
     std::string name_text(std::uint32_t function) const {
-        std::string text = for_cell(names_.label(function)), list;
-        for (const std::string& name : names_.clones(function))
-            list += (list.empty() ? "" : ", ") + for_cell(name);
-        return list.empty() ? text : fmt::format("{} (sum of {})", text, list);
+        const std::vector<std::string> clones = names_.clones(function);
+        return for_cell(names_.label(function)) +
+               (clones.empty() ? "" : fmt::format(" (sum of {})", some_of(clones, clones.size())));
     }
     std::string probability(double p) const {
         return difference_.tested ? fmt::format(", p {:.3g}", p) : std::string();
@@ -346,23 +334,22 @@ private:
     std::string path_text(std::uint32_t path) const {
         constexpr std::size_t shown = 4;
         const std::vector<std::uint32_t> functions = names_.functions_of(path);
-        std::string text = functions.size() > shown ? "... > " : "";
-        for (std::size_t n = functions.size() > shown ? functions.size() - shown : 0;
-             n < functions.size(); ++n) {
-            text += for_cell(names_.label(functions[n])) + (n + 1 < functions.size() ? " > " : "");
-        }
-        return text;
+        const bool is_cut = functions.size() > shown;
+        std::vector<std::string> parts;
+        if (is_cut) parts.emplace_back("...");
+        for (std::size_t n = is_cut ? functions.size() - shown : 0; n < functions.size(); ++n)
+            parts.push_back(for_cell(names_.label(functions[n])));
+        return fmt::format("{}", fmt::join(parts, " > "));
     }
     Json json_of(const Compared& row) const {
         const auto side = [](const Amounts& of) {
             return Json{{"calls", of.calls}, {"self_ns", of.self_ns}, {"total_ns", of.total_ns}};
         };
-        Json json{{"verdict", verdict_text(row.verdict)},
-                  {"before", side(row.before)},
-                  {"after", side(row.after)}};
-        json["p"] = difference_.tested ? Json(row.p) : Json(nullptr);
-        json["q"] = difference_.tested ? Json(row.q) : Json(nullptr);
-        return json;
+        return {{"verdict", verdict_text(row.verdict)},
+                {"before", side(row.before)},
+                {"after", side(row.after)},
+                {"p", json_if(difference_.tested, row.p)},
+                {"q", json_if(difference_.tested, row.q)}};
     }
 
     const DiffOptions& options_;

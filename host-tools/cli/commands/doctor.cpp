@@ -248,12 +248,7 @@ void look_at_image(Findings& findings, const std::string& path) {
 }
 
 const char* state_text(State state) {
-    switch (state) {
-    case Finding::good: return "ok";
-    case Finding::note: return "note";
-    case Finding::problem: break;
-    }
-    return "problem";
+    return state == Finding::good ? "ok" : state == Finding::note ? "note" : "problem";
 }
 
 Exit doctor(const DoctorOptions& options) {
@@ -265,19 +260,20 @@ Exit doctor(const DoctorOptions& options) {
         findings.push_back({Finding::good, "defaults", options.defaults_file, ""});
     if (!options.from.empty()) look_at_line(findings, options.from, options.seconds);
     if (!options.image.empty()) look_at_image(findings, options.image);
-    Json json = Json::array();
+    const auto json = [](const Finding& one) {
+        return Json{{"state", state_text(one.state)},
+                    {"what", to_utf8(one.what)},
+                    {"text", to_utf8(one.text)},
+                    {"fix", to_utf8(one.fix)}};
+    };
     std::string text;
     for (const Finding& one : findings) {
-        json.push_back({{"state", state_text(one.state)},
-                        {"what", to_utf8(one.what)},
-                        {"text", to_utf8(one.text)},
-                        {"fix", to_utf8(one.fix)}});
         fmt::format_to(std::back_inserter(text), "{:<8} {}: {}\n", state_text(one.state),
                        for_cell(one.what), for_cell(one.text));
         if (!one.fix.empty())
             fmt::format_to(std::back_inserter(text), "{:<8} -> {}\n", "", for_cell(one.fix));
     }
-    print(options.format == Format::json ? json_text(json) : text);
+    print(options.format == Format::json ? json_text(json_list(findings, json)) : text);
     const bool bad = std::any_of(findings.begin(), findings.end(),
                                  [](const Finding& one) { return one.state == Finding::problem; });
     return bad ? Exit::check_failed : Exit::ok;

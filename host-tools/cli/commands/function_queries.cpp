@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "host-tools/analysis/function_queries/outliers.hpp"
 #include "host-tools/base/output.hpp"
@@ -14,7 +13,6 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/views/json/json.hpp"
-#include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"
 
@@ -75,16 +73,14 @@ Exit neighbours(const FunctionQueryOptions& options, const char* of, const char*
         },
         [&](std::uint32_t function, Json& json) {
             json["calls"] = loaded.report.by_number[function].calls;
-            Json& list = json[name] = Json::array();
-            for (const Neighbour& one : found[function]) {
-                const bool known = one.function < loaded.report.by_number.size();
-                list.push_back(
-                    {{"name", known ? Json(to_utf8(loaded.report.by_number[one.function].name))
-                                    : Json(nullptr)},
-                     {"after_gap", one.function == Neighbour::unknown},
-                     {"calls", one.calls},
-                     {"total_ns", one.total_ns}});
-            }
+            json[name] = json_list(found[function], [&](const Neighbour& one) {
+                const bool is_known = one.function < loaded.report.by_number.size();
+                return Json{
+                    {"name", json_if(is_known, to_utf8(neighbour_name(loaded.report, one)))},
+                    {"after_gap", one.function == Neighbour::unknown},
+                    {"calls", one.calls},
+                    {"total_ns", one.total_ns}};
+            });
         });
 }
 
@@ -140,9 +136,7 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
     const Latency latency = latency_of(loaded.report, *loaded.profile, function);
     json["calls"] = loaded.report.by_number[function].calls;
     json["timed"] = latency.timed;
-    const auto known = [&](std::uint64_t ns) {
-        return latency.timed != 0 ? Json(ns) : Json(nullptr);
-    };
+    const auto known = [&](std::uint64_t ns) { return json_if(latency.timed != 0, ns); };
     json["raw"] = loaded.report.raw;
     json["min_ns"] = known(latency.min_ns);
     json["mean_ns"] = known(latency.mean_ns);
@@ -152,8 +146,9 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
     }
     json["max_ns"] = known(latency.max_ns);
     json["longest"] = json_longest(loaded.report.by_number[function].longest);
-    Json& bins = json["bins"] = Json::array();
-    for (const Latency::Bin& bin : latency.bins) bins.push_back({bin.from_ns, bin.calls});
+    json["bins"] = json_list(latency.bins, [](const Latency::Bin& bin) {
+        return Json{bin.from_ns, bin.calls};
+    });
 }
 
 Exit callers(const FunctionQueryOptions& options) {
@@ -200,14 +195,8 @@ Exit latency(const FunctionQueryOptions& options) {
             if (!lists) return;
             Json& calls = json["longest_calls"] = Json::array();
             for_each_longest(longest, loaded.report.by_number[function], [&](const Outlier& call) {
-                calls.push_back(
-                    {{"duration_ns", call.duration()},
-                     {"at_ns", longest.begin(call)},
-                     {"core", call.track.core},
-                     {"context", call.track.context},
-                     {"task", longest.task(call).empty() ? Json(nullptr)
-                                                         : Json(to_utf8(longest.task(call)))},
-                     {"left", left_text(call.how)}});
+                calls.push_back({{"duration_ns", call.duration()}});
+                calls.back().update(json_of_call(longest, call));
             });
         });
 }
@@ -216,13 +205,13 @@ Exit stack_depth(const FunctionQueryOptions& options) {
     const Loaded loaded = load(options.report);
     const StackDepth found = deepest(*loaded.profile);
     if (options.report.format == Format::json) {
-        Json json{{"depth", found.path.size()},
-                  {"calls", found.calls},
-                  {"unknown", found.unknown},
-                  {"path", Json::array()}};
-        for (const std::uint32_t function : found.path)
-            json["path"].push_back(json_place(loaded.report.by_number[function]));
-        print(json_text(json));
+        const auto place = [&](std::uint32_t function) {
+            return json_place(loaded.report.by_number[function]);
+        };
+        print(json_text({{"depth", found.path.size()},
+                         {"calls", found.calls},
+                         {"unknown", found.unknown},
+                         {"path", json_list(found.path, place)}}));
         return Exit::ok;
     }
     std::string out = fmt::format(

@@ -29,29 +29,25 @@ std::string shown_build_id(const std::string& id) {
 }
 
 Json site_json(const ElfFile& elf, const Symbols& symbols) {
-    Json list = Json::array();
-    for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
-        const Function& site = symbols.sites[i];
+    return json_list(symbols.sites, [&, index = 0](const Function& site) mutable {
         const auto words = elf.arch().site_words(elf, site.address);
-        Json aliases = Json::array();
-        for (const std::string& alias : site.aliases) aliases.push_back(to_utf8(alias));
-        list.push_back({{"index", i},
-                        {"address", hex_address(site.address)},
-                        {"name", to_utf8(site.name)},
-                        {"aliases", std::move(aliases)},
-                        {"file", to_utf8(site.file)},
-                        {"line", site.line},
-                        {"word", words ? Json(hex_address(words->word_address)) : Json(nullptr)}});
-    }
-    return list;
+        return Json{{"index", index++},
+                    {"address", hex_address(site.address)},
+                    {"name", to_utf8(site.name)},
+                    {"aliases", json_list(site.aliases, to_utf8)},
+                    {"file", to_utf8(site.file)},
+                    {"line", site.line},
+                    {"word", words ? Json(hex_address(words->word_address)) : Json(nullptr)}};
+    });
 }
 
-void print_sections(const ElfFile& elf) {
-    for (const ElfSection& section : elf.sections()) {
-        if (!section.is_allocated() || section.size == 0) continue;
-        print("  {:<28} {:>#14x} {:>10} {}{}{}\n", for_cell(section.name), section.address,
-              section.size, 'r', section.is_writable() ? 'w' : '-', section.is_code() ? 'x' : '-');
-    }
+// Of the running program.
+std::vector<ElfSection> sections_of(const ElfFile& elf) {
+    std::vector<ElfSection> sections = elf.sections();
+    std::erase_if(sections, [](const ElfSection& section) {
+        return !section.is_allocated() || section.size == 0;
+    });
+    return sections;
 }
 
 Exit elf_info(const InfoOptions& options) {
@@ -71,24 +67,22 @@ Exit elf_info(const InfoOptions& options) {
         std::count_if(symbols.sites.begin(), symbols.sites.end(),
                       [](const Function& site) { return site.address % 8 != 0; });
     if (options.format == Format::json) {
-        Json json;
-        json["build_id"] = id;
-        json["architecture"] = elf.arch().name;
-        json["entry"] = hex_address(elf.entry());
-        json["text_bytes"] = text_bytes;
-        json["site_count"] = symbols.sites.size();
-        json["sites_with_pad"] = with_pad;
-        json["misaligned_sites"] = misaligned;
-        json["site_table_crc"] = fmt::format("{:08x}", symbols.site_table_crc);
-        json["sections"] = Json::array();
-        for (const ElfSection& section : elf.sections()) {
-            if (!section.is_allocated() || section.size == 0) continue;
-            json["sections"].push_back({{"name", to_utf8(section.name)},
-                                        {"address", hex_address(section.address)},
-                                        {"bytes", section.size},
-                                        {"writable", section.is_writable()},
-                                        {"executable", section.is_code()}});
-        }
+        const auto section = [](const ElfSection& of) {
+            return Json{{"name", to_utf8(of.name)},
+                        {"address", hex_address(of.address)},
+                        {"bytes", of.size},
+                        {"writable", of.is_writable()},
+                        {"executable", of.is_code()}};
+        };
+        Json json{{"build_id", id},
+                  {"architecture", elf.arch().name},
+                  {"entry", hex_address(elf.entry())},
+                  {"text_bytes", text_bytes},
+                  {"site_count", symbols.sites.size()},
+                  {"sites_with_pad", with_pad},
+                  {"misaligned_sites", misaligned},
+                  {"site_table_crc", fmt::format("{:08x}", symbols.site_table_crc)},
+                  {"sections", json_list(sections_of(elf), section)}};
         if (options.sites) json["sites"] = site_json(elf, symbols);
         print(json_text(json));
         return Exit::ok;
@@ -100,7 +94,10 @@ Exit elf_info(const InfoOptions& options) {
         "sites     {}{}, table CRC {:08x}\nsections\n",
         for_terminal(options.file), elf.arch().name, shown_build_id(id), hex_address(elf.entry()),
         text_bytes, symbols.sites.size(), pads, symbols.site_table_crc);
-    print_sections(elf);
+    for (const ElfSection& section : sections_of(elf)) {
+        print("  {:<28} {:>#14x} {:>10} {}{}{}\n", for_cell(section.name), section.address,
+              section.size, 'r', section.is_writable() ? 'w' : '-', section.is_code() ? 'x' : '-');
+    }
     if (misaligned != 0) {
         print(
             "refused   {} of {} sites are not at 8 bytes, so the target refuses them: see SUBALIGN "
@@ -120,14 +117,11 @@ Exit elf_info(const InfoOptions& options) {
 }
 
 const char* reason_text(nsc::EndReason reason) {
-    switch (reason) {
-    case nsc::EndReason::line_closed: return "the line closed";
-    case nsc::EndReason::target_finished: return "the target finished";
-    case nsc::EndReason::interrupted: return "the recorder was interrupted";
-    case nsc::EndReason::duration: return "the time asked for was over";
-    case nsc::EndReason::rotated: return "the recording goes on in the next file";
-    }
-    return "for a reason unknown";
+    static constexpr const char* texts[] = {
+        "the line closed", "the target finished", "the recorder was interrupted",
+        "the time asked for was over", "the recording goes on in the next file"};
+    const auto number = static_cast<std::size_t>(reason);
+    return number < std::size(texts) ? texts[number] : "for a reason unknown";
 }
 
 std::string time_text(std::uint64_t unix_ns) {
@@ -135,9 +129,7 @@ std::string time_text(std::uint64_t unix_ns) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
 }
 
-void print_recording(const nsc::Reader& file, const Profile& profile, const Report& report) {
-    const StreamCounters& stream = file.counters().stream;
-    const HelloInfo& hello = *profile.hello();
+void print_recording(const nsc::Reader& file, const Report& report) {
     if (const auto& about = file.about()) {
         print("source    {}\nstarted   {}, by {}\n", for_cell(about->source),
               time_text(about->started_unix_ns), for_cell(about->tool));
@@ -154,11 +146,11 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
                          : "(none)");
     print("target    {}, {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
           arch_of(report.architecture).name, report.cores, report.clock_hz, mode_text(report),
-          hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
+          report.site_count, hex_address(report.text_base), report.line_bytes_per_second);
     print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes, trace format {}\n",
           report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
-          with_commas(file.counters().line.bytes), hello.version);
-    const auto& frames = stream.frames_by_stream;
+          with_commas(file.counters().line.bytes), report.version);
+    const auto frames = file.counters().stream.frames_by_stream;
     print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
           frames[3], frames[4], frames[5]);
     print("{}\n", integrity_line(report.integrity));
@@ -193,9 +185,8 @@ Json hello_json(const HelloInfo& hello) {
     return said.json;
 }
 
-Json recording_json(const nsc::Reader& file, const Profile& profile, const Report& report) {
+Json recording_json(const nsc::Reader& file, const Report& report) {
     const StreamCounters& stream = file.counters().stream;
-    const HelloInfo& hello = *profile.hello();
     Json json;
     if (const auto& about = file.about()) {
         json["source"] = to_utf8(about->source);
@@ -205,22 +196,22 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["raw_capture"] = file.counters().file.is_raw;
     json["ended"] = file.end() ? Json(reason_text(file.end()->reason)) : Json(nullptr);
     json["exit_status"] = file.end() ? Json(file.end()->exit_status) : Json(nullptr);
-    json["image"] = json_image(report);
-    json["architecture"] = arch_of(report.architecture).name;
-    json["has_symbols"] = file.symbols().has_value();
-    json["clock_hz"] = report.clock_hz;
-    json["cores"] = report.cores;
-    json["lossless"] = report.lossless;
-    json["flight"] = report.flight;
-    json["text_base"] = hex_address(hello.text_base);
-    json["load_bias"] = hex_address(hello.load_bias);
-    json["site_count"] = hello.site_count;
-    json["line_bytes_per_second"] = hello.line_bytes_per_second;
-    json["hello"] = hello_json(hello);
-    json["sessions"] = report.sessions;
-    json["duration_ns"] = report.duration_ns;
-    json["tracer_ns"] = report.tracer_ns;
-    json["line_bytes"] = file.counters().line.bytes;
+    json.update({{"image", json_image(report)},
+                 {"architecture", arch_of(report.architecture).name},
+                 {"has_symbols", file.symbols().has_value()},
+                 {"clock_hz", report.clock_hz},
+                 {"cores", report.cores},
+                 {"lossless", report.lossless},
+                 {"flight", report.flight},
+                 {"text_base", hex_address(report.text_base)},
+                 {"load_bias", hex_address(report.load_bias)},
+                 {"site_count", report.site_count},
+                 {"line_bytes_per_second", report.line_bytes_per_second},
+                 {"hello", hello_json(report)},
+                 {"sessions", report.sessions},
+                 {"duration_ns", report.duration_ns},
+                 {"tracer_ns", report.tracer_ns},
+                 {"line_bytes", file.counters().line.bytes}});
     json["frames"] = {{"hello", stream.frames_by_stream[1]},
                       {"trace", stream.frames_by_stream[2]},
                       {"console", stream.frames_by_stream[3]},
@@ -238,9 +229,9 @@ Exit info(const InfoOptions& options) {
     read_with_progress(file, options.file, profile);
     const Report report = make_report(profile, file.counters(), nullptr);
     if (options.format == Format::json) {
-        print(json_text(recording_json(file, profile, report)));
+        print(json_text(recording_json(file, report)));
     } else {
-        print_recording(file, profile, report);
+        print_recording(file, report);
     }
     return Exit::ok;
 }

@@ -2,15 +2,14 @@
 // `irq` shows the interrupts that firmware reports (tracer/include/nopscope/interrupts.hpp).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/views/json/json.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"
@@ -32,20 +31,13 @@ std::vector<Interrupt> interrupts_of(const Loaded& loaded) {
     return list;
 }
 
-// Returns each core's longest masked time in any session.
-std::vector<const MaskedRow*> longest_masked(const Report& report) {
-    std::vector<const MaskedRow*> longest;
+// Each core's longest masked time in any session.
+std::map<unsigned, const MaskedRow*> longest_masked(const Report& report) {
+    std::map<unsigned, const MaskedRow*> longest;
     for (const MaskedRow& row : report.masked) {
-        const auto same = [&](const MaskedRow* other) { return other->core == row.core; };
-        const auto found = std::find_if(longest.begin(), longest.end(), same);
-        if (found == longest.end()) {
-            longest.push_back(&row);
-        } else if (row.length_ns > (*found)->length_ns) {
-            *found = &row;
-        }
+        const MaskedRow*& known = longest[row.core];
+        if (known == nullptr || row.length_ns > known->length_ns) known = &row;
     }
-    std::sort(longest.begin(), longest.end(),
-              [](const auto* a, const auto* b) { return a->core < b->core; });
     return longest;
 }
 
@@ -72,10 +64,10 @@ std::string text(const Loaded& loaded) {
     const auto longest = longest_masked(report);
     out += longest.empty() ? "\nnothing is known of when interrupts were masked\n"
                            : "\nlongest with interrupts masked\n";
-    for (const MaskedRow* const row : longest) {
+    for (const auto& [core, row] : longest) {
         const std::string where = short_place(*row);
         fmt::format_to(std::back_inserter(out), "{:>10}  core {}, up to {}{}  {}{}{}\n",
-                       human_ns(row->length_ns), row->core, human_ns(row->at_ns),
+                       human_ns(row->length_ns), core, human_ns(row->at_ns),
                        report.sessions > 1 ? fmt::format(" of session {}", row->session + 1) : "",
                        for_cell(row->name), where.empty() ? "" : "  ", where);
     }
@@ -83,22 +75,21 @@ std::string text(const Loaded& loaded) {
 }
 
 Json json(const Loaded& loaded) {
-    Json json{{"interrupts", Json::array()}, {"masked", json_masked(loaded.report)}};
-    for (const Interrupt& one : interrupts_of(loaded)) {
-        const auto time = [&](std::uint64_t ns) {
-            return one.latency.timed != 0 ? Json(ns) : Json(nullptr);
-        };
-        json["interrupts"].push_back({{"interrupt", *one.row->interrupt},
-                                      {"calls", one.row->calls},
-                                      {"total_ns", one.row->shown(loaded.report.raw).total_ns},
-                                      {"self_ns", one.row->shown(loaded.report.raw).self_ns},
-                                      {"min_ns", time(one.latency.min_ns)},
-                                      {"mean_ns", time(one.latency.mean_ns)},
-                                      {"p50_ns", time(one.latency.per_mille_ns(500))},
-                                      {"p99_ns", time(one.latency.per_mille_ns(990))},
-                                      {"max_ns", time(one.latency.max_ns)}});
-    }
-    return json;
+    const auto interrupt = [&](const Interrupt& one) {
+        const auto time = [&](std::uint64_t ns) { return json_if(one.latency.timed != 0, ns); };
+        const RowTimes& times = one.row->shown(loaded.report.raw);
+        return Json{{"interrupt", *one.row->interrupt},
+                    {"calls", one.row->calls},
+                    {"total_ns", times.total_ns},
+                    {"self_ns", times.self_ns},
+                    {"min_ns", time(one.latency.min_ns)},
+                    {"mean_ns", time(one.latency.mean_ns)},
+                    {"p50_ns", time(one.latency.per_mille_ns(500))},
+                    {"p99_ns", time(one.latency.per_mille_ns(990))},
+                    {"max_ns", time(one.latency.max_ns)}};
+    };
+    return {{"interrupts", json_list(interrupts_of(loaded), interrupt)},
+            {"masked", json_masked(loaded.report)}};
 }
 
 Exit irq(const ReportOptions& options) {

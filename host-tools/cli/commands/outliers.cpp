@@ -13,8 +13,9 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/views/json/json.hpp"
-#include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/table.hpp"
+#include "host-tools/views/text/walk.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -34,22 +35,20 @@ std::string name_of(const OutlierSink& sink, std::uint32_t function) {
 // Calls visit(node, depth) for nodes of `min_percent` or more: depth first, longest child first.
 template <typename Visit>
 void visit_tree(const Outlier& call, double min_percent, Visit visit) {
-    std::vector<std::vector<std::uint32_t>> children(call.nodes.size());
-    for (std::uint32_t at = 1; at < call.nodes.size(); ++at)
-        children[call.nodes[at].parent].push_back(at);
-    std::vector<std::pair<std::uint32_t, unsigned>> pending{{0, 0}};
-    const double least = min_percent / 100 * static_cast<double>(call.duration());
-    while (!pending.empty()) {
-        const auto [at, depth] = pending.back();
-        pending.pop_back();
-        if (at != 0 && static_cast<double>(call.nodes[at].total) < least) continue;
-        visit(call.nodes[at], depth);
-        auto& list = children[at];
-        std::stable_sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return call.nodes[a].total < call.nodes[b].total;
+    const auto& nodes = call.nodes;
+    Children children(nodes.size());
+    for (std::uint32_t at = 1; at < nodes.size(); ++at) children[nodes[at].parent].push_back(at);
+    for (auto& list : children) {
+        std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return std::pair(nodes[a].total, a) > std::pair(nodes[b].total, b);
         });
-        for (const std::uint32_t child : list) pending.emplace_back(child, depth + 1);
     }
+    const double least = min_percent / 100 * static_cast<double>(call.duration());
+    visit(nodes[0], 0);
+    walk(
+        children,
+        [&](std::uint32_t at, unsigned) { return static_cast<double>(nodes[at].total) >= least; },
+        [&](std::uint32_t at, unsigned depth) { visit(nodes[at], depth + 1); });
 }
 
 std::string text_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
@@ -67,12 +66,10 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Outliers
         call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
         call.cut ? "; it has more paths than are shown" : "");
     out += fmt::format("{:>12}  {:>8}  {:>8}  function\n", "calls", "total", "self");
-    constexpr unsigned deepest_indent = 60;
     visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
-        out += fmt::format("{:>12}  {:>8}  {:>8}  {:{}}{}\n", with_commas(node.calls),
-                           human_ns(node.total), human_ns(node.self), "",
-                           2 * std::min(depth, deepest_indent),
-                           for_cell(name_of(sink, node.function)));
+        out +=
+            fmt::format("{:>12}  {:>8}  {:>8}  {}\n", with_commas(node.calls), human_ns(node.total),
+                        human_ns(node.self), indented(depth, name_of(sink, node.function)));
     });
     return out;
 }
@@ -80,14 +77,9 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Outliers
 Json json_of(const OutlierSink& sink, const Outlier& call, const OutliersOptions& options) {
     Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
               {"duration_ns", call.duration()},
-              {"away_ns", call.away},
-              {"at_ns", sink.begin(call)},
-              {"core", call.track.core},
-              {"context", call.track.context},
-              {"task", sink.task(call).empty() ? Json(nullptr) : Json(to_utf8(sink.task(call)))},
-              {"left", left_text(call.how)},
-              {"cut", call.cut},
-              {"tree", Json::array()}};
+              {"away_ns", call.away}};
+    json.update(json_of_call(sink, call));
+    json.update({{"cut", call.cut}, {"tree", Json::array()}});
     visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
         json["tree"].push_back({{"depth", depth},
                                 {"name", to_utf8(name_of(sink, node.function))},
@@ -105,10 +97,8 @@ Exit outliers(const OutliersOptions& options) {
     const Loaded loaded = load_with_events(sink, options.report, std::nullopt);
     (void)functions_named(loaded.report, options.function);  // throws if no function matches
     if (options.report.format == Format::json) {
-        Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};
-        for (const Outlier& call : sink.slowest())
-            json["slowest"].push_back(json_of(sink, call, options));
-        print(json_text(json));
+        const auto json = [&](const Outlier& call) { return json_of(sink, call, options); };
+        print(json_text({{"calls", sink.calls()}, {"slowest", json_list(sink.slowest(), json)}}));
         return Exit::ok;
     }
     std::string out = fmt::format(

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <optional>
-#include <utility>
 
 #include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/base/interrupt.hpp"

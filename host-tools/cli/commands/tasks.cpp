@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/views/json/json.hpp"
 #include "host-tools/views/json/report.hpp"
+#include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"
 
@@ -47,9 +46,13 @@ void sort_lines(std::vector<TaskLine>& lines, Order order) {
     });
 }
 
-std::string text_of(const WaitedFor& object) {
-    return fmt::format("{} ({} times, {})", for_cell(object.name), with_commas(object.waits),
-                       human_ns(object.blocked_ns));
+std::string waited_for(const TaskLine& line) {
+    std::vector<std::string> texts;
+    for (const WaitedFor& object : line.waited_for) {
+        texts.push_back(fmt::format("{} ({} times, {})", object.name, with_commas(object.waits),
+                                    human_ns(object.blocked_ns)));
+    }
+    return some_of(texts, 2);
 }
 
 // The time of the calls' recording, which is in the tasks' times, and not in the functions'.
@@ -66,11 +69,6 @@ std::string text(const Report& report, const TaskTable& table_of_tasks) {
                              "task", "waited for"}};
     for (const TaskLine& line : table_of_tasks.tasks) {
         const auto left = [&](protocol::Left how) { return with_commas(line.count_of(how)); };
-        std::string waited_for;
-        for (std::size_t n = 0; n < std::min<std::size_t>(2, line.waited_for.size()); ++n)
-            waited_for += (n == 0 ? "" : ", ") + text_of(line.waited_for[n]);
-        if (line.waited_for.size() > 2)
-            waited_for += fmt::format(" and {} more", line.waited_for.size() - 2);
         lines.push_back(
             {human_ns(line.cpu_ns), fmt::format("{:.1f} %", line.share * 100),
              with_commas(line.runs), left(protocol::Left::preempted), left(protocol::Left::blocked),
@@ -83,7 +81,7 @@ std::string text(const Report& report, const TaskTable& table_of_tasks) {
                  : "-",
              line.priority ? std::to_string(*line.priority) : "-",
              for_cell(line.name) + (line.tasks > 1 ? fmt::format(" ({})", line.tasks) : ""),
-             waited_for});
+             waited_for(line)});
     }
     std::string out = recorded_text(report) + "\n";
     if (const std::uint64_t overhead = overhead_ns(report); overhead != 0) {
@@ -105,9 +103,9 @@ std::string text(const Report& report, const TaskTable& table_of_tasks) {
 
 Json json(const Report& report, const TaskTable& table_of_tasks) {
     Json json = json_tasks(table_of_tasks);
-    json["duration_ns"] = report.duration_ns;
-    json["overhead_ns"] = overhead_ns(report);
-    json["integrity"] = json_integrity(report.integrity);
+    json.update({{"duration_ns", report.duration_ns},
+                 {"overhead_ns", overhead_ns(report)},
+                 {"integrity", json_integrity(report.integrity)}});
     return json;
 }
 
@@ -117,22 +115,15 @@ std::string csv(const TaskTable& table_of_tasks) {
         "ready_ns,blocked_ns,longest_wait_ns,longest_wait_end_ns,longest_wait_core,behind,"
         "stack_bytes,stack_used\n";
     for (const TaskLine& line : table_of_tasks.tasks) {
-        const auto left = [&](protocol::Left how) { return line.count_of(how); };
-        const auto cell = [](bool known, std::uint64_t value) {
-            return known ? std::to_string(value) : std::string();
-        };
-        const bool waited = line.longest_ns != 0;
-        out += fmt::format("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                           csv_cell(line.name), line.tasks,
-                           cell(line.priority.has_value(), line.priority.value_or(0)),
-                           line.is_idle ? 1 : 0, line.cpu_ns, line.share, line.runs,
-                           left(protocol::Left::preempted), left(protocol::Left::blocked),
-                           left(protocol::Left::gave_way), left(protocol::Left::ended),
-                           left(protocol::Left::unknown), line.ready_ns, line.blocked_ns,
-                           cell(waited, line.longest_ns), cell(waited, line.longest_end_ns),
-                           cell(waited, line.longest_core), csv_cell(line.behind.value_or("")),
-                           cell(line.stack_bytes != 0, line.stack_bytes),
-                           cell(line.stack_used != 0, line.stack_used));
+        const Json json = json_task(line);
+        out += csv_cell(line.name) +
+               csv_cells(
+                   "tasks,priority,idle,cpu_ns,share,runs,preempted,blocked,gave_way,ended,unknown,"
+                   "ready_ns,blocked_ns",
+                   json) +
+               csv_cells("ns,end_ns,core", json["longest_wait"]) + "," +
+               csv_cell(line.behind.value_or("")) + csv_cells("stack_bytes,stack_used", json) +
+               "\n";
     }
     return out;
 }

@@ -2,7 +2,6 @@
 // The script has a `complete` for each option and for each command's arguments.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "host-tools/cli/generated/commands_of.hpp"

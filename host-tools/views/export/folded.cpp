@@ -7,7 +7,6 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/export/formats.hpp"
-#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -13,11 +13,24 @@ Json json_columns(std::initializer_list<const char*> names) {
     return json;
 }
 
+void add_row(Json& columns, std::initializer_list<Json> row) {
+    auto column = columns.begin();
+    for (const Json& value : row) (column++)->push_back(value);
+}
+
 Json json_place(const FunctionPlace& place) {
     return {{"name", to_utf8(place.name)},
             {"address", hex_address(place.address)},
             {"file", to_utf8(place.file)},
             {"line", place.line}};
+}
+
+Json json_of_call(const OutlierSink& sink, const Outlier& call) {
+    return {{"at_ns", sink.begin(call)},
+            {"core", call.track.core},
+            {"context", call.track.context},
+            {"task", text_or_null(sink.task(call))},
+            {"left", left_text(call.how)}};
 }
 
 Json json_longest(const std::optional<Longest>& call) {

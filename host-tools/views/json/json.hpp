@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "host-tools/analysis/function_queries/outliers.hpp"
 #include "host-tools/analysis/report/functions.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
@@ -33,7 +34,11 @@ Json json_list(const Rows& rows, Make make) {
 }
 // An empty list for each name.
 Json json_columns(std::initializer_list<const char*> names);
+// Adds a value to each of the lists.
+void add_row(Json& columns, std::initializer_list<Json> row);
 Json json_place(const FunctionPlace& place);  // name, address, file, line
+// The time, the place and the end of a call of the sink.
+Json json_of_call(const OutlierSink& sink, const Outlier& call);
 // The longest call's end and place; null: they are not known.
 Json json_longest(const std::optional<Longest>& call);
 

@@ -34,51 +34,12 @@ Json json_core(const std::string& group) {
     return Json::accept(group) ? Json::parse(group) : Json(nullptr);
 }
 
-Json json_function(const Report& report, const FunctionRow& row) {
-    Json one = row.interrupt ? Json{{"interrupt", *row.interrupt}} : json_place(row);
-    add_sums(one, row);
-    one.update({{"cpu_ns", row.cpu_ns},
-                {"corrected_cpu_ns", row.corrected.cpu_ns},
-                {"timed", row.timed},
-                {"share", row.share},
-                {"open", row.open},
-                {"lost", row.lost},
-                {"unwound", row.unwound},
-                {"incomplete", row.incomplete},
-                {"cut", row.cut},
-                {"dropped", row.dropped},
-                {"doubtful", is_doubtful(row)}});
-    if (report.split == SplitBy::task) one["task"] = to_utf8(report.groups[row.group]);
-    if (report.split == SplitBy::core) one["core"] = json_core(report.groups[row.group]);
-    add_call(one, row);
-    one["longest"] = json_longest(row.longest);
-    if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;
-    return one;
-}
-
 void add_functions(Json& json, const Report& report) {
     Json& functions = json["functions"] = Json::array();
     Json interrupts = Json::array();
     for (const FunctionRow& row : report.functions)
         (row.interrupt ? interrupts : functions).push_back(json_function(report, row));
     if (!interrupts.empty()) json["interrupts"] = std::move(interrupts);
-}
-
-Json json_profiled(const ProfileRow& row) {
-    Json one = json_place(row), bins = Json::array();
-    for (std::size_t n = 0; n < row.bins.size(); ++n) {
-        if (row.bins[n] != 0) bins.push_back({n, row.bins[n]});
-    }
-    add_sums(one, row);
-    one.update({{"p50_ns", row.percentiles_ns[0]},
-                {"p99_ns", row.percentiles_ns[1]},
-                {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
-                {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
-                {"share", row.share},
-                {"doubtful", row.doubtful},
-                {"bins", std::move(bins)}});
-    add_call(one, row);
-    return one;
 }
 
 Json json_left(const LeftCounts& counts) {
@@ -177,18 +138,6 @@ void add_profile(Json& json, const Report& report) {
         json["profile"]["functions"] = json_list(report.profile, json_profiled);
 }
 
-Json json_cells(const EventTable& table, const std::vector<EventCell>& cells) {
-    Json json = Json::object();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        json[table.columns[i].name] = {{"calls", cells[i].calls},
-                                       {"total", cells[i].total},
-                                       {"self", cells[i].self},
-                                       {"corrected_total", cells[i].corrected.total},
-                                       {"corrected_self", cells[i].corrected.self}};
-    }
-    return json;
-}
-
 // Adds `events` to `json` and to each of its `functions`, which has the same rows in the same
 // order, but no interrupts.
 template <typename Row>
@@ -205,6 +154,59 @@ void add_events(Json& json, const std::vector<Row>& rows, const EventTable& tabl
         (*function++)["events"] =
             events != nullptr ? json_cells(table, events->cells) : Json::object();
     }
+}
+
+}  // namespace
+
+Json json_function(const Report& report, const FunctionRow& row) {
+    Json one = row.interrupt ? Json{{"interrupt", *row.interrupt}} : json_place(row);
+    add_sums(one, row);
+    one.update({{"cpu_ns", row.cpu_ns},
+                {"corrected_cpu_ns", row.corrected.cpu_ns},
+                {"timed", row.timed},
+                {"share", row.share},
+                {"open", row.open},
+                {"lost", row.lost},
+                {"unwound", row.unwound},
+                {"incomplete", row.incomplete},
+                {"cut", row.cut},
+                {"dropped", row.dropped},
+                {"doubtful", is_doubtful(row)}});
+    if (report.split == SplitBy::task) one["task"] = to_utf8(report.groups[row.group]);
+    if (report.split == SplitBy::core) one["core"] = json_core(report.groups[row.group]);
+    add_call(one, row);
+    one["longest"] = json_longest(row.longest);
+    if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;
+    return one;
+}
+
+Json json_profiled(const ProfileRow& row) {
+    Json one = json_place(row), bins = Json::array();
+    for (std::size_t n = 0; n < row.bins.size(); ++n) {
+        if (row.bins[n] != 0) bins.push_back({n, row.bins[n]});
+    }
+    add_sums(one, row);
+    one.update({{"p50_ns", row.percentiles_ns[0]},
+                {"p99_ns", row.percentiles_ns[1]},
+                {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
+                {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
+                {"share", row.share},
+                {"doubtful", row.doubtful},
+                {"bins", std::move(bins)}});
+    add_call(one, row);
+    return one;
+}
+
+Json json_cells(const EventTable& table, const std::vector<EventCell>& cells) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        json[table.columns[i].name] = {{"calls", cells[i].calls},
+                                       {"total", cells[i].total},
+                                       {"self", cells[i].self},
+                                       {"corrected_total", cells[i].corrected.total},
+                                       {"corrected_self", cells[i].corrected.self}};
+    }
+    return json;
 }
 
 Json json_task(const TaskLine& line) {
@@ -229,8 +231,6 @@ Json json_task(const TaskLine& line) {
     one["stack_used"] = json_if(line.stack_used != 0, line.stack_used);
     return one;
 }
-
-}  // namespace
 
 Json json_integrity(const Integrity& integrity) {
     Json json;

@@ -9,6 +9,10 @@ namespace nopscope::host {
 
 std::string json_report(const Report& report);
 
+Json json_function(const Report& report, const FunctionRow& row);
+Json json_profiled(const ProfileRow& row);
+Json json_cells(const EventTable& table, const std::vector<EventCell>& cells);  // by column
+Json json_task(const TaskLine& line);
 Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
 Json json_overhead(const Report& report);

@@ -94,9 +94,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
             last = *place;
             room -= 16;
             places.push_back(last);
-            lines["at"].push_back(n);
-            lines["file"].push_back(last.file);
-            lines["line"].push_back(last.line);
+            add_row(lines, {n, last.file, last.line});
         }
         if (site && address == site->setup_address) {
             notes.push_back(
@@ -114,11 +112,8 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
                                  : to != nullptr ? cut(for_cell(to->name), max_line_bytes)
                                                  : hex_address(flow.target);
         room -= static_cast<std::int64_t>(16 + name.size());
-        targets["at"].push_back(n);
-        targets["function"].push_back(number);
-        targets["offset"].push_back(to != nullptr ? flow.target - to->address : 0);
-        targets["name"].push_back(name);
-        targets["call"].push_back(flow.kind == Flow::Kind::call);
+        add_row(targets, {n, number, to != nullptr ? flow.target - to->address : 0, name,
+                          flow.kind == Flow::Kind::call});
     }
     json["instructions"] = n + (of.size - bytes) / 4;
     json["shown"] = n;
@@ -146,8 +141,7 @@ Json CodeView::source(std::vector<LinePlace> places,
         if (is_new) {
             source = read_source_text(lines_.files()[files[place.file]], source_roots_);
             if (!source.refusal.empty()) {
-                refused["file"].push_back(place.file);
-                refused["why"].push_back(source.refusal);
+                add_row(refused, {place.file, source.refusal});
             } else if (source.modified > modified_) {
                 newer.push_back(place.file);
             }
@@ -159,9 +153,7 @@ Json CodeView::source(std::vector<LinePlace> places,
             continue;
         }
         room -= line.size();
-        json["file"].push_back(place.file);
-        json["line"].push_back(place.line);
-        json["text"].push_back(line);
+        add_row(json, {place.file, place.line, line});
     }
     return {{"lines", std::move(json)},
             {"refused", std::move(refused)},

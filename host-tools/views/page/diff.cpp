@@ -64,13 +64,7 @@ Json paths_of(const Names& names, const Difference& difference, std::size_t most
         double& above = weights[names.caller(static_cast<std::uint32_t>(n))];
         above = std::max(above, weights[n]);
     }
-    double beyond = -1;
-    if (weights.size() > most) {
-        std::vector<double> sorted = weights;
-        std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(most),
-                         sorted.end(), std::greater<>());
-        beyond = sorted[most];
-    }
+    const double beyond = largest_left_out(weights, most);
     Json json = json_columns({"parent", "function", "calls", "total", "self", "samples", "before"});
     std::vector<std::uint32_t> position(by_number.size());
     std::uint32_t count = 0;
@@ -79,13 +73,10 @@ Json paths_of(const Names& names, const Difference& difference, std::size_t most
         position[n] = count++;
         const Compared* const row = by_number[n];
         const Amounts after = row != nullptr ? row->after : Amounts{};
-        json["parent"].push_back(position[names.caller(n)]);
-        json["function"].push_back(n == Names::root ? Json(-1) : Json(names.last(n)));
-        json["calls"].push_back(whole(after.calls));
-        json["total"].push_back(whole(n == Names::root ? difference.after_ns : after.total_ns));
-        json["self"].push_back(whole(after.self_ns));
-        json["samples"].push_back(0);
-        json["before"].push_back(row != nullptr ? whole(row->before.self_ns) : 0);
+        const bool is_root = n == Names::root;
+        add_row(json, {position[names.caller(n)], is_root ? Json(-1) : Json(names.last(n)),
+                       whole(after.calls), whole(is_root ? difference.after_ns : after.total_ns),
+                       whole(after.self_ns), 0, row != nullptr ? whole(row->before.self_ns) : 0});
     }
     return json;
 }
@@ -113,20 +104,18 @@ Json facts_of(const Names& names, const Difference& difference) {
 
 std::string view_json(const Names& names, const Difference& difference, const std::string& title,
                       const std::string& headline, std::size_t most_paths) {
-    Json json;
-    json["version"] = 1;
-    json["title"] = title;
-    json["headline"] = headline;
-    json["complaint"] = "";
-    json["facts"] = facts_of(names, difference);
-    json["duration"] = whole(difference.after_ns);
-    json["functions"] = functions_of(names, difference);
-    json["paths"] = paths_of(names, difference, most_paths);
-    json["sampled"] = false;
-    json["tasks"] = nullptr;
-    json["timeline"] = nullptr;
-    json["code"] = nullptr;
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line({{"version", 1},
+                      {"title", title},
+                      {"headline", headline},
+                      {"complaint", ""},
+                      {"facts", facts_of(names, difference)},
+                      {"duration", whole(difference.after_ns)},
+                      {"functions", functions_of(names, difference)},
+                      {"paths", paths_of(names, difference, most_paths)},
+                      {"sampled", false},
+                      {"tasks", nullptr},
+                      {"timeline", nullptr},
+                      {"code", nullptr}});
 }
 
 }  // namespace nopscope::host

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
@@ -25,6 +26,9 @@ inline constexpr std::size_t default_most_paths = 50'000;
 // paths. One more path for each caller stands for its shorter ones.
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
                       std::size_t most_paths = default_most_paths, const ViewParts& parts = {});
+
+// The largest of the weights that are left out if the page has `most`; -1: it has all.
+double largest_left_out(std::vector<double> weights, std::size_t most);
 
 // The same of a comparison. Its times are those after the change. It also has the paths' self times
 // before it, for a differential flame graph. Only the facts have gone functions.

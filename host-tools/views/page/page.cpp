@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+
 #include "host-tools/base/error.hpp"
 #include "host-tools/views/page/html.hpp"
 
@@ -11,6 +14,13 @@ namespace nopscope::host {
 std::string_view page_template() {
     return {_binary_page_html_start,
             static_cast<std::size_t>(_binary_page_html_end - _binary_page_html_start)};
+}
+
+double largest_left_out(std::vector<double> weights, std::size_t most) {
+    if (weights.size() <= most) return -1;
+    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most),
+                     weights.end(), std::greater<>());
+    return weights[most];
 }
 
 // In a script element, only "<" can end the data.

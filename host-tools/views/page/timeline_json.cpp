@@ -10,7 +10,6 @@
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/json/json.hpp"
-#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -119,11 +118,8 @@ Json Timeline::json_bands() const {
             add_count(what, gap.absence.overwritten, "records overwritten");
             add_count(what, gap.absence.dropped, "calls and records dropped");
             if (gap.parts > 1) what += fmt::format(", in {} places here", with_commas(gap.parts));
-            json["core"].push_back(gaps.core);
-            json["kind"].push_back(gaps.dropped ? "dropped" : "gap");
-            json["from"].push_back(ago(gap.absence.from));
-            json["to"].push_back(ago(gap.absence.to));
-            json["what"].push_back(what);
+            add_row(json, {gaps.core, gaps.dropped ? "dropped" : "gap", ago(gap.absence.from),
+                           ago(gap.absence.to), what});
         }
     }
     return json;

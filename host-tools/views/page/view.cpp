@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "host-tools/analysis/function_queries/function_queries.hpp"
-#include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/views/json/json.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/text/head.hpp"
@@ -36,15 +33,9 @@ struct PathRow {
 
 // Keeps `most` rows in their order. Other rows add to one row for each kept caller.
 std::vector<PathRow> longest_paths(const std::vector<PathRow>& rows, std::size_t most) {
-    double beyond = -1;  // the largest weight that is left out
-    if (rows.size() > most) {
-        std::vector<double> weights;
-        weights.reserve(rows.size());
-        for (const PathRow& row : rows) weights.push_back(row.weight);
-        std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most),
-                         weights.end(), std::greater<>());
-        beyond = weights[most];
-    }
+    std::vector<double> weights;
+    for (const PathRow& row : rows) weights.push_back(row.weight);
+    const double beyond = largest_left_out(std::move(weights), most);
     std::vector<PathRow> kept;
     std::vector<std::uint32_t> now(rows.size());  // the row's new number, or that of its substitute
     std::vector<bool> stands(rows.size());        // now[] is the number of a Special::too_short
@@ -77,14 +68,8 @@ std::vector<PathRow> longest_paths(const std::vector<PathRow>& rows, std::size_t
 
 Json columns(const std::vector<PathRow>& rows) {
     Json json = json_columns({"parent", "function", "calls", "total", "self", "samples"});
-    for (const PathRow& row : rows) {
-        json["parent"].push_back(row.parent);
-        json["function"].push_back(row.function);
-        json["calls"].push_back(row.calls);
-        json["total"].push_back(row.total);
-        json["self"].push_back(row.self);
-        json["samples"].push_back(row.samples);
-    }
+    for (const PathRow& row : rows)
+        add_row(json, {row.parent, row.function, row.calls, row.total, row.self, row.samples});
     return json;
 }
 
@@ -113,27 +98,8 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
     return rows;
 }
 
-// From the target's profile. Each bin is twice as long as the one before.
-Json json_bins(const ProfileRow& row, bool raw, std::uint64_t clock_hz) {
-    Json json = Json::array();
-    const auto from_ns = [&](unsigned bin) {
-        const FixedTicks from =
-            bin == 0 ? 0 : (FixedTicks{1} << (bin - 1)) * protocol::overhead_unit;
-        const FixedTicks taken = raw ? 0 : row.taken;
-        return fixed_to_ns(from > taken ? from - taken : 0, clock_hz);
-    };
-    unsigned last = protocol::profile_bins;
-    while (last > 0 && row.bins[last - 1] == 0) --last;
-    unsigned at = 0;
-    while (at < last && row.bins[at] == 0) ++at;
-    for (; at < last; ++at) {
-        if (!json.empty() && json.back()[0] == from_ns(at)) {
-            json.back()[1] = json.back()[1].get<std::uint64_t>() + row.bins[at];
-        } else {
-            json.push_back({from_ns(at), row.bins[at]});
-        }
-    }
-    return json;
+Json json_bins(const std::vector<Latency::Bin>& bins) {
+    return json_list(bins, [](const Latency::Bin& bin) { return Json{bin.from_ns, bin.calls}; });
 }
 
 Json json_function(const FunctionRow& row, bool raw) {
@@ -149,7 +115,7 @@ Json json_function(const FunctionRow& row, bool raw) {
          "calls and records missing while it was open: its self time may contain them");
     note(row.profiled, "in the target's profile");
     const RowTimes& times = row.shown(raw);
-    const std::optional<CallTimes>& call = times.call;
+    const CallTimes call = times.call.value_or(CallTimes{});
     return {{"name", for_cell(row.name)},
             {"file", for_cell(row.file)},
             {"line", row.line},
@@ -157,9 +123,9 @@ Json json_function(const FunctionRow& row, bool raw) {
             {"calls", row.calls},
             {"total", times.total_ns},
             {"self", times.self_ns},
-            {"min", call ? Json(call->min_ns) : Json(nullptr)},
-            {"mean", call ? Json(call->mean_ns) : Json(nullptr)},
-            {"max", call ? Json(call->max_ns) : Json(nullptr)},
+            {"min", json_if(times.call.has_value(), call.min_ns)},
+            {"mean", json_if(times.call.has_value(), call.mean_ns)},
+            {"max", json_if(times.call.has_value(), call.max_ns)},
             {"share", row.share},
             {"doubtful", is_doubtful(row)},
             {"notes", std::move(notes)},
@@ -172,9 +138,7 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
     Json list = Json::array();
     for (const FunctionPlace& place : tree.functions) {
         if (const auto key = key_of(place); key != 0) at[key] = list.size();
-        FunctionRow row;
-        static_cast<FunctionPlace&>(row) = place;
-        list.push_back(json_function(row, report.raw));
+        list.push_back(json_function(row_at<FunctionRow>(place), report.raw));
     }
     const auto put = [&](const FunctionRow& row) -> Json& {
         const auto [found, is_new] = at.try_emplace(key_of(row), list.size());
@@ -191,31 +155,28 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         if (traced.contains(row.address)) continue;
         FunctionRow function;
         static_cast<TimedRow&>(function) = row;
-        put(function).update(
-            {{"bins", json_bins(row, report.raw, report.clock_hz)}, {"doubtful", row.doubtful}});
+        put(function).update({{"bins", json_bins(bins_of(row, report.raw, report.clock_hz))},
+                              {"doubtful", row.doubtful}});
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
         const auto found = at.find(key_of(report.by_number[n]));
         if (found == at.end()) continue;
-        Json& bins = list[found->second]["bins"];
-        for (const Latency::Bin& bin : latency_of(report, profile, n).bins)
-            bins.push_back({bin.from_ns, bin.calls});
+        const std::vector<Latency::Bin> bins = latency_of(report, profile, n).bins;
+        if (!bins.empty()) list[found->second]["bins"] = json_bins(bins);
     }
     return list;
 }
 
 std::string complaint(const Report& report) {
-    const Integrity& integrity = report.integrity;
-    std::string text = integrity.complete ? "" : "ends early";
-    if (const Loss loss = loss_of(report); loss.dropped + loss.lost != 0) {
-        text += fmt::format("{}{:.1f} % missing", text.empty() ? "" : ", ", 100 * loss.share());
+    std::vector<std::string> parts;
+    if (!report.integrity.complete) parts.emplace_back("ends early");
+    if (const Loss loss = loss_of(report); loss.dropped + loss.lost != 0)
+        parts.push_back(fmt::format("{:.1f} % missing", 100 * loss.share()));
+    for (const IntegrityItem& item : report.integrity.items) {
+        if (item.spoils && item.value != 0)
+            parts.push_back(fmt::format("{} {}", item.name, with_commas(item.value)));
     }
-    for (const IntegrityItem& item : integrity.items) {
-        if (!item.spoils || item.value == 0) continue;
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, with_commas(item.value));
-    }
-    return text;
+    return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 Json facts(const Report& report) {
@@ -273,27 +234,27 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     if (!report.part.empty()) headline += " · part: " + report.part;
     if (report.samples.count != 0)
         headline += " · " + with_commas(report.samples.count) + " samples";
-    Json json;
-    json["version"] = 1;
-    json["title"] = for_cell(title);
-    json["headline"] = for_cell(headline);
-    json["complaint"] = complaint(report);
-    json["facts"] = facts(report);
-    json["duration"] = report.duration_ns;
     const PathTree tree = path_tree({report, profile, report.raw});
     Positions positions;
-    json["functions"] = json_functions(report, profile, tree, positions);
-    json["paths"] = columns(longest_paths(paths_of(tree), most_paths));
-    json["sampled"] = report.samples.count != 0;
+    Json functions = json_functions(report, profile, tree, positions);
     const auto position = [&](std::uint64_t key) {
         const auto found = positions.find(key);
         return found == positions.end() ? std::int64_t{-1}
                                         : static_cast<std::int64_t>(found->second);
     };
-    json["tasks"] = report.has_tasks() ? json_tasks(task_table(report, profile)) : Json();
-    json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();
-    json["code"] = parts.code != nullptr ? parts.code->json(report, position) : Json();
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line(
+        {{"version", 1},
+         {"title", for_cell(title)},
+         {"headline", for_cell(headline)},
+         {"complaint", complaint(report)},
+         {"facts", facts(report)},
+         {"duration", report.duration_ns},
+         {"functions", std::move(functions)},
+         {"paths", columns(longest_paths(paths_of(tree), most_paths))},
+         {"sampled", report.samples.count != 0},
+         {"tasks", report.has_tasks() ? json_tasks(task_table(report, profile)) : Json()},
+         {"timeline", parts.timeline != nullptr ? parts.timeline->json(position) : Json()},
+         {"code", parts.code != nullptr ? parts.code->json(report, position) : Json()}});
 }
 
 }  // namespace nopscope::host

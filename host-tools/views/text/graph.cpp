@@ -11,6 +11,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/table.hpp"
 #include "host-tools/views/text/tables.hpp"
 #include "host-tools/views/text/walk.hpp"
 
@@ -89,11 +90,6 @@ void visit_samples(const Report& report, const GraphOptions& options, Visit visi
         return leads[node] && !is_too_deep(options, depth) && share >= options.min_share;
     };
     walk(children, shows, visit);
-}
-
-std::string indented(unsigned depth, const std::string& name) {
-    constexpr unsigned deepest_indent = 60;
-    return std::string(std::size_t{2} * std::min(depth, deepest_indent), ' ') + for_cell(name);
 }
 
 std::string text_sampled_graph(const Report& report, const GraphOptions& options) {

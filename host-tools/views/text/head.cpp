@@ -117,47 +117,35 @@ std::string mode_text(const Report& report) {
 }
 
 std::vector<std::string> shortcomings(const HelloInfo& hello) {
-    std::vector<std::string> sentences;
-    if (std::string text = refused_text(hello.refused_sites, hello.site_count); !text.empty()) {
-        sentences.push_back(std::move(text));
-    }
-    if (hello.build_id.empty()) {
+    std::vector<std::string> sentences{refused_text(hello.refused_sites, hello.site_count)};
+    if (sentences[0].empty()) sentences.clear();
+    if (hello.build_id.empty())
         sentences.push_back(fmt::format("the image has no build-id, so {}", without_build_id));
-    }
     return sentences;
 }
 
 std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
-    if (!report.part.empty()) lines.push_back({"part", report.part, false});
-    if (!report.damage.empty()) lines.push_back({"the line", report.damage, true});
-    if (report.on_cpu)
-        lines.push_back({"times of calls", "on the CPU, only while their tasks ran", false});
-    if (std::string text = refused_text(report.refused_sites, report.site_count); !text.empty())
-        lines.push_back({"refused", std::move(text), true});
-    if (report.build_id.empty()) {
-        lines.push_back({"build-id", fmt::format("none, so {}", without_build_id), true});
-    }
-    if (target.read_ns) {
-        lines.push_back({"profile read", "last at " + human_ns(*target.read_ns), false});
-    } else if (target.keeps_profile) {
-        lines.push_back(
-            {"profile read", "never: calls that the target has only counted are missing", true});
-    }
-    if (!target.only_there.empty()) {
-        lines.push_back({"on the target only",
-                         fmt::format("calls, since they were moved to the profile, of {}",
-                                     some_of(target.only_there, 8)),
-                         true});
-    }
-    if (target.recursions != 0) {
-        lines.push_back(
-            {"left out",
-             fmt::format("{} callbacks and captures, which came from inside another one",
-                         with_commas(target.recursions)),
-             true});
-    }
+    const auto add = [&](bool is_news, const char* name, std::string text, bool spoils) {
+        if (is_news) lines.push_back({name, std::move(text), spoils});
+    };
+    const std::string refused = refused_text(report.refused_sites, report.site_count);
+    add(!report.part.empty(), "part", report.part, false);
+    add(!report.damage.empty(), "the line", report.damage, true);
+    add(report.on_cpu, "times of calls", "on the CPU, only while their tasks ran", false);
+    add(!refused.empty(), "refused", refused, true);
+    add(report.build_id.empty(), "build-id", fmt::format("none, so {}", without_build_id), true);
+    add(target.read_ns.has_value(), "profile read",
+        "last at " + human_ns(target.read_ns.value_or(0)), false);
+    add(!target.read_ns && target.keeps_profile, "profile read",
+        "never: calls that the target has only counted are missing", true);
+    add(!target.only_there.empty(), "on the target only",
+        "calls, since they were moved to the profile, of " + some_of(target.only_there, 8), true);
+    add(target.recursions != 0, "left out",
+        with_commas(target.recursions) +
+            " callbacks and captures, which came from inside another one",
+        true);
     return lines;
 }
 

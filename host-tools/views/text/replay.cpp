@@ -45,11 +45,7 @@ ReplayText::Core& ReplayText::core_of(std::uint32_t number) {
 }
 
 void ReplayText::on_function(std::uint32_t number, const FunctionPlace& place) {
-    const bool is_own = number >= first_own_function;
-    std::vector<std::string>& names = is_own ? own_names_ : names_;
-    const std::uint32_t at = number - (is_own ? first_own_function : 0);
-    if (at >= names.size()) names.resize(at + 1);
-    names[at] = for_cell(place.name);
+    name(number) = for_cell(place.name);
 }
 
 void ReplayText::on_track(const Track& track) {
@@ -92,11 +88,8 @@ std::string& ReplayText::begin_line(Core& core, const Track& track, Nanoseconds 
 void ReplayText::end_entry(Core& core) {
     if (!std::exchange(core.has_entry, false)) return;
     const std::size_t depth = depth_of(core.track) - 1;
-    const auto& name = core.function < first_own_function
-                           ? names_[core.function]
-                           : own_names_[core.function - first_own_function];
     const Nanoseconds from = open_[core.track.number].back().from;
-    begin_line(core, core.track, from, nullptr, depth).append(name).append(" {\n");
+    begin_line(core, core.track, from, nullptr, depth).append(name(core.function)).append(" {\n");
 }
 
 void ReplayText::entry(const Track& track, std::uint32_t function, Nanoseconds now) {
@@ -125,10 +118,8 @@ void ReplayText::leave(const Track& track, std::uint32_t function, Nanoseconds n
     core.in_tracer = !calls.empty() && calls.back().is_tracer;
     if (!shows(calls.size())) return;
     const Nanoseconds took = now - call.from - (call.is_tracer ? 0 : core.tracer - call.tracer);
-    const auto& name = function < first_own_function ? names_[function]
-                                                     : own_names_[function - first_own_function];
     std::string& text = begin_line(core, track, is_leaf ? call.from : now, &took, calls.size());
-    text.append(is_leaf ? "" : "} ").append(name).append(is_leaf ? "()" : "");
+    text.append(is_leaf ? "" : "} ").append(name(function)).append(is_leaf ? "()" : "");
     if (how != Left::returned) text.append("  [").append(left_text(how)).append("]");
     text += '\n';
 }
@@ -189,8 +180,7 @@ void ReplayText::sample(const Track& track, std::span<const std::uint32_t> path,
     std::string text = "sample";
     for (const std::uint32_t function : path) {
         text += function == path.front() ? ": " : " > ";
-        text += function < first_own_function ? names_[function]
-                                              : own_names_[function - first_own_function];
+        text += name(function);
     }
     comment(track, now, text);
 }

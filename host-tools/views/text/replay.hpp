@@ -85,6 +85,14 @@ private:
     void write_head();
     void write_out(std::size_t most);
     std::size_t depth_of(const Track& track) const;
+    // Of a function of the recording, or of one of the sink's own numbers.
+    std::string& name(std::uint32_t function) {
+        const bool is_own = function >= first_own_function;
+        std::vector<std::string>& names = is_own ? own_names_ : names_;
+        const std::uint32_t at = function - (is_own ? first_own_function : 0);
+        if (at >= names.size()) names.resize(at + 1);
+        return names[at];
+    }
 
     Write write_;
     unsigned levels_;

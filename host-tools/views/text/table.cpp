@@ -54,6 +54,11 @@ std::string short_place(const FunctionPlace& row) {
     return fmt::format("{}:{}", for_cell(tail), row.line);
 }
 
+std::string indented(unsigned depth, const std::string& name) {
+    constexpr unsigned deepest_indent = 60;
+    return std::string(std::size_t{2} * std::min(depth, deepest_indent), ' ') + for_cell(name);
+}
+
 std::string longest_text(const Longest& call) {
     return fmt::format("{} on core {}{}", exact_ns(call.end_ns), call.core,
                        call.context != 0 ? fmt::format(", context {}", call.context) : "");

@@ -21,6 +21,8 @@ std::string csv_cell(std::string_view text);
 
 // "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
 std::string short_place(const FunctionPlace& row);
+// A name in a tree, for a cell.
+std::string indented(unsigned depth, const std::string& name);
 std::string longest_text(const Longest& call);  // "10.5ms on core 0"
 
 }  // namespace nopscope::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/control_options.hpp"
 
-#include "host-tools/target/control/verbs.hpp"
+#include "host-tools/command/verbs.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/say.hpp"
-#include "host-tools/target/control/verbs.hpp"
+#include "host-tools/command/verbs.hpp"
 
 namespace nopscope::host {
 namespace {

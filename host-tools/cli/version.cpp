@@ -5,8 +5,8 @@
 
 #include "commit.hpp"
 #include "host-tools/base/version.hpp"
+#include "host-tools/line/stream/hello_reader.hpp"
 #include "host-tools/recording/format.hpp"
-#include "host-tools/target/stream/hello_reader.hpp"
 
 namespace nopscope::host {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "host-tools/command/steering.hpp"
+#include "host-tools/line/memory/memory_source.hpp"
+#include "host-tools/line/stream/session.hpp"
+#include "host-tools/line/transport/source.hpp"
 #include "host-tools/live/listening.hpp"
-#include "host-tools/target/control/steering.hpp"
-#include "host-tools/target/memory/memory_source.hpp"
-#include "host-tools/target/stream/session.hpp"
-#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope::host {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/target/stream/baud.hpp"
+#include "host-tools/line/stream/baud.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says what is wrong with a line that has no session yet, and finds a serial port's rate.
 //
-// A board announces its rate (target/stream/boot_lines.hpp), and the port is set to it at once. If
+// A board announces its rate (line/stream/boot_lines.hpp), and the port is set to it at once. If
 // a port may try rates (Source::may_try_rates) and receives bytes but no frame, a search begins,
 // also within a session. The port keeps the rate at which a frame came.
 #pragma once
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/target/stream/boot_lines.hpp"
-#include "host-tools/target/stream/diagnosis.hpp"
-#include "host-tools/target/transport/source.hpp"
+#include "host-tools/line/stream/boot_lines.hpp"
+#include "host-tools/line/stream/diagnosis.hpp"
+#include "host-tools/line/transport/source.hpp"
 
 namespace nopscope::host {
 

@@ -11,8 +11,8 @@
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/command/verbs.hpp"
 #include "host-tools/image/function_names.hpp"
-#include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -26,14 +26,14 @@
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/command/ending.hpp"
+#include "host-tools/line/stream/moves_in_order.hpp"
+#include "host-tools/line/stream/tee.hpp"
 #include "host-tools/live/counters_since.hpp"
 #include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/live_recording.hpp"
 #include "host-tools/live/part_figures.hpp"
 #include "host-tools/live/reconnecting_source.hpp"
-#include "host-tools/target/control/ending.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
-#include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope::host {
 

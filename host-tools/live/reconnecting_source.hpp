@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "host-tools/target/transport/source.hpp"
+#include "host-tools/line/transport/source.hpp"
 
 namespace nopscope::host {
 

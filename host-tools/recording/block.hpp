@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
+#include "host-tools/line/stream/session.hpp"
 #include "host-tools/recording/open_entries.hpp"
 #include "host-tools/recording/payload.hpp"
-#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {
 

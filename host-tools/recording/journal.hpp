@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "host-tools/line/stream/session.hpp"
 #include "host-tools/recording/block.hpp"
 #include "host-tools/recording/writer.hpp"
 #include "host-tools/recording/zstd.hpp"
-#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {
 

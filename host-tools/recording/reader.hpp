@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "host-tools/image/symbols.hpp"
+#include "host-tools/line/stream/session.hpp"
 #include "host-tools/recording/format.hpp"
-#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {
 

@@ -4,10 +4,10 @@
 
 #include <array>
 
+#include "host-tools/line/stream/session.hpp"
 #include "host-tools/recording/block.hpp"
 #include "host-tools/recording/format.hpp"
 #include "host-tools/recording/zstd.hpp"
-#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host::nsc {
 

@@ -22,7 +22,7 @@ BYTES_AT_MOST = 250_000
 PUBLIC = r"nopscope/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|(?:nopscope|version)\.h)$"
 # The rooms by floors. A room includes itself and the rooms on the floors below.
 TRACER = [("protocol",), ("arch",), ("core",), ("stream",), ("recorders",), ("patching",), ("adaptive", "control"), ("runtime",)]
-HOST_TOOLS = [("base",), ("image",), ("target",), ("recording",), ("analysis",), ("live",), ("views",), ("cli", "bench")]
+HOST_TOOLS = [("base",), ("image",), ("line",), ("command",), ("recording",), ("analysis",), ("live",), ("views",), ("cli", "bench")]
 
 
 def floors(house, rooms, also):
@@ -50,7 +50,7 @@ INCLUDES = [
     ("tests/firmware/", FIRMWARE),
     ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/instructions\.hpp$"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
-    ("host-tools/target/memory/", r"host-tools/(?:base|image|target)/|tracer/|nopscope/"),  # it runs the tracer's pump
+    ("host-tools/line/memory/", r"host-tools/(?:base|image|line)/|tracer/|nopscope/"),  # it runs the tracer's pump
     *floors("host-tools", HOST_TOOLS, "tracer/protocol/"),
 ]
 # Headers of the C and C++ libraries that work without an operating system and without calls.
@@ -69,7 +69,7 @@ INSTRUCTIONS = re.compile(r"(?:tracer/arch|hal)/(?:arm64|riscv64)/")
 # Rooms that know no architecture, but for its folders, and DEVICES. WORDS of an architecture are not allowed in their code and
 # strings, nor in another's folder; a part of an identifier counts, if _ parts it from the others. Comments may name it.
 NEUTRAL = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
-FOLDER = re.compile(r"(?:tracer/arch|hal|host-tools/image/arch|host-tools/target/doctor/arch)/(arm64|riscv64)/")
+FOLDER = re.compile(r"(?:tracer/arch|hal|host-tools/image/arch|host-tools/line/doctor/arch)/(arm64|riscv64)/")
 DEVICES = ("hal/boards/", "hal/drivers/gic", "hal/drivers/clint_plic")
 WORDS = {"arm64": (
     "arm64", "aarch64", "armv8", "aapcs64", "a64", "neon",

@@ -7,7 +7,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/arch.hpp"
-#include "host-tools/target/stream/same_image.hpp"
+#include "host-tools/line/stream/same_image.hpp"
 
 namespace nopscope::host {
 

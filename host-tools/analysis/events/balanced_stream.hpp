@@ -40,7 +40,7 @@
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/tick_time.hpp"
 #include "host-tools/image/symbols.hpp"
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 
 namespace nopscope::host {
 

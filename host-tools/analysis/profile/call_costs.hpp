@@ -17,7 +17,7 @@
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/path_costs.hpp"
 #include "host-tools/image/tail_calls.hpp"
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 
 namespace nopscope::host {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 
 namespace nopscope::host {
 

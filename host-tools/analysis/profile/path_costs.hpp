@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "host-tools/image/arch/arch.hpp"
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 
 namespace nopscope::host {
 

@@ -31,7 +31,7 @@
 #include "host-tools/analysis/profile/target_state.hpp"
 #include "host-tools/analysis/profile/tasks.hpp"
 #include "host-tools/analysis/profile/tick_time.hpp"
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 
 namespace nopscope::host {
 

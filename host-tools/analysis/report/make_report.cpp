@@ -2,8 +2,8 @@
 #include "host-tools/analysis/report/make_report.hpp"
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/target/stream/diagnosis.hpp"
-#include "host-tools/target/stream/same_image.hpp"
+#include "host-tools/line/stream/diagnosis.hpp"
+#include "host-tools/line/stream/same_image.hpp"
 
 namespace nopscope::host {
 

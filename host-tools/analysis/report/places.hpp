@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host-tools/image/symbols.hpp"
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 
 namespace nopscope::host {
 

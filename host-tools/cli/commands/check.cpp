@@ -9,7 +9,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
-#include "host-tools/target/control/choice.hpp"
+#include "host-tools/image/choice.hpp"
 #include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {

@@ -7,9 +7,9 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/command/socket.hpp"
+#include "host-tools/command/verbs.hpp"
 #include "host-tools/live/line.hpp"
-#include "host-tools/target/control/socket.hpp"
-#include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 namespace {

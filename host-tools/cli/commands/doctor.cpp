@@ -18,11 +18,11 @@
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/image/arch/arch.hpp"
 #include "host-tools/image/check.hpp"
+#include "host-tools/line/doctor/board.hpp"
+#include "host-tools/line/stream/damage.hpp"
+#include "host-tools/line/transport/ports.hpp"
+#include "host-tools/line/transport/source.hpp"
 #include "host-tools/live/line.hpp"
-#include "host-tools/target/doctor/board.hpp"
-#include "host-tools/target/stream/damage.hpp"
-#include "host-tools/target/transport/ports.hpp"
-#include "host-tools/target/transport/source.hpp"
 #include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {

@@ -13,9 +13,9 @@
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
-#include "host-tools/target/stream/origins.hpp"
-#include "host-tools/target/stream/tee.hpp"
+#include "host-tools/line/stream/moves_in_order.hpp"
+#include "host-tools/line/stream/origins.hpp"
+#include "host-tools/line/stream/tee.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "host-tools/analysis/part/selected_calls.hpp"
 #include "host-tools/cli/options.hpp"
-#include "host-tools/target/stream/damage.hpp"
+#include "host-tools/line/stream/damage.hpp"
 
 namespace nopscope::host {
 

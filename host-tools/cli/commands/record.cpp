@@ -15,13 +15,13 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/command/ending.hpp"
+#include "host-tools/line/stream/damage.hpp"
+#include "host-tools/line/stream/diagnosis.hpp"
+#include "host-tools/line/stream/tee.hpp"
 #include "host-tools/live/live_recording.hpp"
 #include "host-tools/live/screen.hpp"
 #include "host-tools/live/series.hpp"
-#include "host-tools/target/control/ending.hpp"
-#include "host-tools/target/stream/damage.hpp"
-#include "host-tools/target/stream/diagnosis.hpp"
-#include "host-tools/target/stream/tee.hpp"
 #include "host-tools/views/text/head.hpp"
 
 namespace nopscope::host {

@@ -14,9 +14,9 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"
+#include "host-tools/line/stream/moves_in_order.hpp"
+#include "host-tools/line/stream/tee.hpp"
 #include "host-tools/live/line.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
-#include "host-tools/target/stream/tee.hpp"
 #include "host-tools/views/text/replay.hpp"
 
 namespace nopscope::host {

@@ -3,8 +3,8 @@
 
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/kinds.hpp"
+#include "host-tools/command/verbs.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
-#include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 

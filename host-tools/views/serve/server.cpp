@@ -10,7 +10,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/target/control/verbs.hpp"
+#include "host-tools/command/verbs.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/serve/connection.hpp"
 #include "host-tools/views/serve/workers.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "host-tools/target/control/socket.hpp"
+#include "host-tools/command/socket.hpp"
 
 namespace nopscope::host {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host-tools/analysis/part/part.hpp"
-#include "host-tools/target/control/verbs.hpp"
+#include "host-tools/command/verbs.hpp"
 #include "host-tools/views/top/rows.hpp"
 
 namespace nopscope::host::top {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A board's boot lines, undamaged, damaged and hostile. What doctor says of them: each judgement,
 // and no finding for a healthy board.
-#include "host-tools/target/doctor/board.hpp"
-#include "host-tools/target/stream/boot_lines.hpp"
+#include "host-tools/line/doctor/board.hpp"
+#include "host-tools/line/stream/boot_lines.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::board_test {

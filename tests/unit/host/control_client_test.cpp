@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's client against the target's control code, over a line that loses bytes both ways.
+#include "host-tools/command/client.hpp"
+#include "host-tools/command/verbs.hpp"
 #include "host-tools/image/function_names.hpp"
-#include "host-tools/target/control/client.hpp"
-#include "host-tools/target/control/verbs.hpp"
 #include "tests/unit/host/test.hpp"
 #include "tests/verification/simulator/control_target.hpp"
 

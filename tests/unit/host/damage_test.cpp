@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs and devices do to a line's bytes, and what the host says of it.
-#include "host-tools/target/stream/damage.hpp"
+#include "host-tools/line/stream/damage.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/test.hpp"
 

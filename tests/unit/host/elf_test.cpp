@@ -5,7 +5,7 @@
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/line_table.hpp"
 #include "host-tools/image/source_lines.hpp"
-#include "host-tools/target/stream/same_image.hpp"
+#include "host-tools/line/stream/same_image.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::elf_test {

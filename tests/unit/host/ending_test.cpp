@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the host ends a recording. The target answers as the test wants.
-#include "host-tools/target/control/ending.hpp"
+#include "host-tools/command/ending.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::ending_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hello's extensions, all of extensions_of()'s list; and hellos of format 2.
-#include "host-tools/target/stream/hello_reader.hpp"
+#include "host-tools/line/stream/hello_reader.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::hello_test {

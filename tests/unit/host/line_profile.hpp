@@ -2,8 +2,8 @@
 #pragma once
 
 #include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/line/stream/moves_in_order.hpp"
 #include "host-tools/recording/reader.hpp"
-#include "host-tools/target/stream/moves_in_order.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope::host::test {

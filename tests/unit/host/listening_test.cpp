@@ -2,7 +2,7 @@
 // A line with a wrong rate: what the host says of it, and which rate it finds. The wire is
 // simulated bit by bit.
 #include "host-tools/live/listening.hpp"
-#include "host-tools/target/stream/baud.hpp"
+#include "host-tools/line/stream/baud.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::listening_test {

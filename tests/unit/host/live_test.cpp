@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of a line while it is being read. The test feeds the source.
 #include "host-tools/live/live.hpp"
-#include "host-tools/target/transport/source.hpp"
+#include "host-tools/line/transport/source.hpp"
 #include "host-tools/views/serve/subjects.hpp"
 #include "tests/unit/host/test.hpp"
 

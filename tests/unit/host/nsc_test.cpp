@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording gives the same as its line did. The test reads whole, cut and damaged files.
-#include "host-tools/target/stream/tee.hpp"
+#include "host-tools/line/stream/tee.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::nsc_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which requests the server answers, over a real socket.
-#include "host-tools/target/transport/source.hpp"
+#include "host-tools/line/transport/source.hpp"
 #include "host-tools/views/serve/server.hpp"
 #include "tests/unit/host/test.hpp"
 

@@ -2,7 +2,7 @@
 // A line's bytes from a simulated target, and what a SessionReader makes of them.
 #pragma once
 
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 #include "tests/unit/host/play.hpp"
 #include "tests/unit/host/prelude.hpp"
 

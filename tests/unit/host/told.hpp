@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 #include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {

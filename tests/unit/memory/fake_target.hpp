@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/target/memory/pull.hpp"
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/memory/pull.hpp"
+#include "host-tools/line/stream/session.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/hello_2.hpp"
 #include "tracer/core/descriptor.hpp"

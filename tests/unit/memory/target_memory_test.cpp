@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stub of gdb's protocol, correct or faulty, and what a reader of memory makes of its answers.
-#include "host-tools/target/memory/target_memory.hpp"
+#include "host-tools/line/memory/target_memory.hpp"
 #include "tests/unit/host/error_of.hpp"
 #include "tests/unit/host/prelude.hpp"
 

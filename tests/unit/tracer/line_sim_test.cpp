@@ -2,7 +2,7 @@
 // Hours between a target and its host, on a line that loses, flips and repeats bytes. Whatever the
 // damage: each delivered record is one that the target made, and comes once; the count of missing
 // records is exact; and the reader recovers within a key frame after the damage ends.
-#include "host-tools/target/stream/session.hpp"
+#include "host-tools/line/stream/session.hpp"
 #include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope::line_sim_test {

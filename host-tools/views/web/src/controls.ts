@@ -2,7 +2,7 @@
 // The commands for a target, as in `nopscope ctl` (docs/cli.md), with the answer as a sentence.
 import { make } from "./dom";
 
-// From the table of verbs: host-tools/target/control/verbs.hpp.
+// From the table of verbs: host-tools/command/verbs.hpp.
 export interface Control {
     verb: string;
     help: string;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "host-tools/line/stream/session.hpp"
+
+namespace nopscope::host {
+
+// Passes each call to several sinks, in order.
+class Tee : public SessionSink {
+public:
+    explicit Tee(SessionSink& only) : sinks_{&only} {}
+    Tee(SessionSink& first, SessionSink& second) : sinks_{&first, &second} {}
+
+    // A sink must not call these two.
+    void add(SessionSink& sink) { sinks_.push_back(&sink); }
+    void remove(SessionSink& sink) { std::erase(sinks_, &sink); }
+
+    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override {
+        for (SessionSink* sink : sinks_) sink->on_part(mark, core, clock);
+    }
+    void on_session(const HelloInfo& hello) override {
+        for (SessionSink* sink : sinks_) sink->on_session(hello);
+    }
+    void on_session_end() override {
+        for (SessionSink* sink : sinks_) sink->on_session_end();
+    }
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        for (SessionSink* sink : sinks_) sink->on_trace(core, batch);
+    }
+    void on_missing(unsigned core, const MissingPart& part) override {
+        for (SessionSink* sink : sinks_) sink->on_missing(core, part);
+    }
+    void on_stats(unsigned core, const protocol::Stats& stats) override {
+        for (SessionSink* sink : sinks_) sink->on_stats(core, stats);
+    }
+    void on_clock_pair(const ClockPair& pair) override {
+        for (SessionSink* sink : sinks_) sink->on_clock_pair(pair);
+    }
+    bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
+        bool good = true;
+        for (SessionSink* sink : sinks_) good &= sink->on_profile(core, payload, count);
+        return good;
+    }
+    bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override {
+        bool good = true;
+        for (SessionSink* sink : sinks_) good &= sink->on_profile_events(core, payload, count);
+        return good;
+    }
+    bool on_moved(const std::uint8_t* payload, std::size_t count) override {
+        bool good = true;
+        for (SessionSink* sink : sinks_) good &= sink->on_moved(payload, count);
+        return good;
+    }
+    bool on_tasks(const std::uint8_t* payload, std::size_t count) override {
+        bool good = true;
+        for (SessionSink* sink : sinks_) good &= sink->on_tasks(payload, count);
+        return good;
+    }
+    void on_reply(const protocol::Reply& reply) override {
+        for (SessionSink* sink : sinks_) sink->on_reply(reply);
+    }
+    void on_console(std::string_view text) override {
+        for (SessionSink* sink : sinks_) sink->on_console(text);
+    }
+    void on_raw_text(std::string_view text) override {
+        for (SessionSink* sink : sinks_) sink->on_raw_text(text);
+    }
+    void on_corrupt(std::span<const std::uint8_t> chunk) override {
+        for (SessionSink* sink : sinks_) sink->on_corrupt(chunk);
+    }
+    void on_unused(const protocol::FrameHeader& header,
+                   std::span<const std::uint8_t> payload) override {
+        for (SessionSink* sink : sinks_) sink->on_unused(header, payload);
+    }
+
+private:
+    std::vector<SessionSink*> sinks_;
+};
+
+}  // namespace nopscope::host
